@@ -1,0 +1,60 @@
+// Files that are either the old bytes or the new bytes, whatever moment the machine stops at.
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/**
+ * Writes `bytes` beside `path`, flushes them, renames over `path`, flushes the directory.
+ *
+ * @throws the file system's error (ENOSPC, EROFS, EACCES); `path` is then unchanged.
+ */
+export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o644): void {
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true })
+  // Random, not counted: a restarted container has the same process id, and threads share one.
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    const fd = openSync(temporary, 'wx', mode)
+    try {
+      const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+      let written = 0
+      while (written < data.length) written += writeSync(fd, data, written, data.length - written)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  flushDirectory(directory)
+}
+
+/** Makes a rename or a removal in `directory` survive a power cut. */
+export function flushDirectory(directory: string): void {
+  const fd = openSync(directory, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Removes what writes that never ended have left in `directory`; for the start of a process. */
+export function sweepTemporary(directory: string): void {
+  if (!existsSync(directory)) return
+  for (const file of readdirSync(directory)) {
+    if (/\.[0-9a-f]{12}\.tmp$/.test(file)) rmSync(join(directory, file), { force: true })
+  }
+}

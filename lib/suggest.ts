@@ -1,0 +1,47 @@
+// "Did you mean": the nearest known word, when it is near enough to be a slip of the hand.
+
+/**
+ * @returns the closest of `known`, or undefined when none is within about a third of its length.
+ */
+export function suggest(word: string, known: Iterable<string>): string | undefined {
+  const typed = word.toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(typed, candidate.toLowerCase(), bestDistance)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/**
+ * Optimal string alignment distance; gives up (returns `limit`) once it cannot be below `limit`.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
+  let beforePrevious: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i]
+    let rowMin = i
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(
+        (previous[j] ?? 0) + 1,
+        (current[j - 1] ?? 0) + 1,
+        (previous[j - 1] ?? 0) + (same ? 0 : 1),
+      )
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) cost = Math.min(cost, (beforePrevious[j - 2] ?? 0) + 1)
+      current.push(cost)
+      if (cost < rowMin) rowMin = cost
+    }
+    if (rowMin >= limit) return limit
+    beforePrevious = previous
+    previous = current
+  }
+  return previous[b.length] ?? limit
+}

@@ -1,0 +1,13 @@
+// Identifiers that sort by the time they were made: UUID version 7 (RFC 9562 section 5.7).
+import { randomBytes } from 'node:crypto'
+
+/** @param nowMs Unix epoch */
+export function uuidV7(nowMs: number): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f)
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
+  const hex = bytes.toString('hex')
+  const ends = [8, 12, 16, 20, 32]
+  return ends.map((end, i) => hex.slice(ends[i - 1] ?? 0, end)).join('-')
+}
