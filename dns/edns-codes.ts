@@ -1,0 +1,26 @@
+// The numbers of EDNS: option codes, flag bits, extended error codes. RFC 6891, RFC 8914.
+
+export const EdnsOption = {
+  Nsid: 3, // RFC 5001
+  ClientSubnet: 8, // RFC 7871
+  Cookie: 10, // RFC 7873
+  TcpKeepalive: 11, // RFC 7828
+  ExtendedError: 15, // RFC 8914
+} as const
+
+/** Top bit of the second half of the OPT TTL. RFC 3225 section 3. */
+export const ednsDoBit = 0x8000
+
+/** RFC 8914 section 4. */
+export const ExtendedError = {
+  /** 4.1: a text says which; here: no member may answer. */
+  Other: 0,
+  /** 4.15: the server is not ready to serve; here: no bundle yet. */
+  NotReady: 14,
+  /** 4.16: a list that the operator of the server keeps says so. */
+  Blocked: 15,
+  /** 4.21: the server is not authoritative for the name. */
+  NotAuthoritative: 20,
+  /** 4.22: the operation or qtype is not supported. */
+  NotSupported: 21,
+} as const

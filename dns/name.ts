@@ -1,0 +1,145 @@
+// Domain names as bytes on the wire: parsing, printing, case folding, hashing. RFC 1035 section
+// 3.1.
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export const nameLimits = {
+  /** Octets of a whole name with its length octets and the root label. RFC 1035 section 2.3.4. */
+  bytesMax: 255,
+  labelBytesMax: 63,
+  /** A name of 255 octets has at most 127 labels besides the root. */
+  labelsMax: 127,
+} as const
+
+export type NameError =
+  'empty' | 'label-empty' | 'label-too-long' | 'name-too-long' | 'bad-escape' | 'not-ascii'
+
+/**
+ * ASCII letters to lower case, every other octet to itself. RFC 4343 section 3: only A to Z fold.
+ * A length octet (0 to 63) is below `A`, so that a whole wire name folds octet by octet.
+ */
+export const foldTable: Uint8Array = new Uint8Array(256).map((_, octet) =>
+  octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
+)
+
+const dot = 0x2e
+const backslash = 0x5c
+/** What may follow a backslash: three digits, or one character that is no digit. */
+const escapeShape = /^(?:\d{3}|[\x21-\x2f\x3a-\x7e])/
+
+/**
+ * Reads presentation format: labels, dots, `\.` and `\DDD`. A missing final dot is accepted; case
+ * is kept.
+ *
+ * @returns wire form, root label included, 1 to 255 octets
+ */
+export function parseName(text: string): Result<Uint8Array, NameError> {
+  if (text === '') return err('empty')
+  if (text === '.') return ok(new Uint8Array(1))
+  const wire = new Uint8Array(nameLimits.bytesMax + 1)
+  let labelStart = 0
+  let end = 1
+  for (let i = 0; i < text.length; i++) {
+    let octet = text.charCodeAt(i)
+    if (octet === dot) {
+      if (end - labelStart === 1) return err('label-empty')
+      wire[labelStart] = end - labelStart - 1
+      labelStart = end++
+      continue
+    }
+    if (octet === backslash) {
+      const escape = escapeShape.exec(text.slice(i + 1, i + 4))
+      if (escape === null) return err('bad-escape')
+      octet = escape[0].length === 3 ? Number(escape[0]) : escape[0].charCodeAt(0)
+      if (octet > 255) return err('bad-escape')
+      i += escape[0].length
+    } else if (octet > 126) {
+      return err('not-ascii')
+    }
+    if (end - labelStart > nameLimits.labelBytesMax) return err('label-too-long')
+    if (end >= nameLimits.bytesMax) return err('name-too-long')
+    wire[end++] = octet
+  }
+  // Without a final dot the last label is still open; with one, an empty label waits to be the
+  // root.
+  if (end - labelStart > 1) {
+    wire[labelStart] = end - labelStart - 1
+    end++
+  }
+  if (end > nameLimits.bytesMax) return err('name-too-long')
+  return ok(wire.slice(0, end))
+}
+
+/** Prints a wire name that has been checked, with a final dot; unusual octets as `\DDD`. */
+export function formatName(wire: Uint8Array, offset = 0): string {
+  if (wire[offset] === 0) return '.'
+  let text = ''
+  for (let at = offset; wire[at] !== 0; at += wire[at]! + 1) {
+    for (let i = 1; i <= wire[at]!; i++) text += formatOctet(wire[at + i]!)
+    text += '.'
+  }
+  return text
+}
+
+function formatOctet(octet: number): string {
+  if (octet === 0x2e || octet === 0x5c) return `\\${String.fromCharCode(octet)}`
+  const isPlain = octet > 0x20 && octet < 0x7f
+  return isPlain ? String.fromCharCode(octet) : `\\${String(octet).padStart(3, '0')}`
+}
+
+/** A copy with A to Z in lower case. */
+export function foldName(wire: Uint8Array): Uint8Array {
+  return wire.map((octet) => foldTable[octet]!)
+}
+
+/** Offsets of the labels, the root label not among them. */
+export function labelOffsets(wire: Uint8Array): number[] {
+  const offsets: number[] = []
+  for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) offsets.push(at)
+  return offsets
+}
+
+/**
+ * Four octets at once, as `foldTable` folds each: bit 7 of a sum says that an octet is at least
+ * `A`, or above `Z`.
+ */
+export function foldWord(word: number): number {
+  const low = word & 0x7f7f7f7f
+  const isUpper = (low + 0x3f3f3f3f) & ~(low + 0x25252525) & ~word & 0x80808080
+  return word | (isUpper >>> 2)
+}
+
+/**
+ * The hash of a name goes over its words from the last to the first: four octets each, lowest
+ * first, counted from the end of the root label; zeros fill the first word. So one walk gives the
+ * hashes of all enclosing names, too. Each step depends on all before it, the seed first: names
+ * that are made to meet under one seed part under another.
+ */
+export function mixWord(hash: number, word: number): number {
+  const mixed = hash ^ word
+  // High bits go down before the multiplication, which only carries them up.
+  return Math.imul(mixed ^ (mixed >>> 15), 0x9e3779b1 | 0)
+}
+
+/** The last step. A slot is taken from the low bits, so that the high ones go there. */
+export function finishHash(hash: number): number {
+  return hash ^ (hash >>> 15)
+}
+
+/** Hash of a whole folded name under `seed`, as a signed 32-bit number. */
+export function hashName(folded: Uint8Array, seed: number): number {
+  return hashNameAt(folded, 0, seed)
+}
+
+/** The same for a name inside other octets. */
+export function hashNameAt(octets: Uint8Array, start: number, seed: number): number {
+  let end = start
+  while (octets[end] !== 0) end += octets[end]! + 1
+  let hash = seed | 0
+  for (let at = end + 1; at > start; at -= 4) {
+    let word = 0
+    for (let i = Math.max(at - 4, start); i < at; i++) word |= octets[i]! << ((i - at + 4) * 8)
+    hash = mixWord(hash, word)
+  }
+  return finishHash(hash)
+}

@@ -1,0 +1,81 @@
+// Which addresses lie in which block, and which are nobody's on the public Internet.
+import { assert } from '#lib/assert.ts'
+import { isMappedIpv4, parseAddress } from './address.ts'
+
+export interface Network {
+  /** 4 or 16. */
+  readonly octets: Uint8Array
+  readonly prefixBits: number
+}
+
+/** False for an address of the other family. */
+export function isInNetwork(address: Uint8Array, { octets, prefixBits }: Network): boolean {
+  if (address.length !== octets.length) return false
+  for (let i = 0; i * 8 < prefixBits; i++) {
+    const mask = ~(0xff >>> Math.min(8, prefixBits - i * 8)) & 0xff
+    if (((address[i]! ^ octets[i]!) & mask) !== 0) return false
+  }
+  return true
+}
+
+/**
+ * True for what a server of ours should not be led to by a name or an address that others wrote:
+ * this host, this link, private and shared networks, groups, and the addresses at which clouds
+ * answer their own guests. An IPv6 address that stands for an IPv4 address is judged by that.
+ */
+export function isInternalAddress(address: Uint8Array): boolean {
+  if (internalNetworks.some((network) => isInNetwork(address, network))) return true
+  const embedding = embeddings.find(({ network }) => isInNetwork(address, network))
+  if (embedding === undefined) return false
+  return isInternalAddress(address.subarray(embedding.at, embedding.at + 4))
+}
+
+/** @param allowed networks that may be reached though they are internal */
+export function isForbiddenAddress(address: Uint8Array, allowed: readonly Network[]): boolean {
+  const plain = isMappedIpv4(address) ? address.subarray(12) : address
+  return isInternalAddress(plain) && !allowed.some((network) => isInNetwork(plain, network))
+}
+
+/** RFC 6890 and what came after it. */
+const internalNetworks = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // The platform's own server as an Azure guest sees it.
+  '168.63.129.16/32',
+  '::/128',
+  '::1/128',
+  // NAT64 within a network (RFC 8215): nobody outside knows what it stands for.
+  '64:ff9b:1::/48',
+  '100::/64',
+  // Teredo (RFC 4380) hides the address that it stands for.
+  '2001::/32',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+].map(network)
+
+/** Where in the address an IPv4 address lies. */
+const embeddings = [
+  { network: network('::ffff:0:0/96'), at: 12 },
+  { network: network('::ffff:0:0:0/96'), at: 12 },
+  { network: network('::/96'), at: 12 },
+  { network: network('64:ff9b::/96'), at: 12 },
+  { network: network('2002::/16'), at: 2 },
+] as const
+
+function network(text: string): Network {
+  const [address = '', prefix] = text.split('/')
+  const octets = parseAddress(address)
+  assert(octets.ok, 'the networks of these tables are written correctly')
+  return { octets: octets.value, prefixBits: Number(prefix) }
+}

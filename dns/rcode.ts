@@ -1,0 +1,26 @@
+// Response codes. RFC 1035 section 4.1.1; RFC 2136 section 2.2; BADVERS: RFC 6891 section 9.
+
+/** The low four bits go into the header, the rest into the OPT record. */
+export const Rcode = {
+  NoError: 0,
+  FormErr: 1,
+  ServFail: 2,
+  NXDomain: 3,
+  NotImp: 4,
+  Refused: 5,
+  NotAuth: 9,
+  BadVers: 16,
+} as const
+export type Rcode = (typeof Rcode)[keyof typeof Rcode]
+
+/** Mnemonic of a code, as `dig` prints it. */
+export const rcodeNames: Readonly<Record<number, string>> = {
+  0: 'NOERROR',
+  1: 'FORMERR',
+  2: 'SERVFAIL',
+  3: 'NXDOMAIN',
+  4: 'NOTIMP',
+  5: 'REFUSED',
+  9: 'NOTAUTH',
+  16: 'BADVERS',
+}

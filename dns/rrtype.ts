@@ -1,0 +1,43 @@
+// Resource record types. IANA "DNS Parameters"; the RFC that matters here is on each line.
+
+export const RrType = {
+  A: 1, // RFC 1035 section 3.4.1
+  NS: 2, // RFC 1035 section 3.3.11
+  CNAME: 5, // RFC 1035 section 3.3.1
+  SOA: 6, // RFC 1035 section 3.3.13
+  HINFO: 13, // RFC 1035 section 3.3.2; the answer to ANY, RFC 8482 section 4.2
+  TXT: 16, // RFC 1035 section 3.3.14
+  AAAA: 28, // RFC 3596 section 2.1
+  OPT: 41, // RFC 6891 section 6.1.1
+  DS: 43, // RFC 4034 section 5
+  TSIG: 250, // RFC 8945 section 4.2
+  IXFR: 251, // RFC 1995
+  AXFR: 252, // RFC 5936
+  ANY: 255, // RFC 8482
+} as const
+export type RrType = (typeof RrType)[keyof typeof RrType]
+
+/** RFC 6895 section 3.1: 128 to 255 are Q and meta types; no zone can hold them. */
+export const metaTypeMin = 128
+export const metaTypeMax = 255
+
+/** Types counted by name in the metrics; the rest count as OTHER. */
+export const rrTypeNames: Readonly<Record<number, string>> = {
+  1: 'A',
+  2: 'NS',
+  5: 'CNAME',
+  6: 'SOA',
+  12: 'PTR',
+  13: 'HINFO',
+  15: 'MX',
+  16: 'TXT',
+  28: 'AAAA',
+  33: 'SRV',
+  43: 'DS',
+  48: 'DNSKEY',
+  64: 'SVCB',
+  65: 'HTTPS',
+  252: 'AXFR',
+  255: 'ANY',
+  257: 'CAA',
+}

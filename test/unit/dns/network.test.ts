@@ -1,0 +1,72 @@
+// What lies in a network, which addresses are internal, and what lifts that.
+import { BlockList } from 'node:net'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formatAddress, parseAddress } from '#dns/address.ts'
+import { isForbiddenAddress, isInNetwork, isInternalAddress } from '#dns/network.ts'
+
+function octetsOf(text: string): Uint8Array {
+  const octets = parseAddress(text)
+  if (!octets.ok) throw new Error(text)
+  return octets.value
+}
+
+test('a network holds what another implementation says that it holds', () => {
+  const address = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes })
+  const pair = fc.constantFrom(4, 16).chain((bytes) =>
+    fc.record({
+      start: address(bytes),
+      near: address(bytes),
+      prefixBits: fc.nat(bytes * 8),
+      shared: fc.nat(bytes),
+    }),
+  )
+  fc.assert(
+    fc.property(pair, ({ start, near, prefixBits, shared }) => {
+      // Random addresses are hardly ever neighbours.
+      near.set(start.subarray(0, shared))
+      const reference = new BlockList()
+      const family = start.length === 4 ? 'ipv4' : 'ipv6'
+      reference.addSubnet(formatAddress(start), prefixBits, family)
+      const expected = reference.check(formatAddress(near), family)
+      expect(isInNetwork(near, { octets: start, prefixBits })).toBe(expected)
+    }),
+  )
+})
+
+const internal: readonly (readonly [what: string, ...string[]])[] = [
+  ['this host', '127.0.0.1', '127.255.255.255', '0.0.0.0', '0.1.2.3', '::1', '::'],
+  ['private networks', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd00::1'],
+  ['shared networks of providers', '100.64.0.1', '100.100.100.200', '100.127.255.255'],
+  ['the link, and cloud metadata', '169.254.169.254', 'fe80::1', 'fd00:ec2::254', '192.0.0.192'],
+  ['the server of the platform', '168.63.129.16'],
+  ['groups and what is reserved', '224.0.0.1', '255.255.255.255', 'ff02::1', '198.18.0.1'],
+  ['IPv4 in IPv6 clothes', '::ffff:127.0.0.1', '::10.0.0.1', '64:ff9b::a9fe:a9fe', '2002:a00:1::'],
+  ['translated and tunnelled', '::ffff:0:127.0.0.1', '64:ff9b:1::1', '2001:0:1::1'],
+]
+for (const [what, ...addresses] of internal) {
+  for (const address of addresses) {
+    test(`${what}: ${address} is internal`, () => {
+      expect(isInternalAddress(octetsOf(address))).toBe(true)
+    })
+  }
+}
+
+const open = ['1.1.1.1', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.0', '9.9.9.9']
+const open6 = [
+  '2606:4700::1111',
+  '2001:4860::1',
+  '::ffff:8.8.8.8',
+  '64:ff9b::808:808',
+  '2002:808::',
+]
+test.each([...open, ...open6])('%s is not internal', (address) => {
+  expect(isInternalAddress(octetsOf(address))).toBe(false)
+})
+
+test('an allowed network lifts the ban on itself alone, however its addresses are written', () => {
+  const allowed = [{ octets: octetsOf('10.1.0.0'), prefixBits: 16 }]
+  const isForbidden = (text: string): boolean => isForbiddenAddress(octetsOf(text), allowed)
+  expect(['10.1.2.3', '::ffff:10.1.2.3', '8.8.8.8'].map(isForbidden)).toEqual([false, false, false])
+  expect(['10.2.2.3', '::ffff:10.2.2.3', '127.0.0.1'].map(isForbidden)).toEqual([true, true, true])
+})
