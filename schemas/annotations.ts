@@ -1,0 +1,23 @@
+// The marks that a schema carries beyond JSON Schema: what is named already and implemented later.
+import { Type } from 'typebox'
+
+/** On a field: `true`, what it may hold belongs to a later version. */
+export const plannedKeyword = 'x-planned'
+
+/** A group of settings of a later version: nothing but an empty mapping is accepted. */
+export function plannedGroup(description: string) {
+  return Type.Optional(
+    Type.Object(
+      {},
+      { description, maxProperties: 0, additionalProperties: true, [plannedKeyword]: true },
+    ),
+  )
+}
+
+/** One value of a fixed list. */
+export function choice<const Values extends readonly string[]>(
+  values: Values,
+  options: { description: string; default?: Values[number] },
+) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options })
+}

@@ -1,0 +1,26 @@
+// The forms that texts must have, as patterns for the schema and as words for people.
+
+/** Text for people: no control characters. */
+export const textPattern = '^[^\\u0000-\\u001f\\u007f]*$'
+export const uuidPattern =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+/** Path of an HTTP request, which cannot have spaces (RFC 9112 section 3). */
+export const requestPathPattern = '^/[!-~]*$'
+export const hostPattern = '^[!-~]*$'
+/** Empty, or a path that means the same from every working directory. */
+export const programPathPattern = '^(/[^\\u0000-\\u001f\\u007f]*)?$'
+/** Empty, or an absolute address. */
+export const httpAddressPattern = '^(https?://[!-~]+)?$'
+/** What stands in for a pool without healthy members; a pool's name has no control characters. */
+export const onAllDownPattern = '^(empty|all|pool:[^\\u0000-\\u001f\\u007f]+)$'
+
+/** What to write, for each pattern. */
+export const patternWords: Readonly<Record<string, string>> = Object.freeze({
+  [textPattern]: 'write it on one line, without tabs and other control characters',
+  [uuidPattern]: 'write 32 hexadecimal digits as 01976c1e-7e5c-7000-8000-000000000001',
+  [requestPathPattern]: 'start it with "/", and write spaces as %20 and other signs in ASCII',
+  [hostPattern]: 'write it in ASCII, without spaces',
+  [programPathPattern]: 'write an absolute path such as /usr/lib/gslbd/check',
+  [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
+  [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
+})

@@ -1,0 +1,37 @@
+// A pool: members that can stand in for one another, and how they are probed (document A, "Pool").
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { GeoRule } from './geo-rule.ts'
+import { HealthCheck } from './health-check.ts'
+import { Member } from './member.ts'
+
+export const membersPerPoolMax = 4_096
+export const geoRulesPerPoolMax = 10_000
+
+export const PoolSpec = Type.Object(
+  {
+    members: Type.Array(Member, {
+      maxItems: membersPerPoolMax,
+      default: [],
+      description: 'The backends. The order matters only between equals.',
+    }),
+    healthCheck: Type.Optional(HealthCheck),
+    minHealthy: Type.Integer({
+      minimum: 0,
+      maximum: membersPerPoolMax,
+      default: 0,
+      description:
+        'With fewer members that are enabled, healthy and warmed up, the pool answers nothing; ' +
+        '0 sets no such limit.',
+    }),
+    geoRules: Type.Array(GeoRule, {
+      maxItems: geoRulesPerPoolMax,
+      default: [],
+      description:
+        'Which clients prefer which member, before the algorithm: the longest prefix wins, then ' +
+        'the lower priority, then the order of the file.',
+    }),
+  },
+  { additionalProperties: false, description: 'Members that can stand in for one another.' },
+)
+export type PoolSpec = Static<typeof PoolSpec>

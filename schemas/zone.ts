@@ -1,0 +1,91 @@
+// A zone: its apex, its name servers and the numbers of its SOA record (RFC 1035 section 3.3.13).
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+
+/** Used where neither the zone nor `defaults` says otherwise. */
+export const soaDefaults = {
+  refresh: 3_600,
+  retry: 600,
+  expire: 86_400,
+  /** Small, because resolvers keep "no records" for this long after the members are back. */
+  minimum: 30,
+  ttl: 120,
+} as const
+
+const secondsMax = 2_147_483_647
+
+function seconds(name: keyof typeof soaDefaults, description: string) {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: secondsMax,
+      description:
+        `${description} Without it: the value in \`defaults\`, else ` + `${soaDefaults[name]}.`,
+    }),
+  )
+}
+
+export const Soa = Type.Object(
+  {
+    mname: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Primary name server. Without it: the value in `defaults`, else the first name server.',
+      }),
+    ),
+    rname: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Mailbox of the person responsible, written as a name (`hostmaster.example.com.`). ' +
+          'Without it: the value in `defaults`, else `hostmaster` beside `mname`.',
+      }),
+    ),
+    refresh: seconds('refresh', 'Seconds between checks by secondary servers.'),
+    retry: seconds('retry', 'Seconds after a failed check.'),
+    expire: seconds('expire', 'Seconds after which a secondary stops answering.'),
+    minimum: seconds('minimum', 'Seconds for which resolvers keep a negative answer (RFC 2308).'),
+    ttl: seconds(
+      'ttl',
+      'TTL in seconds of the SOA and NS records and the addresses of name servers.',
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'The SOA record. The serial follows the published bundle.',
+  },
+)
+export type Soa = Static<typeof Soa>
+
+export const Nameserver = Type.Object(
+  {
+    name: Type.String({ minLength: 1, description: 'Fully-qualified name with its trailing dot.' }),
+    addresses: Type.Array(Type.String({ minLength: 1, maxLength: 45 }), {
+      maxItems: 16,
+      default: [],
+      description: 'IPv4 and IPv6 addresses; needed when the name is inside the zone.',
+    }),
+  },
+  { additionalProperties: false, description: 'A name server of the zone.' },
+)
+export type Nameserver = Static<typeof Nameserver>
+
+export const Nameservers = Type.Array(Nameserver, {
+  minItems: 1,
+  maxItems: 32,
+  description: 'The NS records.',
+})
+
+export const Zone = Type.Object(
+  {
+    name: Type.String({ minLength: 1, description: 'Apex of the zone, with its trailing dot.' }),
+    nameservers: Type.Optional({
+      ...Nameservers,
+      description: 'The NS records. Without them: those of `defaults`.',
+    } as typeof Nameservers),
+    soa: Type.Optional(Soa),
+  },
+  { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
+)
+export type Zone = Static<typeof Zone>
