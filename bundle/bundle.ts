@@ -1,0 +1,205 @@
+// The tables that the runtime knows: columns of numbers, found by index. The contract.
+import { formatAddress } from '#dns/address.ts'
+import * as cells from './cells.ts'
+import type { BundleCounts, Manifest } from './manifest.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { NodeCell, nodeFlagShift } = cells
+
+/**
+ * Each field is one section of the file. An index is a position in the columns of its table:
+ * nodes (owner names), zones, hosts (name servers with addresses), services, pools, members.
+ * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
+ * A text is an index into the string table; text 0 is empty.
+ */
+export interface BundleColumns {
+  readonly names: Uint8Array
+  /**
+   * Open addressing, linear probing: pairs of (hash, node index + 1); 0 in the second is a free
+   * slot.
+   */
+  readonly nameIndex: Uint32Array
+
+  /** Cells of NodeCell. The zone of an apex is the one below the cut. */
+  readonly nodeRow: Uint32Array
+
+  readonly zoneNode: Uint32Array
+  /** The zone of ours in which this apex is a child. */
+  readonly zoneParent: Int32Array
+  /** Offset in `soaData`. */
+  readonly zoneSoa: Uint32Array
+  /** Offset in `nsData`. */
+  readonly zoneNs: Uint32Array
+  /** See records.ts. Zones with equal content share it. */
+  readonly soaData: Uint8Array
+  readonly nsData: Uint8Array
+
+  readonly hostNode: Uint32Array
+  readonly hostTtlSeconds: Uint32Array
+  /** First row in `hostAddresses`; IPv4 rows come before IPv6 rows. */
+  readonly hostAddressStart: Uint32Array
+  readonly hostCount4: Uint8Array
+  readonly hostCount6: Uint8Array
+  /** 16 octets a row; IPv4 in the first four. */
+  readonly hostAddresses: Uint8Array
+
+  /** Rows are sorted by uid, so that two bundles can be merged row by row. */
+  readonly serviceUid: Uint8Array
+  /** The node that names it, and whose row says pool, TTL and algorithm. */
+  readonly serviceNode: Uint32Array
+  readonly serviceName: Uint32Array
+  readonly serviceTenant: Uint32Array
+
+  /** Rows are sorted by uid. */
+  readonly poolUid: Uint8Array
+  readonly poolName: Uint32Array
+  readonly poolTenant: Uint32Array
+  /**
+   * Members of a pool are neighbours: `poolCount4` IPv4 members, then `poolCount6` IPv6 members.
+   */
+  readonly poolMemberStart: Uint32Array
+  readonly poolCount4: Uint32Array
+  readonly poolCount6: Uint32Array
+  /** Text: canonical JSON of a HealthCheckModel; empty means no probes. */
+  readonly poolHealthCheck: Uint32Array
+  /** With fewer members that are up the pool answers nothing; 0: no such limit. */
+  readonly poolMinHealthy: Uint32Array
+
+  readonly memberUid: Uint8Array
+  readonly memberPool: Uint32Array
+  /** 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. */
+  readonly memberAddress: Uint8Array
+  /** 16 octets a row. */
+  readonly memberAddress6: Uint8Array
+  readonly memberPort: Uint16Array
+  readonly memberWeight: Uint32Array
+  /** 1 is preferred; 0 is unset and comes last. */
+  readonly memberPriority: Uint32Array
+  /** Bits of MemberFlag. */
+  readonly memberFlags: Uint8Array
+  readonly memberName: Uint32Array
+  readonly memberRegion: Uint32Array
+  /** See `placeCode`. */
+  readonly memberPlace: Uint16Array
+  /** Row in `endpointVector`; 0: the settings do not name its address. */
+  readonly memberEndpoint: Uint32Array
+  /** Cells of MemberExtraCell; read by `memberExtraOf`. */
+  readonly memberExtra: Uint32Array
+
+  /** Row in `networkTable` + 1 of the pool's geo rules; 0: none. Their lists hold members. */
+  readonly poolNetworks: Uint32Array
+  /** Cells of NetworkCell. */
+  readonly networkTable: Uint32Array
+  /** Cells of Network4Cell. */
+  readonly network4: Uint32Array
+  /** Cells of Network6Cell. */
+  readonly network6: Uint32Array
+  /** Lists: a count, then values. Those of the map rules hold rows of `endpointVector`. */
+  readonly networkList: Uint32Array
+  /** Cells of PolicyCell. */
+  readonly policyRow: Uint32Array
+  /** Cells of EndpointCell. */
+  readonly endpointVector: Int32Array
+  /** One element, a text: canonical JSON of a RoutingText. */
+  readonly routingSettings: Uint32Array
+
+  /** Cells of RolloutCell and WindowCell; see overlays.ts. */
+  readonly rolloutRow: Uint32Array
+  readonly windowRow: Uint32Array
+
+  /** Rows are sorted by uid. */
+  readonly responseUid: Uint8Array
+  /** Cells of ResponseCell. */
+  readonly responseRow: Uint32Array
+  /** Triggers and targets of the rules, in the form of `names`. */
+  readonly responseNames: Uint8Array
+  /** As `nameIndex`, with rules in place of nodes; empty when there is no rule. */
+  readonly responseIndex: Uint32Array
+
+  /** Text i is `stringBytes` from `stringOffset[i]` to `stringOffset[i + 1]`, UTF-8. */
+  readonly stringOffset: Uint32Array
+  readonly stringBytes: Uint8Array
+}
+
+/** A bundle that has been checked: every index in it is inside its table. */
+export interface Bundle extends BundleColumns {
+  readonly manifest: Manifest
+  /** SHA-256 of the content, hex. */
+  readonly digest: string
+  /** The whole file, for handing to another thread. */
+  readonly bytes: Uint8Array
+  readonly counts: BundleCounts
+  readonly nameSeed: number
+  /** Labels of the deepest owner name or trigger. */
+  readonly nameLabelsMax: number
+  /** Slots of `nameIndex` less one; the number of slots is a power of two. */
+  readonly nameIndexMask: number
+  /** The same of `responseIndex`; -1 when there is no rule. */
+  readonly responseIndexMask: number
+}
+
+/** A service's pool, or -1. */
+export function poolOfService(bundle: BundleColumns, service: number): number {
+  return serviceCell(bundle, service, NodeCell.Pool) - 1
+}
+
+/** A cell of the row of a service's node. */
+export function serviceCell(bundle: BundleColumns, service: number, cell: number): number {
+  return bundle.nodeRow[bundle.serviceNode[service]! * NodeCell.Words + cell]!
+}
+
+/** Octets of a node's name. */
+export function nodeNameBytes(bundle: BundleColumns, node: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! & 0xff
+}
+
+/** Bits of NodeFlag. */
+export function nodeFlags(bundle: BundleColumns, node: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! >> nodeFlagShift
+}
+
+/** A node's service, or -1. */
+export function serviceOfNode(bundle: BundleColumns, node: number): number {
+  const target = bundle.nodeRow[node * NodeCell.Words + NodeCell.Target]!
+  return target !== 0 && (target & 1) === 0 ? (target >> 1) - 1 : -1
+}
+
+/** A node's host, or -1. */
+export function hostOfNode(bundle: BundleColumns, node: number): number {
+  const target = bundle.nodeRow[node * NodeCell.Words + NodeCell.Target]!
+  return (target & 1) === 1 ? target >> 1 : -1
+}
+
+/** Text `index` of the string table. */
+export function textOf(bundle: BundleColumns, index: number): string {
+  const start = bundle.stringOffset[index]!
+  const end = bundle.stringOffset[index + 1]!
+  return Buffer.from(bundle.stringBytes.subarray(start, end)).toString('utf8')
+}
+
+/** A UUID in its 36-character form. */
+export function uidOf(column: Uint8Array, row: number): string {
+  const hex = Buffer.from(column.subarray(row * 16, row * 16 + 16)).toString('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** 4 octets of IPv4 or 16 of IPv6; a view. */
+export function memberOctets(bundle: BundleColumns, member: number): Uint8Array {
+  const pool = bundle.memberPool[member]!
+  const isIpv4 = member < bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]!
+  if (isIpv4) return bundle.memberAddress.subarray(member * 4, member * 4 + 4)
+  const row = address6Row(bundle, member)
+  return bundle.memberAddress6.subarray(row * 16, row * 16 + 16)
+}
+
+/** Row in `memberAddress6` of an IPv6 member. */
+export function address6Row({ memberAddress }: BundleColumns, member: number): number {
+  const at = member * 4
+  const high = (memberAddress[at]! << 24) | (memberAddress[at + 1]! << 16)
+  return high | (memberAddress[at + 2]! << 8) | memberAddress[at + 3]!
+}
+
+/** A member's address as people write it. */
+export function addressOfMember(bundle: Bundle, member: number): string {
+  return formatAddress(memberOctets(bundle, member))
+}

@@ -1,0 +1,147 @@
+// Turns a resolved configuration into the octets of a bundle. The same model gives the same octets.
+import { hash } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
+import { version } from '#lib/version.ts'
+import type { BundleColumns } from './bundle.ts'
+import { canonicalJson } from './canonical-json.ts'
+import type { Json } from './canonical-json.ts'
+import { NodeCell } from './cells.ts'
+import { ClientRangeColumns, mapTable } from './client-ranges.ts'
+import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from './format.ts'
+import type { BundleCounts, Manifest } from './manifest.ts'
+import type { BundleModel, ServiceModel } from './model.ts'
+import { deepestName } from './name-depth.ts'
+import { overlayColumns } from './overlay-columns.ts'
+import { poolColumns } from './pool-columns.ts'
+import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
+import { ResponseColumns } from './response-columns.ts'
+import { sortedByUid, uidColumn } from './rows.ts'
+import { StringTable } from './string-table.ts'
+import { zoneColumns } from './zone-columns.ts'
+
+export interface EncodedBundle {
+  /** The whole file, not signed, in a SharedArrayBuffer. */
+  readonly bytes: Uint8Array
+  /** SHA-256 of the content, hex: all but the signature block. */
+  readonly digest: string
+  readonly manifest: Manifest
+}
+
+/**
+ * @param codeOf strategy name to the `Algorithm` of its cell, -1 when it needs a policy; names are
+ *   checked by the compiler
+ */
+export function encodeBundle(
+  model: BundleModel,
+  codeOf: (algorithm: string) => number,
+): EncodedBundle {
+  const strings = new StringTable()
+  const endpoints = new EndpointTable(model.routing)
+  const ranges = new ClientRangeColumns()
+  const mapTableRow = ranges.add(model.routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
+  assert(mapTableRow === mapTable, 'the map rules come first')
+  const pools = poolColumns(model.pools, { strings, endpoints, ranges })
+  const policies = new PolicyTable(strings, pools.indexOfPool)
+  const order = sortedByUid(model.services)
+  const responses = new ResponseColumns(model.responseRules, strings)
+  const zones = zoneColumns(model, order, (seed) => responses.indexUnder(seed) !== undefined)
+  const { nodeRow } = zones.columns
+  for (const [i, service] of order.entries()) {
+    const row = zones.serviceNode[i]! * NodeCell.Words
+    nodeRow[row + NodeCell.Pool] = service.pool < 0 ? 0 : pools.indexOfPool[service.pool]! + 1
+    nodeRow[row + NodeCell.TtlSeconds] = service.ttlSeconds
+    const pool = model.pools[service.pool]
+    const hasGeoRules = pool !== undefined && pool.geoRules.v4.length + pool.geoRules.v6.length > 0
+    const code = isPlain(service, hasGeoRules) ? codeOf(service.algorithm) : -1
+    nodeRow[row + NodeCell.Algorithm] = code >= 0 ? code : policies.codeOf(service)
+  }
+  const columns: BundleColumns = {
+    ...zones.columns,
+    ...serviceColumns(order, zones.serviceNode, strings),
+    ...pools.columns,
+    ...ranges.columns(),
+    policyRow: policies.rows(),
+    endpointVector: endpoints.vectors(),
+    ...overlayColumns(model, pools, strings),
+    routingSettings: Uint32Array.of(strings.add(routingText(model.routing, endpoints))),
+    ...responses.columns(zones.nameSeed),
+    ...strings.columns(),
+  }
+  const counts: BundleCounts = {
+    nodes: columns.nodeRow.length / NodeCell.Words,
+    zones: columns.zoneNode.length,
+    hosts: columns.hostNode.length,
+    services: columns.serviceName.length,
+    pools: columns.poolName.length,
+    members: columns.memberPool.length,
+    responseRules: model.responseRules.length,
+  }
+  return assemble(columns, counts, zones.nameSeed, model.commit)
+}
+
+function serviceColumns(
+  order: readonly ServiceModel[],
+  serviceNode: Uint32Array,
+  strings: StringTable,
+) {
+  return {
+    serviceUid: uidColumn(order),
+    serviceNode,
+    serviceName: Uint32Array.from(order, ({ name }) => strings.add(name)),
+    serviceTenant: Uint32Array.from(order, ({ tenant }) => strings.add(tenant)),
+  }
+}
+
+function assemble(
+  columns: BundleColumns,
+  counts: BundleCounts,
+  nameSeed: number,
+  commit: string,
+): EncodedBundle {
+  const sizes = sectionNames.map((name) => columns[name].byteLength)
+  const nameLabelsMax = deepestName(columns)
+  const offsets: number[] = []
+  let sectionsBytes = 0
+  for (const size of sizes) {
+    offsets.push(sectionsBytes)
+    sectionsBytes += alignUp(size)
+  }
+  const manifestOf = (digests: readonly string[]): Manifest => ({
+    format: layout.formatVersion,
+    compiler: version,
+    commit,
+    counts,
+    nameSeed,
+    nameLabelsMax,
+    sections: sectionNames.map((name, i) => ({
+      name,
+      offset: offsets[i]!,
+      bytes: sizes[i]!,
+      sha256: digests[i]!,
+    })),
+  })
+  // The manifest's length does not depend on the digests' values: measure it with blanks.
+  const blanks = sectionNames.map(() => '0'.repeat(64))
+  const manifestBytes = Buffer.byteLength(canonicalJson(manifestOf(blanks) as unknown as Json))
+  const base = alignUp(layout.headerBytes + manifestBytes)
+  const contentBytes = base + sectionsBytes
+  const bytes = new Uint8Array(new SharedArrayBuffer(contentBytes + layout.signatureBytes))
+  const digests = sectionNames.map((name, i) => {
+    const column = columns[name]
+    const octets = new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
+    assert(
+      column.BYTES_PER_ELEMENT === elementBytes[sectionSpecs[name].element],
+      `${name} has its type`,
+    )
+    bytes.set(octets, base + offsets[i]!)
+    return hash('sha256', octets)
+  })
+  const manifest = manifestOf(digests)
+  bytes.set(Buffer.from(canonicalJson(manifest as unknown as Json)), layout.headerBytes)
+  const header = new DataView(bytes.buffer, 0, layout.headerBytes)
+  bytes.set(Buffer.from(layout.magic), 0)
+  header.setUint32(8, layout.formatVersion, true)
+  header.setUint32(12, manifestBytes, true)
+  header.setFloat64(16, contentBytes, true)
+  return { bytes, digest: hash('sha256', bytes.subarray(0, contentBytes)), manifest }
+}

@@ -1,0 +1,34 @@
+// What a bundle may hold. The compiler refuses what a node could not load; both read this table.
+
+export const bundleLimits = {
+  /** Whole file. Far above a million services with four members each (about 300 MB). */
+  bytesMax: 2_000_000_000,
+  manifestBytesMax: 1_000_000,
+  zonesMax: 4_000_000,
+  servicesMax: 4_000_000,
+  poolsMax: 2_000_000,
+  membersMax: 16_000_000,
+  responseRulesMax: 1_000_000,
+  /** With `weightMax`, keeps a pool's sum of weights inside 32 bits. */
+  membersPerPoolMax: 4_096,
+  weightMax: 1_000_000,
+  warmupThresholdMax: 1_000,
+  priorityMax: 1_000_000,
+  nameserversPerZoneMax: 32,
+  /** Rules that match one client, of a pool or of `mapFile`. */
+  endpointsPerNetworkMax: 64,
+  /** What fits a reply of 512 octets in most cases. */
+  answerCountMax: 16,
+  filtersPerChainMax: 16,
+  addressesPerNameserverMax: 16,
+  /** Of one repository; each is looked at whenever the clock ticks. */
+  rolloutsMax: 10_000,
+  windowsMax: 10_000,
+  stepsMax: 64,
+  intentsMax: 64,
+  weightPctMax: 100,
+  /** RFC 2181 section 8: a TTL has 31 bits. */
+  ttlSecondsMax: 2_147_483_647,
+  /** Longest walk in the name index; the encoder picks a seed that keeps below it. */
+  probeLengthMax: 64,
+} as const

@@ -1,0 +1,34 @@
+// The part of a bundle that is signed: what the sections are, and what they were made from.
+/** Rows of each table. */
+export interface BundleCounts {
+  readonly nodes: number
+  readonly zones: number
+  readonly hosts: number
+  readonly services: number
+  readonly pools: number
+  readonly members: number
+  readonly responseRules: number
+}
+
+export interface Manifest {
+  readonly format: number
+  /** Version of the compiler; another version may lay out the same tree in other bytes. */
+  readonly compiler: string
+  /** Commit in hex, or empty when the tree came from a directory. */
+  readonly commit: string
+  readonly counts: BundleCounts
+  /** Start value of the name hash, chosen so that no probe is long. */
+  readonly nameSeed: number
+  /** Labels of the deepest owner name or trigger. */
+  readonly nameLabelsMax: number
+  readonly sections: readonly ManifestSection[]
+}
+
+export interface ManifestSection {
+  readonly name: string
+  /** From the start of the first section. */
+  readonly offset: number
+  readonly bytes: number
+  /** Hex. */
+  readonly sha256: string
+}

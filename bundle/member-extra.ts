@@ -1,0 +1,103 @@
+// What few members have, in a table of few rows: a warm-up gate, a RUM address, a signal mode.
+import { textOf } from './bundle.ts'
+import type { BundleColumns } from './bundle.ts'
+import { bundleLimits } from './limits.ts'
+import type { ExternalSignalMode, MemberModel } from './model.ts'
+import type { StringTable } from './string-table.ts'
+
+/** A row of `memberExtra`; rows are sorted by member, and a member like most has none. */
+export const MemberExtraCell = {
+  Words: 4,
+  Member: 0,
+  WarmupThreshold: 1,
+  RumUrl: 2,
+  Mode: 3,
+} as const
+
+/** By `Mode` of a row. Never reordered. */
+const modes = ['and', 'or', 'override'] as const satisfies readonly ExternalSignalMode[]
+
+export type MemberExtra = Pick<MemberModel, 'warmupThreshold' | 'rumUrl' | 'externalSignalMode'>
+
+const plainExtra: MemberExtra = Object.freeze({
+  warmupThreshold: 0,
+  rumUrl: '',
+  externalSignalMode: 'and',
+})
+
+/** Collects the rows while members get their indices. */
+export class MemberExtraRows {
+  readonly #cells: number[] = []
+  readonly #strings: StringTable
+
+  constructor(strings: StringTable) {
+    this.#strings = strings
+  }
+
+  /** Called in the order of the indices. */
+  add(member: number, { warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): void {
+    const mode = modes.indexOf(externalSignalMode)
+    if (warmupThreshold === 0 && rumUrl === '' && mode === 0) return
+    this.#cells.push(member, warmupThreshold, this.#strings.add(rumUrl), mode)
+  }
+
+  column(): Uint32Array {
+    return Uint32Array.from(this.#cells)
+  }
+}
+
+/** @returns a fault as half a sentence */
+export function checkMemberExtra(c: BundleColumns): string | undefined {
+  const column = c.memberExtra
+  const { Words, Member, WarmupThreshold, RumUrl, Mode } = MemberExtraCell
+  const texts = c.stringOffset.length - 1
+  for (let at = 0; at < column.length; at += Words) {
+    const member = column[at + Member]!
+    if (member >= c.memberPool.length) return `extra row ${at / Words} has no member`
+    if (at > 0 && member <= column[at - Words + Member]!) return 'extra rows are not in order'
+    const threshold = column[at + WarmupThreshold]!
+    if (threshold > bundleLimits.warmupThresholdMax) return `member ${member} warms up too long`
+    if (column[at + RumUrl]! >= texts) return `member ${member} has an address outside the texts`
+    if (column[at + Mode]! >= modes.length) return `member ${member} has an unknown signal mode`
+    const isPlain = threshold + column[at + RumUrl]! + column[at + Mode]! === 0
+    if (isPlain) return `member ${member} has an extra row that says nothing`
+  }
+  return undefined
+}
+
+export function memberExtraOf(bundle: BundleColumns, member: number): MemberExtra {
+  const at = extraRow(bundle.memberExtra, member)
+  return at < 0 ? plainExtra : extraAt(bundle, at)
+}
+
+/** Every member that has a row, in order. */
+export function* membersWithExtra(bundle: BundleColumns): Generator<[number, MemberExtra]> {
+  const column = bundle.memberExtra
+  for (let at = 0; at < column.length; at += MemberExtraCell.Words) {
+    yield [column[at + MemberExtraCell.Member]!, extraAt(bundle, at)]
+  }
+}
+
+function extraAt(bundle: BundleColumns, at: number): MemberExtra {
+  const column = bundle.memberExtra
+  return {
+    warmupThreshold: column[at + MemberExtraCell.WarmupThreshold]!,
+    rumUrl: textOf(bundle, column[at + MemberExtraCell.RumUrl]!),
+    externalSignalMode: modes[column[at + MemberExtraCell.Mode]!]!,
+  }
+}
+
+/** Where a member's row begins, or -1. */
+function extraRow(column: Uint32Array, member: number): number {
+  let low = 0
+  let high = column.length / MemberExtraCell.Words
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const at = middle * MemberExtraCell.Words
+    const found = column[at + MemberExtraCell.Member]!
+    if (found === member) return at
+    if (found < member) low = middle + 1
+    else high = middle
+  }
+  return -1
+}

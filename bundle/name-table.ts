@@ -1,0 +1,167 @@
+// Every owner name that exists: apexes, services, name servers, and the empty non-terminals
+// between.
+import { hashNameAt } from '#dns/name.ts'
+import { assert } from '#lib/assert.ts'
+import { inlineNameBytes, NodeCell, NodeFlag, nodeFlagShift } from './cells.ts'
+import { bundleLimits } from './limits.ts'
+import { wireOf } from './record-pool.ts'
+
+/** One owner name while the tables are built. */
+export interface NameNode {
+  readonly name: string
+  zone: number
+  flags: number
+  service: number
+  host: number
+  /** Position in the finished columns. */
+  index: number
+}
+
+export class NameTable {
+  readonly #nodes = new Map<string, NameNode>()
+  readonly #apexes = new Map<string, number>()
+  /** Zone position to the zone that encloses it, or -1. */
+  readonly zoneParents: number[] = []
+
+  /** @param zoneNames lower case, trailing dot; the position is the zone index */
+  constructor(zoneNames: readonly string[]) {
+    for (const [zone, name] of zoneNames.entries()) {
+      assert(!this.#apexes.has(name), `zone ${name} is declared once`)
+      this.#apexes.set(name, zone)
+    }
+    for (const [zone, name] of zoneNames.entries()) {
+      const apex = this.#nodeOf(name, zone)
+      apex.flags |= NodeFlag.Apex
+      apex.zone = zone
+    }
+    for (const [zone, name] of zoneNames.entries()) {
+      const parent = name === '.' ? -1 : this.enclosingZone(parentName(name))
+      this.zoneParents[zone] = parent
+      // RFC 4592 section 2.2.2: the names between the two cuts exist, empty, in the parent.
+      if (parent >= 0) this.#addEmptyNonTerminals(name, parent)
+    }
+  }
+
+  /** The node of `name`, with the empty non-terminals above it up to the apex of `zone`. */
+  add(name: string, zone: number): NameNode {
+    const node = this.#nodeOf(name, zone)
+    if ((node.flags & NodeFlag.Apex) === 0) this.#addEmptyNonTerminals(name, zone)
+    return node
+  }
+
+  #nodeOf(name: string, zone: number): NameNode {
+    let node = this.#nodes.get(name)
+    if (node === undefined) {
+      node = { name, zone, flags: 0, service: -1, host: -1, index: -1 }
+      this.#nodes.set(name, node)
+    }
+    return node
+  }
+
+  #addEmptyNonTerminals(name: string, zone: number): void {
+    let child = name
+    for (let above = parentName(name); ; above = parentName(above)) {
+      const isNew = !this.#nodes.has(above)
+      const node = this.#nodeOf(above, zone)
+      if (child.startsWith('*.')) node.flags |= NodeFlag.HasWildcard
+      if (this.#apexes.has(above) || !isNew) return
+      child = above
+    }
+  }
+
+  /** The zone whose apex is `name` or the closest name above it, or -1. */
+  enclosingZone(name: string): number {
+    for (let at = name; ; at = parentName(at)) {
+      const zone = this.#apexes.get(at)
+      if (zone !== undefined) return zone
+      if (at === '.') return -1
+    }
+  }
+
+  /** All nodes in their final order, each with its `index` set. */
+  finish(): readonly NameNode[] {
+    const nodes = [...this.#nodes.values()]
+    nodes.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    for (const [index, node] of nodes.entries()) node.index = index
+    return nodes
+  }
+}
+
+/** `a.b.` to `b.`; `b.` to `.`. A dot after a backslash is part of its label. */
+export function parentName(name: string): string {
+  let dot = name.indexOf('.')
+  while (dot > 0 && isEscaped(name, dot)) dot = name.indexOf('.', dot + 1)
+  return dot === name.length - 1 ? '.' : name.slice(dot + 1)
+}
+
+function isEscaped(name: string, at: number): boolean {
+  let slashes = 0
+  while (name[at - 1 - slashes] === '\\') slashes++
+  return slashes % 2 === 1
+}
+
+export interface NameColumns {
+  readonly names: Uint8Array
+  readonly nodeRow: Uint32Array
+  readonly nameIndex: Uint32Array
+  readonly nameSeed: number
+}
+
+/** Lays the names out in octets and builds their hash index. */
+export function nameColumns(
+  nodes: readonly NameNode[],
+  isGoodSeed: (seed: number) => boolean,
+): NameColumns {
+  const nodeRow = new Uint32Array(nodes.length * NodeCell.Words)
+  const octets = new Uint8Array(nodeRow.buffer)
+  let names = Buffer.alloc(Math.max(64, nodes.length * 40))
+  let at = 0
+  for (const [i, node] of nodes.entries()) {
+    const wire = wireOf(node.name)
+    if (at + wire.length > names.length) names = Buffer.concat([names], names.length * 2)
+    names.set(wire, at)
+    assert(node.service < 0 || node.host < 0, `${node.name} is a service or a name server`)
+    const target = node.service >= 0 ? node.service * 2 + 2 : node.host >= 0 ? node.host * 2 + 1 : 0
+    const row = i * NodeCell.Words
+    nodeRow[row + NodeCell.NameOffset] = at
+    nodeRow[row + NodeCell.NameBytesAndFlags] = wire.length | (node.flags << nodeFlagShift)
+    nodeRow[row + NodeCell.Zone] = node.zone
+    nodeRow[row + NodeCell.Target] = target
+    if (wire.length <= inlineNameBytes) {
+      octets.set(wire, (row + NodeCell.Words) * 4 - wire.length)
+    }
+    at += wire.length
+  }
+  names = names.subarray(0, at)
+  for (let nameSeed = 1; ; nameSeed++) {
+    assert(nameSeed < 1000, 'some seed spreads the names')
+    const nameIndex = indexNames(names, nodeRow, nameSeed)
+    if (nameIndex !== undefined && isGoodSeed(nameSeed))
+      return { names, nodeRow, nameIndex, nameSeed }
+  }
+}
+
+/** @returns undefined when some name would be more than `probeLengthMax` slots from its place */
+function indexNames(
+  names: Uint8Array,
+  nodeRow: Uint32Array,
+  seed: number,
+): Uint32Array | undefined {
+  const nodes = nodeRow.length / NodeCell.Words
+  let slots = 4
+  while (slots < nodes * 2) slots *= 2
+  const mask = slots - 1
+  const index = new Uint32Array(slots * 2)
+  for (let node = 0; node < nodes; node++) {
+    const row = node * NodeCell.Words
+    const hash = hashNameAt(names, nodeRow[row + NodeCell.NameOffset]!, seed)
+    let slot = hash & mask
+    for (let probes = 1; index[slot * 2 + 1] !== 0; probes++) {
+      if (probes >= bundleLimits.probeLengthMax) return undefined
+      slot = (slot + 1) & mask
+    }
+    index[slot * 2] = hash >>> 0
+    index[slot * 2 + 1] = node + 1
+  }
+  return index
+}

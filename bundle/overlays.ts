@@ -1,0 +1,176 @@
+// Rollouts and maintenance windows as a bundle stores them: rows that say whose they are, and
+// canonical JSON, read back with care.
+import { textOf } from './bundle.ts'
+import type { BundleColumns } from './bundle.ts'
+import { bundleLimits } from './limits.ts'
+import type { RolloutModel, WindowModel } from './model.ts'
+
+/** A row of `rolloutRow`, in the order of the uids. `Text`: canonical JSON of a RolloutText. */
+export const RolloutCell = { Words: 2, Member: 0, Text: 1 } as const
+/** A row of `windowRow`. `Member`: index + 1; 0: each member of the pool. */
+export const WindowCell = { Words: 3, Pool: 0, Member: 1, Text: 2 } as const
+
+export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
+export type WindowText = Omit<WindowModel, 'pool' | 'member'>
+
+/** A rollout of a bundle that has been checked. */
+export interface Rollout extends RolloutText {
+  /** Indices. */
+  readonly pool: number
+  readonly member: number
+}
+
+export interface MaintenanceWindow extends WindowText {
+  readonly pool: number
+  /** -1: each member of the pool. */
+  readonly member: number
+}
+
+export interface Overlays {
+  readonly rollouts: readonly Rollout[]
+  readonly windows: readonly MaintenanceWindow[]
+}
+
+/** What of a bundle depends on the clock. Its texts are read anew on each call. */
+export function overlaysOf(bundle: BundleColumns): Overlays {
+  const { rolloutRow, windowRow, memberPool } = bundle
+  const rollouts: Rollout[] = []
+  for (let at = 0; at < rolloutRow.length; at += RolloutCell.Words) {
+    const member = rolloutRow[at + RolloutCell.Member]!
+    const text = parseRollout(textOf(bundle, rolloutRow[at + RolloutCell.Text]!))
+    if (text !== undefined) rollouts.push({ ...text, member, pool: memberPool[member]! })
+  }
+  const windows: MaintenanceWindow[] = []
+  for (let at = 0; at < windowRow.length; at += WindowCell.Words) {
+    const pool = windowRow[at + WindowCell.Pool]!
+    const member = windowRow[at + WindowCell.Member]! - 1
+    const text = parseWindow(textOf(bundle, windowRow[at + WindowCell.Text]!))
+    if (text !== undefined) windows.push({ ...text, pool, member })
+  }
+  return { rollouts, windows }
+}
+
+type Fits = (value: unknown) => boolean
+type Fields<T> = Readonly<Record<keyof T, Fits>>
+
+const isNumber = (value: unknown): value is number =>
+  Number.isFinite(value) && (value as number) >= 0
+const isCount: Fits = (value) => isNumber(value) && Number.isSafeInteger(value)
+const atMost =
+  (max: number): Fits =>
+  (value) =>
+    isCount(value) && (value as number) <= max
+/** The last instant of the year 9999. */
+const isInstant = atMost(253_402_300_799_999)
+const isText: Fits = (value) => typeof value === 'string' && value.length <= 1_000
+const isUid: Fits = (value) => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value)
+const isListOf =
+  (max: number, fits: Fits): Fits =>
+  (value) =>
+    Array.isArray(value) && value.length <= max && value.every(fits)
+
+const isStep = shaped<RolloutText['steps'][number]>({
+  weightPct: atMost(bundleLimits.weightPctMax),
+  holdSeconds: atMost(0x7fff_ffff),
+})
+const intents: ReadonlySet<unknown> = new Set<RolloutText['intents'][number]['intent']>([
+  'pause',
+  'promote',
+  'abort',
+])
+const isIntent = shaped<RolloutText['intents'][number]>({
+  intent: (value) => intents.has(value),
+  atMs: isInstant,
+})
+const isPolicy = shaped<RolloutText['regressionPolicy']>({
+  minHealthScore: isNumber,
+  minHealthyMembers: isCount,
+  maxRttDeltaMs: isNumber,
+})
+const isRollout = shaped<RolloutText>({
+  uid: isUid,
+  name: isText,
+  tenant: isText,
+  baseWeight: atMost(bundleLimits.weightMax),
+  startAtMs: isInstant,
+  steps: (value) => isListOf(bundleLimits.stepsMax, isStep)(value) && (value as []).length > 0,
+  regressionPolicy: isPolicy,
+  intents: (value) => isListOf(bundleLimits.intentsMax, isIntent)(value) && isInOrder(value),
+})
+const isWindow = shaped<WindowText>({
+  uid: isUid,
+  name: isText,
+  tenant: isText,
+  startAtMs: isInstant,
+  endAtMs: isInstant,
+})
+
+function shaped<T>(fields: Fields<T>): Fits {
+  const rows = Object.entries<Fits>(fields)
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return false
+    return rows.every(([name, fits]) => fits((value as Record<string, unknown>)[name]))
+  }
+}
+
+function isInOrder(value: unknown): boolean {
+  const list = value as RolloutText['intents']
+  return list.every(({ atMs }, i) => i === 0 || list[i - 1]!.atMs <= atMs)
+}
+
+/** @returns undefined when the text is no rollout that this version can follow */
+export function parseRollout(text: string): RolloutText | undefined {
+  const value = parsed(text)
+  return isRollout(value) ? (value as RolloutText) : undefined
+}
+
+/** @returns undefined when the text is no window that this version can keep */
+export function parseWindow(text: string): WindowText | undefined {
+  const value = parsed(text)
+  if (!isWindow(value)) return undefined
+  const window = value as WindowText
+  return window.startAtMs < window.endAtMs ? window : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns the first fault as half a sentence; texts and members have been checked */
+export function checkOverlays(c: BundleColumns): string | undefined {
+  const { rolloutRow, windowRow, memberPool, poolName } = c
+  const texts = c.stringOffset.length - 1
+  const counts = [
+    ['rollouts', rolloutRow.length / RolloutCell.Words, bundleLimits.rolloutsMax],
+    ['windows', windowRow.length / WindowCell.Words, bundleLimits.windowsMax],
+  ] as const
+  for (const [what, count, max] of counts) {
+    if (count > max) return `it has ${count} ${what}, the limit is ${max}`
+  }
+  for (let at = 0; at < rolloutRow.length; at += RolloutCell.Words) {
+    const row = at / RolloutCell.Words
+    const text = rolloutRow[at + RolloutCell.Text]!
+    if (rolloutRow[at + RolloutCell.Member]! >= memberPool.length) {
+      return `rollout ${row} points outside its table`
+    }
+    if (text >= texts || parseRollout(textOf(c, text)) === undefined) {
+      return `rollout ${row} is none that this version can follow`
+    }
+  }
+  for (let at = 0; at < windowRow.length; at += WindowCell.Words) {
+    const row = at / WindowCell.Words
+    const pool = windowRow[at + WindowCell.Pool]!
+    const member = windowRow[at + WindowCell.Member]! - 1
+    const text = windowRow[at + WindowCell.Text]!
+    const isInPool = member < 0 || memberPool[member] === pool
+    if (pool >= poolName.length || !isInPool) return `window ${row} points outside its table`
+    if (text >= texts || parseWindow(textOf(c, text)) === undefined) {
+      return `window ${row} is none that this version can keep`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,40 @@
+// Response rules as a bundle stores them: what a row says, for the answer path and for people.
+import { formatName } from '#dns/name.ts'
+import { textOf, uidOf } from './bundle.ts'
+import type { BundleColumns } from './bundle.ts'
+import type { ResponseRuleModel } from './model.ts'
+
+/**
+ * A row of `responseRow`. `Trigger` and `Target` are offsets in `responseNames`; `Bits`, from the
+ * lowest: 8 bits for the octets of the trigger, 8 for those of the target (0: none), 1 that is set
+ * for a domain, 2 for the action.
+ */
+export const ResponseCell = { Words: 4, Trigger: 0, Target: 1, Bits: 2, Source: 3 } as const
+
+export const ResponseBits = {
+  TriggerMask: 0xff,
+  TargetShift: 8,
+  Domain: 0x1_0000,
+  ActionShift: 17,
+} as const
+
+export const ResponseAction = { NxDomain: 0, Passthru: 1, Cname: 2 } as const
+/** By their numbers. */
+export const responseActions = ['nxdomain', 'passthru', 'cname'] as const
+
+/** A rule of a bundle that has been checked. */
+export function responseRuleAt(bundle: BundleColumns, rule: number): ResponseRuleModel {
+  const { responseRow, responseNames } = bundle
+  const at = rule * ResponseCell.Words
+  const bits = responseRow[at + ResponseCell.Bits]!
+  const action = responseActions[bits >> ResponseBits.ActionShift]!
+  return {
+    uid: uidOf(bundle.responseUid, rule),
+    triggerType: (bits & ResponseBits.Domain) === 0 ? 'exact' : 'domain',
+    trigger: formatName(responseNames, responseRow[at + ResponseCell.Trigger]),
+    action,
+    target:
+      action === 'cname' ? formatName(responseNames, responseRow[at + ResponseCell.Target]) : '',
+    source: textOf(bundle, responseRow[at + ResponseCell.Source]!),
+  }
+}

@@ -1,0 +1,27 @@
+// Texts by number: each distinct text is stored once, text 0 is empty.
+
+export class StringTable {
+  readonly #numbers = new Map<string, number>([['', 0]])
+
+  /** The number of `text`; a new one when it is new. */
+  add(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    const number = this.#numbers.size
+    this.#numbers.set(text, number)
+    return number
+  }
+
+  /** The two sections of the table. */
+  columns(): { stringOffset: Uint32Array; stringBytes: Uint8Array } {
+    const texts = [...this.#numbers.keys()]
+    const stringOffset = new Uint32Array(texts.length + 1)
+    const stringBytes = Buffer.from(texts.join(''), 'utf8')
+    let at = 0
+    for (const [i, text] of texts.entries()) {
+      at += Buffer.byteLength(text)
+      stringOffset[i + 1] = at
+    }
+    return { stringOffset, stringBytes }
+  }
+}
