@@ -1,0 +1,231 @@
+// Files in; a bundle or diagnostics out. The same files give the same bytes, whoever asks.
+import { encodeBundle } from '#bundle/encode.ts'
+import type { EncodedBundle } from '#bundle/encode.ts'
+import { bundleLimits } from '#bundle/limits.ts'
+import { loadBundle } from '#bundle/load.ts'
+import type { BundleModel } from '#bundle/model.ts'
+import { assert } from '#lib/assert.ts'
+import { plainCodeOf } from '#routing/algorithms.ts'
+import { placeOf, unservedKinds } from '#schemas/kinds.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { valueAt } from './diagnostic.ts'
+import type { DiagnosticReport } from './diagnostic.ts'
+import { Findings } from './findings.ts'
+import { strictPolicy } from './health-check-policy.ts'
+import type { HealthCheckPolicy } from './health-check-policy.ts'
+import { hidesConfiguration, homeOf, roleOf } from './layout.ts'
+import { lower } from './lower.ts'
+import { remedyFor } from './missing-configuration.ts'
+import { readFile, unreadableFile } from './read-file.ts'
+import type { ReadFile } from './read-file.ts'
+import type { CompileLimits } from './tree-rule.ts'
+import { treeRules } from './tree-rules.ts'
+import { planOverlays } from './overlay-plan.ts'
+import type { OverlayPlan } from './overlay-plan.ts'
+import { planResponses } from './response-plan.ts'
+import type { ResponsePlan } from './response-plan.ts'
+import { fileBytesMax } from './source.ts'
+import type { SourceFile } from './source.ts'
+import { buildTree } from './tree.ts'
+import type { PlacedFile, Tree } from './tree.ts'
+import { planZones } from './zone-plan.ts'
+import type { ZonePlan } from './zone-plan.ts'
+
+export interface CompileOptions {
+  /** Commit id in hex; empty for a directory. */
+  readonly commit: string
+  /** Unix epoch, for the warnings about what is past; left out, there are none. */
+  readonly nowMs?: number
+}
+
+/** On success the diagnostics are warnings and notes. */
+export type CompileResult = CompileSuccess | CompileFailure
+export interface CompileSuccess extends DiagnosticReport {
+  readonly ok: true
+  readonly model: BundleModel
+  readonly bundle: EncodedBundle
+}
+export interface CompileFailure extends DiagnosticReport {
+  readonly ok: false
+}
+
+export interface Compiler {
+  /** True when the bytes of the blob need not be given to the next `compile`. */
+  readonly has: (blobId: string) => boolean
+  /** What the last compilation read; undefined for a blob that was not among its files. */
+  readonly readOf: (blobId: string) => ReadFile | undefined
+  readonly compile: (files: readonly SourceFile[], options: CompileOptions) => CompileResult
+}
+
+/** What tests replace: limits that a small tree reaches, a loader that refuses, what is served. */
+export interface CompilerParts {
+  /** What the nodes that get the bundle allow. */
+  readonly checkPolicy: HealthCheckPolicy
+  readonly limits: CompileLimits
+  readonly load: (bytes: Uint8Array) => string | undefined
+  readonly unserved: readonly Kind[]
+}
+
+const defaultParts: CompilerParts = {
+  checkPolicy: strictPolicy,
+  limits: bundleLimits,
+  load: (bytes) => {
+    const loaded = loadBundle(bytes)
+    return loaded.ok ? undefined : JSON.stringify(loaded.error)
+  },
+  unserved: unservedKinds,
+}
+
+/** Keeps the files of the last compilation by blob id: only changed files are read again. */
+export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
+  const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }
+  let cache: ReadonlyMap<string, ReadFile> = new Map()
+  return {
+    has: (blobId) => cache.has(blobId),
+    readOf: (blobId) => cache.get(blobId),
+    compile: (files, { commit, nowMs }) => {
+      const work: Work = {
+        files,
+        commit,
+        nowMs: nowMs ?? null,
+        limits,
+        checkPolicy,
+        load,
+        unserved,
+        known: cache,
+        findings: new Findings(),
+        read: new Map(),
+      }
+      for (const stage of stages) {
+        stage.run(work)
+        // Reading and checking go on to the end, so that one run shows every error.
+        if (stage.stopsOnError && work.findings.errorCount > 0) break
+      }
+      cache = work.read
+      const report = work.findings.report()
+      if (work.findings.errorCount > 0) return { ok: false, ...report }
+      assert(work.model !== undefined, 'a compilation without errors has a model')
+      assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
+      return { ok: true, model: work.model, bundle: work.bundle, ...report }
+    },
+  }
+}
+
+/** One compilation, filled in stage by stage. */
+interface Work {
+  readonly files: readonly SourceFile[]
+  readonly commit: string
+  readonly nowMs: number | null
+  readonly limits: CompileLimits
+  readonly checkPolicy: HealthCheckPolicy
+  readonly load: CompilerParts['load']
+  readonly unserved: readonly Kind[]
+  readonly known: ReadonlyMap<string, ReadFile>
+  readonly findings: Findings
+  readonly read: Map<string, ReadFile>
+  placed?: readonly PlacedFile[]
+  tree?: Tree
+  zones?: ZonePlan | undefined
+  responses?: ResponsePlan
+  overlays?: OverlayPlan
+  model?: BundleModel
+  bundle?: EncodedBundle
+}
+
+interface Stage {
+  readonly name: string
+  readonly stopsOnError: boolean
+  readonly run: (work: Work) => void
+}
+
+const stages: readonly Stage[] = Object.freeze([
+  { name: 'read', stopsOnError: false, run: readFiles },
+  { name: 'bind', stopsOnError: false, run: bindTree },
+  { name: 'check', stopsOnError: true, run: checkTree },
+  { name: 'lower', stopsOnError: true, run: lowerTree },
+  { name: 'encode', stopsOnError: true, run: encodeModel },
+  { name: 'self-test', stopsOnError: true, run: selfTest },
+])
+
+function readFiles(work: Work): void {
+  const placed: PlacedFile[] = []
+  const outside: string[] = []
+  // By code units: the order must not depend on who lists the files, or where.
+  const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  for (const source of sorted) {
+    const one = readOne(source, work)
+    if (one !== undefined) placed.push(one)
+    else if (roleOf(source.path).role === 'outside') outside.push(source.path)
+  }
+  if (placed.length === 0) reportMissing(work)
+  else for (const path of outside) work.findings.addForPath('file-outside', path)
+  work.placed = placed
+}
+
+/** Alone: in the wrong directory, a warning for each YAML file would bury it. */
+function reportMissing({ files, findings }: Work): void {
+  const remedy = remedyFor(files.map(({ path }) => path))
+  findings.addForPath('configuration-missing', 'gslb.yaml', [remedy])
+}
+
+function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
+  const { path } = source
+  const role = roleOf(path)
+  const tenant = role.role === 'tenant' ? role.tenant : ''
+  const unreadable = { path, tenant, file: unreadableFile() }
+  if (source.kind !== 'file' && hidesConfiguration(path)) {
+    work.findings.addForPath(source.kind === 'symlink' ? 'file-symlink' : 'file-submodule', path)
+    return unreadable
+  }
+  if (role.role === 'ignored' || role.role === 'outside') return undefined
+  if (source.sizeBytes > fileBytesMax) {
+    const args = [String(source.sizeBytes), String(fileBytesMax)]
+    work.findings.addForPath('file-too-large', path, args)
+    return unreadable
+  }
+  const file = contentOf(source, work)
+  work.findings.addForFile(path, file)
+  if (file.kind === undefined || homeOf(file.kind) === role.role) {
+    return { path, tenant, file }
+  }
+  const at = { path, file, place: valueAt('kind') }
+  work.findings.addForTree('kind-misplaced', at, { args: [file.kind, placeOf[file.kind]] })
+  return unreadable
+}
+
+function contentOf({ blobId, bytes, path }: SourceFile, work: Work): ReadFile {
+  const known = work.read.get(blobId) ?? work.known.get(blobId)
+  if (known === undefined) assert(bytes !== null, `the bytes of ${path} are given, or known`)
+  const file = known ?? readFile(blobId, bytes!)
+  work.read.set(blobId, file)
+  return file
+}
+
+function bindTree(work: Work): void {
+  work.tree = buildTree(work.placed!)
+  work.zones = planZones(work.tree)
+  work.responses = planResponses(work.tree)
+  work.overlays = planOverlays(work.tree)
+}
+
+function checkTree({ findings, ...work }: Work): void {
+  const { tree, responses, overlays } = work
+  const plans = { zones: work.zones, responses: responses!, overlays: overlays! }
+  const subject = { ...work, tree: tree!, ...plans }
+  for (const rule of treeRules) rule.check(subject, findings.addForTree)
+}
+
+function lowerTree(work: Work): void {
+  assert(work.zones !== undefined, 'settings without errors give zones')
+  const plans = { zones: work.zones, responses: work.responses!, overlays: work.overlays! }
+  work.model = lower(work.tree!, plans, work.commit)
+}
+
+function encodeModel(work: Work): void {
+  work.bundle = encodeBundle(work.model!, plainCodeOf)
+}
+
+function selfTest({ bundle, load, findings }: Work): void {
+  const refusal = load(bundle!.bytes)
+  if (refusal !== undefined) findings.addForPath('self-test-failed', 'gslb.yaml', [refusal])
+}

@@ -1,0 +1,17 @@
+// What a row of the diagnostics table says.
+
+/** `error` stops the compilation; `warning` and `note` do not. */
+export type Severity = 'error' | 'warning' | 'note'
+
+/** One row of the table: what people read, and what `gslbd explain` adds. */
+export interface DiagnosticSpec {
+  readonly severity: Severity
+  /** One sentence without a full stop; each `%s` takes the next argument. */
+  readonly message: string
+  /** What to do. */
+  readonly help: string
+  /** Why this is refused or pointed out. */
+  readonly cause: string
+  readonly bad: string
+  readonly good: string
+}

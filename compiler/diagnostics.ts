@@ -1,0 +1,62 @@
+// Every diagnostic there is. Adding one means one row in its area, one fixture folder.
+import { chainDiagnostics } from './diagnostics/chains.ts'
+import { extensionDiagnostics } from './diagnostics/extensions.ts'
+import { fileDiagnostics } from './diagnostics/files.ts'
+import { healthDiagnostics } from './diagnostics/health.ts'
+import { nameDiagnostics } from './diagnostics/names.ts'
+import { networkDiagnostics } from './diagnostics/networks.ts'
+import { overlayDiagnostics } from './diagnostics/overlays.ts'
+import { poolDiagnostics } from './diagnostics/pools.ts'
+import { responseRuleDiagnostics } from './diagnostics/response-rules.ts'
+import { shapeDiagnostics } from './diagnostics/shape.ts'
+import { yamlDiagnostics } from './diagnostics/yaml.ts'
+import { zoneDiagnostics } from './diagnostics/zones.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
+
+const table = {
+  ...fileDiagnostics,
+  ...yamlDiagnostics,
+  ...shapeDiagnostics,
+  ...nameDiagnostics,
+  ...zoneDiagnostics,
+  ...poolDiagnostics,
+  ...healthDiagnostics,
+  ...chainDiagnostics,
+  ...networkDiagnostics,
+  ...responseRuleDiagnostics,
+  ...extensionDiagnostics,
+  ...overlayDiagnostics,
+}
+
+export type DiagnosticCode = keyof typeof table
+
+export const diagnosticSpecs: Readonly<Record<DiagnosticCode, DiagnosticSpec>> =
+  Object.freeze(table)
+
+export const diagnosticCodes = Object.freeze(Object.keys(table)) as readonly DiagnosticCode[]
+
+interface CodeWithArgs {
+  readonly code: DiagnosticCode
+  readonly args: readonly string[]
+}
+
+/** What is wrong, as one sentence. */
+export function messageOf(diagnostic: CodeWithArgs): string {
+  return filled(diagnosticSpecs[diagnostic.code].message, diagnostic.args, 0)
+}
+
+/** What to do. Takes the arguments that the message leaves over. */
+export function helpOf(diagnostic: CodeWithArgs): string {
+  const { message, help } = diagnosticSpecs[diagnostic.code]
+  return filled(help, diagnostic.args, message.split('%s').length - 1)
+}
+
+function filled(template: string, args: readonly string[], from: number): string {
+  let next = from
+  return template.replace(/%s/g, () => shortened(args[next++] ?? ''))
+}
+
+/** Values come from files: a megabyte of text must not become a message. */
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text
+}

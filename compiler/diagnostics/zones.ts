@@ -1,0 +1,115 @@
+// What can be wrong with zones, name servers and SOA records.
+import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+
+export const zoneDiagnostics = {
+  'zone-duplicate': {
+    severity: 'error',
+    message: 'the zone %s is declared twice',
+    help: 'remove one of the two',
+    cause: 'A zone has one SOA record; case and the trailing dot make no difference.',
+    bad: 'zones:\n  - { name: example.com. }\n  - { name: Example.com. }',
+    good: 'zones:\n  - { name: example.com. }',
+  },
+  'zone-without-nameservers': {
+    severity: 'error',
+    message: 'the zone %s has no name servers',
+    help: 'add nameservers to the zone or to defaults',
+    cause: 'Every zone has NS records at its apex (RFC 1034 section 4.2.1).',
+    bad: 'zones:\n  - name: example.com.',
+    good: 'zones:\n  - name: example.com.\n    nameservers: [{ name: ns1.example.net. }]',
+  },
+  'nameserver-duplicate': {
+    severity: 'error',
+    message: 'the name server %s is listed twice',
+    help: 'remove one of the two, or join their addresses',
+    cause: 'A record set holds each record once (RFC 2181 section 5).',
+    bad: 'nameservers: [{ name: ns1.example.net. }, { name: NS1.example.net. }]',
+    good: 'nameservers: [{ name: ns1.example.net. }, { name: ns2.example.net. }]',
+  },
+  'nameserver-glue-missing': {
+    severity: 'error',
+    message: 'the name server %s is inside the zone %s and has no addresses',
+    help: 'add addresses: ["192.0.2.1"] with the public address of this server',
+    cause: 'Nobody else can know the address of a name inside the zone.',
+    bad: 'zones:\n  - name: example.com.\n    nameservers: [{ name: ns1.example.com. }]',
+    good:
+      'zones:\n  - name: example.com.\n    nameservers: [{ name: ns1.example.com., ' +
+      'addresses: ["192.0.2.1"] }]',
+  },
+  'nameserver-addresses-unused': {
+    severity: 'warning',
+    message: 'the addresses of %s are not served: it is outside the zones that list it',
+    help: 'remove the addresses here, and list the server with them in the zone that encloses it',
+    cause: 'A server answers for names inside its zones only (RFC 1034 section 4.2.1).',
+    bad:
+      'zones:\n  - name: example.com.\n' +
+      '    nameservers: [{ name: ns1.example.net., addresses: ["192.0.2.1"] }]',
+    good: 'zones:\n  - name: example.com.\n    nameservers: [{ name: ns1.example.net. }]',
+  },
+  'domain-is-nameserver': {
+    severity: 'error',
+    message: '%s is the name of a name server with addresses',
+    help: 'give the service another domain, or the name server another name',
+    cause: 'The name would have two sets of addresses; resolvers need those of the name server.',
+    bad: 'domain: ns1.example.com.   # and gslb.yaml lists ns1.example.com. with addresses',
+    good: 'domain: www.example.com.',
+  },
+  'defaults-missing': {
+    severity: 'warning',
+    message: '%s is outside every declared zone and gslb.yaml has no defaults',
+    help:
+      'declare its zone in gslb.yaml, or add defaults.nameservers; until then the NS ' +
+      'record names %s',
+    cause: 'Such a name is served as a zone of its own, and every zone names its servers.',
+    bad: '# no gslb.yaml\ndomain: www.example.com.',
+    good:
+      '# gslb.yaml\nspec:\n  zones:\n    - name: example.com.\n      nameservers: [{ ' +
+      'name: ns1.example.net. }]',
+  },
+  'soa-minimum-large': {
+    severity: 'warning',
+    message: 'resolvers keep "no records" for %s seconds',
+    help: 'write a minimum of 300 or less: 30 is a good value',
+    cause:
+      'When the last member of a pool fails, the empty answer is kept for this long (RFC ' +
+      '2308), also after the members are back.',
+    bad: 'soa: { minimum: 3600 }',
+    good: 'soa: { minimum: 30 }',
+  },
+  'soa-minimum-above-failover': {
+    severity: 'warning',
+    message: 'resolvers keep "no records" for %s seconds, and the pool "%s" fails over in %s',
+    help: 'write a smaller minimum, or answer something else when all are down (onAllDown)',
+    cause:
+      'Whoever asks while no member is healthy goes without for this long, although the probes ' +
+      'find a member that is back sooner.',
+    bad: 'soa: { minimum: 60 }   # and healthCheck: { intervalMs: 10000, timeoutMs: 2000 }',
+    good: 'soa: { minimum: 10 }',
+  },
+  'address-invalid': {
+    severity: 'error',
+    message: '"%s" is not an IP address',
+    help:
+      'write an IPv4 address such as 192.0.2.10 or an IPv6 address such as ' +
+      '"2001:db8::10", without a port',
+    cause: 'Answers hold addresses. Names are not resolved, and 010 could be eight or ten.',
+    bad: 'ipAddress: 192.0.2.10:443',
+    good: 'ipAddress: 192.0.2.10\nport: 443',
+  },
+  'address-mapped': {
+    severity: 'error',
+    message: '%s is an IPv4 address written as IPv6',
+    help: 'write %s',
+    cause: 'A mapped address in an AAAA record reaches nobody.',
+    bad: 'ipAddress: "::ffff:192.0.2.10"',
+    good: 'ipAddress: 192.0.2.10',
+  },
+  'address-unusable': {
+    severity: 'error',
+    message: '%s is %s',
+    help: 'write the address on which the server can be reached',
+    cause: 'No client can connect to such an address.',
+    bad: 'ipAddress: 0.0.0.0',
+    good: 'ipAddress: 192.0.2.10',
+  },
+} as const satisfies Record<string, DiagnosticSpec>

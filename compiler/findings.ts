@@ -1,0 +1,127 @@
+// Collects what the stages find and puts it in one order, whatever order it was found in.
+import { diagnosticsMax } from './diagnostic.ts'
+import type { Diagnostic, DiagnosticReport, LocalSpan, Place, SourceSpan } from './diagnostic.ts'
+import type { Severity } from './diagnostic-spec.ts'
+import { diagnosticSpecs } from './diagnostics.ts'
+import type { DiagnosticCode } from './diagnostics.ts'
+import type { ReadFile } from './read-file.ts'
+import type { EntryPlace, TreeReport } from './tree.ts'
+import { readYaml } from './yaml-document.ts'
+import type { YamlDocument } from './yaml-document.ts'
+
+/** A span, or a place whose span is looked up only when the finding is shown. */
+type Where = SourceSpan | EntryPlace
+
+interface Finding {
+  readonly code: DiagnosticCode
+  readonly args: readonly string[]
+  readonly suggestion: string
+  readonly where: readonly [Where, ...Where[]]
+}
+
+const severities = ['error', 'warning', 'note'] as const
+
+export class Findings {
+  readonly #findings: Finding[] = []
+  readonly #texts = new Map<string, string>()
+  readonly #counts: Record<Severity, number> = { error: 0, warning: 0, note: 0 }
+
+  get errorCount(): number {
+    return this.#counts.error
+  }
+
+  /** A finding about a path as such. */
+  addForPath(code: DiagnosticCode, path: string, args: readonly string[] = []): void {
+    this.#add({ code, args, suggestion: '', where: [{ path, start: 0, end: 1 }] })
+  }
+
+  addForFile(path: string, file: ReadFile): void {
+    if (file.findings.length === 0) return
+    this.#texts.set(path, file.text)
+    for (const severity of severities) this.#counts[severity] += file.findingsLeftOut[severity]
+    for (const { code, args, suggestion, spans } of file.findings) {
+      const [first, ...others] = spans.map((span) => ({ path, ...span }))
+      this.#add({ code, args, suggestion, where: [first!, ...others] })
+    }
+  }
+
+  readonly addForTree: TreeReport = (code, at, { args = [], suggestion = '', other } = {}) => {
+    this.#add({ code, args, suggestion, where: other === undefined ? [at] : [at, other] })
+  }
+
+  #add(finding: Finding): void {
+    this.#findings.push(finding)
+    this.#counts[diagnosticSpecs[finding.code].severity]++
+  }
+
+  /** Errors come before warnings when not all can be listed. */
+  report(): DiagnosticReport {
+    const byPath = this.#findings.toSorted(
+      (a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path),
+    )
+    const resolver = new SpanResolver()
+    const diagnostics = byPath
+      .slice(0, diagnosticsMax)
+      .map((finding) => this.#resolve(finding, resolver))
+      .toSorted(
+        (a, b) =>
+          compare(a.spans[0].path, b.spans[0].path) ||
+          a.spans[0].start - b.spans[0].start ||
+          compare(a.code, b.code) ||
+          compare(a.args.join(), b.args.join()),
+      )
+    const shown = new Set(diagnostics.flatMap(({ spans }) => spans.map(({ path }) => path)))
+    const sources = new Map([...this.#texts].filter(([path]) => shown.has(path)))
+    const { error, warning, note } = this.#counts
+    return { diagnostics, total: error + warning + note, counts: { ...this.#counts }, sources }
+  }
+
+  #resolve({ code, args, suggestion, where }: Finding, resolver: SpanResolver): Diagnostic {
+    const [first, ...others] = where.map((one) => {
+      if (!('place' in one)) return one
+      this.#texts.set(one.path, one.file.text)
+      return { path: one.path, ...resolver.spanOf(one.file, one.place) }
+    })
+    return {
+      code,
+      severity: diagnosticSpecs[code].severity,
+      args,
+      suggestion,
+      spans: [first!, ...others],
+    }
+  }
+}
+
+const severityRank = { error: 0, warning: 1, note: 2 } as const
+
+function rank({ code }: Finding): number {
+  return severityRank[diagnosticSpecs[code].severity]
+}
+
+/** By code units: the same on every machine, whatever its locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * Parses a file again when a finding points into it: keeping the nodes of all files would cost ten
+ * times the memory, and findings are rare. What was looked up stays with the file.
+ */
+class SpanResolver {
+  #file: ReadFile | undefined
+  #document: YamlDocument | undefined
+
+  spanOf(file: ReadFile, place: Place): LocalSpan {
+    const key = `${place.at} ${place.path.join('/')}`
+    let span = file.memo.spans.get(key)
+    if (span === undefined) {
+      if (this.#file !== file || this.#document === undefined) {
+        this.#file = file
+        this.#document = readYaml(file.text)
+      }
+      span = this.#document.spanOf(place)
+      file.memo.spans.set(key, span)
+    }
+    return span
+  }
+}

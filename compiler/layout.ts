@@ -1,0 +1,45 @@
+// Which paths of a repository are read, and as what (design: one folder per tenant).
+import type { Kind } from '#schemas/kinds.ts'
+
+export type PathRole =
+  | { readonly role: 'settings' }
+  | { readonly role: 'tenant'; readonly tenant: string }
+  /** Rules that hold for everybody. */
+  | { readonly role: 'policy' }
+  /** YAML that nothing reads: pointed out. */
+  | { readonly role: 'outside' }
+  | { readonly role: 'ignored' }
+
+const ignored: PathRole = { role: 'ignored' }
+const outside: PathRole = { role: 'outside' }
+
+export function roleOf(path: string): PathRole {
+  if (path === 'gslb.yaml') return { role: 'settings' }
+  if (!isYaml(path) || path.startsWith('.') || path.includes('/.')) return ignored
+  const [top, folder, ...rest] = path.split('/', 3)
+  if (top === 'rpz' && folder !== undefined) return { role: 'policy' }
+  if (top !== 'tenants' || folder === undefined || rest.length === 0) return outside
+  return { role: 'tenant', tenant: folder }
+}
+
+/** The role of the paths at which objects of a kind may lie. */
+export function homeOf(kind: Kind): PathRole['role'] {
+  if (kind === 'Settings') return 'settings'
+  return kind === 'ResponsePolicy' ? 'policy' : 'tenant'
+}
+
+/** True when the content of the path matters; the bytes of other files need not be read. */
+export function isRead(path: string): boolean {
+  const { role } = roleOf(path)
+  return role !== 'ignored' && role !== 'outside'
+}
+
+/** True where a link or a submodule would hide configuration. */
+export function hidesConfiguration(path: string): boolean {
+  const [top] = path.split('/', 1)
+  return path === 'gslb.yaml' || top === 'tenants' || top === 'rpz'
+}
+
+function isYaml(path: string): boolean {
+  return path.endsWith('.yaml') || path.endsWith('.yml')
+}

@@ -1,0 +1,150 @@
+// A checked tree as the model that the encoder takes: defaults applied, references as positions.
+import type {
+  BundleModel,
+  HealthCheckModel,
+  MemberModel,
+  OnAllDown,
+  PoolModel,
+  ServiceModel,
+} from '#bundle/model.ts'
+import { assert } from '#lib/assert.ts'
+import type { HealthCheck } from '#schemas/health-check.ts'
+import type { Member } from '#schemas/member.ts'
+import type { ServiceSpec } from '#schemas/service.ts'
+import { algorithmNamed } from '#routing/algorithms.ts'
+import { filterNamed } from '#routing/filters.ts'
+import { checkAddress } from './addresses.ts'
+import { fallbackPoolOf } from './fallback.ts'
+import { memberUid } from './identity.ts'
+import type { OverlayPlan } from './overlay-plan.ts'
+import type { ResponsePlan } from './response-plan.ts'
+import { routingModel } from './routing-model.ts'
+import type { Entry, Tree } from './tree.ts'
+import { geoRangesOf } from './written-rules.ts'
+import type { ZonePlan } from './zone-plan.ts'
+
+export interface Plans {
+  readonly zones: ZonePlan
+  readonly responses: ResponsePlan
+  readonly overlays: OverlayPlan
+}
+
+/** @param tree without errors */
+export function lower(
+  tree: Tree,
+  { zones: plan, responses, overlays }: Plans,
+  commit: string,
+): BundleModel {
+  const indexOfPool = new Map(tree.pools.map(({ object }, i) => [object.metadata.name, i]))
+  const services = tree.services.map((entry, i): ServiceModel => {
+    const { metadata, spec } = entry.object
+    const { domainKey } = entry.file
+    const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
+    const algorithm = algorithmNamed(spec.algorithm || defaultAlgorithm)?.name
+    assert(domainKey !== undefined, 'a service without errors has a domain')
+    assert(pool !== undefined, 'the pool of a service without errors exists')
+    assert(algorithm !== undefined, 'the algorithms of the schema are in the table')
+    return {
+      uid: entry.uid,
+      name: metadata.name,
+      tenant: entry.tenant,
+      domain: domainKey,
+      zone: plan.zoneOfService[i]!,
+      algorithm,
+      filterChain: spec.filterChain.map(canonicalFilter),
+      onAllDown: onAllDownOf(spec, indexOfPool),
+      answerCount: spec.answerCount,
+      ttlSeconds: spec.ttl,
+      pool,
+    }
+  })
+  const zones = plan.zones.map(({ name, soa, nameservers }) => ({ name, soa, nameservers }))
+  return {
+    commit,
+    zones,
+    pools: tree.pools.map(poolModel),
+    services,
+    routing: routingModel(tree.settings),
+    responseRules: responses.rules.map(({ model }) => model),
+    rollouts: overlays.rollouts.map(modelOf),
+    windows: overlays.windows.map(modelOf),
+  }
+}
+
+function modelOf<Model>({ model }: { readonly model: Model | undefined }): Model {
+  assert(model !== undefined, 'an overlay without errors has times and a target')
+  return model
+}
+
+/** Stands in a service whose chain chooses. */
+const defaultAlgorithm = 'round-robin'
+
+function canonicalFilter(text: string): string {
+  const use = filterNamed(text)
+  assert(use !== undefined, 'the filters of a service without errors are in the table')
+  return text.includes(':') ? `${use.filter.name}:${use.argument}` : use.filter.name
+}
+
+function onAllDownOf(spec: ServiceSpec, indexOfPool: ReadonlyMap<string, number>): OnAllDown {
+  const fallback = fallbackPoolOf(spec)
+  if (fallback === undefined) return spec.onAllDown === 'all' ? 'all' : 'empty'
+  const pool = indexOfPool.get(fallback)
+  assert(pool !== undefined, 'the fallback of a service without errors exists')
+  return { pool }
+}
+
+function poolModel(entry: Entry<'Pool'>): PoolModel {
+  const { memo } = entry.file
+  memo.pool ??= {
+    uid: entry.uid,
+    name: entry.object.metadata.name,
+    tenant: entry.tenant,
+    members: entry.object.spec.members.map((member) => memberModel(member, entry.uid)),
+    healthCheck: healthCheckModel(entry.object.spec.healthCheck),
+    minHealthy: entry.object.spec.minHealthy,
+    geoRules: geoRangesOf(entry.object.spec.geoRules),
+  }
+  return memo.pool
+}
+
+function memberModel(member: Member, poolUid: string): MemberModel {
+  const { canonical } = checkAddress(member.ipAddress)
+  assert(canonical !== undefined, 'a member without errors has an address')
+  return {
+    uid: member.uid?.toLowerCase() ?? memberUid(poolUid, canonical, member.port),
+    name: member.name,
+    ipAddress: canonical,
+    port: member.port,
+    weight: member.weight,
+    priority: member.priority,
+    enabled: member.enabled,
+    region: member.region === '' ? 'unknown' : member.region,
+    warmupThreshold: member.warmupThreshold,
+    rumUrl: member.rumUrl,
+    externalSignalMode: member.externalSignalMode,
+  }
+}
+
+function healthCheckModel(check: HealthCheck | undefined): HealthCheckModel | null {
+  if (check === undefined) return null
+  return {
+    type: check.type,
+    port: check.port,
+    intervalMs: check.intervalMs,
+    timeoutMs: check.timeoutMs,
+    httpPath: check.httpPath,
+    httpHost: check.httpHost,
+    httpExpectedStatus: check.httpExpectedStatus,
+    httpContains: check.httpContains,
+    tls: check.tls,
+    insecureSkipVerify: check.insecureSkipVerify,
+    riseCount: check.riseCount,
+    fallCount: check.fallCount,
+    scoreWindow: check.scoreWindow,
+    icmpCount: check.icmpCount,
+    scriptPath: check.scriptPath,
+    scriptContent: check.scriptContent,
+    webhookURL: check.webhookURL,
+    webhookMethod: check.webhookMethod,
+  }
+}

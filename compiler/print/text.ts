@@ -1,0 +1,62 @@
+// Diagnostics for people: place, sentence, the line with a mark under it, and what to do.
+import type { Diagnostic, DiagnosticReport, SourceSpan } from '../diagnostic.ts'
+import { helpOf, messageOf } from '../diagnostics.ts'
+import { SourcePositions } from './position.ts'
+
+/** Long lines are cut, so that a mistake in a megabyte of one line stays readable. */
+const lineWidthMax = 120
+
+export function printText(report: DiagnosticReport): string {
+  const positions = new SourcePositions(report.sources)
+  const blocks = report.diagnostics.map((diagnostic) => block(diagnostic, positions))
+  const more = report.total - report.diagnostics.length
+  if (more > 0) blocks.push(`and ${more} more that are not shown\n`)
+  return blocks.join('\n')
+}
+
+/** `2 errors, 1 warning`, those that are not listed included; empty when there is nothing. */
+export function summary({ counts }: Pick<DiagnosticReport, 'counts'>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([severity, count]) => `${count} ${severity}${count === 1 ? '' : 's'}`)
+    .join(', ')
+}
+
+function block(diagnostic: Diagnostic, positions: SourcePositions): string {
+  const [first, ...others] = diagnostic.spans
+  const { severity, code, suggestion } = diagnostic
+  const lines = [`${placeText(first, positions)}: ${severity} ${code}: ${messageOf(diagnostic)}`]
+  lines.push(...frame(first, positions))
+  for (const span of others)
+    lines.push(`  see ${placeText(span, positions)}`, ...frame(span, positions))
+  if (suggestion !== '') lines.push(`  did you mean "${suggestion}"?`)
+  lines.push(`  help: ${helpOf(diagnostic)}`)
+  return `${lines.map(printable).join('\n')}\n`
+}
+
+function placeText({ path, start }: SourceSpan, positions: SourcePositions): string {
+  const { line, column } = positions.positionOf(path, start)
+  return `${path}:${line}:${column}`
+}
+
+function frame({ path, start, end }: SourceSpan, positions: SourcePositions): string[] {
+  const table = positions.tableOf(path)
+  const { line, column } = table.positionOf(start)
+  const text = table.lineText(line)
+  if (text === undefined || text === '') return []
+  const from = Math.max(0, column - 1 - lineWidthMax / 2)
+  const shown = text.slice(from, from + lineWidthMax)
+  const marked = Math.max(1, Math.min(end - start, text.length - column + 1, lineWidthMax / 2))
+  const number = String(line).padStart(5)
+  return [
+    `${number} | ${shown}`,
+    `${' '.repeat(number.length)} | ${' '.repeat(column - 1 - from)}${'^'.repeat(marked)}`,
+  ]
+}
+
+/** A file must not be able to move the cursor or the colours of a terminal. */
+function printable(text: string): string {
+  return text
+    .replace(/\t/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '?')
+}

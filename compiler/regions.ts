@@ -1,0 +1,62 @@
+// Which regions of members a client can be in, and what was meant by those that none is in.
+import { suggest } from '#lib/suggest.ts'
+import { continentCodes, isCountryCode, unpackCode } from '#routing/geo/countries.ts'
+
+const continentPrefix = 'continent:'
+/** Of no region: what the schema writes where none is given. */
+const noRegion: readonly string[] = ['', 'unknown']
+
+/** False: the filter geo-ip never finds a client there. Compared with case, as the filter does. */
+export function isRegionOfClients(region: string): boolean {
+  if (noRegion.includes(region)) return true
+  if (region.startsWith(continentPrefix)) {
+    return continentCodes.includes(region.slice(continentPrefix.length))
+  }
+  return region === region.toUpperCase() && isCountryCode(region)
+}
+
+/** Of people, not of ISO 3166. */
+const usualNames: Readonly<Record<string, string>> = Object.freeze({
+  uk: 'GB',
+  usa: 'US',
+  uae: 'AE',
+  africa: 'continent:AF',
+  antarctica: 'continent:AN',
+  asia: 'continent:AS',
+  eu: 'continent:EU',
+  europe: 'continent:EU',
+  'north america': 'continent:NA',
+  oceania: 'continent:OC',
+  'south america': 'continent:SA',
+})
+
+/** @returns the region that was probably meant, or undefined */
+export function suggestRegion(region: string): string | undefined {
+  const text = region.trim().toLowerCase()
+  const isContinent = text.startsWith(continentPrefix)
+  const name = (isContinent ? text.slice(continentPrefix.length) : text).trim()
+  const code = name.toUpperCase()
+  if (isContinent && continentCodes.includes(code)) return continentPrefix + code
+  const usual = usualNames[name.replaceAll(/[ _-]+/g, ' ')]
+  if (isContinent) return usual?.startsWith(continentPrefix) === true ? usual : undefined
+  if (usual !== undefined) return usual
+  if (isCountryCode(code)) return code
+  const near = suggest(name, countriesByName().keys())
+  return near === undefined ? undefined : countriesByName().get(near)
+}
+
+let byName: ReadonlyMap<string, string> | undefined
+
+/** English names in small letters. */
+function countriesByName(): ReadonlyMap<string, string> {
+  if (byName !== undefined) return byName
+  const names = new Intl.DisplayNames(['en'], { type: 'region' })
+  const codes: string[] = []
+  for (let high = 0x41; high <= 0x5a; high++) {
+    for (let low = 0x41; low <= 0x5a; low++) codes.push(unpackCode((high << 8) | low))
+  }
+  byName = new Map(
+    codes.filter(isCountryCode).map((code) => [(names.of(code) ?? code).toLowerCase(), code]),
+  )
+  return byName
+}

@@ -1,0 +1,32 @@
+// A pool has somebody to answer with.
+import { keyAt, valueAt } from '../diagnostic.ts'
+import type { ObjectRule } from '../object-rule.ts'
+
+export const poolMembers: ObjectRule<'Pool'> = {
+  name: 'pool-members',
+  kind: 'Pool',
+  check({ metadata, spec }, report) {
+    const args = [metadata.name]
+    if (spec.members.length === 0) {
+      if (spec.healthCheck === undefined)
+        report('pool-empty', valueAt('metadata', 'name'), { args })
+      else report('health-check-without-members', keyAt('spec', 'healthCheck'), { args })
+    } else if (!spec.members.some(({ enabled, weight }) => enabled && weight > 0)) {
+      report('pool-inactive', keyAt('spec', 'members'), { args })
+    }
+    const { minHealthy } = spec
+    const enabled = spec.members.filter((member) => member.enabled).length
+    const place = valueAt('spec', 'minHealthy')
+    if (minHealthy > spec.members.length) {
+      const args = [String(minHealthy), membersText(spec.members.length)]
+      report('min-healthy-above-members', place, { args })
+    } else if (minHealthy > enabled) {
+      const args = [String(minHealthy), `${membersText(enabled)} ${enabled === 1 ? 'is' : 'are'}`]
+      report('min-healthy-above-enabled', place, { args })
+    }
+  },
+}
+
+function membersText(count: number): string {
+  return `${count} ${count === 1 ? 'member' : 'members'}`
+}

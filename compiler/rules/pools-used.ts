@@ -1,0 +1,36 @@
+// A pool is there for a service.
+import { suggest } from '#lib/suggest.ts'
+import { valueAt } from '../diagnostic.ts'
+import { fallbackPoolOf } from '../fallback.ts'
+import type { TreeRule } from '../tree-rule.ts'
+import { placeIn } from '../tree.ts'
+import type { Tree } from '../tree.ts'
+
+export const poolsUsed: TreeRule = {
+  name: 'pools-used',
+  check({ tree }, report) {
+    // A service that could not be read may be the one that uses it.
+    if (tree.faulty.services) return
+    const used = new Set(
+      tree.services.flatMap(({ object: { spec } }) => [spec.pool, fallbackPoolOf(spec) ?? null]),
+    )
+    const meant = misspelt(tree, used)
+    for (const entry of tree.pools) {
+      const { name } = entry.object.metadata
+      if (used.has(name) || meant.has(name)) continue
+      report('pool-unused', placeIn(entry, valueAt('metadata', 'name')), { args: [name] })
+    }
+  },
+}
+
+/** More unknown names than this are no slips of the hand. */
+const slipsMax = 20
+
+/** Pools that an unknown name was probably meant for: the name has its own message. */
+function misspelt(tree: Tree, used: ReadonlySet<string | null>): ReadonlySet<string> {
+  const unknown = [...used]
+    .filter((name) => name !== null)
+    .filter((name) => !tree.poolNamed.has(name))
+  const near = unknown.slice(0, slipsMax).map((name) => suggest(name, tree.poolNamed.keys()))
+  return new Set(near.filter((name) => name !== undefined))
+}

@@ -1,0 +1,151 @@
+// The objects of one commit, found by name: what the rules between files look at.
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import type { Place } from './diagnostic.ts'
+import type { DiagnosticCode } from './diagnostics.ts'
+import type { FindingDetail } from './finding.ts'
+import { objectUid } from './identity.ts'
+import { roleOf } from './layout.ts'
+import type { ReadFile } from './read-file.ts'
+
+/** An object in its place. */
+export interface Entry<K extends Kind = Kind> {
+  readonly path: string
+  /** The folder; empty for the settings and for policies. */
+  readonly tenant: string
+  readonly object: ObjectOf[K]
+  readonly file: ReadFile
+  readonly uid: string
+}
+
+export interface Tree {
+  readonly settings: Entry<'Settings'> | undefined
+  readonly tenants: readonly Entry<'Tenant'>[]
+  readonly pools: readonly Entry<'Pool'>[]
+  readonly services: readonly Entry<'Service'>[]
+  readonly responsePolicies: readonly Entry<'ResponsePolicy'>[]
+  readonly redirects: readonly Entry<'Redirect'>[]
+  readonly delegatedDomains: readonly Entry<'DelegatedDomain'>[]
+  readonly rollouts: readonly Entry<'Rollout'>[]
+  readonly windows: readonly Entry<'MaintenanceWindow'>[]
+  /** The first pool of each name. */
+  readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
+  /** Tenant folders, each with the first file in it. */
+  readonly folders: ReadonlyMap<string, PlacedFile>
+  readonly faulty: FaultyFiles
+}
+
+/** What the files that could not be read may have declared: rules must not miss it. */
+export interface FaultyFiles {
+  readonly settings: boolean
+  /** `tenant/name` of pools. */
+  readonly poolNames: ReadonlySet<string>
+  /** Tenants with a file of which not even the name is known. */
+  readonly anyPool: ReadonlySet<string>
+  readonly tenants: ReadonlySet<string>
+  /** True when one of them may be a service. */
+  readonly services: boolean
+}
+
+/** A file with its place, as the layout gives it. */
+export interface PlacedFile {
+  readonly path: string
+  readonly tenant: string
+  readonly file: ReadFile
+}
+
+/** A place in the file of an entry. */
+export interface EntryPlace {
+  readonly path: string
+  readonly file: ReadFile
+  readonly place: Place
+}
+
+/** How a rule between files reports. */
+export type TreeReport = (
+  code: DiagnosticCode,
+  at: EntryPlace,
+  detail?: Omit<FindingDetail, 'other'> & { readonly other?: EntryPlace },
+) => void
+
+export function placeIn(entry: PlacedFile, place: Place): EntryPlace {
+  return { path: entry.path, file: entry.file, place }
+}
+
+/** @param files sorted by path, so that "the first" means the same everywhere */
+export function buildTree(files: readonly PlacedFile[]): Tree {
+  const entries: { [K in Kind]: Entry<K>[] } = {
+    Settings: [],
+    Tenant: [],
+    Pool: [],
+    Service: [],
+    ResponsePolicy: [],
+    Redirect: [],
+    DelegatedDomain: [],
+    Rollout: [],
+    MaintenanceWindow: [],
+  }
+  const poolNamed = new Map<string, Entry<'Pool'>>()
+  const folders = new Map<string, PlacedFile>()
+  for (const placed of files) {
+    const { path, tenant, file } = placed
+    if (tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
+    if (file.object === undefined || file.kind === undefined) continue
+    const entry = {
+      path,
+      tenant,
+      file,
+      object: file.object,
+      uid: uidOf(placed, file.kind, file.object),
+    }
+    ;(entries[file.kind] as Entry[]).push(entry)
+    const { name } = entry.object.metadata
+    if (file.kind === 'Pool' && !poolNamed.has(name)) poolNamed.set(name, entry as Entry<'Pool'>)
+  }
+  return {
+    settings: entries.Settings[0],
+    tenants: entries.Tenant,
+    pools: entries.Pool,
+    services: entries.Service,
+    responsePolicies: entries.ResponsePolicy,
+    redirects: entries.Redirect,
+    delegatedDomains: entries.DelegatedDomain,
+    rollouts: entries.Rollout,
+    windows: entries.MaintenanceWindow,
+    poolNamed,
+    folders,
+    faulty: faultyFiles(files),
+  }
+}
+
+function uidOf({ tenant, file }: PlacedFile, kind: Kind, object: ObjectOf[Kind]): string {
+  const { memo } = file
+  if (memo.tenant !== tenant) {
+    memo.tenant = tenant
+    memo.pool = undefined
+    memo.responseRules = undefined
+    memo.uid = object.metadata.uid?.toLowerCase() ?? objectUid(tenant, kind, object.metadata.name)
+  }
+  return memo.uid
+}
+
+function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {
+  const poolNames = new Set<string>()
+  const anyPool = new Set<string>()
+  const tenants = new Set<string>()
+  let settings = false
+  let services = false
+  for (const { path, tenant, file } of files) {
+    if (file.object !== undefined) continue
+    if (tenant === '') {
+      settings ||= roleOf(path).role === 'settings'
+      continue
+    }
+    if (file.kind === 'Service' || file.kind === undefined) services = true
+    // A file of unknown kind may be a pool with a misspelt kind, or the Tenant object.
+    if (file.kind === 'Tenant' || file.kind === undefined) tenants.add(tenant)
+    if (file.kind !== 'Pool' && file.kind !== undefined) continue
+    if (file.name === undefined) anyPool.add(tenant)
+    else poolNames.add(`${tenant}/${file.name}`)
+  }
+  return { settings, poolNames, anyPool, tenants, services }
+}

@@ -1,0 +1,69 @@
+// A folder of files as the compiler's input, with the entries that no folder in Git can hold.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCompiler } from '#compiler/compile.ts'
+import type { CompileResult } from '#compiler/compile.ts'
+import { strictPolicy } from '#compiler/health-check-policy.ts'
+import type { HealthCheckPolicy } from '#compiler/health-check-policy.ts'
+import type { DiagnosticReport } from '#compiler/diagnostic.ts'
+import { SourcePositions } from '#compiler/print/position.ts'
+import type { CompileLimits } from '#compiler/tree-rule.ts'
+import type { SourceFile } from '#compiler/source.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { bundleLimits } from '#bundle/limits.ts'
+import { readConfigDirectory } from '#cli/config-directory.ts'
+import { hash } from 'node:crypto'
+
+/** `setup.json`: what a fixture needs besides its files. */
+interface Setup {
+  readonly entries?: readonly { readonly path: string; readonly kind: 'symlink' | 'submodule' }[]
+  readonly pad?: { readonly path: string; readonly bytes: number }
+  readonly limits?: Partial<CompileLimits>
+  readonly refusal?: string
+  /** What the nodes allow; without it nothing. */
+  readonly checkPolicy?: Partial<HealthCheckPolicy>
+  /** When the fixture is compiled. */
+  readonly nowMs?: number
+  /** Kinds that nothing acts on; without it those of the product. */
+  readonly unserved?: readonly Kind[]
+}
+
+export function compileFixture(folder: string): CompileResult {
+  const files = readConfigDirectory(folder)
+  if (!files.ok) throw new Error(files.error)
+  const path = join(folder, 'setup.json')
+  const setup = (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}) as Setup
+  const entries = (setup.entries ?? []).map(({ path, kind }): SourceFile => ({
+    path,
+    kind,
+    blobId: '',
+    sizeBytes: 0,
+    bytes: null,
+  }))
+  const sources = files.value.map((file): SourceFile => {
+    if (file.path !== setup.pad?.path) return file
+    return { ...file, sizeBytes: setup.pad.bytes, bytes: null }
+  })
+  const compiler = createCompiler({
+    limits: { ...bundleLimits, ...setup.limits },
+    checkPolicy: { ...strictPolicy, ...setup.checkPolicy },
+    ...(setup.unserved === undefined ? {} : { unserved: setup.unserved }),
+    ...(setup.refusal === undefined ? {} : { load: () => setup.refusal }),
+  })
+  const when = setup.nowMs === undefined ? {} : { nowMs: setup.nowMs }
+  return compiler.compile([...sources, ...entries], { commit: '', ...when })
+}
+
+/** `path:line:column code` of each diagnostic, in its order. */
+export function placesOf(report: DiagnosticReport): string[] {
+  const positions = new SourcePositions(report.sources)
+  return report.diagnostics.map(({ code, spans: [first] }) => {
+    const { line, column } = positions.positionOf(first.path, first.start)
+    return `${first.path}:${line}:${column} ${code}`
+  })
+}
+
+export function sourceFile(path: string, text: string): SourceFile {
+  const bytes = new TextEncoder().encode(text)
+  return { path, blobId: hash('sha1', bytes), kind: 'file', sizeBytes: bytes.length, bytes }
+}
