@@ -1,0 +1,63 @@
+// latency: a random member, weighted by a bonus for the client's region and by round-trip time.
+import { continentBit, placeCode } from '#bundle/routing-columns.ts'
+import type { Chain } from '../chain.ts'
+import type { CountryTable } from '../geo/geo-tables.ts'
+import { keepMeasured } from '../filters/latency.ts'
+import { drawByKeys } from '../filters/weighted-round-robin.ts'
+import { rowOfClient, valueOfRow } from '../lookup-client.ts'
+import { needAlike } from '../scope.ts'
+import type { Algorithm } from '../step.ts'
+
+const nanosecondsPerMs = 1e6
+
+export const latency: Algorithm = {
+  name: 'latency',
+  aliases: [],
+  bind({ geo, settings }) {
+    const { regionBonusMultiplier, fallbackRegion } = settings.latency
+    const { country } = geo
+    const fallback = placeCode(fallbackRegion)
+    const likeness = {
+      isAlike(chain: Chain, value: number): boolean {
+        return regionOf(chain, country!, value, fallback) === chain.picked
+      },
+    }
+    return (chain) => {
+      const { bundle, state, members, keys } = chain
+      // Before the client is looked at: where nothing was measured it does not matter who asks.
+      if (!keepMeasured(chain)) return
+      // Document B: without geo data there is no bonus.
+      chain.picked = 0
+      if (country !== null) {
+        const row = rowOfClient(country.ranges, chain)
+        const value = valueOfRow(country.ranges, chain, row)
+        chain.picked = regionOf(chain, country, value, fallback)
+        if (regionBonusMultiplier !== 0) needAlike(chain, country.ranges, row, likeness)
+      }
+      for (let i = 0; i < chain.count; i++) {
+        const member = members[i]!
+        const isNear = chain.picked !== 0 && bundle.memberPlace[member] === chain.picked
+        const rttNanos = state.memberRttMs[member]! * nanosecondsPerMs
+        keys[i] = (isNear ? regionBonusMultiplier : 0) + 1 / rttNanos
+      }
+      drawByKeys(chain)
+    }
+  },
+}
+
+/**
+ * The region of candidates that the client is in: a country, else a continent, else 0. Row 0 is of
+ * clients that the database does not know: they are where the settings say.
+ */
+function regionOf(chain: Chain, table: CountryTable, row: number, fallback: number): number {
+  const { bundle, members, count } = chain
+  const country = row === 0 ? fallback : table.countryCode[row]!
+  const continent = table.continentCode[row]!
+  let region = 0
+  for (let i = 0; i < count; i++) {
+    const place = bundle.memberPlace[members[i]!]!
+    if (place !== 0 && place === country) return place
+    if (place >= continentBit && place === (continent | continentBit)) region = place
+  }
+  return region
+}

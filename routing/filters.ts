@@ -1,0 +1,43 @@
+// Every filter there is. Adding one means one file, one line here, one set of cases.
+import { asn } from './filters/asn.ts'
+import { failoverFilter } from './filters/failover.ts'
+import { geoIp } from './filters/geo-ip.ts'
+import { latency } from './filters/latency.ts'
+import { mapFile } from './filters/map-file.ts'
+import { roundRobinFilter } from './filters/round-robin.ts'
+import { rum } from './filters/rum.ts'
+import { script } from './filters/script.ts'
+import { signalWeight } from './filters/signal-weight.ts'
+import { sticky, stickyWeighted } from './filters/sticky.ts'
+import { weightedRoundRobinFilter } from './filters/weighted-round-robin.ts'
+import type { Filter } from './step.ts'
+
+export const filters: readonly Filter[] = Object.freeze([
+  geoIp,
+  asn,
+  mapFile,
+  sticky,
+  stickyWeighted,
+  signalWeight,
+  roundRobinFilter,
+  weightedRoundRobinFilter,
+  failoverFilter,
+  latency,
+  rum,
+  script,
+])
+
+/** A filter as a chain names it, with what stands behind the colon. */
+export interface FilterUse {
+  readonly filter: Filter
+  readonly argument: string
+}
+
+/** Finds a filter by its name or an alias; only `script` takes an argument. */
+export function filterNamed(text: string): FilterUse | undefined {
+  const colon = text.indexOf(':')
+  const name = colon < 0 ? text : text.slice(0, colon)
+  const filter = filters.find((known) => known.name === name || known.aliases.includes(name))
+  if (filter === undefined || (filter === script) !== colon >= 0) return undefined
+  return { filter, argument: text.slice(colon + 1) }
+}

@@ -1,0 +1,46 @@
+// asn: members that the rules of `asn.rules` prefer for the client's network operator come first.
+import type { Chain } from '../chain.ts'
+import type { RoutingEnvironment } from '../environment.ts'
+import { rowOfClient, valueOfRow } from '../lookup-client.ts'
+import { preferredEndpoint } from '../prefer.ts'
+import { needAlike } from '../scope.ts'
+import type { Filter } from '../step.ts'
+
+export const asn: Filter = {
+  name: 'asn',
+  aliases: [],
+  kind: 'narrowing',
+  bind(environment) {
+    // Without a match the first candidate stays the first: to prefer it is the same.
+    const preferring = createAsnPreference(environment, 0)
+    return (chain) => {
+      preferring(chain)
+    }
+  },
+}
+
+/**
+ * @param otherwise what no match counts as: the position that is as good, or -1
+ * @returns a step that says whether a candidate was preferred, which is then the first
+ */
+export function createAsnPreference(
+  { geo, asn: preferences }: RoutingEnvironment,
+  otherwise: 0 | -1,
+) {
+  const ranges = geo.asn?.ranges
+  if (ranges === undefined || preferences === null) return () => false
+  const { lists, listOfRow } = preferences
+  const likeness = {
+    isAlike: (chain: Chain, value: number): boolean =>
+      Math.max(otherwise, preferredEndpoint(chain, lists, listOfRow[value]!)) === chain.picked,
+  }
+  return (chain: Chain): boolean => {
+    const row = rowOfClient(ranges, chain)
+    const list = listOfRow[valueOfRow(ranges, chain, row)]!
+    chain.picked = Math.max(otherwise, preferredEndpoint(chain, lists, list))
+    needAlike(chain, ranges, row, likeness)
+    if (chain.picked < 0) return false
+    chain.bringToFront(chain.picked)
+    return true
+  }
+}

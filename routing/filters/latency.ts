@@ -1,0 +1,31 @@
+// latency in a chain: a random candidate, the likelier the shorter its round trip from this node.
+import type { Chain } from '../chain.ts'
+import type { Filter } from '../step.ts'
+import { drawByKeys } from './weighted-round-robin.ts'
+
+export const latency: Filter = {
+  name: 'latency',
+  aliases: [],
+  kind: 'selecting',
+  bind: () => drawByRtt,
+}
+
+/** Members without enough probes take no part; without any that has, the first one is it. */
+export function drawByRtt(chain: Chain): void {
+  if (!keepMeasured(chain)) return
+  const { members, keys, count, state } = chain
+  for (let i = 0; i < count; i++) keys[i] = 1 / state.memberRttMs[members[i]!]!
+  drawByKeys(chain)
+}
+
+/** Drops the candidates that have no round-trip time, unless none has. @returns false when none */
+export function keepMeasured(chain: Chain): boolean {
+  const { members, count, state } = chain
+  let kept = 0
+  for (let i = 0; i < count; i++) {
+    const member = members[i]!
+    if (state.memberRttMs[member]! > 0) members[kept++] = member
+  }
+  if (kept > 0) chain.count = kept
+  return kept > 0
+}

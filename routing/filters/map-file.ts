@@ -1,0 +1,38 @@
+// map-file: the member that the first matching rule of `mapFile.rules` names comes first.
+import * as clientRanges from '#bundle/client-ranges.ts'
+import type { Chain } from '../chain.ts'
+import { listOfRow, networkRow } from '../networks.ts'
+import { preferredEndpoint } from '../prefer.ts'
+import { needAlikeLists } from '../scope.ts'
+import type { Filter } from '../step.ts'
+
+// A constant of this file, for the reason that runtime/answer.ts gives.
+const { mapTable } = clientRanges
+
+export const mapFile: Filter = {
+  name: 'map-file',
+  aliases: ['mapfile'],
+  kind: 'narrowing',
+  bind: () => preferMapped,
+}
+
+const likeness = {
+  isAlike: (chain: Chain, list: number): boolean => {
+    const { bundle, members, picked } = chain
+    const { networkList, memberEndpoint } = bundle
+    // The usual rule names one endpoint: a look at the member that was picked says that it differs.
+    const isOther = memberEndpoint[members[picked]!] !== networkList[list + 1]
+    if (isOther && picked > 0 && networkList[list] === 1) return false
+    return Math.max(0, preferredEndpoint(chain, networkList, list)) === picked
+  },
+}
+
+/** A rule whose endpoint is no candidate is passed over: the rules are those of all pools. */
+export function preferMapped(chain: Chain): void {
+  const row = networkRow(chain, mapTable)
+  const preferred = preferredEndpoint(chain, chain.bundle.networkList, listOfRow(chain, row))
+  // Without a match the first candidate stays the first: to prefer it is the same.
+  chain.picked = Math.max(0, preferred)
+  needAlikeLists(chain, mapTable, row, likeness)
+  if (chain.picked > 0) chain.bringToFront(chain.picked)
+}

@@ -1,0 +1,45 @@
+// signal-weight: candidates by their score blended with the signal of their region (document B).
+import { textOf } from '#bundle/bundle.ts'
+import type { RoutingEnvironment } from '../environment.ts'
+import type { Filter } from '../step.ts'
+
+export const signalWeight: Filter = {
+  name: 'signal-weight',
+  aliases: [],
+  kind: 'narrowing',
+  bind(environment) {
+    const { weight } = environment.settings.signals
+    const signals = createSignals(environment)
+    if (signals === undefined) return () => undefined
+    const signalOfText = signals
+    return (chain) => {
+      const { bundle, state, members, keys, count } = chain
+      let least = Infinity
+      let most = -Infinity
+      for (let i = 0; i < count; i++) {
+        const signal = signalOfText[bundle.memberRegion[members[i]!]!]!
+        if (signal < least) least = signal
+        if (signal > most) most = signal
+      }
+      for (let i = 0; i < count; i++) {
+        const member = members[i]!
+        const score = state.memberScore[member]!
+        const signal = signalOfText[bundle.memberRegion[member]!]!
+        // The lowest of the signals present has the bias 1; a region without one keeps its score.
+        const bias = most > least ? (most - signal) / (most - least) : 1
+        keys[i] = signal === signal ? score * (1 - weight) + bias * weight : score
+      }
+      chain.sortByKeys()
+    }
+  },
+}
+
+/** Signal by text number, NaN where there is none; undefined when no region has one. */
+function createSignals({ bundle, settings }: RoutingEnvironment): Float64Array | undefined {
+  const wanted = new Map(Object.entries(settings.signals.static))
+  if (wanted.size === 0) return undefined
+  const signals = new Float64Array(bundle.stringOffset.length - 1).fill(Number.NaN)
+  const seen = new Set(bundle.memberRegion)
+  for (const text of seen) signals[text] = wanted.get(textOf(bundle, text)) ?? Number.NaN
+  return signals
+}

@@ -1,0 +1,87 @@
+// sticky: one member for each client network, by rendezvous hashing: when a member goes, only its
+// own clients move.
+import type { Bundle } from '#bundle/bundle.ts'
+import type { Chain } from '../chain.ts'
+import type { Filter } from '../step.ts'
+
+/** Document B: the network of a client is its /24, or its /64. */
+const networkBits = { v4: 24, v6: 64 } as const
+
+export const sticky: Filter = {
+  name: 'sticky',
+  aliases: [],
+  kind: 'narrowing',
+  bind({ bundle }) {
+    const words = createUidWords(bundle)
+    return (chain) => {
+      const { members, count } = chain
+      const network = networkHash(chain)
+      let best = 0
+      let most = -Infinity
+      for (let i = 0; i < count; i++) {
+        const score = memberHash(words, members[i]!, network)
+        if (score > most) {
+          most = score
+          best = i
+        }
+      }
+      chain.keepOnly(best)
+    }
+  },
+}
+
+/** Each member is as likely as its weight says; a change of one weight moves few clients. */
+export const stickyWeighted: Filter = {
+  name: 'sticky-weighted',
+  aliases: [],
+  kind: 'narrowing',
+  bind({ bundle }) {
+    const words = createUidWords(bundle)
+    return (chain) => {
+      const { members, count, state } = chain
+      const network = networkHash(chain)
+      let best = 0
+      let most = -Infinity
+      for (let i = 0; i < count; i++) {
+        // Between 0 and 1, neither included. The largest of ln(u) / w is distributed by w.
+        const share = ((memberHash(words, members[i]!, network) >>> 0) + 0.5) / 4_294_967_296
+        const score = Math.log(share) / state.memberWeight[members[i]!]!
+        if (score > most) {
+          most = score
+          best = i
+        }
+      }
+      chain.keepOnly(best)
+    }
+  },
+}
+
+/** The uids of members, four words each. */
+function createUidWords({ memberUid }: Bundle): Uint32Array {
+  const { buffer, byteOffset, byteLength } = memberUid
+  return new Uint32Array(buffer, byteOffset, byteLength / 4)
+}
+
+function networkHash(chain: Chain): number {
+  const { client } = chain
+  const { words } = client
+  chain.need(client.isIpv6 ? networkBits.v6 : networkBits.v4)
+  return client.isIpv6
+    ? mix(mix(0x36, words[0]!), words[1]!)
+    : mix(0x34, words[0]! >>> (32 - networkBits.v4))
+}
+
+/** 32 bits as a signed number: an unsigned one would be an object when it is handed back. */
+function memberHash(words: Uint32Array, member: number, network: number): number {
+  const at = member * 4
+  const low = mix(mix(network, words[at]!), words[at + 1]!)
+  return mix(mix(low, words[at + 2]!), words[at + 3]!)
+}
+
+/** MurmurHash3's last rounds: all bits of both numbers reach all bits of the result. */
+function mix(hash: number, word: number): number {
+  let h = hash ^ word
+  h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2_ae35)
+  return ((h ^ (h >>> 16)) + 0x9e37_79b9) | 0
+}

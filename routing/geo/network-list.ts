@@ -1,0 +1,14 @@
+// A list of addresses and networks, as settings have it.
+import { parseAddress } from '#dns/address.ts'
+import type { Network } from '#dns/network.ts'
+import { parseCidr } from './cidr.ts'
+
+/** What is neither is left out: the settings have been checked. */
+export function networksOf(texts: readonly string[]): readonly Network[] {
+  return texts.flatMap((text) => {
+    const address = parseAddress(text)
+    if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
+    const network = parseCidr(text)
+    return network.ok ? [network.value] : []
+  })
+}

@@ -1,0 +1,68 @@
+// Which scripts a bundle has, and which services use them.
+import { createHash } from 'node:crypto'
+import { nodeNameBytes, serviceCell, textOf } from '#bundle/bundle.ts'
+import type { Bundle } from '#bundle/bundle.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/routing-columns.ts'
+import { parsePolicyText } from '#bundle/routing-text.ts'
+import { formatName } from '#dns/name.ts'
+
+/** The distinct bodies, in the order of the policies. A script's number is its place here. */
+export function scriptBodiesOf(bundle: Bundle): readonly string[] {
+  const bodies = new Set<string>()
+  for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
+    for (const body of bodiesAt(bundle, at)) bodies.add(body)
+  }
+  return [...bodies]
+}
+
+const prefix = 'script:'
+
+function bodiesAt(bundle: Bundle, at: number): readonly string[] {
+  const text = textOf(bundle, bundle.policyRow[at + PolicyCell.Text]!)
+  // Most policies have none, and need no reading.
+  if (!text.includes(prefix)) return []
+  const chain = parsePolicyText(text)?.filterChain ?? []
+  return chain.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
+}
+
+/** A service's use of a script. Steps of one text are different ones in different services. */
+export interface ScriptSeats {
+  /** Uint32, services + 1: the seats of service i begin at cell i and end before cell i + 1. */
+  readonly starts: SharedArrayBuffer
+  /** Uint32 by seat: the script's number. */
+  readonly scripts: SharedArrayBuffer
+  /** By seat: the service's name and a digest of the body, with a space between. */
+  readonly keys: readonly string[]
+}
+
+export function scriptSeatsOf(bundle: Bundle, bodies: readonly string[]): ScriptSeats {
+  const { services } = bundle.counts
+  const numbers = new Map(bodies.map((body, i) => [body, i]))
+  const digests = bodies.map((body) => createHash('sha256').update(body).digest('hex').slice(0, 12))
+  const byPolicy: number[][] = []
+  for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
+    byPolicy.push([...new Set(bodiesAt(bundle, at).map((body) => numbers.get(body)!))])
+  }
+  const starts = new Uint32Array(new SharedArrayBuffer((services + 1) * 4))
+  const scripts: number[] = []
+  const keys: string[] = []
+  for (let service = 0; service < services; service++) {
+    const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
+    for (const script of byPolicy[policy] ?? []) {
+      scripts.push(script)
+      keys.push(`${nameOfService(bundle, service)} ${digests[script]!}`)
+    }
+    starts[service + 1] = scripts.length
+  }
+  const shared = new Uint32Array(new SharedArrayBuffer(scripts.length * 4))
+  shared.set(scripts)
+  return { starts: starts.buffer, scripts: shared.buffer, keys }
+}
+
+function nameOfService(bundle: Bundle, service: number): string {
+  const node = bundle.serviceNode[service]!
+  const offset = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+  const end = offset + nodeNameBytes(bundle, node)
+  return formatName(Uint8Array.from(bundle.names.subarray(offset, end)))
+}

@@ -1,0 +1,191 @@
+// The engine alone: the contract of a script step, its limits, and that nothing is left of a run.
+import { Worker } from 'node:worker_threads'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkScript } from '#routing/script/check.ts'
+import { scriptOutcomeNames } from '#routing/script/contract.ts'
+import type { ScriptInput } from '#routing/script/contract.ts'
+import { loadScriptEngine } from '#routing/script/engine.ts'
+import type { ScriptEngine } from '#routing/script/engine.ts'
+import { positionsNamed } from '#routing/script/input.ts'
+
+const candidate = { weight: 3, priority: 2, health_score: 0.5, rtt_ms: 12 }
+const input: ScriptInput = {
+  candidates: [
+    { ...candidate, ip: '192.0.2.1', region: 'FR' },
+    { ...candidate, ip: '192.0.2.2', region: 'DE', weight: 9 },
+    { ...candidate, ip: '192.0.2.3', region: 'DE' },
+  ],
+  client: { ip: '198.51.100.7', subnet: '198.51.100.0/24', asn: 64_500, geo: 'DE' },
+  qname: 'www.example.org.',
+  qtype: 'A',
+  now: 1_700_000_000,
+}
+const text = JSON.stringify(input)
+
+let engine: ScriptEngine
+beforeAll(async () => {
+  engine = await loadScriptEngine()
+})
+
+/** What comes out of a run: positions of candidates, or how it failed. */
+function run(body: string, seed = 1): readonly number[] | string {
+  const { outcome, addresses } = engine.run(body, text, seed)
+  if (outcome !== 0) return scriptOutcomeNames[outcome]
+  const order = new Uint32Array(input.candidates.length)
+  return [...order.slice(0, positionsNamed(input, addresses, order))]
+}
+
+test.each([
+  ['all in another order', 'result = candidates.map((c) => c.ip).reverse()', [2, 1, 0]],
+  [
+    'a selection',
+    'result = candidates.filter((c) => c.region === client.geo).map((c) => c.ip)',
+    [1, 2],
+  ],
+  [
+    'sorted by weight',
+    'candidates.sort((a, b) => b.weight - a.weight); result = [candidates[0].ip]',
+    [1],
+  ],
+  ['declared with let', 'let result = [candidates[2].ip]', [2]],
+  ['declared with const', 'const result = [candidates[2].ip]', [2]],
+  ['declared with var', 'var result = [candidates[2].ip]', [2]],
+  ['in strict mode', '"use strict"; globalThis.result = [candidates[1].ip]', [1]],
+  ['other addresses are ignored', 'result = ["10.0.0.1", candidates[0].ip, "x"]', [0]],
+  ['an address counts once', 'result = [candidates[0].ip, candidates[0].ip]', [0]],
+  ['what is no string is ignored', 'result = [1, null, {}, candidates[0].ip, Symbol()]', [0]],
+  ['no result', '1 + 1', []],
+  ['an empty result', 'result = []', []],
+  ['a result that is no list', 'result = 5', []],
+  ['an exception', 'throw new Error("no")', 'exception'],
+  ['anything thrown', 'throw 5', 'exception'],
+  ['an exception with a trap', 'throw { get name() { for (;;); } }', 'exception'],
+  ['a syntax error', 'let a = ;', 'syntax'],
+  ['an endless loop', 'for (;;) {}', 'timeout'],
+  ['an endless list', 'result = { length: 1e15 }', 'timeout'],
+  ['a list that answers for ever', 'result = new Proxy([], { get: () => 1e9 })', 'timeout'],
+  ['endless memory', 'const a = []; for (;;) a.push(new Array(1000).fill(1))', 'memory'],
+  ['one huge string', 'let s = "x"; for (;;) s += s', 'memory'],
+  ['endless recursion', 'const f = () => f(); f()', 'memory'],
+  ['a regular expression that explodes', '/^(a+)+$/.test("a".repeat(40) + "b")', 'timeout'],
+])('%s', (_, body, expected) => {
+  expect(run(body)).toEqual(expected)
+})
+
+test('all that document B names is there, and holds what it says', () => {
+  const body =
+    'if (JSON.stringify({ candidates, client, qname, qtype, now }) === ' +
+    `${JSON.stringify(text)}) result = [candidates[0].ip]`
+  expect(run(body)).toEqual([0])
+})
+
+test.each([
+  'require',
+  'process',
+  'fetch',
+  'setTimeout',
+  'std',
+  'os',
+  'console',
+  'performance',
+  'WebAssembly',
+])('there is no %s', (name) => {
+  expect(run(`result = typeof ${name} === 'undefined' ? [candidates[0].ip] : []`)).toEqual([0])
+})
+
+test.each(['import x from "fs"', 'import * as os from "os"'])('no modules: %s', (body) => {
+  expect(run(body)).toBe('syntax')
+})
+
+test('a module cannot be loaded at run time either', () => {
+  const body = 'import("std").then(() => { globalThis.leak = 1 }); result = [candidates[0].ip]'
+  expect(run(body)).toEqual([0])
+})
+
+describe('time and chance are inputs', () => {
+  const pick = 'result = [candidates[Math.floor(Math.random() * 3)].ip]'
+  const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+
+  test('the same seed gives the same numbers, others give others', () => {
+    const first = seeds.map((seed) => run(pick, seed))
+    expect(seeds.map((seed) => run(pick, seed))).toEqual(first)
+    expect(new Set(first.map(String)).size).toBe(3)
+  })
+
+  test.each([
+    'Date.now() === now * 1000',
+    'new Date().getTime() === now * 1000',
+    'new Date().getHours() === 22',
+    'new Date().getTimezoneOffset() === 0',
+    'new Date(2024, 0, 2).toISOString() === "2024-01-02T00:00:00.000Z"',
+    'new (new Date().constructor)().getTime() === now * 1000',
+    'Date() === "Tue, 14 Nov 2023 22:13:20 GMT"',
+  ])('%s', (claim) => {
+    expect(run(`result = ${claim} ? [candidates[0].ip] : []`)).toEqual([0])
+  })
+})
+
+describe('nothing of a run is left for the next', () => {
+  const spoil = [
+    'globalThis.leak = candidates',
+    'let leak = 1',
+    'Array.prototype.map = () => []; JSON.parse = null; Math.floor = null',
+    'Object.prototype.toJSON = () => 1; Object.freeze(globalThis)',
+    'delete globalThis.Array',
+    'Promise.resolve().then(() => { globalThis.leak = 1 })',
+    'for (;;) {}',
+    'const a = []; for (;;) a.push([a])',
+    'throw globalThis',
+  ]
+  test.each(spoil)('%s', (body) => {
+    run(body)
+    const clean =
+      'if (typeof leak === "undefined") result = candidates.map((c) => c.ip).slice(0, Math.floor(2.5))'
+    expect(run(clean)).toEqual([0, 1])
+  })
+
+  test('a thousand runs that fill the memory end like the first', () => {
+    const body = 'globalThis.a = new Uint8Array(3e6).fill(7); result = [candidates[0].ip]'
+    for (let i = 0; i < 1_000; i++) expect(run(body)).toEqual([0])
+  })
+})
+
+test('the clock ends a run, too', () => {
+  let looks = 0
+  const { outcome } = engine.run('for (;;) {}', text, 1, () => ++looks === 3)
+  expect([scriptOutcomeNames[outcome], looks]).toEqual(['timeout', 3])
+})
+
+describe('the check before a script is saved', () => {
+  test.each([
+    ['result = []', null],
+    ['throw new Error("runs not")', null],
+    ['let a = ;', { line: 1, column: 9 }],
+    ['const a = 1\n\n  b c', { line: 3, column: 5 }],
+    ['return 5', { line: 1, column: 1 }],
+    ['}', { line: 1, column: 1 }],
+  ])('%j', (body, fault) => {
+    const checked = checkScript(body)
+    if (fault === null) expect(checked).toEqual({ ok: true, value: null })
+    else expect(checked).toMatchObject({ ok: false, error: fault })
+  })
+
+  test.each(['(', '[', '{', 'a=>', '-', 'new ', '`${', 'if (1) ', 'class A { static { '])(
+    'nesting without end is a fault, and the next body is read as ever: %s',
+    (part) => {
+      expect(checkScript(part.repeat(60_000)).ok).toBe(false)
+      expect(checkScript('result = []').ok).toBe(true)
+    },
+  )
+})
+
+test('in a thread with room, nesting without end does not break the engine', async () => {
+  const worker = new Worker(new URL('../../../support/script-depth.ts', import.meta.url), {
+    resourceLimits: { stackSizeMb: 32 },
+  })
+  const [broken] = await new Promise<[string[]]>((resolve, reject) => {
+    worker.once('message', (message: string[]) => resolve([message]))
+    worker.once('error', reject)
+  })
+  expect(broken).toEqual([])
+})
