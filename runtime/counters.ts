@@ -1,0 +1,108 @@
+// What a responder counts: one row of shared memory per thread, written by it alone, summed on
+// scrape.
+import { rrTypeNames } from '#dns/rrtype.ts'
+import { scriptOutcomeNames } from '#routing/script/contract.ts'
+import type { ScriptOutcome } from '#routing/script/contract.ts'
+
+/** Slots by rcode; codes that this server never sends share the last one. */
+const rcodeSlots = 24
+const typeNumbers = Object.keys(rrTypeNames).map(Number)
+/** qtype to its slot; types without a name share slot 0. */
+const typeSlotOf = new Uint8Array(65_536)
+for (const [i, type] of typeNumbers.entries()) typeSlotOf[type] = i + 1
+
+const Slot = {
+  UdpQueries: 0,
+  TcpQueries: 1,
+  /** Packets without a reply: responses, fragments of a header. */
+  Dropped: 2,
+  Truncated: 3,
+  /** A service's pool had members of the family, and none could answer. */
+  NoCandidate: 4,
+  Batches: 5,
+  SendErrors: 6,
+  Rcode: 8,
+  Type: 8 + rcodeSlots,
+  Script: 8 + rcodeSlots + typeNumbers.length + 1,
+} as const
+const slotCount = Slot.Script + scriptOutcomeNames.length
+
+/** Doubles hold whole numbers up to 2^53, and a store of eight aligned octets is never torn. */
+export class Counters {
+  readonly #slots: Float64Array
+
+  constructor(shared: SharedArrayBuffer) {
+    this.#slots = new Float64Array(shared, 0, slotCount)
+  }
+
+  static bytes = slotCount * 8
+
+  query(transport: number): void {
+    this.#slots[transport]! += 1
+  }
+  drop(): void {
+    this.#slots[Slot.Dropped]! += 1
+  }
+  truncated(): void {
+    this.#slots[Slot.Truncated]! += 1
+  }
+  noCandidate(): void {
+    this.#slots[Slot.NoCandidate]! += 1
+  }
+  batch(): void {
+    this.#slots[Slot.Batches]! += 1
+  }
+  sendErrors(count: number): void {
+    this.#slots[Slot.SendErrors]! += count
+  }
+  script(outcome: ScriptOutcome): void {
+    this.#slots[Slot.Script + outcome]! += 1
+  }
+  reply(rcode: number, qtype: number): void {
+    this.#slots[Slot.Rcode + rcode]! += 1
+    this.#slots[Slot.Type + typeSlotOf[qtype]!]! += 1
+  }
+
+  /** A copy for people; not for the answer path. */
+  snapshot(): CounterSnapshot {
+    const at = (slot: number): number => this.#slots[slot]!
+    const byRcode: Record<number, number> = {}
+    for (let rcode = 0; rcode < rcodeSlots; rcode++) {
+      if (at(Slot.Rcode + rcode) > 0) byRcode[rcode] = at(Slot.Rcode + rcode)
+    }
+    const byType: Record<string, number> = { OTHER: at(Slot.Type) }
+    for (const [i, type] of typeNumbers.entries()) {
+      byType[rrTypeNames[type]!] = at(Slot.Type + i + 1)
+    }
+    const byScriptOutcome: Record<string, number> = {}
+    for (const [i, name] of scriptOutcomeNames.entries()) {
+      byScriptOutcome[name] = at(Slot.Script + i)
+    }
+    return {
+      udpQueries: at(Slot.UdpQueries),
+      tcpQueries: at(Slot.TcpQueries),
+      dropped: at(Slot.Dropped),
+      truncated: at(Slot.Truncated),
+      noCandidate: at(Slot.NoCandidate),
+      batches: at(Slot.Batches),
+      sendErrors: at(Slot.SendErrors),
+      byRcode,
+      byType,
+      byScriptOutcome,
+    }
+  }
+}
+
+export interface CounterSnapshot {
+  readonly udpQueries: number
+  readonly tcpQueries: number
+  readonly dropped: number
+  readonly truncated: number
+  readonly noCandidate: number
+  readonly batches: number
+  readonly sendErrors: number
+  readonly byRcode: Readonly<Record<number, number>>
+  readonly byType: Readonly<Record<string, number>>
+  /** Script steps, by how they ended; see `scriptOutcomeNames`. */
+  readonly byScriptOutcome: Readonly<Record<string, number>>
+}

@@ -1,0 +1,204 @@
+// The OPT record: what the client says in it, and what goes back. RFC 6891 and the options' RFCs.
+import * as codes from '#dns/edns-codes.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import * as transaction from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { EdnsOption, ednsDoBit } = codes
+const { RrType } = rrtypes
+const { Tcp: tcp } = transaction.Transport
+
+/** Root name, type, class, TTL, RDLENGTH. */
+const optHeaderBytes = 11
+const optionHeaderBytes = 4
+/** Family, source, scope. */
+const subnetHeaderBytes = 4
+
+/** Texts of RFC 8914 section 4, short: an answer is no place for prose. */
+export const extendedErrorTexts: readonly Uint8Array[] = ['', 'no healthy member', 'no bundle'].map(
+  (text) => Buffer.from(text),
+)
+export const EdeText = { None: 0, NoHealthyMember: 1, NoBundle: 2 } as const
+
+/** True when an OPT record is all the rest of the message; its owner is the root. */
+export function isLoneOpt({ queryView }: Transaction, owner: number, end: number): boolean {
+  if (owner + optHeaderBytes > end) return false
+  // Root name, type, and half of the class.
+  if (queryView.getInt32(owner) >>> 8 !== RrType.OPT) return false
+  return owner + optHeaderBytes + queryView.getUint16(owner + 9) === end
+}
+
+/** Class, extended rcode, version, flags: six octets. */
+function readOptHeader(tx: Transaction, at: number): void {
+  tx.hasOpt = true
+  tx.clientPayloadSize = tx.queryView.getUint16(at)
+  const versionAndFlags = tx.queryView.getInt32(at + 2)
+  tx.ednsVersion = (versionAndFlags >> 16) & 0xff
+  tx.isDo = (versionAndFlags & ednsDoBit) !== 0
+}
+
+/**
+ * Reads an OPT record whose owner has been checked to be the root.
+ *
+ * @param at offset of CLASS, after TYPE
+ * @param end offset after the record's RDATA
+ * @returns false when it is malformed
+ */
+export function readOpt(tx: Transaction, at: number, end: number): boolean {
+  readOptHeader(tx, at)
+  const options = at + 8
+  // RFC 6891 section 6.1.3: nothing more is known of another version's options.
+  return options === end || tx.ednsVersion !== 0 || readOptions(tx, options, end)
+}
+
+function readOptions(tx: Transaction, from: number, end: number): boolean {
+  tx.hasOptions = true
+  let option = from
+  while (option < end) {
+    if (option + optionHeaderBytes > end) return false
+    const codeAndLength = tx.queryView.getInt32(option)
+    const code = codeAndLength >>> 16
+    const length = codeAndLength & 0xffff
+    const data = option + optionHeaderBytes
+    option = data + length
+    if (option > end) return false
+    if (code === EdnsOption.ClientSubnet) {
+      if (!readClientSubnet(tx, data, length)) return false
+    } else if (code === EdnsOption.Nsid) {
+      // RFC 5001 section 2.1: the resolver's option has no data.
+      if (length !== 0) return false
+      tx.wantsNsid = true
+    } else if (code === EdnsOption.TcpKeepalive) {
+      // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing.
+      if (tx.transport === tcp && length !== 0) return false
+      tx.wantsKeepalive = tx.transport === tcp
+    }
+  }
+  return true
+}
+
+/** RFC 7871 section 6 and 7.1.2: a client that breaks a rule gets FORMERR. */
+function readClientSubnet(tx: Transaction, at: number, length: number): boolean {
+  if (length < subnetHeaderBytes || tx.ecsAddressBytes >= 0) return false
+  const { queryView, ecsWords } = tx
+  // Family, source, scope.
+  const header = queryView.getInt32(at)
+  const family = header >>> 16
+  const source = (header >> 8) & 0xff
+  // Who hides the address need not say of which family it is: section 7.1.2 leaves it to them.
+  const bitsMax = family === 1 ? 32 : family === 2 ? 128 : family === 0 ? 0 : -1
+  const octets = (source + 7) >> 3
+  if (source > bitsMax || (header & 0xff) !== 0 || length !== subnetHeaderBytes + octets) {
+    return false
+  }
+  const end = at + length
+  let word = 0
+  let last = 0
+  let from = at + subnetHeaderBytes
+  for (; from + 4 <= end; from += 4) ecsWords[word++] = last = queryView.getInt32(from)
+  // Read up to the end: what stands before the word falls out.
+  if (from < end) ecsWords[word++] = last = queryView.getInt32(end - 4) << ((from + 4 - end) * 8)
+  // Bits beyond the source prefix must be zero.
+  if (octets > 0 && (last & (0x7fff_ffff >>> ((source - 1) & 31))) !== 0) return false
+  const words = family === 1 ? 1 : 4
+  while (word < words) ecsWords[word++] = 0
+  tx.ecsFamily = family
+  tx.ecsSource = source
+  tx.ecsAddressBytes = octets
+  return true
+}
+
+/** Octets kept back for the reply's OPT record. An extended error takes what is left. */
+export function optBytes(tx: Transaction): number {
+  if (!tx.hasOpt) return 0
+  if (!tx.hasOptions) return optHeaderBytes
+  let bytes = optHeaderBytes
+  if (tx.wantsNsid && tx.nsid.length > 0) bytes += optionHeaderBytes + tx.nsid.length
+  if (tx.ecsAddressBytes >= 0) bytes += optionHeaderBytes + subnetHeaderBytes + tx.ecsAddressBytes
+  if (tx.wantsKeepalive) bytes += optionHeaderBytes + 2
+  return bytes
+}
+
+/** Writes the OPT record at `tx.at`; `optBytes` were kept back for it. */
+export function writeOpt(tx: Transaction, replyMax: number): void {
+  const { replyView, udpPayloadSize, at } = tx
+  // Root name, type, class.
+  replyView.setInt32(at, (RrType.OPT << 8) | (udpPayloadSize >> 8))
+  replyView.setInt32(at + 4, (udpPayloadSize << 24) | ((tx.rcode >> 4) << 16))
+  const rdata = at + optHeaderBytes
+  const hasData = tx.hasOptions || tx.extendedError >= 0
+  const end = hasData ? writeOptions(tx, rdata, replyMax) : rdata
+  // RFC 3225 section 3: DO is copied; RFC 6891 section 6.1.4: the other flags are zero.
+  replyView.setInt32(at + 7, ((tx.isDo ? ednsDoBit : 0) << 16) | (end - rdata))
+  tx.at = end
+  tx.additionalCount++
+}
+
+function writeOptions(tx: Transaction, from: number, replyMax: number): number {
+  let at = from
+  if (tx.wantsNsid && tx.nsid.length > 0) at = writeNsid(tx, at)
+  if (tx.ecsAddressBytes >= 0) at = writeClientSubnet(tx, at)
+  if (tx.wantsKeepalive) at = writeKeepalive(tx, at)
+  if (tx.extendedError >= 0) at = writeExtendedError(tx, at, replyMax)
+  return at
+}
+
+function writeOptionHeader(reply: Uint8Array, at: number, code: number, length: number): number {
+  reply[at] = code >> 8
+  reply[at + 1] = code & 0xff
+  reply[at + 2] = length >> 8
+  reply[at + 3] = length & 0xff
+  return at + optionHeaderBytes
+}
+
+function writeNsid(tx: Transaction, at: number): number {
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.Nsid, tx.nsid.length)
+  for (let i = 0; i < tx.nsid.length; i++) tx.reply[data + i] = tx.nsid[i]!
+  return data + tx.nsid.length
+}
+
+/** RFC 7871 section 7.2.1: the query's option with our scope; 0 where the client did not matter. */
+function writeClientSubnet(tx: Transaction, from: number): number {
+  const { replyView, ecsWords } = tx
+  const data = from + optionHeaderBytes
+  const end = data + subnetHeaderBytes + tx.ecsAddressBytes
+  replyView.setInt32(from, (EdnsOption.ClientSubnet << 16) | (end - data))
+  let before = (tx.ecsFamily << 16) | (tx.ecsSource << 8) | tx.ecsScope
+  replyView.setInt32(data, before)
+  let word = 0
+  let at = data + subnetHeaderBytes
+  for (; at + 4 <= end; at += 4) {
+    before = ecsWords[word++]!
+    replyView.setInt32(at, before)
+  }
+  // Written up to the end, with what stands before the word once more.
+  const rest = (end - at) * 8
+  if (rest > 0) replyView.setInt32(end - 4, (before << rest) | (ecsWords[word]! >>> (32 - rest)))
+  return end
+}
+
+function writeKeepalive(tx: Transaction, at: number): number {
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.TcpKeepalive, 2)
+  tx.reply[data] = tx.tcpKeepalive >> 8
+  tx.reply[data + 1] = tx.tcpKeepalive & 0xff
+  return data + 2
+}
+
+/** An extra, not an answer: left out where it does not fit. RFC 8914 section 3. */
+function writeExtendedError(tx: Transaction, at: number, replyMax: number): number {
+  const text = extendedErrorTexts[tx.extendedErrorText]!
+  const length = 2 + text.length
+  if (at + optionHeaderBytes + length > replyMax) return at
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.ExtendedError, length)
+  tx.reply[data] = tx.extendedError >> 8
+  tx.reply[data + 1] = tx.extendedError & 0xff
+  for (let i = 0; i < text.length; i++) tx.reply[data + 2 + i] = text[i]!
+  return data + length
+}
+
+/** Says in the reply why there is no better one; ignored for clients without EDNS. */
+export function explain(tx: Transaction, code: number, text: number): void {
+  tx.extendedError = code
+  tx.extendedErrorText = text
+}

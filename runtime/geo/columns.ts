@@ -1,0 +1,88 @@
+// Distinct places and network operators, a row each, gathered into columns of shared memory.
+import type { AsnBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
+import { geoLimits } from './limits.ts'
+import type { Operator, Place } from './record.ts'
+
+const radiansPerDegree = Math.PI / 180
+
+export class LocationRows {
+  readonly #rows = new Map<string, number>()
+  readonly #places: Place[] = [{ latitude: 0, longitude: 0 }]
+  readonly #countryRows: number[] = [0]
+
+  /** Places that are known. */
+  get count(): number {
+    return this.#rows.size
+  }
+
+  /** @returns 0 when the place is not known */
+  row(place: Place | undefined, countryRow: number): number {
+    if (place === undefined) return 0
+    const key = `${place.latitude},${place.longitude},${countryRow}`
+    const known = this.#rows.get(key)
+    if (known !== undefined) return known
+    const row = this.#places.length
+    this.#rows.set(key, row)
+    this.#places.push(place)
+    this.#countryRows.push(countryRow)
+    return row
+  }
+
+  columns(): Omit<LocationBuffers, 'ranges'> {
+    const rows = this.#places.length
+    const [x, y, z] = [rows * 4, rows * 4, rows * 4].map((bytes) => new SharedArrayBuffer(bytes))
+    const [xs, ys, zs] = [new Float32Array(x!), new Float32Array(y!), new Float32Array(z!)]
+    // Row 0 stays the null vector.
+    for (let row = 1; row < rows; row++) {
+      const { latitude, longitude } = this.#places[row]!
+      const phi = latitude * radiansPerDegree
+      const lambda = longitude * radiansPerDegree
+      xs[row] = Math.cos(phi) * Math.cos(lambda)
+      ys[row] = Math.cos(phi) * Math.sin(lambda)
+      zs[row] = Math.sin(phi)
+    }
+    const countryRow = new SharedArrayBuffer(rows * 2)
+    new Uint16Array(countryRow).set(this.#countryRows)
+    return { x: x!, y: y!, z: z!, countryRow }
+  }
+}
+
+export class AsnRows {
+  readonly #rows = new Map<string, number>()
+  readonly #operators: Operator[] = [{ asn: 0, organisation: '' }]
+
+  get count(): number {
+    return this.#rows.size
+  }
+
+  /** @returns 0 when the operator is not known */
+  row(operator: Operator | undefined): number {
+    if (operator === undefined) return 0
+    const organisation = operator.organisation.slice(0, geoLimits.organisationCharsMax)
+    const key = `${operator.asn} ${organisation}`
+    const known = this.#rows.get(key)
+    if (known !== undefined) return known
+    const row = this.#operators.length
+    this.#rows.set(key, row)
+    this.#operators.push({ asn: operator.asn, organisation })
+    return row
+  }
+
+  columns(): Omit<AsnBuffers, 'ranges'> {
+    const rows = this.#operators.length
+    const asnNumber = new SharedArrayBuffer(rows * 4)
+    const organisationOffset = new SharedArrayBuffer((rows + 1) * 4)
+    const numbers = new Uint32Array(asnNumber)
+    const offsets = new Uint32Array(organisationOffset)
+    for (const [row, { asn, organisation }] of this.#operators.entries()) {
+      numbers[row] = asn
+      offsets[row + 1] = offsets[row]! + Buffer.byteLength(organisation)
+    }
+    const organisationText = new SharedArrayBuffer(offsets[rows]!)
+    const text = Buffer.from(organisationText)
+    for (const [row, { organisation }] of this.#operators.entries()) {
+      text.write(organisation, offsets[row]!)
+    }
+    return { asnNumber, organisationOffset, organisationText }
+  }
+}

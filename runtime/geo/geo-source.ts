@@ -1,0 +1,221 @@
+// Keeps geo tables in step with their files: loads, loads again on change, keeps what worked.
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { fingerprintOf, isErrorCode, sentenceOf } from './geo-file.ts'
+import type { Fingerprint } from './geo-file.ts'
+import { geoLimits } from './limits.ts'
+import type { GeoLoadRequest, GeoLoaded, GeoNotLoaded } from './load.ts'
+import type { GeoSetting } from './lower.ts'
+
+export interface GeoSourceParts {
+  /** By setting; a setting that is not there or '' has no database. */
+  readonly paths: Readonly<Partial<Record<GeoSetting, string>>>
+  readonly clock: Clock
+  readonly log: Log
+  /** New tables to publish; the ones before may be let go when no thread reads them. */
+  readonly onChange: (buffers: GeoBuffers) => void
+  /** How often files are looked at. Default `geoLimits.pollMs`. */
+  readonly pollMs?: number
+}
+
+export interface GeoFileStatus {
+  readonly setting: GeoSetting
+  readonly path: string
+  /** What its maker calls it. This and the next three are of the tables in use; null: none. */
+  readonly type: string | null
+  /** Seconds since the Unix epoch. */
+  readonly buildEpoch: number | null
+  readonly networks: number | null
+  readonly loadedAtMs: number | null
+  /** Why the file as it is now is not in use, or null. */
+  readonly error: string | null
+}
+
+/** A file that was written to is read when two looks found it the same. */
+interface Watched {
+  readonly setting: GeoSetting
+  readonly path: string
+  seen: Fingerprint | undefined
+  /** Of the last file that was loaded or refused. */
+  tried: Fingerprint | undefined
+  loaded: GeoLoaded | null
+  loadedAtMs: number | null
+  error: string | null
+}
+
+/**
+ * The country comes from `latency.geoipDBPath` where that is set and works, else from
+ * `geoip.dbPath`: rows of countries are the same in all databases.
+ */
+export class GeoSource {
+  readonly #parts: GeoSourceParts
+  readonly #files: readonly Watched[]
+  #buffers: GeoBuffers = noGeoBuffers
+  #timer: NodeJS.Timeout | undefined
+  #worker: Worker | undefined
+  #isStopped = false
+  #isLooking = false
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(parts: GeoSourceParts) {
+    this.#parts = parts
+    const settings: readonly GeoSetting[] = ['geoip.dbPath', 'asn.dbPath', 'latency.geoipDBPath']
+    const { paths } = parts
+    this.#files = settings
+      // The same file twice would be the same tables twice.
+      .filter((name) => name !== 'latency.geoipDBPath' || paths[name] !== paths['geoip.dbPath'])
+      .flatMap((setting) => {
+        const path = paths[setting] ?? ''
+        return path === '' ? [] : [watched(setting, path)]
+      })
+  }
+
+  get buffers(): GeoBuffers {
+    return this.#buffers
+  }
+
+  /** Loads all files, then goes on looking at them. @returns when each was loaded or refused */
+  async start(): Promise<void> {
+    await this.look()
+    const { pollMs = geoLimits.pollMs } = this.#parts
+    if (this.#isStopped || this.#files.length === 0) return
+    this.#timer = setInterval(() => void this.look(), pollMs)
+    this.#timer.unref()
+  }
+
+  status(): GeoFileStatus[] {
+    return this.#files.map(({ setting, path, loaded, loadedAtMs, error }) => ({
+      setting,
+      path,
+      type: loaded?.type ?? null,
+      buildEpoch: loaded?.buildEpoch ?? null,
+      networks: loaded?.networks ?? null,
+      loadedAtMs,
+      error,
+    }))
+  }
+
+  /** Looks at the files now; one look at a time, and a look during a load is that look. */
+  look(): Promise<void> {
+    if (this.#isLooking) return this.#looking
+    this.#isLooking = true
+    this.#looking = this.#lookAtAll().finally(() => {
+      this.#isLooking = false
+    })
+    return this.#looking
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    await this.#worker?.terminate()
+    await this.#looking
+  }
+
+  async #lookAtAll(): Promise<void> {
+    let isChanged = false
+    for (const file of this.#files) {
+      if (await this.#lookAt(file)) isChanged = true
+      if (this.#isStopped) return
+    }
+    if (!isChanged) return
+    const of = (setting: GeoSetting): GeoBuffers =>
+      this.#files.find((file) => file.setting === setting)?.loaded?.buffers ?? noGeoBuffers
+    const place = of('geoip.dbPath')
+    this.#buffers = {
+      country: of('latency.geoipDBPath').country ?? place.country,
+      asn: of('asn.dbPath').asn,
+      location: place.location,
+    }
+    this.#parts.onChange(this.#buffers)
+  }
+
+  /** @returns true when there are new tables */
+  async #lookAt(file: Watched): Promise<boolean> {
+    const now = await fingerprintOf(file.path)
+    const isFirst = file.seen === undefined
+    const isSteady = file.seen === now
+    file.seen = now
+    if (this.#isStopped || now === file.tried || !(isFirst || isSteady)) return false
+    file.tried = now
+    if (isErrorCode(now)) {
+      this.#refuse(file, sentenceOf(file.path, now))
+      return false
+    }
+    return this.#load(file)
+  }
+
+  async #load(file: Watched): Promise<boolean> {
+    const { clock, log } = this.#parts
+    const { setting, path } = file
+    const startedMs = clock.monotonicMs()
+    const result = await this.#loadInThread({ setting, path })
+    if (this.#isStopped) return false
+    file.tried = result.fingerprint ?? file.tried
+    if (!result.ok) {
+      this.#refuse(file, result.error)
+      return false
+    }
+    file.loaded = result
+    file.loadedAtMs = clock.nowMs()
+    file.error = null
+    const { type, buildEpoch, networks, buffers } = result
+    const tookMs = Math.round(clock.monotonicMs() - startedMs)
+    const holds = Object.entries(buffers).flatMap(([name, part]) => (part === null ? [] : [name]))
+    log.info({ setting, path, type, buildEpoch, networks, holds, tookMs }, 'geo database loaded')
+    if (setting === 'geoip.dbPath' && buffers.location === null) {
+      log.warn(
+        { setting, path },
+        'a geo database has countries and no places: services of the algorithm geo-ip take ' +
+          'turns; get a City database for them, the filter geo-ip needs none',
+      )
+    }
+    return true
+  }
+
+  #refuse(file: Watched, error: string): void {
+    file.error = error
+    const { setting, path, loaded } = file
+    const rest = loaded === null ? 'there are no tables of it' : 'the tables before stay in use'
+    this.#parts.log.error({ setting, path, error }, `a geo database is not loaded; ${rest}`)
+  }
+
+  /** A thread for each load: what it needed besides the tables goes when it ends. */
+  #loadInThread(request: GeoLoadRequest): Promise<GeoLoaded | GeoNotLoaded> {
+    const worker = new Worker(new URL('./load-worker.ts', import.meta.url), {
+      name: 'gslbd-geo',
+      workerData: request,
+      resourceLimits: { maxOldGenerationSizeMb: geoLimits.workerHeapMbMax },
+    })
+    this.#worker = worker
+    const deadline = setTimeout(() => void worker.terminate(), geoLimits.loadMsMax)
+    return new Promise((resolve) => {
+      const refuse = (why: string): void => {
+        const error = `the database ${request.path} could not be loaded: ${why}`
+        resolve({ ok: false, fingerprint: undefined, error })
+      }
+      worker.once('message', resolve)
+      worker.once('error', (error) => refuse(String(error)))
+      worker.once('exit', () => {
+        clearTimeout(deadline)
+        this.#worker = undefined
+        refuse(`it took longer than ${geoLimits.loadMsMax / 1_000} s`)
+      })
+    })
+  }
+}
+
+function watched(setting: GeoSetting, path: string): Watched {
+  return {
+    setting,
+    path,
+    seen: undefined,
+    tried: undefined,
+    loaded: null,
+    loadedAtMs: null,
+    error: null,
+  }
+}

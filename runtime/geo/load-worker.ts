@@ -1,0 +1,8 @@
+// The thread that loads one geo database and ends: seconds of work that would stall the main loop.
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { loadGeo } from './load.ts'
+import type { GeoLoadRequest } from './load.ts'
+
+assert(parentPort !== null, 'the geo loader runs in a thread')
+parentPort.postMessage(loadGeo(workerData as GeoLoadRequest))

@@ -1,0 +1,117 @@
+// What a record of a geo database says of a client, under the field names of each of its makers.
+import { continentRow, countryRow, packCode } from '#routing/geo/countries.ts'
+import type { MmdbMap, MmdbValue, Wanted, WantedKeys } from './mmdb-data.ts'
+
+/**
+ * MaxMind and DB-IP nest (`country.iso_code`, `location.latitude`); IPinfo and the tables of
+ * ip-location-db are flat (`country_code`, `lat`, `asn: AS64496`).
+ */
+export const wantedFields: WantedKeys = new Map<string, Wanted>([
+  ['country', keys('iso_code')],
+  ['country_code', 'all'],
+  ['continent', keys('code')],
+  ['continent_code', 'all'],
+  ['location', keys('latitude', 'longitude')],
+  ['latitude', 'all'],
+  ['longitude', 'all'],
+  ['lat', 'all'],
+  ['lng', 'all'],
+  ['lon', 'all'],
+  ['autonomous_system_number', 'all'],
+  ['autonomous_system_organization', 'all'],
+  ['traits', keys('autonomous_system_number', 'autonomous_system_organization')],
+  ['asn', 'all'],
+  ['as_name', 'all'],
+  ['name', 'all'],
+  ['org', 'all'],
+])
+
+function keys(...names: string[]): WantedKeys {
+  return new Map(names.map((name) => [name, 'all']))
+}
+
+/** @returns a row of `countries.ts`, of the continent when no country is said, or 0 */
+export function countryRowOf(record: MmdbMap): number {
+  const country = record.get('country')
+  // The country's name, where the maker has `country_code`, is no code: it is longer.
+  const code = field(country, 'iso_code') ?? record.get('country_code') ?? country
+  const row = countryRow(codeOf(code))
+  return row === 0 ? continentRow(continentCodeOf(record)) : row
+}
+
+/** Two letters packed, or 0. */
+export function continentCodeOf(record: MmdbMap): number {
+  const continent = record.get('continent')
+  return codeOf(field(continent, 'code') ?? record.get('continent_code') ?? continent)
+}
+
+export interface Place {
+  /** Degrees, -90 to 90. */
+  readonly latitude: number
+  /** Degrees, -180 to 180. */
+  readonly longitude: number
+}
+
+export function placeOf(record: MmdbMap): Place | undefined {
+  const nested = record.get('location')
+  const latitude = degrees(
+    field(nested, 'latitude') ?? record.get('latitude') ?? record.get('lat'),
+    90,
+  )
+  const longitude = degrees(
+    field(nested, 'longitude') ?? record.get('longitude') ?? record.get('lng') ?? record.get('lon'),
+    180,
+  )
+  if (latitude === undefined || longitude === undefined) return undefined
+  return { latitude, longitude }
+}
+
+export interface Operator {
+  /** 1 to 2^32 - 1. */
+  readonly asn: number
+  /** '' when it is not said. */
+  readonly organisation: string
+}
+
+export function operatorOf(record: MmdbMap): Operator | undefined {
+  const traits = record.get('traits')
+  const number =
+    record.get('autonomous_system_number') ??
+    field(traits, 'autonomous_system_number') ??
+    record.get('asn')
+  const asn = asnOf(number)
+  if (asn === undefined) return undefined
+  const organisation =
+    record.get('autonomous_system_organization') ??
+    field(traits, 'autonomous_system_organization') ??
+    record.get('as_name') ??
+    record.get('name') ??
+    record.get('org')
+  return { asn, organisation: typeof organisation === 'string' ? organisation : '' }
+}
+
+function asnOf(value: MmdbValue | undefined): number | undefined {
+  let number: number | undefined
+  if (typeof value === 'number') number = value
+  else if (typeof value === 'string' && /^(?:AS)?\d{1,10}$/i.test(value)) {
+    number = Number(value.replace(/^AS/i, ''))
+  }
+  const isAsn = number !== undefined && Number.isInteger(number) && number > 0
+  return isAsn && number! <= 0xffff_ffff ? number : undefined
+}
+
+/** Numbers, and numbers written as text. */
+function degrees(value: MmdbValue | undefined, max: number): number | undefined {
+  const isText = typeof value === 'string' && /^[+-]?\d{1,3}(?:\.\d{1,20})?$/.test(value)
+  const number = isText ? Number(value) : value
+  if (typeof number !== 'number' || !(Math.abs(number) <= max)) return undefined
+  return number
+}
+
+function codeOf(value: MmdbValue | undefined): number {
+  return typeof value === 'string' ? packCode(value) : 0
+}
+
+function field(value: MmdbValue | undefined, name: string): MmdbValue | undefined {
+  return value instanceof Map ? (value as MmdbMap).get(name) : undefined
+}

@@ -1,0 +1,66 @@
+// What health probing may cost this node, in one table.
+
+export const healthLimits = {
+  /** Sockets open at once; a due probe beyond it waits and counts as late. */
+  inFlightMax: 8_192,
+  /** Probes started before the loop is let go, so that answers of others are read in time. */
+  startsPerTurnMax: 256,
+  /** A probe that starts this long after it was due counts as late. */
+  lateAfterMs: 250,
+  /** A deadline that is noticed this much too late says more of this node than of the backend. */
+  stallMs: 250,
+  /** Document A: "body read capped at 1 MB". */
+  bodyBytesMax: 1_048_576,
+  responseHeaderBytesMax: 16_384,
+  /** 1xx responses before the final one (RFC 9110 section 15.2 sets no bound of its own). */
+  interimResponsesMax: 10,
+  /** Of the few threads that name lookups and files share, the ones that webhooks may hold. */
+  webhookLookupsMax: 3,
+  /** A name that took longer has to share one of them with the other slow ones. */
+  slowLookupMs: 1_000,
+  slowNamesMax: 10_000,
+  /** Addresses of one name that are looked at. */
+  webhookAddressesMax: 16,
+  /** Processes of script checks at once; a probe beyond it waits, within its own time. */
+  scriptsInFlightMax: 32,
+  /** Period at which echo replies are looked for while some are outstanding. */
+  icmpPollMs: 5,
+  icmpReadsPerTurnMax: 1_024,
+  /** Two batches of results are at least this far apart. */
+  batchMs: 20,
+  /** Counters are published at this period when no verdict changes. */
+  statsMs: 1_000,
+  /** Document B: the mean of the last five probes, once there are three. */
+  rttProbesMax: 5,
+  rttProbesMin: 3,
+  /** Knowledge younger than this is never stale, however short the interval. */
+  staleMsMin: 15_000,
+  /** Document A, "distributed RTT": what a peer said longer ago is ignored. */
+  staleMsMax: 180_000,
+  /** How often the other nodes are told of changes, and old words looked for. */
+  peerTickMs: 1_000,
+  /** How often what was told is confirmed when nothing has changed. */
+  peerBeatMs: 5_000,
+  /** Verdicts in one update. */
+  peerBatchMax: 1_000,
+  /** Each tick looks at one of so many shares of the targets for words that grew old. */
+  peerSweepTicks: 5,
+  /** A node that was silent for so long is forgotten. */
+  peerForgottenMs: 360_000,
+  peerNodesMax: 64,
+  /** Words of all nodes on all members that are kept. */
+  peerVotesMax: 2_000_000,
+  workerHeapMbMax: 512,
+  workerRestartMsMin: 100,
+  workerRestartMsMax: 30_000,
+  /** A worker that lived this long was not part of a crash loop. */
+  workerStableMs: 60_000,
+  /** How long `stop` waits for the worker before it is terminated. */
+  workerStopMs: 2_000,
+  /** How long a start waits for stored verdicts before it answers without them. */
+  adoptPatienceMs: 1_000,
+  saveRetryMsMin: 1_000,
+  saveRetryMsMax: 60_000,
+  /** Changes of one batch that get a log line each; the rest are summed up in one. */
+  logLinesPerBatchMax: 20,
+} as const

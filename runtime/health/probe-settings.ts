@@ -1,0 +1,17 @@
+// What the settings of the node say about probes.
+
+/** Crosses to the worker as plain data. */
+export interface ProbeSettings {
+  /** False: no script runs, and members with such a check count as healthy (document A). */
+  readonly allowScriptChecks: boolean
+  /** What a script finds in its environment besides its member (document A: the process's own). */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Addresses and CIDR blocks that a webhook may reach though they are not public. */
+  readonly webhookAllowedHosts: readonly string[]
+}
+
+export const defaultProbeSettings: ProbeSettings = Object.freeze({
+  allowScriptChecks: false,
+  environment: Object.freeze({}),
+  webhookAllowedHosts: Object.freeze([]),
+})

@@ -1,0 +1,61 @@
+// Echo requests and replies as octets: ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4).
+
+export type IcmpFamily = 'v4' | 'v6'
+
+export interface Echo {
+  /** 16 bits. On a datagram socket the kernel replaces it, and checks it in replies. */
+  readonly identifier: number
+  /** 16 bits. */
+  readonly sequence: number
+  /** What nobody can guess who has not seen the request: `tokenBytes` octets in hex. */
+  readonly token: string
+}
+
+export const tokenBytes = 16
+const headerBytes = 8
+/** Without options. */
+const ipv4HeaderBytes = 20
+const types = { v4: { request: 8, reply: 0 }, v6: { request: 128, reply: 129 } } as const
+
+/** The checksum of ICMPv6 covers the addresses, too: the kernel fills it in. */
+export function encodeRequest(family: IcmpFamily, echo: Echo): Buffer {
+  const packet = Buffer.alloc(headerBytes + tokenBytes)
+  packet[0] = types[family].request
+  packet.writeUInt16BE(echo.identifier, 4)
+  packet.writeUInt16BE(echo.sequence, 6)
+  packet.write(echo.token, headerBytes, 'hex')
+  if (family === 'v4') packet.writeUInt16BE(internetChecksum(packet), 2)
+  return packet
+}
+
+/**
+ * @param hasIpHeader as raw sockets of IPv4 deliver it
+ * @returns undefined when this is no reply to an echo request of ours
+ */
+export function decodeReply(
+  family: IcmpFamily,
+  packet: Buffer,
+  hasIpHeader: boolean,
+): Echo | undefined {
+  let start = 0
+  if (hasIpHeader) {
+    if (packet.length < ipv4HeaderBytes) return undefined
+    start = (packet[0]! & 0x0f) * 4
+    if (start < ipv4HeaderBytes) return undefined
+  }
+  if (packet.length !== start + headerBytes + tokenBytes) return undefined
+  if (packet[start] !== types[family].reply || packet[start + 1] !== 0) return undefined
+  return {
+    identifier: packet.readUInt16BE(start + 4),
+    sequence: packet.readUInt16BE(start + 6),
+    token: packet.toString('hex', start + headerBytes),
+  }
+}
+
+/** RFC 1071. @param octets an even number of them */
+export function internetChecksum(octets: Buffer): number {
+  let sum = 0
+  for (let i = 0; i < octets.length; i += 2) sum += octets.readUInt16BE(i)
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16)
+  return ~sum & 0xffff
+}

@@ -1,0 +1,32 @@
+// The score of a member: the share of its last probes that passed (document A, "scoreWindow").
+
+/** Bits in a ring. As long as fewer probes were made than the window holds, those are counted. */
+export class ScoreWindow {
+  readonly #size: number
+  readonly #bits: Uint32Array
+  #next = 0
+  #filled = 0
+  #successes = 0
+
+  /** @param size probes; at least 1 */
+  constructor(size: number) {
+    this.#size = size
+    this.#bits = new Uint32Array(Math.ceil(size / 32))
+  }
+
+  /** @returns the score with this result, 0 to 1 */
+  add(success: boolean): number {
+    const word = this.#next >>> 5
+    const bit = 1 << (this.#next & 31)
+    if (this.#filled === this.#size) this.#successes -= (this.#bits[word]! & bit) === 0 ? 0 : 1
+    else this.#filled++
+    if (success) {
+      this.#bits[word]! |= bit
+      this.#successes++
+    } else {
+      this.#bits[word]! &= ~bit
+    }
+    this.#next = (this.#next + 1) % this.#size
+    return this.#successes / this.#filled
+  }
+}

@@ -1,0 +1,30 @@
+// When a row of probe results changes what is believed of a member.
+
+/** One per target, healthy before its first probe (document A, "Member health"). */
+export interface Verdict {
+  healthy: boolean
+  /** Results in a row that speak against `healthy`. */
+  contraryCount: number
+}
+
+export function initialVerdict(healthy = true): Verdict {
+  return { healthy, contraryCount: 0 }
+}
+
+export interface VerdictRule {
+  readonly riseCount: number
+  readonly fallCount: number
+}
+
+/** Takes one result in. @returns true when it changed `verdict.healthy`. */
+export function takeResult(verdict: Verdict, success: boolean, rule: VerdictRule): boolean {
+  if (success === verdict.healthy) {
+    verdict.contraryCount = 0
+    return false
+  }
+  verdict.contraryCount++
+  if (verdict.contraryCount < (success ? rule.riseCount : rule.fallCount)) return false
+  verdict.healthy = success
+  verdict.contraryCount = 0
+  return true
+}

@@ -1,0 +1,20 @@
+// How the health thread writes to the log, which lives in the main thread.
+import type { Log } from '#lib/log.ts'
+
+export interface LogMessage {
+  readonly kind: 'log'
+  readonly level: keyof Log
+  /** Plain data; no errors, whose own fields do not cross a thread. */
+  readonly fields: object
+  readonly message: string
+}
+
+/** @param post sends to the main thread */
+export function logThrough(post: (message: LogMessage) => void): Log {
+  const at =
+    (level: keyof Log) =>
+    (fields: object, message: string): void => {
+      post({ kind: 'log', level, fields, message })
+    }
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}

@@ -1,0 +1,83 @@
+// The few system calls that Node does not offer: UDP in batches, on sockets that share a port.
+import { createRequire } from 'node:module'
+import type Koffi from 'koffi'
+
+/** Linux numbers; the same on x86-64 and arm64. */
+export const Sys = {
+  AF_INET: 2,
+  AF_INET6: 10,
+  SOCK_DGRAM: 2,
+  SOCK_CLOEXEC: 0o2000000,
+  SOL_IP: 0,
+  SOL_SOCKET: 1,
+  SOL_IPV6: 41,
+  SO_RCVBUF: 8,
+  SO_REUSEPORT: 15,
+  SO_RCVTIMEO: 20,
+  IP_PKTINFO: 8,
+  IP_MTU_DISCOVER: 10,
+  IP_PMTUDISC_PROBE: 3,
+  IP_PMTUDISC_OMIT: 5,
+  IPV6_MTU_DISCOVER: 23,
+  IPV6_V6ONLY: 26,
+  IPV6_RECVPKTINFO: 49,
+  MSG_WAITFORONE: 0x10000,
+} as const
+
+/** errno values that have a meaning here. */
+export const Errno = {
+  EINTR: 4,
+  EAGAIN: 11,
+} as const
+
+export interface Libc {
+  readonly socket: (family: number, type: number, protocol: number) => number
+  readonly bind: (fd: number, address: Uint8Array, bytes: number) => number
+  readonly setsockopt: (
+    fd: number,
+    level: number,
+    name: number,
+    value: Uint8Array,
+    bytes: number,
+  ) => number
+  readonly getsockname: (fd: number, address: Uint8Array, bytes: Uint8Array) => number
+  readonly close: (fd: number) => number
+  /** `messages` is an address. Returns how many messages, or -1. */
+  readonly recvmmsg: (
+    fd: number,
+    messages: bigint,
+    count: number,
+    flags: number,
+    timeout: number,
+  ) => number
+  readonly sendmmsg: (fd: number, messages: bigint, count: number, flags: number) => number
+  readonly gettid: () => number
+  readonly errno: () => number
+  /** Address of the first octet. The array must not be collected while the address is in use. */
+  readonly addressOf: (octets: ArrayBufferView) => bigint
+}
+
+/** @returns a sentence instead where the calls are not to be had: another system, no koffi */
+export function loadLibc(): Libc | string {
+  if (process.platform !== 'linux') return `batched UDP needs Linux, this is ${process.platform}`
+  try {
+    const require = createRequire(import.meta.url)
+    const koffi = require('koffi') as typeof Koffi
+    const libc = koffi.load(null)
+    const bindTo = <F>(prototype: string): F => libc.func(prototype) as unknown as F
+    return {
+      socket: bindTo('int socket(int, int, int)'),
+      bind: bindTo('int bind(int, void *, unsigned int)'),
+      setsockopt: bindTo('int setsockopt(int, int, int, void *, unsigned int)'),
+      getsockname: bindTo('int getsockname(int, void *, void *)'),
+      close: bindTo('int close(int)'),
+      recvmmsg: bindTo('int recvmmsg(int, uintptr_t, unsigned int, int, uintptr_t)'),
+      sendmmsg: bindTo('int sendmmsg(int, uintptr_t, unsigned int, int)'),
+      gettid: bindTo('int gettid()'),
+      errno: () => koffi.errno(),
+      addressOf: (octets) => koffi.address(octets),
+    }
+  } catch (error) {
+    return `batched UDP is not available: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

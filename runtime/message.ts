@@ -1,0 +1,117 @@
+// A query's message around its question: how many there are, what the records behind it say, and
+// which rcode its form calls for.
+import * as header from '#dns/header.ts'
+import * as rcodes from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { isLoneOpt, readOpt } from './edns.ts'
+import { readQuestion } from './question.ts'
+import type { Transaction } from './transaction.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { HeaderOffset, Opcode } = header
+const { Rcode } = rcodes
+
+/**
+ * Reads question and OPT record, and sets the rcode that the form of the message calls for.
+ *
+ * @returns the offset after the question, or -1 when no question is echoed
+ */
+export function readMessage(
+  tx: Transaction,
+  query: Uint8Array,
+  start: number,
+  end: number,
+  opcode: number,
+): number {
+  const { queryView } = tx
+  const questions = queryView.getUint16(start + HeaderOffset.QdCount)
+  const first = start + HeaderOffset.End
+  const isOne = questions === 1
+  const questionEnd = isOne
+    ? readQuestion(tx, query, first, end)
+    : skipQuestions(query, first, end, questions)
+  const ignored =
+    queryView.getUint16(start + HeaderOffset.AnCount) +
+    queryView.getUint16(start + HeaderOffset.NsCount)
+  const additional = queryView.getUint16(start + HeaderOffset.ArCount)
+  // Whatever else is wrong, a client that sends OPT gets OPT: RFC 6891 section 6.1.1.
+  const isFine = questionEnd >= 0 && readRecords(tx, query, questionEnd, end, ignored, additional)
+  if (opcode !== Opcode.Query) {
+    tx.rcode = Rcode.NotImp
+    // What stands there is a question only in a QUERY.
+    tx.qtype = 0
+    return -1
+  }
+  // RFC 9619: a query has one question. (None at all is for DNS cookies, which are not offered.)
+  if (!isFine || !isOne) tx.rcode = Rcode.FormErr
+  else if (tx.ednsVersion !== 0) tx.rcode = Rcode.BadVers
+  return isOne ? questionEnd : -1
+}
+
+/** @returns the offset after the questions, or -1 when one is cut off */
+function skipQuestions(query: Uint8Array, offset: number, end: number, questions: number): number {
+  let at = offset
+  for (let i = 0; i < questions && at >= 0; i++) {
+    at = skipName(query, at, end)
+    if (at >= 0) at = at + 4 <= end ? at + 4 : -1
+  }
+  return at
+}
+
+/**
+ * Walks the records after the question; only the OPT record among the additional ones is looked at.
+ * Each step consumes at least eleven octets, so the counts in the header cannot make it long.
+ *
+ * @returns false when a record is cut off, OPT comes twice or octets are left over
+ */
+function readRecords(
+  tx: Transaction,
+  query: Uint8Array,
+  offset: number,
+  end: number,
+  ignored: number,
+  additional: number,
+): boolean {
+  const records = ignored + additional
+  if (records === 0) return offset === end
+  // Nearly every resolver sends this one record and nothing else.
+  if (records === 1 && additional === 1 && isLoneOpt(tx, offset, end)) {
+    return readOpt(tx, offset + 3, end)
+  }
+  let at = offset
+  for (let i = 0; i < records; i++) {
+    const owner = at
+    at = skipName(query, at, end)
+    if (at < 0 || at + 10 > end) return false
+    const type = readU16(query, at)
+    const rdataEnd = at + 10 + readU16(query, at + 8)
+    if (rdataEnd > end) return false
+    if (i >= ignored && type === RrType.OPT) {
+      // RFC 6891 section 6.1.1 and 6.1.2: one OPT, owned by the root.
+      if (tx.hasOpt || query[owner] !== 0) return false
+      if (!readOpt(tx, at + 2, rdataEnd)) return false
+    }
+    at = rdataEnd
+  }
+  return at === end
+}
+
+/**
+ * @returns the offset after a name, or -1. A pointer ends a name; where it leads does not matter
+ * here.
+ */
+function skipName(query: Uint8Array, offset: number, end: number): number {
+  let at = offset
+  while (at < end) {
+    const length = query[at]!
+    if (length === 0) return at + 1
+    if (length >= 0xc0) return at + 2
+    if (length > 63) return -1
+    at += length + 1
+  }
+  return -1
+}
+
+function readU16(octets: Uint8Array, at: number): number {
+  return (octets[at]! << 8) | octets[at + 1]!
+}

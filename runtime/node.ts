@@ -1,0 +1,400 @@
+// A DNS node: the bundle it serves, the threads that serve it, and the way from one bundle to the
+// next.
+import { checkOrder, verifyChannelRecord } from '#bundle/channel.ts'
+import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/channel.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import { firstPolicyCode } from '#bundle/routing-columns.ts'
+import { adoptBundle, loadBundle } from '#bundle/load.ts'
+import { serviceCell } from '#bundle/bundle.ts'
+import type { Bundle } from '#bundle/bundle.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { carryRoutingState, createRoutingState } from '#routing/candidates.ts'
+import type { RoutingState } from '#routing/state.ts'
+import { unknownStepOf } from '#routing/policy.ts'
+import { strategiesByCode } from '#routing/strategies.ts'
+import { GenerationMemory } from './arena.ts'
+import type { BundleStore, StoredName } from './bundle-store.ts'
+import { GeoLink } from './geo-link.ts'
+import type { GeoFeed } from './geo-link.ts'
+import { countHealth, HealthLink } from './health-link.ts'
+import type { HealthMonitor } from './health/monitor.ts'
+import { OverlayClock } from './overlay-clock.ts'
+import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import { ResponseHits } from './response-hits.ts'
+import type { ResponseHitCounts } from './response-hits.ts'
+import { refusalSentences } from './refusals.ts'
+import type { RefusalCode } from './refusals.ts'
+import { ThreadGroup } from './thread-group.ts'
+import type { ThreadGroupParts } from './thread-group.ts'
+
+export interface DnsNodeParts {
+  readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
+  /** null: nothing is kept; for tests and benchmarks. */
+  readonly store: BundleStore | null
+  readonly trusted: readonly TrustedKey[]
+  /** null: health checks are off, every member counts as healthy (document A). */
+  readonly health: HealthMonitor | null
+  /** null: nothing is known of where clients are. */
+  readonly geo: GeoFeed | null
+  readonly clock: Clock
+  readonly log: Log
+  /** Told once of each rollout that this node takes back. */
+  readonly onRegression?: (event: RegressionEvent) => void
+}
+
+/** What a publisher hands over: octets and a record that says which they are. */
+export interface Publication {
+  readonly signedRecord: SignedChannelRecord
+  /** The signed file, in shared memory. */
+  readonly bundle: Uint8Array
+}
+
+export interface Refusal {
+  readonly code: RefusalCode
+  /** What is wrong, and what goes on serving. */
+  readonly message: string
+}
+
+export interface NodeStatus {
+  readonly active: ChannelRecord | null
+  /** The last publication that was refused; null when a later one was activated. */
+  readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null
+  readonly expired: boolean
+  /** false: the active bundle could not be kept on disk, and a restart would serve an older one. */
+  readonly isStored: boolean
+  readonly swaps: number
+  readonly swapSecondsTotal: number
+  readonly swapSecondsLast: number | null
+  /** Longest time that the last swap kept a responder from answering. */
+  readonly swapPauseMicros: number
+  readonly port: number
+}
+
+/** Threads that do not answer within this time are reported, not waited for. */
+const adoptionPatienceMs = 5_000
+/** A bundle under which threads die this often, this soon, is taken out of service. */
+const crashes = { max: 3, windowMs: 60_000 } as const
+
+export class DnsNode {
+  readonly #parts: DnsNodeParts
+  readonly #threads: ThreadGroup
+  readonly #health: HealthLink | null
+  readonly #overlays: OverlayClock
+  readonly #geo: GeoLink
+  #serving: { readonly bundle: Bundle; readonly state: RoutingState } | undefined
+  #active: ChannelRecord | undefined
+  #activeSigned: SignedChannelRecord | undefined
+  /** Newest record ever activated here; `#active` may be older after a way back. */
+  #newest: ChannelRecord | undefined
+  #refused: NodeStatus['refused'] = null
+  #isStored = true
+  readonly #memory = new GenerationMemory()
+  readonly scriptStatus = () => this.#threads.scripts.status()
+  readonly #hits = new ResponseHits()
+  #generation = 0
+  #swaps = 0
+  #swapSecondsTotal = 0
+  #swapSecondsLast: number | null = null
+  #crashTimesMs: number[] = []
+
+  constructor(parts: DnsNodeParts) {
+    this.#parts = parts
+    this.#health = parts.health === null ? null : new HealthLink(parts.health)
+    const { clock, log, onRegression } = parts
+    const isProbed = parts.health !== null
+    this.#overlays = new OverlayClock({ clock, log, isProbed, after: systemAfter, onRegression })
+    parts.health?.onUpdate(() => this.#overlays.healthChanged())
+    parts.health?.onSignal(() => this.#overlays.healthChanged())
+    this.#geo = new GeoLink(parts.geo, () => this.#publish())
+    this.#threads = new ThreadGroup({
+      ...parts.threads,
+      log: parts.log,
+      onCrash: (error) => this.#onThreadCrash(error),
+    })
+  }
+
+  /**
+   * Boots from the store, then opens the sockets: the first query already finds the last good
+   * bundle, and health as it was. Errors: stop it all the same.
+   */
+  async start(): Promise<Result<{ port: number }, string>> {
+    this.#boot()
+    const { health } = this.#parts
+    health?.start()
+    await health?.adopted()
+    return await this.#threads.start()
+  }
+
+  #boot(): void {
+    const { store, log } = this.#parts
+    if (store === null) return
+    for (const name of ['active', 'previous'] as const) {
+      const stored = this.#readStored(store, name)
+      if (stored === undefined) continue
+      if (!stored.ok) {
+        log.error({ bundle: name }, `the stored ${name} bundle is not used: ${stored.error}`)
+        continue
+      }
+      const { record, bundle } = stored.value
+      this.#install(record, bundle)
+      this.#activeSigned = store.record(name) as SignedChannelRecord
+      log.info(
+        { seq: record.seq, digest: record.digest, commit: record.commit },
+        `serving the ${name} bundle from disk`,
+      )
+      return
+    }
+    log.info({}, 'no bundle on disk; every query is refused until one arrives')
+  }
+
+  #readStored(
+    store: BundleStore,
+    name: StoredName,
+  ): Result<{ record: ChannelRecord; bundle: Bundle }, string> | undefined {
+    const value = store.record(name)
+    if (value === undefined) return undefined
+    const record = verifyChannelRecord(value, this.#parts.trusted)
+    if (!record.ok) return err(refusalSentences[record.error])
+    // Remembered even when its bundle is damaged: an older publication stays a rollback.
+    if (this.#newest === undefined || record.value.seq > this.#newest.seq)
+      this.#newest = record.value
+    const quarantined = store.quarantine()[record.value.digest]
+    if (quarantined !== undefined) return err(`it is in quarantine: ${quarantined}`)
+    const bytes = store.bundle(record.value.digest)
+    if (!bytes.ok) return bytes
+    const bundle = this.#check(bytes.value, record.value)
+    return bundle.ok
+      ? ok({ record: record.value, bundle: bundle.value })
+      : err(bundle.error.message)
+  }
+
+  #check(bytes: Uint8Array, record: ChannelRecord): Result<Bundle, Refusal> {
+    const loaded = loadBundle(bytes, this.#parts.trusted)
+    if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
+    if (loaded.value.digest !== record.digest) return refuse('digest-mismatch')
+    const { counts } = loaded.value
+    for (let service = 0; service < counts.services; service++) {
+      const code = serviceCell(loaded.value, service, NodeCell.Algorithm)
+      const isPolicy = code >= firstPolicyCode
+      if (!isPolicy && strategiesByCode[code] === undefined) return refuse('unknown-strategy')
+    }
+    if (unknownStepOf(loaded.value) !== undefined) return refuse('unknown-strategy')
+    return loaded
+  }
+
+  /**
+   * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
+   * every thread answers from it. What is refused changes nothing.
+   */
+  async activate(publication: Publication): Promise<Result<'activated' | 'unchanged', Refusal>> {
+    const accepted = this.#accept(publication)
+    if (!accepted.ok) {
+      const { seq, digest } = namedBy(publication.signedRecord)
+      this.#refused = { ...accepted.error, seq, digest }
+      this.#parts.log.error({ seq, digest, code: accepted.error.code }, accepted.error.message)
+      return accepted
+    }
+    const { record, bundle } = accepted.value
+    this.#refused = null
+    // An old renewal, sent again: what is known to be confirmed for longer stays.
+    const isStale = bundle === undefined && record.expiresAtMs < (this.#active?.expiresAtMs ?? 0)
+    if (isStale) return ok('unchanged')
+    this.#keep(publication)
+    const startedAtMs = this.#parts.clock.monotonicMs()
+    if (bundle === undefined) this.#active = record
+    else this.#install(record, bundle)
+    this.#activeSigned = publication.signedRecord
+    if (bundle === undefined) return ok('unchanged')
+    const isAdopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    this.#countSwap((this.#parts.clock.monotonicMs() - startedAtMs) / 1000)
+    const { seq, digest, commit } = record
+    if (isAdopted) this.#parts.log.info({ seq, digest, commit }, 'bundle activated')
+    else
+      this.#parts.log.error(
+        { seq, digest, commit },
+        'bundle activated, but not all threads have taken it over',
+      )
+    return ok('activated')
+  }
+
+  /** `bundle` is undefined when the record is only a renewal of what serves already. */
+  #accept({
+    signedRecord,
+    bundle,
+  }: Publication): Result<{ record: ChannelRecord; bundle: Bundle | undefined }, Refusal> {
+    const record = verifyChannelRecord(signedRecord, this.#parts.trusted)
+    if (!record.ok) return refuse(record.error)
+    const order = checkOrder(record.value, this.#newest)
+    if (!order.ok) return refuse(order.error)
+    const { digest } = record.value
+    const quarantined = this.#parts.store?.quarantine()[digest]
+    if (quarantined !== undefined) return refuse('quarantined')
+    if (digest === this.#active?.digest && order.value === 'same')
+      return ok({ record: record.value, bundle: undefined })
+    const checked = this.#check(bundle, record.value)
+    return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
+  }
+
+  #keep({ signedRecord, bundle }: Publication): void {
+    try {
+      this.#parts.store?.keep(signedRecord, bundle, this.#activeSigned)
+      this.#isStored = true
+    } catch (error) {
+      this.#isStored = false
+      // Answers matter more than the copy on disk; a restart would come up with the older one.
+      this.#parts.log.error(
+        { err: error },
+        'the bundle cannot be stored: a restart would serve the one before; free space or mend the data directory',
+      )
+    }
+  }
+
+  /** Publishes a bundle that has been checked. Health and cursors come along. */
+  #install(record: ChannelRecord, checked: Bundle): void {
+    const serial = record.seq >>> 0
+    const isFree = this.#threads.haveAdopted(this.#generation)
+    const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
+    const memory = this.#memory.routing(isFree)
+    const state =
+      this.#serving === undefined
+        ? createRoutingState(bundle, serial, memory)
+        : carryRoutingState(this.#serving, bundle, serial, memory)
+    this.#health?.prepare(bundle, state)
+    this.#overlays.serve(bundle, state)
+    const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
+    this.#memory.publish(bundle.bytes, state.buffers, hits)
+    this.#serving = { bundle, state }
+    this.#active = record
+    if (this.#newest === undefined || record.seq > this.#newest.seq) this.#newest = record
+    this.#publish()
+    this.#health?.serve(bundle, state)
+  }
+
+  /** Hands what serves to the threads, with the tables that go with it now. */
+  #publish(): void {
+    if (this.#serving === undefined) return
+    const { bundle, state } = this.#serving
+    this.#generation++
+    this.#threads.publish({
+      number: this.#generation,
+      bundle: bundle.bytes,
+      digest: bundle.digest,
+      routing: state.buffers,
+      tables: this.#geo.tablesFor(bundle),
+      responseHits: this.#hits.buffer,
+    })
+  }
+
+  #countSwap(seconds: number): void {
+    this.#swaps++
+    this.#swapSecondsTotal += seconds
+    this.#swapSecondsLast = seconds
+  }
+
+  #onThreadCrash(error: Error): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    this.#parts.log.error({ err: error, digest: this.#active?.digest }, 'a DNS thread died')
+    this.#crashTimesMs = [
+      ...this.#crashTimesMs.filter((at) => nowMs - at < crashes.windowMs),
+      nowMs,
+    ]
+    if (this.#crashTimesMs.length >= crashes.max) this.#goBack(error)
+  }
+
+  /** Takes the serving bundle out of service and serves the one before it. */
+  #goBack(error: Error): void {
+    const { store, log } = this.#parts
+    const bad = this.#active
+    if (store === null || bad === undefined) return
+    const previous = this.#readStored(store, 'previous')
+    if (previous?.ok !== true || previous.value.record.digest === bad.digest) return
+    this.#crashTimesMs = []
+    try {
+      store.addToQuarantine(bad.digest, `threads died under it: ${error.message}`)
+    } catch (fault) {
+      log.error({ err: fault }, 'the quarantine cannot be written')
+    }
+    this.#refused = { ...refuse('quarantined').error, seq: bad.seq, digest: bad.digest }
+    log.error(
+      { digest: bad.digest },
+      'bundle quarantined after repeated crashes; serving the previous one',
+    )
+    this.#install(previous.value.record, previous.value.bundle)
+    this.#activeSigned = store.record('previous') as SignedChannelRecord
+  }
+
+  /** What a publisher must continue from: the newest seq, and the digest that really serves. */
+  resumePoint(): { seq: number; digest: string } | null {
+    const newest = this.#newest
+    return newest === undefined ? null : { seq: newest.seq, digest: this.#active?.digest ?? '' }
+  }
+
+  status(): NodeStatus {
+    const active = this.#active ?? null
+    return {
+      active,
+      refused: this.#refused,
+      expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
+      isStored: this.#isStored,
+      swaps: this.#swaps,
+      swapSecondsTotal: this.#swapSecondsTotal,
+      swapSecondsLast: this.#swapSecondsLast,
+      swapPauseMicros: this.#threads.swapMicrosMax(),
+      port: this.#threads.port,
+    }
+  }
+
+  counters(): ReturnType<ThreadGroup['counters']> {
+    return this.#threads.counters()
+  }
+
+  get tcpStats(): ThreadGroup['tcpStats'] {
+    return this.#threads.tcpStats
+  }
+
+  memberHealth(): { readonly healthy: number; readonly unhealthy: number } {
+    const { bundle, state } = this.#serving ?? {}
+    if (bundle === undefined || state === undefined) return { healthy: 0, unhealthy: 0 }
+    return countHealth(bundle, state)
+  }
+
+  get responseHits(): ResponseHitCounts {
+    return this.#hits
+  }
+
+  /** How many pools of the serving bundle declare a health check. */
+  poolsWithHealthCheck(): number {
+    const checks = this.#serving?.bundle.poolHealthCheck ?? []
+    let pools = 0
+    for (const check of checks) if (check !== 0) pools++
+    return pools
+  }
+
+  overlays(): OverlayStatus {
+    return this.#overlays.status()
+  }
+
+  async stop(): Promise<void> {
+    this.#overlays.stop()
+    await this.#parts.health?.stop()
+    await this.#threads.stop()
+  }
+}
+
+/** What a record that may be malformed says about itself. */
+function namedBy(signed: unknown): { seq: number; digest: string } {
+  const { seq, digest } = ((signed as Partial<SignedChannelRecord> | null)?.record ??
+    {}) as Partial<ChannelRecord>
+  return {
+    seq: typeof seq === 'number' ? seq : 0,
+    digest: typeof digest === 'string' ? digest : '',
+  }
+}
+
+function refuse(code: RefusalCode): { readonly ok: false; readonly error: Refusal } {
+  return err({ code, message: refusalSentences[code] })
+}

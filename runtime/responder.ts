@@ -1,0 +1,79 @@
+// A responder thread: receives a batch, answers it, sends it; between batches it takes over a new
+// bundle.
+import { setFlagsFromString } from 'node:v8'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { answer } from './answer.ts'
+import { Counters } from './counters.ts'
+import { loadLibc } from './libc.ts'
+import type { Libc } from './libc.ts'
+import { acknowledge, Control, controlCell } from './responder-control.ts'
+import type { ResponderStart } from './responder-control.ts'
+import { ScriptClient } from './script/client.ts'
+import { TableCollector } from './table-collector.ts'
+import { Transaction } from './transaction.ts'
+import type { Generation } from './transaction.ts'
+import { UdpBatch } from './udp-batch.ts'
+
+// The answer path is many small functions, for its readers. By default V8 stops joining them into
+// one after a page of code; a larger budget takes a sixth off an answer. It counts when code is
+// compiled hot, so it must be set before the first query.
+setFlagsFromString('--max-inlined-bytecode-size=2000')
+setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
+
+const start = workerData as ResponderStart
+const control = new Int32Array(start.control)
+const collector = new TableCollector()
+const libc = loadLibc()
+assert(typeof libc !== 'string', 'the main thread has checked that libc loads')
+assert(parentPort !== null, 'a responder is a worker')
+run(libc)
+
+function run(libc: Libc): void {
+  const tx = new Transaction(start.settings, start.seed, new Counters(start.counters))
+  const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
+  tx.scripts = scripts
+  const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
+  Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
+  const { buffer, slotBytes } = source
+  tx.source = source.clients
+  tx.sourceBytes = source.clientBytes
+  for (;;) {
+    const count = source.receive()
+    const wanted = Atomics.load(control, Control.Generation)
+    if (wanted !== tx.generation) {
+      if (wanted === Control.Stop && count === 0) break
+      // Before the batch, not after: a query that comes after a publication sees it.
+      if (wanted !== Control.Stop) takeOver(tx, scripts)
+    }
+    if (count === 0) continue
+    tx.counters.batch()
+    scripts.startBatch()
+    for (let slot = 0; slot < count; slot++) {
+      const offset = source.slotOffset(slot)
+      const length = source.queryLength(slot)
+      tx.sourceAt = source.clientOffset(slot)
+      source.setReply(slot, answer(tx, buffer, offset, length, buffer, offset, slotBytes))
+    }
+    const failed = source.send(count)
+    if (failed > 0) tx.counters.sendErrors(failed)
+    if (wanted === Control.Stop) break
+  }
+}
+
+/** Adopts the newest generation that the main thread has sent, and says so. */
+function takeOver(tx: Transaction, scripts: ScriptClient): void {
+  const startedMs = systemClock.monotonicMs()
+  let newest: Generation | undefined
+  for (;;) {
+    const received = receiveMessageOnPort(start.port) as { message: Generation } | undefined
+    if (received === undefined) break
+    newest = received.message
+  }
+  if (newest === undefined) return
+  scripts.adopt(newest.number, newest.scripts ?? null)
+  tx.adopt(newest)
+  collector.takenOver(newest.tablesNumber ?? 0)
+  acknowledge(control, start.index, newest.number, systemClock.monotonicMs() - startedMs)
+}

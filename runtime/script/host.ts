@@ -1,0 +1,224 @@
+// The helpers of all answering threads: started when a bundle has scripts, watched, replaced.
+import { adoptBundle } from '#bundle/load.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodies.ts'
+import type { Generation } from '../transaction.ts'
+import { Bench } from './bench.ts'
+import { HelperThread } from './worker-thread.ts'
+import { MailCell, Mailbox, strikesMax } from './mailbox.ts'
+import type { ScriptSet } from './mailbox.ts'
+
+export interface ScriptHostParts {
+  /** Threads that answer; each has a mailbox and a helper of its own. */
+  readonly threads: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface ScriptStatus {
+  /** Of the serving bundle. */
+  readonly scripts: number
+  /** Not run for now. */
+  readonly benched: number
+  /** Threads that were killed inside a script since the start. */
+  readonly killed: number
+}
+
+/** A helper is killed when it is at work on one question for so long, seen at every look. */
+const stuck = { afterMs: 30, looks: 3 } as const
+const lookMs = 10
+/** The bench has a cell for each service with a script; it is looked at more seldom. */
+const looksPerBenchLook = 10
+/** Between a helper's end by itself and its successor. */
+const restartMs = 1_000
+
+interface Post {
+  readonly shared: SharedArrayBuffer
+  readonly cells: Int32Array
+  helper: HelperThread | undefined
+  /** Since when its question is open, by our looks. */
+  asked: number
+  openSinceMs: number
+  looks: number
+  isReplacing: boolean
+}
+
+export class ScriptHost {
+  readonly #parts: ScriptHostParts
+  readonly #posts: readonly Post[]
+  readonly #bench: Bench
+  #spare: HelperThread | undefined
+  #serving: Generation | undefined
+  /** By seat; of the newest generation. */
+  #seatKeys: readonly string[] = []
+  #timer: NodeJS.Timeout | undefined
+  #killed = 0
+  #looks = 0
+  #isStopping = false
+
+  constructor(parts: ScriptHostParts) {
+    this.#parts = parts
+    this.#bench = new Bench(parts.clock)
+    this.#posts = Array.from({ length: parts.threads }, () => {
+      const shared = new SharedArrayBuffer(Mailbox.bytes)
+      const cells = new Int32Array(shared, 0, MailCell.Words)
+      return {
+        shared,
+        cells,
+        helper: undefined,
+        asked: 0,
+        openSinceMs: 0,
+        looks: 0,
+        isReplacing: false,
+      }
+    })
+  }
+
+  mailbox(thread: number): SharedArrayBuffer {
+    return this.#posts[thread]!.shared
+  }
+
+  /** What the generation has to carry to the threads; null: its bundle has no scripts. */
+  scriptsOf({ bundle, digest }: Generation): ScriptSet | null {
+    const adopted = adoptBundle(bundle, digest)
+    const bodies = scriptBodiesOf(adopted)
+    if (bodies.length === 0) return null
+    const { starts, scripts, keys } = scriptSeatsOf(adopted, bodies)
+    this.#seatKeys = keys
+    const strikes = this.#bench.carry(keys)
+    return { bodies, seatStarts: starts, seatScripts: scripts, strikes }
+  }
+
+  /** Called before the answering threads get the generation. */
+  publish(generation: Generation): void {
+    this.#serving = generation
+    if (generation.scripts === undefined || generation.scripts === null) {
+      this.#bench.clear()
+      void this.#dismiss()
+      return
+    }
+    for (const post of this.#posts) {
+      if (post.helper === undefined && !post.isReplacing) this.#man(post)
+      else this.#tell(post)
+    }
+    if (this.#spare?.hasEnded !== false) this.#spare = new HelperThread()
+    this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
+  }
+
+  /** True when every helper that this generation needs runs its scripts. */
+  haveAdopted(number: number): boolean {
+    const scripts = this.#serving?.scripts ?? null
+    if (scripts === null) return true
+    return this.#posts.every(({ cells }) => Atomics.load(cells, MailCell.Adopted) >= number)
+  }
+
+  status(): ScriptStatus {
+    return {
+      scripts: this.#serving?.scripts?.bodies.length ?? 0,
+      benched: this.#bench.size,
+      killed: this.#killed,
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#dismiss()
+  }
+
+  #man(post: Post): void {
+    const helper = this.#spare?.hasEnded === false ? this.#spare : new HelperThread()
+    this.#spare = undefined
+    post.helper = helper
+    post.looks = 0
+    helper.onEnd(() => {
+      if (post.helper !== helper) return
+      // By itself: its engine gave up, or it ran out of memory.
+      this.#vacate(post)
+      post.isReplacing = true
+      setTimeout(() => this.#refill(post), restartMs).unref()
+    })
+    helper.serve(post.shared)
+    this.#tell(post)
+    if (!this.#isStopping) this.#spare = new HelperThread()
+  }
+
+  #tell(post: Post): void {
+    if (this.#serving === undefined) return
+    post.helper?.tell(this.#serving)
+    Atomics.notify(post.cells, MailCell.Asked)
+  }
+
+  #vacate(post: Post): void {
+    post.helper = undefined
+    Atomics.store(post.cells, MailCell.HasHelper, 0)
+    Atomics.store(post.cells, MailCell.Adopted, 0)
+  }
+
+  #refill(post: Post): void {
+    post.isReplacing = false
+    const isWanted = !this.#isStopping && this.#timer !== undefined
+    if (isWanted && post.helper === undefined) this.#man(post)
+  }
+
+  #look(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (const post of this.#posts) this.#lookAt(post, nowMs)
+    this.#looks++
+    if (this.#looks % looksPerBenchLook !== 0) return
+    for (const { key, pauseMs } of this.#bench.look()) {
+      this.#parts.log.warn(
+        { ...namesIn(key), pauseMs },
+        'a script used up its time again and again; for a while it is left out',
+      )
+    }
+  }
+
+  #lookAt(post: Post, nowMs: number): void {
+    const asked = Atomics.load(post.cells, MailCell.Asked)
+    // Without a helper the question of the last one is open: the next one closes it as it begins.
+    const hasHelper = Atomics.load(post.cells, MailCell.HasHelper) === 1
+    const isOpen = hasHelper && Atomics.load(post.cells, MailCell.Answered) !== asked
+    if (!isOpen || post.looks === 0 || post.asked !== asked || post.helper === undefined) {
+      post.asked = asked
+      post.openSinceMs = nowMs
+      post.looks = isOpen ? 1 : 0
+      return
+    }
+    post.looks++
+    if (post.looks >= stuck.looks && nowMs - post.openSinceMs >= stuck.afterMs) this.#kill(post)
+  }
+
+  #kill(post: Post): void {
+    const { helper } = post
+    const seat = post.cells[MailCell.Seat]!
+    // The numbers of another generation may mean another service.
+    const isOfServing = post.cells[MailCell.Generation] === this.#serving?.number
+    const key = isOfServing ? this.#seatKeys[seat] : undefined
+    this.#vacate(post)
+    post.isReplacing = true
+    this.#killed++
+    if (key !== undefined) this.#bench.strike(seat, strikesMax)
+    this.#parts.log.warn(
+      key === undefined ? {} : namesIn(key),
+      'a script did not come back from a native function; its thread was killed',
+    )
+    // A new helper may look at the mailbox only when the old one cannot write any more.
+    void helper?.end().then(() => this.#refill(post))
+  }
+
+  async #dismiss(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    const ending = this.#posts.flatMap(({ helper }) => (helper === undefined ? [] : [helper.end()]))
+    for (const post of this.#posts) this.#vacate(post)
+    if (this.#spare !== undefined) ending.push(this.#spare.end())
+    this.#spare = undefined
+    await Promise.all(ending)
+  }
+}
+
+function namesIn(key: string): { service: string; script: string } {
+  const [service = '', script = ''] = key.split(' ')
+  return { service, script }
+}

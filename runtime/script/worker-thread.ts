@@ -1,0 +1,46 @@
+// The main thread's end of one helper: started warm, put on a mailbox, told generations, ended.
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Generation } from '../transaction.ts'
+
+/** MB. The engine's parser is deep in this thread's own stack before its own limit stops it. */
+const resourceLimits = { stackSizeMb: 32, maxOldGenerationSizeMb: 128 } as const
+
+export class HelperThread {
+  readonly #worker: Worker
+  readonly #channel = new MessageChannel()
+  #hasEnded = false
+
+  constructor() {
+    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      name: 'dns-script',
+      resourceLimits,
+    })
+    // It ends for that; who waits for it hears of the end.
+    this.#worker.on('error', () => undefined)
+    this.#worker.once('exit', () => (this.#hasEnded = true))
+    this.#worker.unref()
+    this.#channel.port1.unref()
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  onEnd(listener: () => void): void {
+    this.#worker.once('exit', listener)
+  }
+
+  serve(mailbox: SharedArrayBuffer): void {
+    const port = this.#channel.port2
+    this.#worker.postMessage({ mailbox, port }, [port])
+  }
+
+  tell(generation: Generation): void {
+    this.#channel.port1.postMessage(generation)
+  }
+
+  async end(): Promise<void> {
+    this.#channel.port1.close()
+    await this.#worker.terminate()
+  }
+}

@@ -1,0 +1,28 @@
+// A thread lets go of tables that were replaced: a collection of garbage, when there is some.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/**
+ * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not
+ * count shared memory as a reason to: what a thread was once handed would stay with the process.
+ * Bundles move between two halves for that reason (arena.ts). Tables of databases are a dozen
+ * buffers of any size that another thread makes, once in days: for them a collection of a few
+ * milliseconds, between two batches, is less to carry.
+ */
+export class TableCollector {
+  readonly #collect = exposedCollector()
+  #number = 0
+
+  /** @param number of the tables that the thread has taken over; another one: new tables */
+  takenOver(number: number): void {
+    const isReplaced = this.#number !== 0 && this.#number !== number
+    this.#number = number
+    if (isReplaced) this.#collect()
+  }
+}
+
+/** The flag holds for the process and stays: one thread must not take it from another. */
+function exposedCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}

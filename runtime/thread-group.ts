@@ -1,0 +1,327 @@
+// The threads that answer: started, given each new generation, restarted when one dies, stopped.
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { RoutingTables } from '#routing/environment.ts'
+import { Counters } from './counters.ts'
+import type { CounterSnapshot } from './counters.ts'
+import { loadLibc } from './libc.ts'
+import type { Libc } from './libc.ts'
+import { Control, controlBytes, controlCell } from './responder-control.ts'
+import type { ResponderStart } from './responder-control.ts'
+import { ScriptHost } from './script/host.ts'
+import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import type { TcpStats } from './tcp-connection.ts'
+import type { TcpLimits } from './tcp-limits.ts'
+import type { AnswerSettings, Generation } from './transaction.ts'
+import { openUdpEndpoint } from './udp-socket.ts'
+import type { UdpEndpoint } from './udp-socket.ts'
+
+export interface ThreadGroupParts {
+  readonly listenAddr: string
+  /** 0: the system chooses one for UDP and TCP. */
+  readonly port: number
+  /** 0: UDP through node:dgram. */
+  readonly threads: number
+  readonly settings: AnswerSettings
+  readonly tcpLimits: Partial<TcpLimits>
+  readonly seed: number
+  /** The table of a RumStore; without it browsers measure nothing. */
+  readonly rum?: SharedArrayBuffer | null
+  readonly log: Log
+  /** A thread has died of a fault in our code; it is being restarted. */
+  readonly onCrash: (error: Error) => void
+}
+
+/**
+ * Between the death of a thread and its successor, doubled for each death in a row; the row is over
+ * after `stableMs` without one.
+ */
+const restart = { firstMs: 10, mostMs: 5_000, stableMs: 60_000 } as const
+/** How often `adopted` looks at the acknowledgements. */
+const ackPollMs = 2
+/** With port 0, the port that UDP got may be taken on TCP. */
+const portTries = 10
+
+export class ThreadGroup {
+  readonly #parts: ThreadGroupParts
+  readonly #libc: Libc | undefined
+  readonly #threads: number
+  readonly #control: SharedArrayBuffer
+  readonly #cells: Int32Array
+  readonly #counters: readonly SharedArrayBuffer[]
+  readonly scripts: ScriptHost
+  readonly #responders: (Worker | undefined)[] = []
+  readonly #ports: (MessagePort | undefined)[] = []
+  #stream: Worker | undefined
+  #endpoint: UdpEndpoint | undefined
+  #port = 0
+  #current: Generation | undefined
+  #tablesNumber = 0
+  #tcpStats: TcpStats | undefined
+  #deaths = 0
+  #lastDeathMs = -Infinity
+  #isStopping = false
+
+  constructor(parts: ThreadGroupParts) {
+    this.#parts = parts
+    const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
+    this.#libc = typeof libc === 'string' ? undefined : libc
+    this.#threads = this.#libc === undefined ? 0 : parts.threads
+    if (typeof libc === 'string') {
+      parts.log.warn({ reason: libc }, 'UDP goes through node:dgram, several times slower')
+    }
+    this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
+    this.#cells = new Int32Array(this.#control)
+    this.scripts = new ScriptHost({
+      threads: this.#threads + 1,
+      clock: systemClock,
+      log: parts.log,
+    })
+    this.#counters = Array.from(
+      { length: this.#threads + 1 },
+      () => new SharedArrayBuffer(Counters.bytes),
+    )
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Opens the sockets and starts the threads. Until a generation is published they refuse. */
+  async start(): Promise<Result<{ port: number }, string>> {
+    for (let tries = 1; ; tries++) {
+      const started = await this.#open()
+      if (started.ok || this.#parts.port !== 0 || tries === portTries) return started
+    }
+  }
+
+  async #open(): Promise<Result<{ port: number }, string>> {
+    const { listenAddr, port } = this.#parts
+    if (this.#libc !== undefined) {
+      const endpoint = openUdpEndpoint(
+        this.#libc,
+        listenAddr,
+        port,
+        this.#threads,
+        this.#parts.settings.udpPayloadSize,
+      )
+      if (!endpoint.ok) return endpoint
+      this.#endpoint = endpoint.value
+      this.#port = endpoint.value.port
+    } else {
+      this.#port = port
+    }
+    const stream = await this.#startStream()
+    if (!stream.ok) {
+      this.#closeSockets()
+      return stream
+    }
+    for (let i = 0; i < this.#threads; i++) this.#startResponder(i)
+    return ok({ port: this.#port })
+  }
+
+  #startResponder(index: number): void {
+    const { port1, port2 } = new MessageChannel()
+    const start: ResponderStart = {
+      index,
+      fd: this.#endpoint!.fds[index]!,
+      endpoint: this.#endpoint!,
+      settings: this.#parts.settings,
+      seed: this.#parts.seed + index,
+      control: this.#control,
+      counters: this.#counters[index]!,
+      scriptMailbox: this.scripts.mailbox(index),
+      port: port2,
+    }
+    const worker = new Worker(new URL('./responder.ts', import.meta.url), {
+      name: `dns-${index}`,
+      workerData: start,
+      transferList: [port2],
+    })
+    port1.unref()
+    this.#responders[index] = worker
+    this.#ports[index] = port1
+    if (this.#current !== undefined) port1.postMessage(this.#current)
+    this.#watch(worker, () => this.#startResponder(index))
+  }
+
+  async #startStream(): Promise<Result<null, string>> {
+    const start: StreamStart = {
+      index: this.#threads,
+      listenAddr: this.#parts.listenAddr,
+      port: this.#port,
+      withUdp: this.#threads === 0,
+      settings: this.#parts.settings,
+      tcpLimits: this.#parts.tcpLimits,
+      seed: this.#parts.seed + this.#threads,
+      control: this.#control,
+      counters: this.#counters[this.#threads]!,
+      scriptMailbox: this.scripts.mailbox(this.#threads),
+    }
+    const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {
+      name: 'dns-stream',
+      workerData: start,
+    })
+    const first = await new Promise<FromStream>((resolve) => {
+      worker.once('message', resolve)
+      worker.once('error', (error: Error) => resolve({ kind: 'failed', message: error.message }))
+    })
+    if (first.kind !== 'listening') {
+      await worker.terminate()
+      return err(first.kind === 'failed' ? first.message : 'the stream thread did not start')
+    }
+    this.#port = first.port
+    this.#stream = worker
+    worker.on('message', (message: FromStream) => {
+      if (message.kind === 'stats') this.#tcpStats = message.tcp
+    })
+    if (this.#current !== undefined) this.#tellStream(this.#current)
+    this.#watch(worker, () => void this.#restartStream())
+    // The group was stopped while this thread started: nobody else will end it.
+    if (this.#isStopping) await worker.terminate()
+    return ok(null)
+  }
+
+  /** Tries until it succeeds: another program may hold the port for a moment. */
+  async #restartStream(): Promise<void> {
+    const started = await this.#startStream()
+    if (started.ok || this.#isStopping) return
+    const pauseMs = this.#later(() => void this.#restartStream())
+    this.#parts.log.error({ pauseMs }, `${started.error}; tried again`)
+  }
+
+  #watch(worker: Worker, again: () => void): void {
+    worker.on('error', (error) =>
+      this.#parts.onCrash(error instanceof Error ? error : new Error(String(error))),
+    )
+    worker.on('exit', (code) => {
+      if (this.#isStopping) return
+      const pauseMs = this.#later(again)
+      this.#parts.log.error({ code, pauseMs }, 'a DNS thread ended; it is started again')
+    })
+  }
+
+  /** Calls `again` after a pause that doubles with each death in a row. @returns the pause */
+  #later(again: () => void): number {
+    const nowMs = systemClock.monotonicMs()
+    if (nowMs - this.#lastDeathMs >= restart.stableMs) this.#deaths = 0
+    this.#lastDeathMs = nowMs
+    const pauseMs = Math.min(restart.mostMs, restart.firstMs * 2 ** Math.min(this.#deaths++, 20))
+    setTimeout(() => {
+      if (!this.#isStopping) again()
+    }, pauseMs).unref()
+    return pauseMs
+  }
+
+  #tellStream(generation: Generation): void {
+    const message: ToStream = { kind: 'generation', generation }
+    this.#stream?.postMessage(message)
+  }
+
+  /** Hands a generation to all threads; each takes it over before its next batch. */
+  publish(plain: Generation): void {
+    const tables = { ...plain.tables, rum: this.#parts.rum ?? null }
+    if (!isSameMemory(tables, this.#current?.tables)) this.#tablesNumber++
+    const generation = {
+      ...plain,
+      tables,
+      tablesNumber: this.#tablesNumber,
+      scripts: this.scripts.scriptsOf(plain),
+    }
+    this.#current = generation
+    this.scripts.publish(generation)
+    for (const port of this.#ports) port?.postMessage(generation)
+    this.#tellStream(generation)
+    Atomics.store(this.#cells, Control.Generation, generation.number)
+  }
+
+  /**
+   * Resolves when every thread serves `number` or a later one; false when `patienceMs` is over
+   * first.
+   */
+  async adopted(number: number, patienceMs: number): Promise<boolean> {
+    const deadline = systemClock.monotonicMs() + patienceMs
+    while (!this.haveAdopted(number)) {
+      if (systemClock.monotonicMs() > deadline || this.#isStopping) return false
+      await new Promise((resolve) => setTimeout(resolve, ackPollMs))
+    }
+    this.#deaths = 0
+    return true
+  }
+
+  /** True when no thread reads a generation before `number` any more. */
+  haveAdopted(number: number): boolean {
+    return this.#slowest() >= number && this.scripts.haveAdopted(number)
+  }
+
+  #slowest(): number {
+    let slowest = Infinity
+    for (let i = 0; i <= this.#threads; i++) {
+      slowest = Math.min(slowest, Atomics.load(this.#cells, controlCell(i, Control.Adopted)))
+    }
+    return slowest
+  }
+
+  /** The longest time that a thread's last take-over kept queries waiting. */
+  swapMicrosMax(): number {
+    let longest = 0
+    // Without responders it is the stream thread, in the first place, that answers UDP.
+    for (let i = 0; i < Math.max(this.#threads, 1); i++) {
+      longest = Math.max(longest, Atomics.load(this.#cells, controlCell(i, Control.SwapMicros)))
+    }
+    return longest
+  }
+
+  /**
+   * One row per thread; the last is the stream thread. `threadId` is the system's, 0: not known.
+   */
+  counters(): readonly (CounterSnapshot & { readonly threadId: number })[] {
+    return this.#counters.map((shared, i) => ({
+      ...new Counters(shared).snapshot(),
+      threadId: Atomics.load(this.#cells, controlCell(i, Control.ThreadId)),
+    }))
+  }
+
+  get tcpStats(): TcpStats | undefined {
+    return this.#tcpStats
+  }
+
+  /** Lets answers under way go out, then closes the sockets. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    Atomics.store(this.#cells, Control.Generation, Control.Stop)
+    const stopping: ToStream = { kind: 'stop' }
+    this.#stream?.postMessage(stopping)
+    const workers = [...this.#responders, this.#stream].filter((worker) => worker !== undefined)
+    await Promise.all(workers.map(ended))
+    await this.scripts.stop()
+    for (const port of this.#ports) port?.close()
+    this.#closeSockets()
+  }
+
+  #closeSockets(): void {
+    for (const fd of this.#endpoint?.fds ?? []) this.#libc?.close(fd)
+    this.#endpoint = undefined
+  }
+}
+
+function isSameMemory(tables: RoutingTables, before: RoutingTables | undefined): boolean {
+  const { geo, asn, networks } = tables
+  return geo === before?.geo && asn === before.asn && networks === before.networks
+}
+
+/** A thread that does not end by itself in time is ended. */
+async function ended(worker: Worker): Promise<void> {
+  if (worker.threadId < 0) return
+  await new Promise<void>((resolve) => {
+    const patience = setTimeout(() => void worker.terminate(), 5_000)
+    worker.once('exit', () => {
+      clearTimeout(patience)
+      resolve()
+    })
+  })
+}

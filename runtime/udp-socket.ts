@@ -1,0 +1,143 @@
+// UDP sockets that share a port, opened once and handed to responder threads by number.
+import { getSystemErrorName } from 'node:util'
+import { parseAddress } from '#dns/address.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Sys } from './libc.ts'
+import type { Libc } from './libc.ts'
+import { whyNotListening } from './listen-fault.ts'
+
+/**
+ * How long a responder sleeps before it looks whether there is a new bundle or an order to stop.
+ */
+const receiveTimeoutMs = 100
+/** Holds the bursts of a busy moment; the kernel may give less (net.core.rmem_max). */
+const receiveBufferBytes = 4 << 20
+
+export interface UdpEndpoint {
+  readonly fds: readonly number[]
+  readonly port: number
+  readonly isIpv6: boolean
+  /** Bound to all addresses: replies must name the one that was asked. */
+  readonly isWildcard: boolean
+}
+
+/**
+ * Opens `count` sockets on one address and port.
+ *
+ * @param port 0: the system chooses
+ * @param replyBytesMax the longest reply over UDP
+ * @returns an error of one sentence for the operator
+ */
+export function openUdpEndpoint(
+  libc: Libc,
+  listenAddr: string,
+  port: number,
+  count: number,
+  replyBytesMax: number,
+): Result<UdpEndpoint, string> {
+  const octets = parseAddress(listenAddr)
+  if (!octets.ok) return err(`dns.listenAddr: "${listenAddr}" is not an IP address`)
+  const isIpv6 = octets.value.length === 16
+  const isWildcard = octets.value.every((octet) => octet === 0)
+  // Without SO_REUSEPORT first: it would let a second gslbd take half of the queries without a
+  // word.
+  const probe = openOne(libc, octets.value, port, { isShared: false, isWildcard, replyBytesMax })
+  if (!probe.ok) return err(sentenceFor(probe.error, listenAddr, port))
+  const chosenPort = portOf(libc, probe.value)
+  libc.close(probe.value)
+  const fds: number[] = []
+  for (let i = 0; i < count; i++) {
+    const fd = openOne(libc, octets.value, chosenPort, {
+      isShared: true,
+      isWildcard,
+      replyBytesMax,
+    })
+    if (!fd.ok) {
+      for (const opened of fds) libc.close(opened)
+      return err(sentenceFor(fd.error, listenAddr, chosenPort))
+    }
+    fds.push(fd.value)
+  }
+  return ok({ fds, port: chosenPort, isIpv6, isWildcard })
+}
+
+interface SocketOptions {
+  readonly isShared: boolean
+  readonly isWildcard: boolean
+  readonly replyBytesMax: number
+}
+
+/** What fits every path in one piece. RFC 9715 section 3.1. */
+const unfragmentedBytes = 1232
+
+/**
+ * Replies are not to come in pieces, and a forged "fragmentation needed" must not change that: what
+ * the kernel believes of the path is ignored. Small ones say "don't fragment", which also spares
+ * the kernel an identification for each (2 to 3 % of a query); larger ones may be cut by a router.
+ */
+function mtuDiscoveryFor(replyBytesMax: number): number {
+  return replyBytesMax <= unfragmentedBytes ? Sys.IP_PMTUDISC_PROBE : Sys.IP_PMTUDISC_OMIT
+}
+
+function openOne(
+  libc: Libc,
+  octets: Uint8Array,
+  port: number,
+  { isShared, isWildcard, replyBytesMax }: SocketOptions,
+): Result<number, number> {
+  const isIpv6 = octets.length === 16
+  const family = isIpv6 ? Sys.AF_INET6 : Sys.AF_INET
+  const fd = libc.socket(family, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
+  if (fd < 0) return err(libc.errno())
+  const set = (level: number, name: number, value: number): void => {
+    libc.setsockopt(fd, level, name, int32(value), 4)
+  }
+  if (isShared) set(Sys.SOL_SOCKET, Sys.SO_REUSEPORT, 1)
+  set(Sys.SOL_SOCKET, Sys.SO_RCVBUF, receiveBufferBytes)
+  libc.setsockopt(fd, Sys.SOL_SOCKET, Sys.SO_RCVTIMEO, timeval(receiveTimeoutMs), 16)
+  if (isIpv6) set(Sys.SOL_IPV6, Sys.IPV6_V6ONLY, isWildcard ? 0 : 1)
+  if (isIpv6) set(Sys.SOL_IPV6, Sys.IPV6_MTU_DISCOVER, Sys.IP_PMTUDISC_OMIT)
+  set(Sys.SOL_IP, Sys.IP_MTU_DISCOVER, mtuDiscoveryFor(replyBytesMax))
+  if (isWildcard && isIpv6) set(Sys.SOL_IPV6, Sys.IPV6_RECVPKTINFO, 1)
+  if (isWildcard && !isIpv6) set(Sys.SOL_IP, Sys.IP_PKTINFO, 1)
+  const address = socketAddress(octets, port)
+  if (libc.bind(fd, address, address.length) === 0) return ok(fd)
+  const errno = libc.errno()
+  libc.close(fd)
+  return err(errno)
+}
+
+function sentenceFor(errno: number, listenAddr: string, port: number): string {
+  return whyNotListening('UDP', listenAddr, port, getSystemErrorName(-errno))
+}
+
+/** struct sockaddr_in or sockaddr_in6. */
+function socketAddress(octets: Uint8Array, port: number): Uint8Array {
+  const isIpv6 = octets.length === 16
+  const address = Buffer.alloc(isIpv6 ? 28 : 16)
+  address.writeUInt16LE(isIpv6 ? Sys.AF_INET6 : Sys.AF_INET, 0)
+  address.writeUInt16BE(port, 2)
+  address.set(octets, isIpv6 ? 8 : 4)
+  return address
+}
+
+function portOf(libc: Libc, fd: number): number {
+  const address = Buffer.alloc(28)
+  const bytes = int32(address.length)
+  libc.getsockname(fd, address, bytes)
+  return address.readUInt16BE(2)
+}
+
+function int32(value: number): Uint8Array {
+  const octets = Buffer.alloc(4)
+  octets.writeInt32LE(value)
+  return octets
+}
+
+function timeval(ms: number): Uint8Array {
+  const octets = Buffer.alloc(16)
+  octets.writeBigInt64LE(BigInt(Math.floor(ms / 1000)), 0)
+  octets.writeBigInt64LE(BigInt((ms % 1000) * 1000), 8)
+  return octets
+}

@@ -1,0 +1,125 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { BundleStore } from '#runtime/bundle-store.ts'
+import type { SignedChannelRecord } from '#bundle/channel.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const digestOf = (number: number): string => number.toString(16).padStart(64, '0')
+const signed = (number: number): SignedChannelRecord => ({
+  record: {
+    channel: 'main',
+    seq: number,
+    digest: digestOf(number),
+    previous: '',
+    commit: '',
+    issuedAtMs: 0,
+    expiresAtMs: 0,
+  },
+  keyId: '',
+  signature: '',
+})
+const octets = (number: number): Uint8Array => new Uint8Array(100).fill(number)
+
+function newStore() {
+  const dataDir = tempDir('store')
+  const store = new BundleStore(dataDir)
+  const keep = (number: number, serving?: number): void =>
+    store.keep(signed(number), octets(number), serving === undefined ? undefined : signed(serving))
+  const files = (): string[] => readdirSync(join(dataDir, 'node', 'bundles')).sort()
+  return { dataDir, store, keep, files }
+}
+
+describe('a store', () => {
+  test('has nothing at first', () => {
+    const { store } = newStore()
+    expect([store.record('active'), store.record('previous')]).toEqual([undefined, undefined])
+    expect(store.quarantine()).toEqual({})
+    const missing = store.bundle(digestOf(1))
+    expect(missing.ok ? '' : missing.error).toContain('cannot be read')
+  })
+
+  test('gives back octets in shared memory, and the records of both', () => {
+    const { store, keep } = newStore()
+    keep(1)
+    keep(2, 1)
+    const bundle = store.bundle(digestOf(2))
+    expect(bundle.ok && bundle.value.buffer instanceof SharedArrayBuffer).toBe(true)
+    expect(bundle.ok && Buffer.compare(bundle.value, octets(2))).toBe(0)
+    expect([store.record('active'), store.record('previous')]).toEqual([signed(2), signed(1)])
+  })
+
+  test('is found again by another process', () => {
+    const { dataDir, keep } = newStore()
+    keep(1)
+    expect(new BundleStore(dataDir).record('active')).toEqual(signed(1))
+  })
+
+  test('does not make a bundle its own way back', () => {
+    const { store, keep } = newStore()
+    keep(1)
+    keep(1, 1)
+    expect(store.record('previous')).toBeUndefined()
+  })
+
+  test('does not name a way back whose octets it does not have', () => {
+    const { store, keep } = newStore()
+    keep(1)
+    keep(2, 1)
+    keep(4, 3)
+    expect([store.record('active'), store.record('previous')]).toEqual([signed(4), signed(1)])
+  })
+
+  test('writes a damaged file anew', () => {
+    const { dataDir, store, keep } = newStore()
+    keep(1)
+    writeFileSync(join(dataDir, 'node', 'bundles', `${digestOf(1)}.bundle`), 'rubbish')
+    keep(1)
+    const bundle = store.bundle(digestOf(1))
+    expect(bundle.ok && Buffer.compare(bundle.value, octets(1))).toBe(0)
+  })
+
+  test('tells a record that is not there from one that cannot be read', () => {
+    const { dataDir, store } = newStore()
+    writeFileSync(join(dataDir, 'node', 'active.json'), '{"rec')
+    mkdirSync(join(dataDir, 'node', 'previous.json'))
+    expect([store.record('active'), store.record('previous')]).toEqual([null, null])
+  })
+})
+
+describe('collecting', () => {
+  test('leaves the two that are named, and nothing else', () => {
+    const { dataDir, store, keep, files } = newStore()
+    for (let number = 1; number <= 5; number++) keep(number, number === 1 ? undefined : number - 1)
+    writeFileSync(join(dataDir, 'node', 'bundles', 'left-behind.tmp'), '')
+    expect(store.collect()).toBe(4)
+    expect(files()).toEqual([`${digestOf(4)}.bundle`, `${digestOf(5)}.bundle`])
+    expect(store.collect()).toBe(0)
+  })
+
+  test('waits while a record cannot be read: it may name a bundle', () => {
+    const { dataDir, store, keep, files } = newStore()
+    keep(1)
+    writeFileSync(join(dataDir, 'node', 'active.json'), '{"rec')
+    expect(store.collect()).toBe(0)
+    expect(files()).toEqual([`${digestOf(1)}.bundle`])
+  })
+})
+
+describe('the quarantine', () => {
+  test('lasts, and forgets the oldest when it is full', () => {
+    const { dataDir, store } = newStore()
+    for (let number = 1; number <= 70; number++)
+      store.addToQuarantine(`a${digestOf(number)}`, `${number}`)
+    const reasons = Object.values(new BundleStore(dataDir).quarantine())
+    expect(reasons).toEqual(Array.from({ length: 64 }, (_, i) => `${i + 7}`))
+  })
+
+  test('that is damaged holds nothing', () => {
+    const { dataDir, store } = newStore()
+    writeFileSync(join(dataDir, 'node', 'quarantine.json'), '{')
+    expect(store.quarantine()).toEqual({})
+    store.addToQuarantine(digestOf(1), 'why')
+    expect(store.quarantine()).toEqual({ [digestOf(1)]: 'why' })
+  })
+})

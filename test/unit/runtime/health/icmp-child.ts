@@ -1,0 +1,39 @@
+// Probes the addresses of its arguments in turn, twice each; prints results and log as JSON.
+import { randomBytes } from 'node:crypto'
+import { openIcmpSocket } from '#runtime/health/probes/icmp-socket.ts'
+import type { ProbeResult } from '#runtime/health/probe.ts'
+import { probeTarget } from './check.ts'
+import { testProbes } from './probe-table.ts'
+
+const { probes, lines } = testProbes()
+
+function probe(address: string): Promise<ProbeResult> {
+  const check = { type: 'icmp', timeoutMs: 300, icmpCount: 3 } as const
+  return new Promise((resolve) => {
+    probes.icmp.run(probeTarget('m1', check, address), resolve)
+  })
+}
+
+/** Sends replies that nobody asked for to 127.0.0.1, of all lengths; needs a raw socket. */
+function forge(): () => void {
+  const socket = openIcmpSocket('v4')
+  if (!socket.ok || !socket.value.isRaw) throw new Error('no raw socket to forge with')
+  const timer = setInterval(() => {
+    for (let bytes = 8; bytes < 40; bytes++) {
+      const packet = randomBytes(bytes)
+      packet.writeUInt16BE(0, 0)
+      socket.value.send(packet, Buffer.from([127, 0, 0, 1]))
+    }
+  }, 1)
+  return () => {
+    clearInterval(timer)
+    socket.value.close()
+  }
+}
+
+const [mode, ...addresses] = process.argv.slice(2)
+const stopForging = mode === 'forge' ? forge() : undefined
+const results: Record<string, ProbeResult[]> = {}
+for (const address of addresses) results[address] = [await probe(address), await probe(address)]
+stopForging?.()
+process.stdout.write(JSON.stringify({ results, lines }))

@@ -1,0 +1,230 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { HealthMonitor } from '#runtime/health/monitor.ts'
+import type { HealthPolicy } from '#runtime/health/policy.ts'
+import type { Outcome } from '#runtime/health/probe.ts'
+import { createHealthView } from '#runtime/health/view.ts'
+import { createMemoryPeerHealth } from '#state/memory/peer-health.ts'
+import type { PeerHealth } from '#state/ports/peer-health.ts'
+import { probeTarget } from './check.ts'
+import { simulatedMonitor } from './simulated-monitor.ts'
+import type { SimulatedMonitor } from './simulated-monitor.ts'
+
+const silent = (): void => undefined
+const log = { info: silent, warn: silent, error: silent }
+const [uid, ip] = ['m1', '127.0.0.1']
+
+interface Node {
+  readonly name: string
+  readonly simulated: SimulatedMonitor
+  readonly view: HealthMonitor
+  /** What its probes find, and after how long. */
+  outcome: Outcome
+  rttMs: number
+  /** Health that its routing was told to look up, by time. */
+  readonly seen: string[]
+}
+
+/** Nodes on one bus; each has a clock of its own, and all are walked together. */
+class Cluster {
+  readonly nodes: Node[] = []
+  bus: PeerHealth = createMemoryPeerHealth()
+  /** Wall clocks of two nodes differ by so much. */
+  skewMs = 60_000
+  readonly #policy: HealthPolicy
+
+  constructor(policy: HealthPolicy) {
+    this.#policy = policy
+  }
+
+  async add(name: string, outcome: Outcome, rttMs = 10): Promise<Node> {
+    const simulated = await simulatedMonitor(this.nodes.length + 1)
+    const { world, monitor } = simulated
+    // A node that joins later starts at the time of the others.
+    world.nowMs = this.nodes[0]?.simulated.world.nowMs ?? world.nowMs
+    world.wallOffsetMs += this.nodes.length * this.skewMs
+    const view = createHealthView({
+      local: monitor,
+      signals: null,
+      peers: { node: name, bus: this.bus },
+      policy: this.#policy,
+      quorumMinPercent: 51,
+      clock: world.clock,
+      after: world.after,
+      log,
+    })
+    const node: Node = { name, simulated, view, outcome, rttMs, seen: [] }
+    world.answer = () => ({ outcome: node.outcome, afterMs: node.rttMs })
+    view.onUpdate((owners) => {
+      for (const { memberUid, ipAddress } of owners) {
+        const health = view.healthOf(memberUid, ipAddress)
+        if (health !== undefined) node.seen.push(health.healthy ? '+' : '-')
+      }
+    })
+    view.start()
+    await new Promise((resolve) => setImmediate(resolve))
+    view.setTargets([probeTarget(uid, {}, ip)])
+    this.nodes.push(node)
+    return node
+  }
+
+  async walk(durationMs: number): Promise<void> {
+    for (let walked = 0; walked < durationMs; walked += 500) {
+      for (const { simulated } of this.nodes) simulated.world.walk(500)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  /** Node `name` is gone without a word. */
+  async kill(name: string): Promise<void> {
+    const at = this.nodes.findIndex((node) => node.name === name)
+    await this.nodes.splice(at, 1)[0]!.view.stop()
+  }
+
+  async stop(): Promise<void> {
+    for (const { view } of this.nodes) await view.stop()
+  }
+}
+
+let cluster: Cluster
+afterEach(() => cluster.stop())
+
+async function clusterOf(policy: HealthPolicy, ...outcomes: Outcome[]): Promise<Node[]> {
+  cluster = new Cluster(policy)
+  for (const [i, outcome] of outcomes.entries()) await cluster.add(`n${i}`, outcome)
+  return cluster.nodes
+}
+
+const sign = ({ view }: Node): string => (view.verdictOf(uid, ip) === true ? '+' : '-')
+const signs = (): string => cluster.nodes.map(sign).join('')
+
+describe('nodes that see a member differently', () => {
+  const rows: readonly [HealthPolicy, Outcome[], string][] = [
+    ['local-only', ['success', 'failure', 'failure'], '+--'],
+    ['prefer-local', ['success', 'failure', 'failure'], '+--'],
+    ['local-or-global-fallback', ['success', 'failure', 'failure'], '+--'],
+    ['global-any-healthy', ['success', 'failure', 'failure'], '+++'],
+    ['global-any-healthy', ['failure', 'failure', 'failure'], '---'],
+    ['global-quorum', ['success', 'failure', 'failure'], '---'],
+    ['global-quorum', ['success', 'success', 'failure'], '+++'],
+    // A node that cannot probe: its word is missing, and it takes that of the others or its own.
+    ['local-only', ['local-error', 'failure', 'failure'], '+--'],
+    ['prefer-local', ['local-error', 'failure', 'failure'], '---'],
+    ['local-or-global-fallback', ['local-error', 'failure', 'success'], '+-+'],
+    ['global-quorum', ['local-error', 'failure', 'success'], '---'],
+  ]
+  test.each(rows)('under %s with %j: %s', async (policy, outcomes, expected) => {
+    await clusterOf(policy, ...outcomes)
+    await cluster.walk(30_000)
+    expect(signs()).toBe(expected)
+  })
+
+  test('one that loses its sight falls back on the others, or keeps its own word', async () => {
+    for (const [policy, expected] of [
+      ['local-or-global-fallback', '+'],
+      ['prefer-local', '-'],
+      ['local-only', '-'],
+    ] as const) {
+      const [blind] = await clusterOf(policy, 'failure', 'success')
+      await cluster.walk(30_000)
+      expect(sign(blind!)).toBe('-')
+      blind!.outcome = 'local-error'
+      await cluster.walk(60_000)
+      expect([policy, sign(blind!)]).toEqual([policy, expected])
+      await cluster.stop()
+    }
+  })
+
+  test('a change reaches the others within two seconds', async () => {
+    const [first, second] = await clusterOf('global-any-healthy', 'success', 'failure')
+    await cluster.walk(30_000)
+    first!.outcome = 'failure'
+    while (first!.simulated.world.changes.length < 1) await cluster.walk(500)
+    await cluster.walk(2_000)
+    expect(second!.seen.at(-1)).toBe('-')
+  })
+})
+
+describe('a node that falls silent', () => {
+  test('does not count after three intervals, and routing is told', async () => {
+    const [first] = await clusterOf('global-any-healthy', 'failure', 'success')
+    await cluster.walk(30_000)
+    expect(sign(first!)).toBe('+')
+    await cluster.kill('n1')
+    first!.seen.length = 0
+    await cluster.walk(20_000)
+    expect([sign(first!), first!.seen.length]).toEqual(['+', 0])
+    await cluster.walk(20_000)
+    expect(first!.seen.at(-1)).toBe('-')
+  })
+
+  test('counts again when it is back', async () => {
+    const [first] = await clusterOf('global-any-healthy', 'failure', 'success')
+    await cluster.walk(30_000)
+    await cluster.kill('n1')
+    await cluster.walk(60_000)
+    expect(sign(first!)).toBe('-')
+    await cluster.add('n1', 'success')
+    await cluster.walk(20_000)
+    expect(sign(first!)).toBe('+')
+  })
+
+  test('with nothing new to say is not silent: an hour later its word still counts', async () => {
+    const [first] = await clusterOf('global-any-healthy', 'failure', 'success')
+    await cluster.walk(3_600_000)
+    expect(sign(first!)).toBe('+')
+    const heard = cluster.nodes[1]!.simulated.world.changes.length
+    expect(heard).toBe(0)
+  })
+})
+
+describe('a node that starts', () => {
+  test('takes the word of the others before its first probe', async () => {
+    await clusterOf('local-or-global-fallback', 'failure')
+    // What was said before it listened has an age by the wall clock only.
+    cluster.skewMs = 0
+    await cluster.walk(30_000)
+    const late = await cluster.add('late', 'failure')
+    expect(late.simulated.world.started).toEqual([])
+    expect(late.seen).toEqual(['-'])
+  })
+
+  test('goes on with its own view when the bus is away, and speaks when it is back', async () => {
+    const inner = createMemoryPeerHealth()
+    let isAway = true
+    cluster = new Cluster('global-quorum')
+    const refused = (): Promise<never> => Promise.reject(new Error('no connection'))
+    cluster.bus = {
+      publish: (update) => (isAway ? refused() : inner.publish(update)),
+      load: () => (isAway ? refused() : inner.load()),
+      subscribe: inner.subscribe,
+    }
+    await cluster.add('n0', 'success')
+    await cluster.add('n1', 'failure')
+    await cluster.walk(30_000)
+    expect(signs()).toBe('+-')
+    isAway = false
+    await cluster.walk(10_000)
+    expect(signs()).toBe('--')
+  })
+})
+
+describe('the round trip time', () => {
+  test('is the least of the cluster, and its own again when the others are silent', async () => {
+    const [far] = await clusterOf('local-only', 'success', 'success')
+    far!.rttMs = 80
+    await cluster.walk(60_000)
+    expect(far!.view.healthOf(uid, ip)!.rttMs).toBe(10)
+    expect(far!.simulated.monitor.healthOf(uid, ip)!.rttMs).toBe(80)
+    await cluster.kill('n1')
+    await cluster.walk(170_000)
+    expect(far!.view.healthOf(uid, ip)!.rttMs).toBe(10)
+    await cluster.walk(20_000)
+    expect(far!.view.healthOf(uid, ip)!.rttMs).toBe(80)
+  })
+
+  test('of others serves a node that has measured none', async () => {
+    const [blind] = await clusterOf('local-only', 'local-error', 'success')
+    await cluster.walk(60_000)
+    expect(blind!.view.healthOf(uid, ip)!.rttMs).toBe(10)
+  })
+})
