@@ -1,0 +1,63 @@
+// The real compiler behind the port: its bundle, and its diagnostics as plain values for the
+// status.
+import { createCompiler } from '#compiler/compile.ts'
+import type { DiagnosticReport } from '#compiler/diagnostic.ts'
+import { strictPolicy } from '#compiler/health-check-policy.ts'
+import type { HealthCheckPolicy } from '#compiler/health-check-policy.ts'
+import { isRead } from '#compiler/layout.ts'
+import { jsonDiagnostics } from '#compiler/print/json.ts'
+import type { JsonDiagnostic } from '#compiler/print/json.ts'
+import { printText } from '#compiler/print/text.ts'
+import type { ReadFile } from '#compiler/read-file.ts'
+import type { CompilePort } from './compile-port.ts'
+import { gitLimits } from './limits.ts'
+import type { StatusDiagnostic } from './status.ts'
+
+/** For writes as well: what was read, so that it need not be parsed twice. */
+export interface ReadingCompiler extends CompilePort {
+  /** Of the commit that was compiled last. */
+  readonly readOf: (blobId: string) => ReadFile | undefined
+}
+
+export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy): ReadingCompiler {
+  const compiler = createCompiler({ checkPolicy })
+  return {
+    has: compiler.has,
+    readOf: compiler.readOf,
+    isRead,
+    compile(files, commit) {
+      const result = compiler.compile(files, { commit })
+      const diagnostics = plain(result)
+      const { total, counts } = result
+      if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
+      const { bytes, digest } = result.bundle
+      return { ok: true, bytes, digest, diagnostics, total }
+    },
+  }
+}
+
+function plain(report: DiagnosticReport): StatusDiagnostic[] {
+  const first = report.diagnostics.slice(0, gitLimits.diagnosticsMax)
+  return jsonDiagnostics({ ...report, diagnostics: first }).map((diagnostic, index) => {
+    const { code, severity, message, places } = diagnostic
+    const [place] = places
+    const one = { ...report, diagnostics: first.slice(index, index + 1), total: 1 }
+    return {
+      severity,
+      code,
+      message,
+      help: wholeHelp(diagnostic),
+      file: place?.path ?? '',
+      line: place?.line ?? 1,
+      column: place?.column ?? 1,
+      text: printText(one),
+    }
+  })
+}
+
+/** The status has one line for each: what a terminal shows below the message goes into it. */
+function wholeHelp({ help, suggestion, places }: JsonDiagnostic): string {
+  const hint = suggestion === '' ? '' : `did you mean "${suggestion}"? `
+  const others = places.slice(1).map(({ path, line, column }) => `${path}:${line}:${column}`)
+  return `${hint}${help}${others.length === 0 ? '' : `; see also ${others.join(', ')}`}`
+}

@@ -1,0 +1,27 @@
+// The file system's refusals, told to the operator: a full disk, rights, a device that fails.
+import type { SourceError } from './config-source.ts'
+
+const full: readonly string[] = ['ENOSPC', 'EDQUOT']
+
+/** Sockets fail with a system call, too. */
+const network = /^E(CONN|NOTFOUND|AI_|PIPE|TIMEDOUT|NET|HOST|ADDR)/
+
+/** @returns undefined when the error is not the file system's. */
+export function diskError(error: unknown): SourceError | undefined {
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException
+  if (syscall === undefined || network.test(code)) return undefined
+  if (full.includes(code)) {
+    return {
+      code: 'DiskFull',
+      reason:
+        `The disk of the data directory is full: ${message}. Make room; what was accepted goes ` +
+        'on serving, and the node tries again by itself.',
+    }
+  }
+  return {
+    code: 'Unreadable',
+    reason:
+      `The data directory or the repository cannot be used: ${message}. Check owner and mode; ` +
+      'what was accepted goes on serving, and the node tries again by itself.',
+  }
+}

@@ -1,0 +1,47 @@
+// What the Git side accepts, in bytes, counts and milliseconds.
+
+export const gitLimits = {
+  /** A raw commit object. Git's own messages are below a few kilobytes. */
+  commitBytesMax: 256 * 1024,
+  commitHeadersMax: 1_000,
+  parentsMax: 64,
+  /** An armored SSH signature of Ed25519 is about 300 bytes. */
+  signatureBytesMax: 8 * 1024,
+  attestationBytesMax: 16 * 1024,
+  allowedSignersBytesMax: 1024 * 1024,
+  allowedSignersLinesMax: 10_000,
+  keyFileBytesMax: 16 * 1024,
+  /** Commits that one push may bring; each is verified by itself. */
+  newCommitsMax: 10_000,
+  /** Commits looked at to find those. */
+  walkedCommitsMax: 500_000,
+  /** Entries of one accepted tree, all folders together. */
+  treeEntriesMax: 500_000,
+  treeDepthMax: 32,
+  treeBytesMax: 16 * 1024 * 1024,
+  /** Attestations a remote may announce; more are not looked at. */
+  attestationRefsMax: 20_000,
+  /** A remote that sends nothing for this long is given up. */
+  networkIdleMs: 15_000,
+  /** A whole request, first clone included. */
+  networkTotalMs: 600_000,
+  responseBytesMax: 1024 * 1024 * 1024,
+  /** Each fetch adds a pack to the mirror and isomorphic-git keeps each in memory: start over. */
+  mirrorPacksMax: 100,
+  /** A `.lock` file this old belongs to a process that died. */
+  staleLockMs: 60_000,
+  lockWaitMs: 1_000,
+  backoffMaxMs: 300_000,
+  /** Writes that wait for their commit; more are told to come back. */
+  writeQueueMax: 2_048,
+  /** Requests that one commit carries. */
+  writeBatchMax: 512,
+  /** Operations of one request. */
+  writeOperationsMax: 64,
+  /** A write that was overtaken so many times is given back. */
+  writeAttemptsMax: 12,
+  /** Before the n-th try at most n times this, at random. */
+  writeRetryMs: 40,
+  /** Listed in the status; the rest is counted. */
+  diagnosticsMax: 100,
+} as const

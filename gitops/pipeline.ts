@@ -1,0 +1,208 @@
+// The whole Git side in one thread: opens the source, and looks whenever there may be something to
+// see.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signingKeyFromPem } from '#bundle/channel.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { attestationRefPrefix } from './attestation.ts'
+import type { ReadingCompiler } from './compile-adapter.ts'
+import type { ConfigNews } from './config-view.ts'
+import { diskError } from './disk-error.ts'
+import { privateKeyFromPem } from './openssh-key.ts'
+import { openSource, statePathOf } from './options.ts'
+import type { GitopsOptions, OpenSource } from './options.ts'
+import type { Publication } from './publication.ts'
+import { Publisher } from './publisher.ts'
+import { Reconciler } from './reconcile.ts'
+import { Runner } from './runner.ts'
+import { held, unreachable } from './steps.ts'
+import type { Stop } from './steps.ts'
+import { unknownStatus } from './status.ts'
+import type { GitopsStatus } from './status.ts'
+import { loadState } from './stored-state.ts'
+import type { StoredState } from './stored-state.ts'
+import { Turns } from './turns.ts'
+import { watchPaths } from './watch.ts'
+import { AcceptedConfig } from './write/accepted.ts'
+import { WriteQueue } from './write/queue.ts'
+import type { Pending } from './write/select.ts'
+import { Writer } from './write/writer.ts'
+import type { WriterParts } from './write/writer.ts'
+
+export interface PipelineParts {
+  readonly options: GitopsOptions
+  readonly compiler: ReadingCompiler
+  readonly clock: Clock
+  readonly random: () => number
+  readonly onPublish: (publication: Publication) => void
+  readonly onStatus: (status: GitopsStatus, change: string) => void
+  /** After the publication that it belongs to. */
+  readonly onConfig: (news: ConfigNews) => void
+}
+
+export interface Pipeline {
+  readonly poke: () => void
+  readonly write: (pending: Pending) => void
+  readonly stop: () => Promise<void>
+}
+
+/** Renewals are looked for this often; see Publisher. */
+const renewEveryMs = 60_000
+
+/** For the commit under way when the node stops. */
+const stopPatienceMs = 3_000
+
+/** What cannot even be opened is tried again this often; a poke tries at once. */
+const reopenEveryMs = 10_000
+
+export function startPipeline(parts: PipelineParts): Pipeline {
+  const abort = new AbortController()
+  let pipeline: Pipeline | undefined
+  let told = ''
+  const open = (): void => {
+    const opened = tryToOpen(parts, abort)
+    if (opened.ok) {
+      clearInterval(timer)
+      pipeline = opened.value
+      return
+    }
+    const { sync, code, reason } = opened.error
+    const nowMs = Math.floor(parts.clock.nowMs())
+    const status = { ...unknownStatus, ...opened.error, sinceMs: nowMs, checkedAtMs: nowMs }
+    const change = `${sync}, ${code}: ${reason}`
+    parts.onStatus(status, change === told ? '' : change)
+    told = change
+  }
+  const timer = setInterval(open, reopenEveryMs)
+  open()
+  return {
+    poke: () => (pipeline === undefined ? open() : pipeline.poke()),
+    write(pending) {
+      if (pipeline !== undefined) return pipeline.write(pending)
+      const message = `The configuration repository cannot be opened. ${told}`
+      pending.settle(err({ code: 'unreachable', message, operation: -1, diagnostics: [] }))
+    },
+    async stop() {
+      clearInterval(timer)
+      await pipeline?.stop()
+      abort.abort()
+    },
+  }
+}
+
+function tryToOpen(parts: PipelineParts, abort: AbortController): Result<Pipeline, Stop> {
+  let opened
+  try {
+    opened = openSource(parts.options, abort.signal)
+  } catch (error) {
+    const refusal = diskError(error)
+    if (refusal === undefined) throw error
+    return err(unreachable(refusal))
+  }
+  if (!opened.ok) return err(unreachable(opened.error))
+  const state = loadState(statePathOf(parts.options.dataDir))
+  if (!state.ok) return err(held({ code: 'StateUnreadable', reason: state.error }))
+  return ok(run(parts, opened.value, state.value, abort))
+}
+
+function run(
+  parts: PipelineParts,
+  { source, localGitdir }: OpenSource,
+  state: StoredState,
+  abort: AbortController,
+): Pipeline {
+  const { options, compiler, clock, random, onPublish, onStatus, onConfig } = parts
+  const { branch, requireSignature, allowedSignersPath, channel, recordTtlMs, resume } = options
+  const publisher = new Publisher({
+    state,
+    statePath: statePathOf(options.dataDir),
+    resume,
+    channel,
+    key: signingKeyFromPem(options.signingKeyPem),
+    recordTtlMs,
+    clock,
+    handOver: onPublish,
+  })
+  let status = unknownStatus
+  const accepted = new AcceptedConfig(compiler.readOf)
+  const turns = new Turns()
+  const reconciler = new Reconciler({
+    source,
+    compiler,
+    publisher,
+    clock,
+    branch,
+    requireSignature,
+    allowedSignersPath,
+    report: (next, change) => {
+      status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
+      onStatus(status, change)
+    },
+    onAccepted: (tree) =>
+      onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
+  })
+  const queue = openWrites(parts, { source, publisher, reconciler, accepted, turns, abort })
+  const runner = new Runner({
+    look: async () => {
+      await turns.take(() => reconciler.check())
+      return reconciler.status.sync === 'unreachable' ? 'failed' : 'reached'
+    },
+    pollMs: localGitdir === null ? options.pollMs : Infinity,
+    random,
+    onScheduled: (delayMs) => {
+      const nextCheckAtMs = delayMs === 0 ? 0 : Math.floor(clock.nowMs() + delayMs)
+      status = { ...status, nextCheckAtMs }
+      onStatus(status, '')
+    },
+  })
+  const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
+  const renewal = setInterval(
+    () => publisher.renewWhenDue(),
+    Math.min(renewEveryMs, recordTtlMs / 4),
+  )
+  runner.poke()
+  return {
+    poke: () => runner.poke(),
+    write: (pending) => queue.add(pending),
+    async stop() {
+      watch.close()
+      clearInterval(renewal)
+      // A commit under way ends first: whoever asked for it gets its answer.
+      await Promise.race([queue.stop(), sleep(stopPatienceMs)])
+      abort.abort()
+      await runner.stop()
+    },
+  }
+}
+
+type WriteSide = Pick<WriterParts, 'source' | 'publisher' | 'reconciler' | 'accepted'> & {
+  readonly turns: Turns
+  readonly abort: AbortController
+}
+
+function openWrites(
+  { options, compiler, clock, random, onConfig }: PipelineParts,
+  { turns, abort, ...shared }: WriteSide,
+): WriteQueue {
+  const { requireSignature, allowedSignersPath, signingKeyPem } = options
+  const writer = new Writer({
+    ...shared,
+    compiler,
+    key: privateKeyFromPem(signingKeyPem, 'gslbd node'),
+    requireSignature,
+    allowedSignersPath,
+    clock,
+    random,
+    stop: abort.signal,
+    onConfig: (delta) => onConfig({ ...delta, isWhole: false }),
+  })
+  return new WriteQueue({ write: (batch) => turns.take(() => writer.write(batch)) })
+}
+
+function watched({ branch, allowedSignersPath }: GitopsOptions, gitdir: string | null): string[] {
+  if (gitdir === null) return [allowedSignersPath]
+  const refs = [`refs/heads/${branch}`, 'packed-refs', attestationRefPrefix.slice(0, -1)]
+  return [allowedSignersPath, ...refs.map((ref) => join(gitdir, ref))]
+}

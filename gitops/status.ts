@@ -1,0 +1,99 @@
+// What the Git side tells people: plain JSON, for the status page, the log and the metrics.
+
+/**
+ * Reasons for which a head is held. Each stays until the head, the signers or an attestation
+ * changes.
+ */
+export type HoldCode =
+  | 'HistoryRewritten'
+  | 'Unsigned'
+  | 'SignatureRefused'
+  | 'TooManyCommits'
+  | 'MalformedCommit'
+  | 'SignersUnreadable'
+  | 'CompileFailed'
+  | 'BranchMissing'
+  | 'StateUnreadable'
+
+/** Reasons for which the source could not be asked; tried again with growing pauses. */
+export type SourceCode =
+  | 'BadUrl'
+  | 'Unauthorized'
+  | 'NotFound'
+  | 'ServerError'
+  | 'TooManyRequests'
+  | 'ConnectionFailed'
+  | 'Timeout'
+  | 'NotGit'
+  | 'TooLarge'
+  | 'Unreadable'
+  | 'DiskFull'
+  | 'WorkerFailed'
+  | 'InternalError'
+
+export interface GitopsStatus {
+  /** Newest commit of the branch that was seen. */
+  readonly head: { commit: string; author: string; committedAtMs: number } | null
+  /** The commit that was verified and compiled last. */
+  readonly accepted: AcceptedCommit | null
+  readonly sync: 'synced' | 'pending' | 'held' | 'unreachable'
+  /** '' while synced or pending. */
+  readonly code: HoldCode | SourceCode | ''
+  /** '' or sentences: what is wrong, and what to do. */
+  readonly reason: string
+  /** When this `code` began; 0 while it is ''. */
+  readonly sinceMs: number
+  /** At most `gitLimits.diagnosticsMax`. */
+  readonly diagnostics: readonly StatusDiagnostic[]
+  /** How many there are; not all may be listed. */
+  readonly diagnosticsTotal: number
+  /** The steps of the last run, in order. */
+  readonly conditions: readonly Condition[]
+  /** 0: never. */
+  readonly checkedAtMs: number
+  /** 0: when the branch moves. */
+  readonly nextCheckAtMs: number
+}
+
+export interface AcceptedCommit {
+  readonly commit: string
+  readonly seq: number
+  /** SHA-256 of the bundle, hex. */
+  readonly digest: string
+  /** Principal and key fingerprint; '' when signatures are not required. */
+  readonly signer: string
+}
+
+export interface StatusDiagnostic {
+  readonly severity: 'error' | 'warning' | 'note'
+  readonly code: string
+  readonly message: string
+  readonly help: string
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+  /** The whole report for a terminal, code frame included. */
+  readonly text: string
+}
+
+export interface Condition {
+  readonly step: string
+  readonly state: 'passed' | 'failed'
+  readonly tookMs: number
+}
+
+export const unknownStatus: GitopsStatus = Object.freeze({
+  head: null,
+  accepted: null,
+  sync: 'pending',
+  code: '',
+  reason: '',
+  sinceMs: 0,
+  diagnostics: [],
+  diagnosticsTotal: 0,
+  conditions: [],
+  checkedAtMs: 0,
+  nextCheckAtMs: 0,
+})

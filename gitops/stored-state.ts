@@ -1,0 +1,65 @@
+// What must survive a crash: the accepted commit, and the last seq and digest given out.
+import { readFileSync } from 'node:fs'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface StoredState {
+  /** '' before the first commit was accepted. */
+  readonly commit: string
+  readonly signer: string
+  /** 0 before the first publication. */
+  readonly seq: number
+  readonly digest: string
+  readonly previous: string
+}
+
+export const emptyState: StoredState = Object.freeze({
+  commit: '',
+  signer: '',
+  seq: 0,
+  digest: '',
+  previous: '',
+})
+
+/**
+ * No file is the empty state. Errors: sentences; a damaged file must not pass for a first start.
+ */
+export function loadState(path: string): Result<StoredState, string> {
+  let text
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return ok(emptyState)
+    return err(`${path} cannot be read: ${message}. Correct its permissions.`)
+  }
+  const state = stateOf(text)
+  if (state !== undefined) return ok(state)
+  return err(
+    `${path} is damaged. Stop the node and run "gslbd trust reset" to accept the current ` +
+      'head of the branch anew.',
+  )
+}
+
+function stateOf(text: string): StoredState | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { commit, signer, seq, digest, previous } = value as Record<string, unknown>
+  if (typeof commit !== 'string' || !/^(?:[0-9a-f]{40})?$/.test(commit)) return undefined
+  if (typeof digest !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(digest)) return undefined
+  if (typeof previous !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(previous)) return undefined
+  if (typeof signer !== 'string' || !Number.isSafeInteger(seq) || (seq as number) < 0)
+    return undefined
+  return { commit, signer, seq: seq as number, digest, previous }
+}
+
+/** @throws the file system's error; the old state then stands. */
+export function saveState(path: string, state: StoredState): void {
+  writeDurably(path, `${JSON.stringify(state, null, 2)}\n`)
+}

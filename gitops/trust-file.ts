@@ -1,0 +1,67 @@
+// Changes to the pinned allowed_signers file: lines are added, what people wrote stays as it is.
+import { readFileSync } from 'node:fs'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { parseAllowedSigners } from './allowed-signers.ts'
+import type { AllowedSigner } from './allowed-signers.ts'
+import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
+
+/** Errors: a clause. */
+export function listSigners(path: string): Result<readonly AllowedSigner[], string> {
+  const text = readOrEmpty(path)
+  return text.ok ? parseAllowedSigners(text.value) : text
+}
+
+export interface NewSigner {
+  /** `alice@example.com` */
+  readonly principal: string
+  /** `ssh-ed25519 AAAA… comment` */
+  readonly publicKeyLine: string
+}
+
+/**
+ * @returns the line that was added; 'present' when the same person has the key already. Errors: a
+ * sentence.
+ */
+export function addSigner(
+  path: string,
+  { principal, publicKeyLine }: NewSigner,
+): Result<{ line: string } | 'present', string> {
+  if (!/^[A-Za-z0-9._%+@-]{1,200}$/.test(principal)) {
+    return err(
+      `"${principal}" is not a principal; write an e-mail address or a name without spaces`,
+    )
+  }
+  const key = parsePublicKeyLine(publicKeyLine)
+  if (!key.ok) return key
+  const text = readOrEmpty(path)
+  if (!text.ok) return text
+  const signers = parseAllowedSigners(text.value)
+  // A file with an error refuses every commit: adding to it would hide that.
+  if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
+  const { publicKey, comment } = key.value
+  const isPresent = signers.value.some(
+    (signer) => signer.principals === principal && signer.publicKey.raw.equals(publicKey.raw),
+  )
+  if (isPresent) return ok('present')
+  // The two uses of a key in this product, so that no other signature of it counts.
+  const line =
+    `${principal} namespaces="git,gslb-attest" ` + `${formatPublicKeyLine(publicKey, comment)}`
+  const gap = text.value === '' || text.value.endsWith('\n') ? '' : '\n'
+  try {
+    writeDurably(path, `${text.value}${gap}${line}\n`)
+  } catch (error) {
+    return err(`${path} cannot be written: ${(error as Error).message}`)
+  }
+  return ok({ line })
+}
+
+function readOrEmpty(path: string): Result<string, string> {
+  try {
+    return ok(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? ok('') : err(`${path} cannot be read: ${message}`)
+  }
+}

@@ -1,0 +1,15 @@
+// One after the other: looks at the branch and writes to it must not overlap.
+
+export class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Runs `work` when all that came before has ended, well or badly. */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    return turn
+  }
+}

@@ -1,0 +1,143 @@
+// The accepted commit as writes need it: its files, its objects, and where there is room for more.
+import { readYaml } from '#compiler/yaml-document.ts'
+import type { ReadFile } from '#compiler/read-file.ts'
+import type { SourceFile } from '#compiler/source.ts'
+import { assert } from '#lib/assert.ts'
+import { configEntry } from '../config-entry.ts'
+import type { ConfigEntry } from '../config-entry.ts'
+import { ConfigIndex } from '../config-index.ts'
+import type { ConfigDelta } from '../config-index.ts'
+import type { RawObject } from './draft.ts'
+import type { TreePaths } from './free-path.ts'
+
+/** One file of the tree, with what the compiler made of it; null for what it does not read. */
+export interface AcceptedFile {
+  readonly source: SourceFile
+  readonly read: ReadFile | null
+}
+
+export interface AcceptedCommit {
+  readonly commit: string
+  readonly tree: string
+  readonly files: readonly SourceFile[]
+}
+
+/** Follows the accepted commits. */
+export class AcceptedConfig implements TreePaths {
+  readonly #readOf: (blobId: string) => ReadFile | undefined
+  #commit: string | null = null
+  #tree: string | null = null
+  #files = new Map<string, AcceptedFile>()
+  #index = ConfigIndex.empty
+  /** Files and folders, lower case. */
+  #taken = new Set<string>()
+
+  /** @param readOf what the compiler has read, of the commit that it compiled last */
+  constructor(readOf: (blobId: string) => ReadFile | undefined) {
+    this.#readOf = readOf
+  }
+
+  /** null before the first commit. */
+  get commit(): string | null {
+    return this.#commit
+  }
+
+  get tree(): string | null {
+    return this.#tree
+  }
+
+  get index(): ConfigIndex {
+    return this.#index
+  }
+
+  get files(): ReadonlyMap<string, AcceptedFile> {
+    return this.#files
+  }
+
+  isTaken = (path: string): boolean => this.#taken.has(path.toLowerCase())
+
+  isFile = (path: string): boolean => this.#files.has(path)
+
+  rawOf = (entry: ConfigEntry): RawObject => {
+    const text = this.#files.get(entry.path)?.read?.text
+    assert(text !== undefined, 'an accepted object has a file')
+    return readYaml(text).value as RawObject
+  }
+
+  /** A commit that came from elsewhere, compiled just now. @returns what is new in it */
+  replace({ commit, tree, files }: AcceptedCommit): ConfigDelta {
+    const next = new Map<string, AcceptedFile>()
+    const entries: ConfigEntry[] = []
+    this.#taken = new Set()
+    for (const source of files) {
+      const file = this.#take(source)
+      next.set(source.path, file)
+      const entry = this.#entryOf(file)
+      if (entry !== undefined) entries.push(entry)
+    }
+    this.#files = next
+    return this.#advance(commit, tree, this.#index.deltaTo(commit, entries))
+  }
+
+  /** A commit of this node, compiled just now. @param changes null: the file is gone */
+  extend(
+    commit: string,
+    tree: string,
+    changes: ReadonlyMap<string, SourceFile | null>,
+  ): ConfigDelta {
+    const changed: ConfigEntry[] = []
+    const gone: ConfigEntry[] = []
+    for (const [path, source] of changes) {
+      const before = this.#files.get(path)
+      const old = before === undefined ? undefined : this.#entryOf(before)
+      if (source === null) {
+        this.#files.delete(path)
+        this.#taken.delete(path.toLowerCase())
+      } else {
+        const file = this.#take(source)
+        this.#files.set(path, file)
+        const entry = this.#entryOf(file)
+        if (entry !== undefined) changed.push(entry)
+      }
+      if (old !== undefined) gone.push(old)
+    }
+    const kept = new Set(changed.map(({ kind, uid }) => `${kind} ${uid}`))
+    const removed = gone.filter(({ kind, uid }) => !kept.has(`${kind} ${uid}`))
+    return this.#advance(commit, tree, { revision: commit, changed, removed })
+  }
+
+  #advance(commit: string, tree: string, { changed, removed }: ConfigDelta): ConfigDelta {
+    const ids = removed.map(({ kind, uid }) => ({ kind, uid }))
+    const delta = { revision: commit, changed, removed: ids }
+    this.#commit = commit
+    this.#tree = tree
+    this.#index = this.#index.with(delta)
+    return delta
+  }
+
+  #take(source: SourceFile): AcceptedFile {
+    const { path, blobId } = source
+    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end).toLowerCase()
+      if (this.#taken.has(folder)) break
+      this.#taken.add(folder)
+    }
+    // The bytes are in the read file's text: kept twice they would double the memory.
+    return { source: { ...source, bytes: null }, read: this.#readOf(blobId) ?? null }
+  }
+
+  #entryOf({ source: { path, blobId }, read }: AcceptedFile): ConfigEntry | undefined {
+    if (read?.kind === undefined || read.object === undefined) return undefined
+    const old = this.#known(path, blobId)
+    return old ?? configEntry(path, blobId, read.kind, read.object)
+  }
+
+  /** The entry of the same content in the same place: equal for readers and cheap for threads. */
+  #known(path: string, blobId: string): ConfigEntry | undefined {
+    const before = this.#files.get(path)
+    if (before?.source.blobId !== blobId || before.read?.kind === undefined) return undefined
+    const { kind, object, memo } = before.read
+    const entry = object === undefined ? undefined : this.#index.get(kind, memo.uid)
+    return entry?.blobId === blobId && entry.path === path ? entry : undefined
+  }
+}

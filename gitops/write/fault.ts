@@ -1,0 +1,41 @@
+// Why one operation cannot be done, as the request's failure will say it.
+import type { WriteDiagnostic, WriteFailureCode } from './operation.ts'
+
+export interface Fault {
+  readonly code: WriteFailureCode
+  readonly message: string
+  readonly diagnostics: readonly WriteDiagnostic[]
+}
+
+export function fault(code: WriteFailureCode, message: string): Fault {
+  return { code, message, diagnostics: [] }
+}
+
+/** Diagnostics that say that somebody else has what was asked for. */
+const taken: ReadonlySet<string> = new Set([
+  'pool-name-duplicate',
+  'service-name-duplicate',
+  'object-name-duplicate',
+  'tenant-name-duplicate',
+  'tenant-duplicate',
+  'uid-duplicate',
+  'domain-duplicate',
+  'member-duplicate',
+  'redirect-source-duplicate',
+  'delegated-domain-duplicate',
+  'response-rule-duplicate',
+  'rollout-member-taken',
+])
+
+export function isTaken(diagnosticCode: string): boolean {
+  return taken.has(diagnosticCode)
+}
+
+/** @param diagnostics errors, at least one */
+export function faultOf(diagnostics: readonly WriteDiagnostic[]): Fault {
+  const conflict = diagnostics.find(({ code }) => isTaken(code))
+  const first = conflict ?? diagnostics[0]
+  const where = first === undefined || first.field === '' ? '' : `${first.field}: `
+  const message = `${where}${first?.message ?? 'the configuration would not compile'}`
+  return { code: conflict === undefined ? 'invalid' : 'conflict', message, diagnostics }
+}

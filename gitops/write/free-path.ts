@@ -1,0 +1,41 @@
+// Where the file of a new object goes.
+import type { Kind } from '#schemas/kinds.ts'
+import { placeOf } from '#schemas/kinds.ts'
+
+/** Leaves room for a number, and for the longest file system's tools. */
+const stemLengthMax = 80
+
+export interface TreePaths {
+  /** A file or a folder is there, or differs in case only: some file systems see no difference. */
+  readonly isTaken: (path: string) => boolean
+  readonly isFile: (path: string) => boolean
+}
+
+export function freePath(
+  kind: Kind,
+  tenant: string,
+  name: string,
+  { isTaken, isFile }: TreePaths,
+): string {
+  const place = placeOf[kind].replace('<tenant>', tenant)
+  const stem = stemOf(kind === 'Tenant' ? 'tenant' : name)
+  const folder = place.slice(0, place.lastIndexOf('/'))
+  // Someone may have a file of that name where the folder would be.
+  const home = isFile(folder) ? `tenants/${tenant}` : folder
+  for (let n = 1; ; n++) {
+    const path = `${home}/${stem}${n === 1 ? '' : `-${n}`}.yaml`
+    if (!isTaken(path)) return path
+  }
+}
+
+/** Names may hold anything; a path that all file systems and shells take may not. */
+function stemOf(name: string): string {
+  const stem = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, stemLengthMax)
+    .replace(/[-.]+$/, '')
+  return stem === '' ? 'object' : stem
+}

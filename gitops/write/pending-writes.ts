@@ -1,0 +1,40 @@
+// Writes that were given to the worker and have no answer yet.
+import { err } from '#lib/result.ts'
+import { gitLimits } from '../limits.ts'
+import type { WriteFailureCode, WriteResult } from './operation.ts'
+
+export class PendingWrites {
+  readonly #resolvers = new Map<number, (result: WriteResult) => void>()
+  #lastId = 0
+
+  /** @param send gives the write away under its number */
+  add(send: (id: number) => void): Promise<WriteResult> {
+    if (this.#resolvers.size >= gitLimits.writeQueueMax) {
+      const message = 'Too many writes are waiting. Try again in a moment.'
+      return Promise.resolve(writeFailed('busy', message))
+    }
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#resolvers.set(id, resolve)
+      send(id)
+    })
+  }
+
+  settle(id: number, result: WriteResult): void {
+    this.#resolvers.get(id)?.(result)
+    this.#resolvers.delete(id)
+  }
+
+  /** The worker is gone, with whatever it had done. */
+  abandon(): void {
+    const message =
+      'The configuration worker stopped before it answered. It is not known whether the change ' +
+      'is in Git: look at it.'
+    for (const resolve of this.#resolvers.values()) resolve(writeFailed('uncertain', message))
+    this.#resolvers.clear()
+  }
+}
+
+export function writeFailed(code: WriteFailureCode, message: string): WriteResult {
+  return err({ code, message, operation: -1, diagnostics: [] })
+}

@@ -1,0 +1,112 @@
+// From a draft to a commit that compiles, all in memory: nothing is written before it is right.
+import type { SourceFile } from '#compiler/source.ts'
+import { editYaml, printYaml } from '#compiler/yaml-edit.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { formatCommit, parseCommit } from '../commit-object.ts'
+import type { CommitObject } from '../commit-object.ts'
+import type { ReadingCompiler } from '../compile-adapter.ts'
+import type { CompiledBundle, CompileFailure } from '../compile-port.ts'
+import type { GitDriver, StagedObjects } from '../driver.ts'
+import { objectIdOf } from '../iso-driver.ts'
+import type { SshPrivateKey } from '../openssh-key.ts'
+import { makeSshSignature } from '../sshsig.ts'
+import type { AcceptedConfig } from './accepted.ts'
+import { commitText, committer } from './commit-message.ts'
+import type { Draft } from './draft.ts'
+import type { WriteRequest } from './operation.ts'
+
+export interface Prepared {
+  readonly commit: string
+  readonly tree: string
+  readonly object: CommitObject
+  readonly objects: StagedObjects
+  readonly changes: ReadonlyMap<string, SourceFile | null>
+  readonly compiled: CompiledBundle
+}
+
+export interface PrepareParts {
+  readonly driver: GitDriver
+  readonly compiler: ReadingCompiler
+  readonly accepted: AcceptedConfig
+  readonly key: SshPrivateKey
+}
+
+/** Errors: the compiler's; or a sentence, when the repository cannot be read. */
+export type PrepareFailure = CompileFailure | string
+
+/** @returns null when the draft says what is there already */
+export async function prepareCommit(
+  { driver, compiler, accepted, key }: PrepareParts,
+  draft: Draft,
+  requests: readonly WriteRequest[],
+  atSeconds: number,
+): Promise<Result<Prepared | null, PrepareFailure>> {
+  const changes = changedFiles(draft, accepted)
+  if (changes.size === 0) return ok(null)
+  const contents = Array.from(changes, ([path, file]): [string, Uint8Array | null] => [
+    path,
+    file === null ? null : file.bytes,
+  ])
+  const planned = await driver.planFiles(accepted.tree, new Map(contents))
+  if (!planned.ok) return err(planned.error.reason)
+  const { tree, objects } = planned.value
+  const { author, message } = commitText(requests)
+  const parents = accepted.commit === null ? [] : [accepted.commit]
+  const raw = formatCommit(
+    {
+      tree,
+      parents,
+      author: { name: author, seconds: atSeconds },
+      committer: { name: committer, seconds: atSeconds },
+      message,
+    },
+    (payload) => makeSshSignature(payload, 'git', key),
+  )
+  const commit = objectIdOf('commit', raw)
+  const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
+  if (!compiled.ok) return err(compiled)
+  const object = parseCommit(raw)
+  if (!object.ok) return err(`The commit ${object.error}.`)
+  return ok({
+    commit,
+    tree,
+    object: object.value,
+    objects: new Map([...objects, [commit, { type: 'commit', content: raw }]]),
+    changes,
+    compiled,
+  })
+}
+
+function changedFiles(draft: Draft, accepted: AcceptedConfig): Map<string, SourceFile | null> {
+  const files = new Map<string, SourceFile | null>()
+  for (const [path, changed] of draft.changes()) {
+    if (changed === null) {
+      files.set(path, null)
+      continue
+    }
+    const before = accepted.files.get(path)?.read?.text
+    const text = before === undefined ? printYaml(changed.raw) : editYaml(before, changed.raw)
+    if (text === before) continue
+    const bytes = Buffer.from(text)
+    const blobId = objectIdOf('blob', bytes)
+    files.set(path, { path, blobId, kind: 'file', sizeBytes: bytes.length, bytes })
+  }
+  return files
+}
+
+function filesWith(
+  changes: ReadonlyMap<string, SourceFile | null>,
+  accepted: AcceptedConfig,
+  compiler: ReadingCompiler,
+): SourceFile[] {
+  const files: SourceFile[] = []
+  for (const [path, { source, read }] of accepted.files) {
+    if (changes.has(path)) continue
+    // A compilation that failed has forgotten the files that it did not see.
+    const isForgotten = read !== null && !compiler.has(source.blobId)
+    files.push(isForgotten ? { ...source, bytes: Buffer.from(read.text) } : source)
+  }
+  for (const file of changes.values()) if (file !== null) files.push(file)
+  return files
+}

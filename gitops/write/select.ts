@@ -1,0 +1,182 @@
+// Which of several requests can go into one commit: those that fail, fail alone.
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { StatusDiagnostic } from '../status.ts'
+import { applyOperation } from './apply.ts'
+import { Draft } from './draft.ts'
+import { faultOf, isTaken } from './fault.ts'
+import { prepareCommit } from './prepare.ts'
+import type { Prepared, PrepareParts } from './prepare.ts'
+import type {
+  WriteDiagnostic,
+  WriteFailure,
+  WriteRequest,
+  WriteResult,
+  WrittenObject,
+} from './operation.ts'
+
+/** A request with the promise that waits for it. */
+export interface Pending {
+  readonly request: WriteRequest
+  readonly settle: (result: WriteResult) => void
+}
+
+export interface Selection {
+  readonly done: readonly Done[]
+  readonly failed: readonly { readonly pending: Pending; readonly failure: WriteFailure }[]
+  /** null: nothing is to be written. */
+  readonly prepared: Prepared | null
+}
+
+export interface Done {
+  readonly pending: Pending
+  readonly isChanged: boolean
+  readonly objects: readonly (WrittenObject | null)[]
+}
+
+/** Errors: a sentence, when the repository cannot be read. */
+export async function selectRequests(
+  parts: PrepareParts,
+  batch: readonly Pending[],
+  atSeconds: number,
+): Promise<Result<Selection, string>> {
+  const selector = new Selector(parts, atSeconds)
+  const problem = await selector.solve([], batch)
+  return problem === undefined ? { ok: true, value: selector.selection() } : err(problem)
+}
+
+interface Attempt {
+  readonly done: readonly (Done & { readonly touched: ReadonlySet<string> })[]
+  readonly failed: Selection['failed']
+}
+
+class Selector {
+  readonly #parts: PrepareParts
+  readonly #atSeconds: number
+  #best: Attempt = { done: [], failed: [] }
+  #prepared: Prepared | null = null
+  readonly #refused: { pending: Pending; failure: WriteFailure }[] = []
+
+  constructor(parts: PrepareParts, atSeconds: number) {
+    this.#parts = parts
+    this.#atSeconds = atSeconds
+  }
+
+  selection(): Selection {
+    const { done, failed } = this.#best
+    return { done, failed: [...failed, ...this.#refused], prepared: this.#prepared }
+  }
+
+  /**
+   * Adds as many of `candidates` as possible to `good`, which compile together. Halves what does
+   * not: in the worst case two compilations for each request that fails.
+   *
+   * @returns a sentence when it cannot go on
+   */
+  async solve(
+    good: readonly Pending[],
+    candidates: readonly Pending[],
+  ): Promise<string | undefined> {
+    const draft = new Draft(draftParts(this.#parts))
+    const attempt = applyAll(draft, [...good, ...candidates])
+    const changing = attempt.done.filter(({ isChanged }) => isChanged)
+    const requests = changing.map(({ pending }) => pending.request)
+    const prepared = await prepareCommit(this.#parts, draft, requests, this.#atSeconds)
+    if (prepared.ok) {
+      this.#best = attempt
+      this.#prepared = prepared.value
+      return undefined
+    }
+    if (typeof prepared.error === 'string') return prepared.error
+    const { diagnostics } = prepared.error
+    const [only] = candidates
+    if (candidates.length === 1 && only !== undefined) {
+      const touched = attempt.done.find(({ pending }) => pending === only)?.touched
+      this.#refused.push({ pending: only, failure: refusal(diagnostics, touched ?? new Set()) })
+      return undefined
+    }
+    const [first, second] = divided(candidates, attempt, diagnostics)
+    const problem = await this.solve(good, first)
+    if (problem !== undefined) return problem
+    const refused = new Set(this.#refused.map(({ pending }) => pending))
+    const kept = first.filter((pending) => !refused.has(pending))
+    return this.solve([...good, ...kept], second)
+  }
+}
+
+function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Draft>[0] {
+  return { base: accepted.index, rawOf: accepted.rawOf, paths: accepted }
+}
+
+/** What fails here may fail only because of another that fails later: the attempt decides. */
+function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
+  const done: Attempt['done'][number][] = []
+  const failed: Selection['failed'][number][] = []
+  for (const pending of batch) {
+    const mark = draft.mark()
+    const objects: (WrittenObject | null)[] = []
+    let failure: WriteFailure | undefined
+    for (const [at, operation] of pending.request.operations.entries()) {
+      const applied = applyOperation(draft, operation)
+      if (!applied.ok) {
+        failure = { ...applied.error, operation: at }
+        break
+      }
+      objects.push(applied.value)
+    }
+    if (failure !== undefined) {
+      draft.rollBack(mark)
+      failed.push({ pending, failure })
+      continue
+    }
+    const touched = draft.touchedSince(mark)
+    done.push({ pending, objects, touched, isChanged: touched.size > 0 })
+  }
+  return { done, failed }
+}
+
+/** The innocent first: whoever touched no file that the compiler complains of. */
+function divided(
+  candidates: readonly Pending[],
+  { done }: Attempt,
+  diagnostics: readonly StatusDiagnostic[],
+): [readonly Pending[], readonly Pending[]] {
+  const faulty = new Set(errorsIn(diagnostics).map(({ file }) => file))
+  const suspects = new Set(
+    done.filter(({ touched }) => !touched.isDisjointFrom(faulty)).map(({ pending }) => pending),
+  )
+  const first = candidates.filter((pending) => !suspects.has(pending))
+  if (first.length > 0 && first.length < candidates.length) {
+    return [first, candidates.filter((pending) => suspects.has(pending))]
+  }
+  const half = candidates.length >> 1
+  return [candidates.slice(0, half), candidates.slice(half)]
+}
+
+/** Of other files nothing is told: they may be another tenant's. */
+function refusal(
+  diagnostics: readonly StatusDiagnostic[],
+  touched: ReadonlySet<string>,
+): WriteFailure {
+  const errors = errorsIn(diagnostics)
+  const own = errors.filter(({ file }) => touched.has(file))
+  // Of two that are the same the later file has the message: what it says is true of both.
+  const conflict = errors.find(({ code }) => isTaken(code))
+  if (own.length === 0 && conflict !== undefined) {
+    return { ...faultOf([{ ...ownDiagnostic(conflict), file: '', line: 0 }]), operation: -1 }
+  }
+  if (own.length === 0) {
+    const codes = Array.from(new Set(errors.map(({ code }) => code))).join(', ')
+    const message = `Another object would no longer be right: ${codes}.`
+    return { code: 'invalid', message, operation: -1, diagnostics: [] }
+  }
+  return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
+}
+
+function ownDiagnostic({ code, message, help, file, line }: StatusDiagnostic): WriteDiagnostic {
+  return { code, message, help: help.replace(/; see also .*$/, ''), field: '', file, line }
+}
+
+function errorsIn(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error')
+}

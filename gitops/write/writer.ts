@@ -1,0 +1,190 @@
+// One batch of requests: onto the accepted commit, into Git by compare-and-swap, and live.
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nameOfSigner } from '../accept.ts'
+import { findSigner } from '../allowed-signers.ts'
+import type { ConfigDelta } from '../config-index.ts'
+import type { ConfigSource, PushFailure } from '../config-source.ts'
+import { diskError } from '../disk-error.ts'
+import type { ReadingCompiler } from '../compile-adapter.ts'
+import { gitLimits } from '../limits.ts'
+import type { SshPrivateKey } from '../openssh-key.ts'
+import type { Publisher } from '../publisher.ts'
+import type { Reconciler } from '../reconcile.ts'
+import { readSigners } from '../signers-file.ts'
+import type { AcceptedConfig } from './accepted.ts'
+import type { WriteFailure, WriteFailureCode } from './operation.ts'
+import type { Prepared } from './prepare.ts'
+import { selectRequests } from './select.ts'
+import type { Pending, Selection } from './select.ts'
+
+export interface WriterParts {
+  readonly source: ConfigSource
+  readonly compiler: ReadingCompiler
+  readonly publisher: Publisher
+  readonly reconciler: Reconciler
+  readonly accepted: AcceptedConfig
+  readonly key: SshPrivateKey
+  readonly requireSignature: boolean
+  readonly allowedSignersPath: string
+  readonly clock: Clock
+  /** 0 up to, not including, 1. */
+  readonly random: () => number
+  readonly stop: AbortSignal
+  /** After the commit was handed over, before anybody is told that it was written. */
+  readonly onConfig: (delta: ConfigDelta) => void
+}
+
+export class Writer {
+  readonly #parts: WriterParts
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts
+  }
+
+  /** Settles each of them. Not while the reconciler looks, and not twice at the same time. */
+  async write(batch: readonly Pending[]): Promise<void> {
+    const open = new Set(batch)
+    const settle = (pending: Pending, result: Parameters<Pending['settle']>[0]): void => {
+      if (open.delete(pending)) pending.settle(result)
+    }
+    try {
+      const failure = await this.#tryAgain(batch, settle)
+      if (failure !== undefined) for (const pending of [...open]) settle(pending, err(failure))
+    } catch (error) {
+      const failure = failureOf(error)
+      for (const pending of [...open]) settle(pending, err(failure))
+    }
+  }
+
+  async #tryAgain(
+    batch: readonly Pending[],
+    settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
+  ): Promise<WriteFailure | undefined> {
+    const { reconciler, accepted, source, random, stop } = this.#parts
+    let rest = batch
+    let isFresh = source.isLocal
+    for (let attempt = 1; attempt <= gitLimits.writeAttemptsMax; attempt++) {
+      if (attempt > 1) {
+        const pauseMs = gitLimits.writeRetryMs * attempt * random()
+        await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined)
+        if (stop.aborted) break
+        await reconciler.check()
+        isFresh = true
+      }
+      const unready = await this.#makeReady()
+      if (unready !== undefined) return unready
+      const atSeconds = Math.floor(this.#parts.clock.nowMs() / 1000)
+      const signer = this.#signer(atSeconds)
+      if (!signer.ok) return failed('not-trusted', signer.error)
+      const parts = { ...this.#parts, driver: source.driver }
+      const selected = await selectRequests(parts, rest, atSeconds)
+      if (!selected.ok) return failed('unreachable', selected.error)
+      // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
+      if (selected.value.failed.length > 0 && !isFresh) continue
+      for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
+      rest = selected.value.done.map(({ pending }) => pending)
+      const { prepared } = selected.value
+      if (prepared !== null) {
+        const pushed = await this.#push(prepared)
+        const problem = pushed.ok ? undefined : pushed.error
+        if (problem?.kind === 'lost-race') continue
+        if (problem !== undefined) return pushFailure(problem)
+        this.#accept(prepared, signer.value)
+      }
+      this.#tell(selected.value, accepted.commit ?? '', settle)
+      return undefined
+    }
+    return failed('contended', 'Other writers were faster each time. Try again.')
+  }
+
+  #tell(
+    { done, prepared }: Selection,
+    revision: string,
+    settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
+  ): void {
+    for (const { pending, isChanged, objects } of done) {
+      settle(pending, ok({ revision, isChanged: isChanged && prepared !== null, objects }))
+    }
+  }
+
+  /** The accepted commit must be the head: nobody builds on what is not accepted. */
+  async #makeReady(): Promise<WriteFailure | undefined> {
+    const { source, accepted, reconciler } = this.#parts
+    const head = source.isLocal ? await source.head() : ok(accepted.commit)
+    const isHead = head.ok && head.value === accepted.commit
+    if (isHead && accepted.commit !== null && reconciler.status.sync === 'synced') return undefined
+    await reconciler.check()
+    const { sync, code, reason, diagnostics } = reconciler.status
+    if (sync === 'unreachable') return failed('unreachable', reason)
+    // The first commit of a repository may come from here.
+    if (code === 'BranchMissing' && accepted.commit === null) return undefined
+    if (sync === 'held') {
+      const errors = diagnostics.filter(({ severity }) => severity === 'error')
+      return {
+        code: 'head-invalid',
+        message: reason,
+        operation: -1,
+        diagnostics: errors.map(({ code: name, message, help, file, line }) => ({
+          code: name,
+          message,
+          help,
+          field: '',
+          file,
+          line,
+        })),
+      }
+    }
+    return accepted.commit === null
+      ? failed('unavailable', 'The repository has not been read yet. Try again.')
+      : undefined
+  }
+
+  /** What every node will ask of the commit, asked before it is made. Errors: sentences. */
+  #signer(atSeconds: number): Result<string, string> {
+    const { requireSignature, allowedSignersPath, key } = this.#parts
+    if (!requireSignature) return ok('')
+    const { signers } = readSigners(allowedSignersPath)
+    if (!signers.ok) return signers
+    const { publicKey } = key
+    const signer = findSigner(signers.value, { publicKey, namespace: 'git', atSeconds })
+    if (signer.ok) return ok(nameOfSigner(signer.value))
+    return err(
+      `Commits of this node would not be accepted: its key ${publicKey.fingerprint} is not in ` +
+        `${allowedSignersPath}. Add it with "gslbd trust add" on every node.`,
+    )
+  }
+
+  #push({ commit, objects }: Prepared): Promise<Result<void, PushFailure>> {
+    const { source, accepted } = this.#parts
+    return source.push({ expected: accepted.commit, commit, objects })
+  }
+
+  #accept({ commit, tree, object, changes, compiled }: Prepared, signer: string): void {
+    const { publisher, accepted, reconciler, onConfig } = this.#parts
+    // Handed over before anything else: what waits for the answer waits for the activation.
+    publisher.publish(publisher.sign(commit, compiled), signer)
+    onConfig(accepted.extend(commit, tree, changes))
+    reconciler.adopt(commit, object, compiled)
+  }
+}
+
+function failed(code: WriteFailureCode, message: string): WriteFailure {
+  return { code, message, operation: -1, diagnostics: [] }
+}
+
+function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): WriteFailure {
+  if (failure.kind === 'refused') return failed('unreachable', failure.reason)
+  const { reason } = failure.error
+  return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
+}
+
+/** The disk's refusal is for the operator; anything else is a mistake of ours. */
+function failureOf(error: unknown): WriteFailure {
+  const refusal = diskError(error)
+  if (refusal !== undefined) return failed('uncertain', refusal.reason)
+  const { message } = error as Error
+  return failed('internal', `gslbd failed on this write (${message}). Please report it.`)
+}
