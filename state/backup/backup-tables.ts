@@ -1,0 +1,42 @@
+// What is in a backup: every table of people's data, and its columns.
+import type { Tables } from '../sql/tables.ts'
+
+export interface BackupTable<T extends keyof Tables = keyof Tables> {
+  readonly table: T
+  readonly columns: readonly (keyof Tables[T] & string)[]
+}
+
+const row = <T extends keyof Tables>(
+  table: T,
+  columns: Record<keyof Tables[T] & string, true>,
+): BackupTable => ({ table, columns: Object.keys(columns) as never })
+
+/** All but `gslbd_schema`, which the program writes. A column that is missing does not compile. */
+export const backupTables: readonly BackupTable[] = Object.freeze([
+  row('installation', {
+    ...{ id: true, install_id: true },
+    ...{ licence_token: true, licence_source: true, licence_saved_at_ms: true },
+    ...{ trial_kind: true, trial_started_at_ms: true, trial_expires_at_ms: true },
+  }),
+  row('settings', { key: true, value: true, updated_at_ms: true }),
+  row('roles', {
+    ...{ id: true, tenant_id: true, name: true, permissions: true, given_permissions: true },
+    ...{ is_system: true, created_at_ms: true, updated_at_ms: true },
+  }),
+  row('users', {
+    ...{ id: true, email: true, email_key: true, display_name: true, role: true, tenant_id: true },
+    ...{ auth_provider: true, password_hash: true, totp_ciphertext: true, totp_active: true },
+    ...{ totp_last_step: true, created_at_ms: true, updated_at_ms: true },
+  }),
+  row('tenant_keys', { tenant_id: true, key_hash: true, created_at_ms: true }),
+  row('usage_hours', { tenant_id: true, period: true, dns_queries: true, api_calls: true }),
+  row('usage_batches', { id: true, at_ms: true }),
+  row('audit_entries', {
+    ...{ id: true, at_ms: true, method: true, path: true, actor: true, remote: true },
+    ...{ status: true, duration_ms: true, tenant_id: true, request_id: true },
+  }),
+  row('health_verdicts', {
+    ...{ node: true, member_uid: true, ip_address: true },
+    ...{ healthy: true, warming: true, at_ms: true },
+  }),
+])

@@ -1,0 +1,128 @@
+// Everything that may be forgotten, in Redis or in the memory of this process.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { withFallbackSignals } from './fallback/health-signals.ts'
+import { withFallbackAttempts, withFallbackNonces, withFallbackTokens } from './fallback/logins.ts'
+import { FallbackSessions } from './fallback/sessions.ts'
+import { createMemoryHealthSignals } from './memory/health-signals.ts'
+import { createMemoryLoginAttempts } from './memory/login-attempts.ts'
+import { createMemoryOidcNonces } from './memory/oidc-nonces.ts'
+import { createMemoryPeerHealth } from './memory/peer-health.ts'
+import { MemorySessions } from './memory/sessions.ts'
+import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
+import type { HealthSignals } from './ports/health-signals.ts'
+import type { LoginAttempts } from './ports/login-attempts.ts'
+import type { OidcNonces } from './ports/oidc-nonces.ts'
+import type { PeerHealth } from './ports/peer-health.ts'
+import type { Sessions } from './ports/sessions.ts'
+import type { WebSocketTokens } from './ports/websocket-tokens.ts'
+import { createRedisHealthSignals } from './redis/health-signals.ts'
+import {
+  createRedisLoginAttempts,
+  createRedisOidcNonces,
+  createRedisWebSocketTokens,
+} from './redis/login-keys.ts'
+import { createRedisPeerHealth } from './redis/peer-health.ts'
+import { Redis } from './redis/redis.ts'
+import { RedisSessions } from './redis/sessions.ts'
+
+export interface EphemeralOptions {
+  /** `redis.url`; empty: the memory of this process. A secret. */
+  readonly url: string
+  /** In front of every key, such as `gslbd:`; installations that share a Redis differ in it. */
+  readonly prefix: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface EphemeralStatus {
+  readonly kind: 'memory' | 'redis'
+  /** `away`: this node goes on with its own memory. */
+  readonly state: 'up' | 'away'
+  /** Unix epoch. */
+  readonly sinceMs: number
+  readonly fault: string | null
+  /** Sessions that other nodes do not know. */
+  readonly localSessions: number
+}
+
+export interface EphemeralPorts {
+  readonly sessions: Sessions
+  readonly nonces: OidcNonces
+  readonly webSocketTokens: WebSocketTokens
+  readonly loginAttempts: LoginAttempts
+  readonly healthSignals: HealthSignals
+  readonly peerHealth: PeerHealth
+}
+
+export interface EphemeralState extends EphemeralPorts {
+  readonly status: () => EphemeralStatus
+  readonly close: () => void
+}
+
+/** Errors: a sentence about `redis.url`, without it. A Redis that is away is no error. */
+export function createEphemeral(options: EphemeralOptions): Result<EphemeralState, string> {
+  const { url, clock } = options
+  if (url === '') return ok(inMemory(clock))
+  if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
+    return err('redis.url is not of the form redis://host:port. Mend or remove it.')
+  }
+  return ok(inRedis(options))
+}
+
+function memoryPorts(clock: Clock) {
+  return {
+    sessions: new MemorySessions(clock),
+    nonces: createMemoryOidcNonces(clock),
+    webSocketTokens: createMemoryWebSocketTokens(clock),
+    loginAttempts: createMemoryLoginAttempts(clock),
+    healthSignals: createMemoryHealthSignals(clock),
+    peerHealth: createMemoryPeerHealth(),
+  }
+}
+
+function inMemory(clock: Clock): EphemeralState {
+  const ports = memoryPorts(clock)
+  const fixed = { kind: 'memory', state: 'up', sinceMs: clock.nowMs(), fault: null } as const
+  return {
+    ...ports,
+    status: () => ({ ...fixed, localSessions: ports.sessions.size }),
+    close: () => undefined,
+  }
+}
+
+/** The adapters by themselves: their calls fail while Redis is away. */
+export function redisPorts(redis: Redis, clock: Clock) {
+  return {
+    sessions: new RedisSessions(redis, clock),
+    nonces: createRedisOidcNonces(redis),
+    webSocketTokens: createRedisWebSocketTokens(redis),
+    loginAttempts: createRedisLoginAttempts(redis),
+    healthSignals: createRedisHealthSignals(redis, clock),
+    peerHealth: createRedisPeerHealth(redis),
+  }
+}
+
+function inRedis(options: EphemeralOptions): EphemeralState {
+  const { clock } = options
+  const redis = new Redis(options)
+  const [shared, local] = [redisPorts(redis, clock), memoryPorts(clock)]
+  const sessions = new FallbackSessions(shared.sessions, clock)
+  const { signals, recover } = withFallbackSignals(shared.healthSignals, local.healthSignals)
+  redis.onUp(() => {
+    void sessions.recover()
+    recover().catch(() => undefined)
+  })
+  return {
+    sessions,
+    nonces: withFallbackNonces(shared.nonces, local.nonces),
+    webSocketTokens: withFallbackTokens(shared.webSocketTokens, local.webSocketTokens),
+    loginAttempts: withFallbackAttempts(shared.loginAttempts, local.loginAttempts),
+    healthSignals: signals,
+    peerHealth: shared.peerHealth,
+    status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
+    close: () => redis.close(),
+  }
+}

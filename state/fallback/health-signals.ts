@@ -1,0 +1,48 @@
+// Words of outside monitors in Redis, with a copy in this node that serves while Redis is away.
+import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'
+
+/**
+ * @param local  hears every word, and tells the subscribers
+ * @returns the port, and what tells `shared` the words that it missed
+ */
+export function withFallbackSignals(
+  shared: HealthSignals,
+  local: HealthSignals,
+): { readonly signals: HealthSignals; readonly recover: () => Promise<void> } {
+  /** `local` has a word that `shared` has not. */
+  let isBehind = false
+  const recover = async (): Promise<void> => {
+    const known = new Map((await shared.load()).map((one) => [keyOf(one), one.postedAtMs]))
+    for (const signal of await local.load()) {
+      const isNewer = signal.postedAtMs > (known.get(keyOf(signal)) ?? Number.NEGATIVE_INFINITY)
+      if (isNewer) await shared.post(signal)
+    }
+    isBehind = false
+  }
+  shared.subscribe((signal) => void local.post(signal))
+  return {
+    signals: {
+      post: async (signal) => {
+        try {
+          const outcome = await shared.post(signal)
+          if (isBehind) recover().catch(() => undefined)
+          return outcome
+        } catch {
+          isBehind = true
+          return await local.post(signal)
+        }
+      },
+      load: async () => {
+        try {
+          return await shared.load()
+        } catch {
+          return await local.load()
+        }
+      },
+      subscribe: local.subscribe,
+    },
+    recover,
+  }
+}
+
+const keyOf = ({ memberUid, source }: HealthSignal): string => JSON.stringify([memberUid, source])

@@ -1,0 +1,55 @@
+// Nonces, WebSocket tokens and login attempts in Redis, and in memory while Redis is away.
+import { ok } from '#lib/result.ts'
+import type { LoginAttempts } from '../ports/login-attempts.ts'
+import type { OidcNonces } from '../ports/oidc-nonces.ts'
+import type { WebSocketTokens } from '../ports/websocket-tokens.ts'
+
+/** A nonce is in one of the two, so it is good once. */
+export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcNonces {
+  return {
+    put: async (nonce, value) => {
+      const put = await shared.put(nonce, value)
+      return put.ok ? put : await local.put(nonce, value)
+    },
+    take: async (nonce) => {
+      const here = await local.take(nonce)
+      if (here.ok && here.value !== null) return here
+      const taken = await shared.take(nonce)
+      return taken.ok ? taken : ok(null)
+    },
+  }
+}
+
+/** Claimed in both, so that a claim while Redis is away counts when it is back. */
+export function withFallbackTokens(
+  shared: WebSocketTokens,
+  local: WebSocketTokens,
+): WebSocketTokens {
+  return {
+    claim: async (tokenId, ttlMs) => {
+      const here = await local.claim(tokenId, ttlMs)
+      if (!here.ok || !here.value) return here
+      const claimed = await shared.claim(tokenId, ttlMs)
+      return claimed.ok ? claimed : here
+    },
+  }
+}
+
+/** Counted in both; the larger count stands, so that losing Redis gives nobody new tries. */
+export function withFallbackAttempts(shared: LoginAttempts, local: LoginAttempts): LoginAttempts {
+  const larger = async (name: 'record' | 'count', key: string, windowMs: number) => {
+    const here = await local[name](key, windowMs)
+    const there = await shared[name](key, windowMs)
+    if (!there.ok || !here.ok) return here
+    return here.value.count > there.value.count ? here : there
+  }
+  return {
+    record: (key, windowMs) => larger('record', key, windowMs),
+    count: (key) => larger('count', key, 0),
+    clear: async (key) => {
+      await local.clear(key)
+      await shared.clear(key)
+      return ok(undefined)
+    },
+  }
+}

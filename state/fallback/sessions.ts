@@ -1,0 +1,111 @@
+// Sessions in Redis; in the memory of this node while Redis is away (document A, "Session").
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import { MemorySessions } from '../memory/sessions.ts'
+import type { Session, SessionIdentity, Sessions } from '../ports/sessions.ts'
+import type { StoreCall } from '../ports/store-result.ts'
+import type { RedisSessions } from '../redis/sessions.ts'
+
+/** Ends of sessions that Redis has to hear of when it is back. */
+const pendingMax = 100_000
+
+export class FallbackSessions implements Sessions {
+  readonly #redis: RedisSessions
+  readonly #memory: MemorySessions
+  readonly #clock: Clock
+  /** Token hash, and when. */
+  readonly #pendingHashes = new Map<string, number>()
+  /** User, and when it was on the clock that never goes back. */
+  readonly #pendingUsers = new Map<string, number>()
+  #recovering: Promise<void> | null = null
+
+  constructor(redis: RedisSessions, clock: Clock) {
+    this.#redis = redis
+    this.#memory = new MemorySessions(clock)
+    this.#clock = clock
+  }
+
+  /** Sessions that only this node knows. */
+  get localCount(): number {
+    return this.#memory.size
+  }
+
+  readonly create = async (
+    tokenHash: string,
+    identity: SessionIdentity,
+    ttlMs: number,
+  ): StoreCall<Session> => {
+    // The order counts: an end of the user's sessions before this one is not to end it.
+    if (this.#pendingUsers.has(identity.userId)) await this.recover()
+    const shared = await this.#redis.create(tokenHash, identity, ttlMs)
+    return shared.ok ? shared : await this.#memory.create(tokenHash, identity, ttlMs)
+  }
+
+  readonly find = async (tokenHash: string, extendMs: number | null): StoreCall<Session | null> => {
+    if (this.#pendingHashes.has(tokenHash)) return ok(null)
+    const local = await this.#memory.find(tokenHash, extendMs)
+    if (local.ok && local.value !== null) {
+      this.#recoverSoon()
+      return local
+    }
+    const shared = await this.#redis.find(tokenHash, extendMs)
+    if (!shared.ok) return ok(null)
+    this.#recoverSoon()
+    const isEnded = shared.value !== null && this.#pendingUsers.has(shared.value.userId)
+    return isEnded ? ok(null) : shared
+  }
+
+  readonly revoke = async (tokenHash: string): StoreCall<boolean> => {
+    const local = await this.#memory.revoke(tokenHash)
+    const shared = await this.#redis.revoke(tokenHash)
+    const wasLocal = local.ok && local.value
+    if (shared.ok) return ok(wasLocal || shared.value)
+    if (!this.#remember(this.#pendingHashes, tokenHash)) return err(shared.error)
+    return ok(wasLocal)
+  }
+
+  readonly revokeUser = async (userId: string): StoreCall<number> => {
+    const local = await this.#memory.revokeUser(userId)
+    const shared = await this.#redis.revokeUser(userId)
+    const localCount = local.ok ? local.value : 0
+    if (shared.ok) return ok(localCount + shared.value)
+    if (!this.#remember(this.#pendingUsers, userId)) return err(shared.error)
+    return ok(localCount)
+  }
+
+  /** Tells Redis what it missed: first what ended, then what began. Safe to call at any time. */
+  readonly recover = async (): Promise<void> => {
+    this.#recovering ??= this.#recover().finally(() => (this.#recovering = null))
+    await this.#recovering
+  }
+
+  async #recover(): Promise<void> {
+    for (const hash of this.#pendingHashes.keys()) {
+      if (!(await this.#redis.revoke(hash)).ok) return
+      this.#pendingHashes.delete(hash)
+    }
+    for (const [userId, atMs] of this.#pendingUsers) {
+      const agoMs = this.#clock.monotonicMs() - atMs
+      if (!(await this.#redis.revokeUser(userId, agoMs)).ok) return
+      this.#pendingUsers.delete(userId)
+    }
+    for (const { tokenHash, identity, leftMs } of this.#memory.all()) {
+      const ageMs = this.#clock.nowMs() - identity.createdAtMs
+      if (!(await this.#redis.adopt(tokenHash, identity, leftMs, ageMs)).ok) return
+      // Somebody ended it in the meantime.
+      const left = await this.#memory.revoke(tokenHash)
+      if (left.ok && !left.value) await this.revoke(tokenHash)
+    }
+  }
+
+  #recoverSoon(): void {
+    if (this.#memory.size + this.#pendingHashes.size + this.#pendingUsers.size === 0) return
+    void this.recover()
+  }
+
+  #remember(pending: Map<string, number>, one: string): boolean {
+    if (pending.size >= pendingMax && !pending.has(one)) return false
+    pending.set(one, this.#clock.monotonicMs())
+    return true
+  }
+}

@@ -1,0 +1,130 @@
+// This node's verdicts in one file of the data directory: a line for each change, rewritten now and
+// then.
+import { readFileSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
+import { forgottenLine, readVerdictLines, savedLine, verdictKey } from './verdict-lines.ts'
+import type { VerdictMap } from './verdict-lines.ts'
+
+export const verdictFileLimits = {
+  /** A larger file is not read. Some 130 octets a verdict. */
+  bytesMax: 67_108_864,
+  /** Lines that no longer count, before the file is rewritten; as many as the others, if more. */
+  staleLinesMax: 1_000,
+} as const
+
+/**
+ * A file that is missing, damaged or not readable is none: each member then counts as healthy until
+ * it is probed. Lines that are whole are used whatever stands between them.
+ *
+ * @param path its folder is made when it is needed
+ */
+export function createFileHealthVerdicts(path: string, log: Log): HealthVerdicts {
+  const file = new VerdictFile(path, log)
+  return {
+    load: async () => file.load(),
+    save: async (changed) => {
+      if (changed.length === 0) return
+      await file.change((verdicts) => {
+        for (const verdict of changed) {
+          const { memberUid, ipAddress, healthy, warming, atMs } = verdict
+          verdicts.set(verdictKey(verdict), { memberUid, ipAddress, healthy, warming, atMs })
+        }
+        return changed.map(savedLine)
+      })
+    },
+    forget: async (owners) => {
+      await file.change((verdicts) => {
+        const known = owners.filter((owner) => verdicts.delete(verdictKey(owner)))
+        return known.map(forgottenLine)
+      })
+    },
+  }
+}
+
+class VerdictFile {
+  readonly #path: string
+  readonly #log: Log
+  #verdicts: VerdictMap | undefined
+  /** In the file; Infinity: it is not what `#verdicts` needs, and the next write makes it anew. */
+  #lines = Infinity
+  /** One write at a time. */
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(path: string, log: Log) {
+    this.#path = path
+    this.#log = log
+  }
+
+  load(): readonly StoredVerdict[] {
+    return [...this.#loaded().values()]
+  }
+
+  /** @param apply changes the verdicts and says so in lines */
+  change(apply: (verdicts: VerdictMap) => readonly string[]): Promise<void> {
+    const lines = apply(this.#loaded())
+    // A failed write leaves lines behind that the next one has to make good.
+    if (lines.length === 0 && this.#lines !== Infinity) return Promise.resolve()
+    const written = this.#writing.then(() => this.#write(lines))
+    this.#writing = written.catch(() => undefined)
+    return written
+  }
+
+  #loaded(): VerdictMap {
+    this.#verdicts ??= this.#read()
+    return this.#verdicts
+  }
+
+  #read(): VerdictMap {
+    const verdicts: VerdictMap = new Map()
+    try {
+      sweepTemporary(dirname(this.#path))
+      const size = statSync(this.#path, { throwIfNoEntry: false })?.size
+      if (size === undefined) return verdicts
+      if (size > verdictFileLimits.bytesMax) {
+        this.#warn({ bytes: size }, 'is larger than any that this node writes')
+        return verdicts
+      }
+      const damagedLines = readVerdictLines(readFileSync(this.#path, 'utf8'), verdicts)
+      if (damagedLines > 0) this.#warn({ damagedLines }, 'is damaged')
+    } catch (error) {
+      this.#warn({ err: error }, 'cannot be read')
+    }
+    return verdicts
+  }
+
+  #warn(fields: object, what: string): void {
+    this.#log.warn(
+      { file: this.#path, ...fields },
+      `the file of health verdicts ${what}; members without a stored verdict count as healthy until probed`,
+    )
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    const verdicts = this.#loaded()
+    const linesMax = verdicts.size + Math.max(verdictFileLimits.staleLinesMax, verdicts.size)
+    if (this.#lines + lines.length > linesMax) {
+      this.#lines = Infinity
+      writeDurably(this.#path, [...verdicts.values()].map(savedLine).join(''), 0o600)
+      this.#lines = verdicts.size
+      return
+    }
+    const before = this.#lines
+    this.#lines = Infinity
+    await append(this.#path, lines.join(''))
+    this.#lines = before + lines.length
+  }
+}
+
+async function append(path: string, text: string): Promise<void> {
+  const file = await open(path, 'a', 0o600)
+  try {
+    await file.appendFile(text)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}

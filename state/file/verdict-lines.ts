@@ -1,0 +1,60 @@
+// Verdicts as lines of JSON, and which of them hold when a file is read from its start.
+import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
+
+export type VerdictMap = Map<string, StoredVerdict>
+
+/** Longer lines are none of ours. */
+const lineCharactersMax = 1_024
+
+export function verdictKey({ memberUid, ipAddress }: VerdictOwner): string {
+  return `${memberUid} ${ipAddress}`
+}
+
+export function savedLine(verdict: StoredVerdict): string {
+  const { memberUid, ipAddress, healthy, warming, atMs } = verdict
+  return `${JSON.stringify({ memberUid, ipAddress, healthy, warming, atMs })}\n`
+}
+
+export function forgottenLine({ memberUid, ipAddress }: VerdictOwner): string {
+  return `${JSON.stringify({ memberUid, ipAddress, forgotten: true })}\n`
+}
+
+/**
+ * Later lines replace earlier ones. What is after the last line end is the rest of a write that was
+ * cut off, and is no damage.
+ *
+ * @returns how many whole lines could not be read
+ */
+export function readVerdictLines(text: string, into: VerdictMap): number {
+  let damaged = 0
+  let from = 0
+  for (;;) {
+    const end = text.indexOf('\n', from)
+    if (end < 0) return damaged
+    if (end - from > lineCharactersMax || !readLine(text.slice(from, end), into)) damaged++
+    from = end + 1
+  }
+}
+
+function readLine(line: string, into: VerdictMap): boolean {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return false
+  }
+  if (typeof value !== 'object' || value === null) return false
+  const { memberUid, ipAddress, healthy, warming, atMs, forgotten } = value as {
+    [Key in keyof StoredVerdict | 'forgotten']?: unknown
+  }
+  if (typeof memberUid !== 'string' || typeof ipAddress !== 'string') return false
+  const key = verdictKey({ memberUid, ipAddress })
+  if (forgotten === true) {
+    into.delete(key)
+    return true
+  }
+  if (typeof healthy !== 'boolean' || typeof warming !== 'boolean') return false
+  if (typeof atMs !== 'number' || !Number.isFinite(atMs)) return false
+  into.set(key, { memberUid, ipAddress, healthy, warming, atMs })
+  return true
+}

@@ -1,0 +1,76 @@
+// Entries that end by themselves, in a bounded number; time is the one that never goes back.
+import type { Clock } from '#lib/clock.ts'
+
+interface Entry<T> {
+  readonly value: T
+  readonly endMs: number
+}
+
+/** Between two looks for what has ended, when there is no room. */
+const sweepPauseMs = 1_000
+
+export class ExpiringMap<T> {
+  readonly #clock: Clock
+  readonly #entriesMax: number
+  readonly #onDrop: (key: string, value: T) => void
+  /** The entry that was set longest ago first. */
+  readonly #entries = new Map<string, Entry<T>>()
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+
+  /** @param onDrop  hears of each entry that goes, for whatever reason */
+  constructor(
+    clock: Clock,
+    entriesMax: number,
+    onDrop: (key: string, value: T) => void = () => undefined,
+  ) {
+    this.#clock = clock
+    this.#entriesMax = entriesMax
+    this.#onDrop = onDrop
+  }
+
+  get(key: string): { readonly value: T; readonly leftMs: number } | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    const leftMs = entry.endMs - this.#clock.monotonicMs()
+    if (leftMs > 0) return { value: entry.value, leftMs }
+    this.delete(key)
+    return undefined
+  }
+
+  /** Without room, the entry that was set longest ago goes. */
+  set(key: string, value: T, ttlMs: number): void {
+    this.delete(key)
+    if (this.#entries.size >= this.#entriesMax) this.#makeRoom()
+    this.#entries.set(key, { value, endMs: this.#clock.monotonicMs() + ttlMs })
+  }
+
+  /** @returns whether it was there and had not ended */
+  delete(key: string): boolean {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return false
+    this.#entries.delete(key)
+    this.#onDrop(key, entry.value)
+    return entry.endMs > this.#clock.monotonicMs()
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  keys(): readonly string[] {
+    return [...this.#entries.keys()]
+  }
+
+  #makeRoom(): void {
+    const nowMs = this.#clock.monotonicMs()
+    // Looking through everything for each new entry would make a full map a slow one.
+    if (nowMs - this.#sweptAtMs >= sweepPauseMs) {
+      this.#sweptAtMs = nowMs
+      for (const key of this.keys()) this.get(key)
+    }
+    for (const key of this.#entries.keys()) {
+      if (this.#entries.size < this.#entriesMax) return
+      this.delete(key)
+    }
+  }
+}

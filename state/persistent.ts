@@ -1,0 +1,84 @@
+// Everything that outlives the process, on PostgreSQL or on the database inside the process.
+import { join } from 'node:path'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { AuditCopy } from './ports/audit.ts'
+import type { HealthVerdicts } from './ports/health-verdicts.ts'
+import type { Licences } from './ports/licences.ts'
+import type { Roles } from './ports/roles.ts'
+import type { SharedSettings } from './ports/settings.ts'
+import type { TenantKeys } from './ports/tenant-keys.ts'
+import type { Usage } from './ports/usage.ts'
+import type { Users } from './ports/users.ts'
+import { createSqlAudit } from './sql/audit.ts'
+import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
+import { createSqlLicences } from './sql/licences.ts'
+import { pgliteDriver } from './sql/pglite.ts'
+import { postgresDriver } from './sql/postgres.ts'
+import { createSqlRoles } from './sql/roles.ts'
+import { createSqlSettings } from './sql/settings.ts'
+import { openSql } from './sql/sql.ts'
+import type { Sql, SqlStatus } from './sql/sql.ts'
+import { createSqlTenantKeys } from './sql/tenant-keys.ts'
+import { createSqlUsage } from './sql/usage.ts'
+import { createSqlUsers } from './sql/users.ts'
+
+export interface PersistentOptions {
+  /** `database.url`; empty: the database inside the process. A secret. */
+  readonly url: string
+  /** The data directory, which the caller holds. The embedded database is in `database` below. */
+  readonly dataDir: string
+  /** This node's name. */
+  readonly node: string
+  readonly clock: Clock
+}
+
+export interface PersistentState {
+  readonly users: Users
+  readonly roles: Roles
+  readonly tenantKeys: TenantKeys
+  readonly licences: Licences
+  readonly settings: SharedSettings
+  readonly usage: Usage
+  readonly audit: AuditCopy
+  readonly healthVerdicts: HealthVerdicts
+  /** For backups. */
+  readonly sql: Sql
+  readonly status: () => SqlStatus
+  readonly close: () => Promise<void>
+}
+
+/**
+ * A database that cannot be reached is no error: the ports answer `store-away` until it is back.
+ *
+ * Errors: a sentence that says what to do, without the URL.
+ */
+export async function createPersistent(
+  options: PersistentOptions,
+): Promise<Result<PersistentState, string>> {
+  const { url, dataDir, node, clock } = options
+  if (url !== '' && !/^postgres(ql)?:\/\/[^/]/.test(url)) {
+    return err('database.url does not begin with postgresql:// and a host. Mend or remove it.')
+  }
+  const opened = await (url === ''
+    ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock)
+    : openSql('postgresql', postgresDriver(url), clock))
+  return opened.ok ? ok(persistentState(opened.value, node)) : opened
+}
+
+export function persistentState(sql: Sql, node: string): PersistentState {
+  return {
+    users: createSqlUsers(sql),
+    roles: createSqlRoles(sql),
+    tenantKeys: createSqlTenantKeys(sql),
+    licences: createSqlLicences(sql),
+    settings: createSqlSettings(sql),
+    usage: createSqlUsage(sql),
+    audit: createSqlAudit(sql),
+    healthVerdicts: createSqlHealthVerdicts(sql, node),
+    sql,
+    status: sql.status,
+    close: sql.close,
+  }
+}

@@ -1,0 +1,19 @@
+// The port that counts failed logins, so that guessing can be slowed down.
+import type { StoreCall } from './store-result.ts'
+
+export interface AttemptCount {
+  readonly count: number
+  /** Until the count is zero again; 0: it is. */
+  readonly resetsInMs: number
+}
+
+export const loginAttemptLimits = { perNodeMax: 100_000 } as const
+
+/** `key` says what is counted, such as an address or an account; any text. */
+export interface LoginAttempts {
+  /** Counts one more. The window begins with the first of them and is not extended. */
+  readonly record: (key: string, windowMs: number) => StoreCall<AttemptCount>
+  readonly count: (key: string) => StoreCall<AttemptCount>
+  /** After a login that succeeded. */
+  readonly clear: (key: string) => StoreCall<void>
+}

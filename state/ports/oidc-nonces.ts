@@ -1,0 +1,16 @@
+// The port for logins that are on their way through an identity provider.
+import type { StoreCall } from './store-result.ts'
+
+export const nonceLimits = {
+  /** Document A, "OIDC state nonce expiry". */
+  ttlMs: 10 * 60_000,
+  valueLengthMax: 4_096,
+  perNodeMax: 10_000,
+} as const
+
+export interface OidcNonces {
+  /** @param value what the callback needs, such as the PKCE verifier */
+  readonly put: (nonce: string, value: string) => StoreCall<void>
+  /** Gives it once; null: never there, used already, or older than ten minutes. */
+  readonly take: (nonce: string) => StoreCall<string | null>
+}

@@ -1,0 +1,56 @@
+// The port for named sets of permissions (document A, "Role").
+import type { StoreCall } from './store-result.ts'
+import type { TenantScope } from './tenant-scope.ts'
+
+export interface Role {
+  readonly id: string
+  readonly name: string
+  /** Sorted, each once. */
+  readonly permissions: readonly string[]
+  readonly isSystem: boolean
+  /** null: a built-in role, which every tenant has. */
+  readonly tenantId: string | null
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export interface NewRole {
+  readonly id: string
+  readonly name: string
+  readonly permissions: readonly string[]
+  readonly tenantId: string
+  readonly createdAtMs: number
+}
+
+export interface SystemRole {
+  readonly name: string
+  readonly permissions: readonly string[]
+}
+
+export const roleLimits = { perTenantMax: 1_000, permissionsMax: 200 } as const
+
+export interface Roles {
+  /**
+   * Brings the built-in roles up to this program's: a missing role is made, with its name as its
+   * id; an atom that it never had is added. What people added stays, what they took away too.
+   */
+  readonly ensureSystem: (roles: readonly SystemRole[], nowMs: number) => StoreCall<void>
+  readonly create: (role: NewRole) => StoreCall<Role, 'name-taken' | 'too-many-roles'>
+  /** The scope's own roles and the built-in ones, by name; built-in ones first. */
+  readonly list: (scope: TenantScope) => StoreCall<readonly Role[]>
+  readonly find: (scope: TenantScope, id: string) => StoreCall<Role | null>
+  /** The role that a user of `tenantId` has by this name. */
+  readonly findByName: (tenantId: string, name: string) => StoreCall<Role | null>
+  /** @returns null: no such role in the scope. Built-in roles change in every-tenant scope only. */
+  readonly setPermissions: (
+    scope: TenantScope,
+    id: string,
+    permissions: readonly string[],
+    nowMs: number,
+  ) => StoreCall<Role | null>
+  /** `role-in-use`: a user of the tenant has it. @returns whether there was one */
+  readonly delete: (
+    scope: TenantScope,
+    id: string,
+  ) => StoreCall<boolean, 'system-role' | 'role-in-use'>
+}

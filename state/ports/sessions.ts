@@ -1,0 +1,32 @@
+// The port for who is logged in (document A, "Session"). A token itself is never here.
+import type { StoreCall } from './store-result.ts'
+
+export interface SessionIdentity {
+  readonly userId: string
+  readonly tenantId: string
+  readonly role: string
+  /** Unix epoch. */
+  readonly createdAtMs: number
+}
+
+export interface Session extends SessionIdentity {
+  readonly expiresAtMs: number
+}
+
+export const sessionLimits = { perUserMax: 1_000, perNodeMax: 100_000 } as const
+
+/** `tokenHash`: SHA-256 of the token, 64 hexadecimal digits. */
+export interface Sessions {
+  /** Above `perUserMax` the user's session that expires first goes. */
+  readonly create: (
+    tokenHash: string,
+    identity: SessionIdentity,
+    ttlMs: number,
+  ) => StoreCall<Session>
+  /** @param extendMs the life begins anew with so long; null: it goes on as it was */
+  readonly find: (tokenHash: string, extendMs: number | null) => StoreCall<Session | null>
+  /** On all nodes. @returns whether there was one */
+  readonly revoke: (tokenHash: string) => StoreCall<boolean>
+  /** Ends all sessions of a user on all nodes. @returns how many are known to have ended */
+  readonly revokeUser: (userId: string) => StoreCall<number>
+}

@@ -1,0 +1,17 @@
+// What a call to a store may come to besides its value.
+import type { Result } from '#lib/result.ts'
+
+/**
+ * `store-away`: not reached in time, or not reached at all; trying later may help.
+ * `store-refused`: the values cannot be stored, such as text with a NUL.
+ */
+export type StoreFault = 'store-away' | 'store-refused'
+
+export interface StoreFailure<Code extends string = never> {
+  readonly code: StoreFault | Code
+  /** A sentence without any value of a row, of a query or of a URL: it may be logged and shown. */
+  readonly message: string
+}
+
+/** Never rejects: what can go wrong outside the program is a value. */
+export type StoreCall<T, Code extends string = never> = Promise<Result<T, StoreFailure<Code>>>

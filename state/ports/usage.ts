@@ -1,0 +1,37 @@
+// The port for what each tenant used, hour by hour (document B, "Usage").
+import type { StoreCall } from './store-result.ts'
+
+export interface UsageRecord {
+  readonly tenantId: string
+  /** The hour, `YYYY-MM-DDTHH` in UTC. Sorting as text is sorting by time. */
+  readonly period: string
+  readonly dnsQueries: number
+  readonly apiCalls: number
+}
+
+export interface UsageBatch {
+  /** Unique: a batch that was counted already is passed over, so that a retry adds nothing. */
+  readonly id: string
+  readonly nowMs: number
+  /** What came to pass since the batch before; the same tenant and hour may occur twice. */
+  readonly records: readonly UsageRecord[]
+}
+
+export const usageLimits = {
+  recordsPerBatchMax: 10_000,
+  /** A year of hours and some. */
+  rangeRecordsMax: 10_000,
+  /** A batch's id is known for so long. */
+  batchKeptMs: 24 * 3_600_000,
+} as const
+
+export interface Usage {
+  /** Adds all of the batch or nothing of it. */
+  readonly add: (batch: UsageBatch) => StoreCall<void>
+  /** One tenant's hours, `from` and `to` included, oldest first. */
+  readonly range: (
+    tenantId: string,
+    from: string,
+    to: string,
+  ) => StoreCall<readonly UsageRecord[], 'range-too-wide'>
+}

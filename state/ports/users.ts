@@ -1,0 +1,81 @@
+// The port for accounts of people (document A, "User").
+import type { StoreCall } from './store-result.ts'
+import type { TenantScope } from './tenant-scope.ts'
+
+export type AuthProvider = 'password' | 'oidc'
+
+export interface TotpState {
+  /** AES-256-GCM under the key of the installation; the store never sees the secret. */
+  readonly secretCiphertext: string
+  /** False until the first code was confirmed. */
+  readonly active: boolean
+  /** The 30-second step of the last code that was taken; a code of it or before is a replay. */
+  readonly lastUsedStep: number | null
+}
+
+export interface User {
+  readonly id: string
+  /** As it was written. Two addresses that differ in case only are the same one. */
+  readonly email: string
+  readonly displayName: string
+  /** A role's name. */
+  readonly role: string
+  readonly tenantId: string
+  readonly authProvider: AuthProvider
+  /** null: no password, and so no login with one. */
+  readonly passwordHash: string | null
+  /** null: none was ever set up, or it was cleared. */
+  readonly totp: TotpState | null
+  /** Unix epoch. */
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export interface NewUser {
+  readonly id: string
+  readonly email: string
+  readonly displayName: string
+  readonly role: string
+  readonly tenantId: string
+  readonly authProvider: AuthProvider
+  readonly passwordHash: string | null
+  readonly createdAtMs: number
+}
+
+/** Absent: stays. `totp: null` clears it. */
+export interface UserChange {
+  readonly displayName?: string
+  readonly role?: string
+  readonly passwordHash?: string | null
+  readonly totp?: TotpState | null
+  readonly updatedAtMs: number
+}
+
+/** The most accounts that one list gives; a tenant may not have more. */
+export const userLimits = { perTenantMax: 10_000, emailLengthMax: 254 } as const
+
+export interface Users {
+  /** `too-many-users`: the tenant has `perTenantMax` of them. */
+  readonly create: (user: NewUser) => StoreCall<User, 'email-taken' | 'too-many-users'>
+  /** Creates the very first account; of two at the same moment one wins. */
+  readonly createFirst: (user: NewUser) => StoreCall<User, 'not-first'>
+  readonly find: (scope: TenantScope, id: string) => StoreCall<User | null>
+  /** For a login, before the tenant is known. */
+  readonly findByEmail: (email: string) => StoreCall<User | null>
+  /** Oldest first. */
+  readonly list: (scope: TenantScope) => StoreCall<readonly User[]>
+  /** @returns null: there is no such account in the scope */
+  readonly update: (scope: TenantScope, id: string, change: UserChange) => StoreCall<User | null>
+  /** @returns whether there was one */
+  readonly delete: (scope: TenantScope, id: string) => StoreCall<boolean>
+  readonly hasAny: () => StoreCall<boolean>
+  /** @returns false: the step or a later one was used already; of two at once one gets true */
+  readonly useTotpStep: (id: string, step: number) => StoreCall<boolean>
+  /** Ciphertexts of active secrets, for the check of the key at start; at most `limit`. */
+  readonly totpCiphertexts: (limit: number) => StoreCall<readonly string[]>
+}
+
+/** What is compared: Unicode's composed form, without case. */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}

@@ -1,0 +1,13 @@
+// The port that makes a token of the WebSocket feed good for one connection.
+import type { StoreCall } from './store-result.ts'
+
+export const webSocketTokenLimits = { ttlMsMax: 3_600_000, perNodeMax: 100_000 } as const
+
+export interface WebSocketTokens {
+  /**
+   * @param tokenId the token's unique id (`jti`)
+   * @param ttlMs   what is left of the token's life
+   * @returns true for the first claim, on whichever node
+   */
+  readonly claim: (tokenId: string, ttlMs: number) => StoreCall<boolean>
+}

@@ -1,0 +1,19 @@
+// How long this program waits for Redis before it goes on without.
+
+export const redisLimits = {
+  connectTimeoutMs: 2_000,
+  commandTimeoutMs: 1_000,
+  /** Commands under way and waiting; one more is refused. */
+  commandsMax: 1_000,
+  /** A connection that is silent for so long is given up; a ping keeps it from being silent. */
+  silenceMs: 9_000,
+  pingMs: 3_000,
+  reconnectFirstMs: 50,
+  reconnectMaxMs: 2_000,
+  /** Between two questions to a Redis that is still reading its files. */
+  loadingPauseMs: 100,
+  /** Fields read from a hash in one go. */
+  fieldsPerScan: 1_000,
+  /** What a node said of members is forgotten when it says nothing for so long. */
+  peerKeptMs: 10 * 60_000,
+} as const

@@ -1,0 +1,80 @@
+// This node's verdicts in the table `health_verdicts`; other nodes have rows of their own.
+import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
+import type { StoreCall } from '../ports/store-result.ts'
+import { sqlLimits } from './limits.ts'
+import type { Sql } from './sql.ts'
+
+/** @param node  the node's name, which it keeps over restarts */
+export function createSqlHealthVerdicts(database: Sql, node: string): HealthVerdicts {
+  return {
+    load: () =>
+      orReject(
+        database.repeatable(async (db) => {
+          const rows = await db
+            .selectFrom('health_verdicts')
+            .selectAll()
+            .where('node', '=', node)
+            .execute()
+          return rows.map(({ member_uid, ip_address, healthy, warming, at_ms }) => ({
+            memberUid: member_uid,
+            ipAddress: ip_address,
+            healthy,
+            warming,
+            atMs: at_ms,
+          }))
+        }),
+      ),
+    save: (verdicts) => {
+      // A statement must not meet the same row twice.
+      const rows = [...new Map(verdicts.map((one) => [keyOf(one), rowOf(node, one)])).values()]
+      return orReject(
+        database.repeatable(async (db) => {
+          for (let i = 0; i < rows.length; i += sqlLimits.rowsPerStatement) {
+            await db
+              .insertInto('health_verdicts')
+              .values(rows.slice(i, i + sqlLimits.rowsPerStatement))
+              .onConflict((conflict) =>
+                conflict.columns(['node', 'member_uid', 'ip_address']).doUpdateSet((from) => ({
+                  healthy: from.ref('excluded.healthy'),
+                  warming: from.ref('excluded.warming'),
+                  at_ms: from.ref('excluded.at_ms'),
+                })),
+              )
+              .execute()
+          }
+        }),
+      )
+    },
+    forget: (owners) =>
+      orReject(
+        database.repeatable(async (db) => {
+          for (const { memberUid, ipAddress } of owners) {
+            await db
+              .deleteFrom('health_verdicts')
+              .where('node', '=', node)
+              .where('member_uid', '=', memberUid)
+              .where('ip_address', '=', ipAddress)
+              .execute()
+          }
+        }),
+      ),
+  }
+}
+
+const keyOf = ({ memberUid, ipAddress }: StoredVerdict): string => `${memberUid} ${ipAddress}`
+
+const rowOf = (node: string, verdict: StoredVerdict) => ({
+  node,
+  member_uid: verdict.memberUid,
+  ip_address: verdict.ipAddress,
+  healthy: verdict.healthy,
+  warming: verdict.warming,
+  at_ms: verdict.atMs,
+})
+
+/** This port rejects where the others give a value. */
+async function orReject<T>(call: StoreCall<T>): Promise<T> {
+  const result = await call
+  if (!result.ok) throw new Error(result.error.message)
+  return result.value
+}

@@ -1,0 +1,18 @@
+// How long and how often this program asks a database before it goes on without.
+
+export const sqlLimits = {
+  connectionsMax: 8,
+  connectTimeoutMs: 2_000,
+  /** For the server; the client waits `replyGraceMs` longer for its word. */
+  statementTimeoutMs: 10_000,
+  replyGraceMs: 2_000,
+  /** Calls under way and waiting for a connection; one more is refused. */
+  callsMax: 1_000,
+  /** Pauses before another try. */
+  retryPausesMs: [50, 200, 600],
+  /** No new try begins after that. */
+  callTimeMs: 3_000,
+  /** Between two attempts to open a database that could not be opened. */
+  reopenPauseMs: 500,
+  rowsPerStatement: 500,
+} as const

@@ -1,0 +1,12 @@
+// One step of the schema.
+
+export interface Migration {
+  /** 1, 2, 3 … */
+  readonly version: number
+  readonly name: string
+  /**
+   * They only add: tables, columns with a default or without "not null", indexes. So a node that
+   * is one version behind goes on working while the others are upgraded.
+   */
+  readonly statements: readonly string[]
+}

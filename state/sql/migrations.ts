@@ -1,0 +1,9 @@
+// Every step of the schema, oldest first. A step that was released is never changed.
+import type { Migration } from './migration.ts'
+import { accounts } from './migrations/0001-accounts.ts'
+import { records } from './migrations/0002-records.ts'
+
+export const migrations: readonly Migration[] = Object.freeze([accounts, records])
+
+/** The schema that this program writes. */
+export const schemaVersion = migrations.length

@@ -1,0 +1,112 @@
+// The tables as the query builder sees them; `migrations/` makes them.
+import type { Kysely } from 'kysely'
+
+export interface UsersTable {
+  readonly id: string
+  readonly email: string
+  readonly email_key: string
+  readonly display_name: string
+  readonly role: string
+  readonly tenant_id: string
+  readonly auth_provider: string
+  readonly password_hash: string | null
+  readonly totp_ciphertext: string | null
+  readonly totp_active: boolean
+  readonly totp_last_step: number | null
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+}
+
+export interface RolesTable {
+  readonly id: string
+  /** Empty: every tenant. */
+  readonly tenant_id: string
+  readonly name: string
+  /** JSON: an array of atoms. */
+  readonly permissions: string
+  /** JSON: the atoms that the program has given to this built-in role so far. */
+  readonly given_permissions: string
+  readonly is_system: boolean
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+}
+
+export interface TenantKeysTable {
+  readonly tenant_id: string
+  readonly key_hash: string
+  readonly created_at_ms: number
+}
+
+/** One row, with id 1. */
+export interface InstallationTable {
+  readonly id: number
+  readonly install_id: string
+  readonly licence_token: string | null
+  readonly licence_source: string | null
+  readonly licence_saved_at_ms: number | null
+  readonly trial_kind: string | null
+  readonly trial_started_at_ms: number | null
+  readonly trial_expires_at_ms: number | null
+}
+
+export interface SettingsTable {
+  readonly key: string
+  /** JSON. */
+  readonly value: string
+  readonly updated_at_ms: number
+}
+
+export interface UsageHoursTable {
+  readonly tenant_id: string
+  readonly period: string
+  readonly dns_queries: number
+  readonly api_calls: number
+}
+
+export interface UsageBatchesTable {
+  readonly id: string
+  readonly at_ms: number
+}
+
+export interface AuditEntriesTable {
+  readonly id: string
+  readonly at_ms: number
+  readonly method: string
+  readonly path: string
+  readonly actor: string
+  readonly remote: string
+  readonly status: number
+  readonly duration_ms: number
+  readonly tenant_id: string
+  readonly request_id: string | null
+}
+
+export interface HealthVerdictsTable {
+  readonly node: string
+  readonly member_uid: string
+  readonly ip_address: string
+  readonly healthy: boolean
+  readonly warming: boolean
+  readonly at_ms: number
+}
+
+export interface SchemaVersionsTable {
+  readonly version: number
+  readonly name: string
+  readonly applied_at_ms: number
+}
+
+export interface Tables {
+  readonly users: UsersTable
+  readonly roles: RolesTable
+  readonly tenant_keys: TenantKeysTable
+  readonly installation: InstallationTable
+  readonly settings: SettingsTable
+  readonly usage_hours: UsageHoursTable
+  readonly usage_batches: UsageBatchesTable
+  readonly audit_entries: AuditEntriesTable
+  readonly health_verdicts: HealthVerdictsTable
+  readonly gslbd_schema: SchemaVersionsTable
+}
+
+export type Db = Kysely<Tables>

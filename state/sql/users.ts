@@ -1,0 +1,185 @@
+// Accounts in the table `users`.
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import { err, ok } from '#lib/result.ts'
+import type { StoreCall } from '../ports/store-result.ts'
+import type { TenantScope } from '../ports/tenant-scope.ts'
+import { emailKey, userLimits } from '../ports/users.ts'
+import type { AuthProvider, NewUser, User, UserChange, Users } from '../ports/users.ts'
+import { inScope } from './scope.ts'
+import type { Sql } from './sql.ts'
+import type { Db, UsersTable } from './tables.ts'
+
+export function createSqlUsers(database: Sql): Users {
+  return new SqlUsers(database)
+}
+
+class SqlUsers implements Users {
+  readonly #database: Sql
+
+  constructor(database: Sql) {
+    this.#database = database
+  }
+
+  readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
+    const created = await this.#database.once((db) =>
+      db.transaction().execute(async (transaction) => {
+        const { count } = await transaction
+          .selectFrom('users')
+          .select((from) => from.fn.countAll<number>().as('count'))
+          .where('tenant_id', '=', user.tenantId)
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= userLimits.perTenantMax) return 'too-many-users'
+        return (await insert(transaction, user)) ?? 'email-taken'
+      }),
+    )
+    if (!created.ok) return created
+    if (created.value === 'email-taken') {
+      return err({ code: 'email-taken', message: 'Another account has this e-mail address.' })
+    }
+    if (created.value === 'too-many-users') {
+      const message = `A tenant has at most ${userLimits.perTenantMax} accounts.`
+      return err({ code: 'too-many-users', message })
+    }
+    return ok(created.value)
+  }
+
+  readonly createFirst = async (user: NewUser): StoreCall<User, 'not-first'> => {
+    const created = await this.#database.once((db) =>
+      db.transaction().execute(async (transaction) => {
+        // Of two at once, the second waits here and then sees the account of the first.
+        await sql`lock table users in share row exclusive mode`.execute(transaction)
+        return (await hasAny(transaction)) ? undefined : await insert(transaction, user)
+      }),
+    )
+    if (!created.ok) return created
+    if (created.value !== undefined) return ok(created.value)
+    return err({ code: 'not-first', message: 'There is an account already.' })
+  }
+
+  readonly find = (scope: TenantScope, id: string): StoreCall<User | null> =>
+    this.#database.repeatable(async (db) => {
+      const query = db.selectFrom('users').selectAll().where('id', '=', id)
+      const row = await query.where(inScope<'users'>(scope)).executeTakeFirst()
+      return row === undefined ? null : userOf(row)
+    })
+
+  readonly findByEmail = (email: string): StoreCall<User | null> =>
+    this.#database.repeatable(async (db) => {
+      const key = emailKey(email)
+      const query = db.selectFrom('users').selectAll().where('email_key', '=', key)
+      const row = await query.executeTakeFirst()
+      return row === undefined ? null : userOf(row)
+    })
+
+  readonly list = (scope: TenantScope): StoreCall<readonly User[]> =>
+    this.#database.repeatable(async (db) => {
+      const query = db.selectFrom('users').selectAll().where(inScope<'users'>(scope))
+      const rows = await query.orderBy('created_at_ms').orderBy('id').execute()
+      return rows.map(userOf)
+    })
+
+  readonly update = (scope: TenantScope, id: string, change: UserChange): StoreCall<User | null> =>
+    this.#database.repeatable(async (db) => {
+      const query = db.updateTable('users').set(columnsOf(change)).where('id', '=', id)
+      const row = await query.where(inScope<'users'>(scope)).returningAll().executeTakeFirst()
+      return row === undefined ? null : userOf(row)
+    })
+
+  readonly delete = (scope: TenantScope, id: string): StoreCall<boolean> =>
+    this.#database.once(async (db) => {
+      const query = db.deleteFrom('users').where('id', '=', id).where(inScope<'users'>(scope))
+      return (await query.executeTakeFirst()).numDeletedRows > 0n
+    })
+
+  readonly hasAny = (): StoreCall<boolean> => this.#database.repeatable(hasAny)
+
+  readonly useTotpStep = (id: string, step: number): StoreCall<boolean> =>
+    this.#database.once(async (db) => {
+      const query = db
+        .updateTable('users')
+        .set({ totp_last_step: step })
+        .where('id', '=', id)
+        .where('totp_ciphertext', 'is not', null)
+        .where((from) =>
+          from.or([from('totp_last_step', 'is', null), from('totp_last_step', '<', step)]),
+        )
+      return (await query.executeTakeFirst()).numUpdatedRows > 0n
+    })
+
+  readonly totpCiphertexts = (limit: number): StoreCall<readonly string[]> =>
+    this.#database.repeatable(async (db) => {
+      const rows = await db
+        .selectFrom('users')
+        .select('totp_ciphertext')
+        .where('totp_active', '=', true)
+        .where('totp_ciphertext', 'is not', null)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => row.totp_ciphertext!)
+    })
+}
+
+/** @returns undefined: the address is taken */
+async function insert(db: Db, user: NewUser): Promise<User | undefined> {
+  const row = await db
+    .insertInto('users')
+    .values({
+      id: user.id,
+      email: user.email.trim(),
+      email_key: emailKey(user.email),
+      display_name: user.displayName,
+      role: user.role,
+      tenant_id: user.tenantId,
+      auth_provider: user.authProvider,
+      password_hash: user.passwordHash,
+      totp_active: false,
+      created_at_ms: user.createdAtMs,
+      updated_at_ms: user.createdAtMs,
+    })
+    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  return row === undefined ? undefined : userOf(row)
+}
+
+async function hasAny(db: Db): Promise<boolean> {
+  const row = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+function columnsOf({ displayName, role, passwordHash, totp, updatedAtMs }: UserChange) {
+  return {
+    ...(displayName === undefined ? {} : { display_name: displayName }),
+    ...(role === undefined ? {} : { role }),
+    ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+    ...(totp === undefined
+      ? {}
+      : {
+          totp_ciphertext: totp?.secretCiphertext ?? null,
+          totp_active: totp?.active ?? false,
+          totp_last_step: totp?.lastUsedStep ?? null,
+        }),
+    updated_at_ms: updatedAtMs,
+  }
+}
+
+function userOf(row: Selectable<UsersTable>): User {
+  const secretCiphertext = row.totp_ciphertext
+  return {
+    id: row.id,
+    email: row.email,
+    displayName: row.display_name,
+    role: row.role,
+    tenantId: row.tenant_id,
+    authProvider: row.auth_provider as AuthProvider,
+    passwordHash: row.password_hash,
+    totp:
+      secretCiphertext === null
+        ? null
+        : { secretCiphertext, active: row.totp_active, lastUsedStep: row.totp_last_step },
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+  }
+}

@@ -1,0 +1,128 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { PGlite } from '@electric-sql/pglite'
+import { Kysely, PGliteDialect } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '#lib/clock.ts'
+import { createPersistent } from '#state/persistent.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { sqlFault } from '#state/sql/faults.ts'
+import { migrate } from '#state/sql/migrate.ts'
+import { migrations } from '#state/sql/migrations.ts'
+import type { Tables } from '#state/sql/tables.ts'
+import { newUser, valueOf } from '#test/support/store-values.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+describe('the schema', () => {
+  let db: Kysely<Tables>
+  const versions = async (): Promise<readonly number[]> => {
+    const rows = await db.selectFrom('gslbd_schema').select('version').orderBy('version').execute()
+    return rows.map(({ version }) => version)
+  }
+
+  beforeAll(async () => {
+    db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: await PGlite.create() }) })
+  })
+  afterAll(() => db.destroy())
+
+  test('its steps are numbered from 1 and only add', () => {
+    expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, i) => i + 1))
+    const statements = migrations.flatMap((migration) => migration.statements)
+    expect(statements.filter((text) => !/^\s*create |^\s*alter table \S+ add /.test(text))).toEqual(
+      [],
+    )
+  })
+
+  test('a step that fails leaves nothing of itself', async () => {
+    const broken = { version: 3, name: 'broken', statements: ['create table x (y text)', 'oops'] }
+    await expect(migrate(db, [...migrations, broken], 1)).rejects.toThrow('oops')
+    const tables = await db.introspection.getTables()
+    expect(tables.map(({ name }) => name)).not.toContain('x')
+  })
+
+  test('is brought from any step to the newest, and then left alone', async () => {
+    expect((await migrate(db, migrations.slice(0, 1), 1)).ok).toBe(true)
+    expect(await versions()).toEqual([1])
+    expect((await migrate(db, migrations, 2)).ok).toBe(true)
+    expect((await migrate(db, migrations, 3)).ok).toBe(true)
+    expect(await versions()).toEqual(migrations.map(({ version }) => version))
+  })
+
+  test('of a newer program is refused with a sentence', async () => {
+    const result = await migrate(db, migrations.slice(0, 1), 4)
+    expect(result).toMatchObject({ ok: false })
+    expect(!result.ok && result.error).toMatch(/has schema 2, and this program knows .* up to 1/)
+  })
+})
+
+test('the embedded database flushes, keeps and guards what it acknowledged', async () => {
+  const dataDir = tempDir('embedded')
+  const options = { url: '', dataDir, node: 'n1', clock: systemClock }
+  const open = async (): Promise<PersistentState> => {
+    const opened = await createPersistent(options)
+    if (!opened.ok) throw new Error(opened.error)
+    return opened.value
+  }
+  const first = await open()
+  const flushes = countFlushes()
+  await valueOf(first.users.create(newUser('u1')))
+  expect(flushes()).toBeGreaterThan(0)
+  await first.close()
+  expect(await first.users.hasAny()).toMatchObject({ error: { code: 'store-away' } })
+  const second = await open()
+  expect(await valueOf(second.users.find('every-tenant', 'u1'))).not.toBeNull()
+  const later = { version: 99, name: 'later', applied_at_ms: 1 }
+  await valueOf(
+    second.sql.repeatable(async (db) => {
+      await db.insertInto('gslbd_schema').values(later).execute()
+    }),
+  )
+  await second.close()
+  const refused = await createPersistent(options)
+  expect(refused).toMatchObject({
+    ok: false,
+    error: expect.stringContaining('schema 99') as string,
+  })
+})
+
+/** How often a file is flushed from now on, to the end of the test. */
+function countFlushes(): () => number {
+  const real = fs.fsyncSync
+  let count = 0
+  fs.fsyncSync = (fd) => {
+    count++
+    real(fd)
+  }
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    fs.fsyncSync = real
+    syncBuiltinESMExports()
+  })
+  return () => count
+}
+
+test.each([
+  ['postgres://', 'database.url'],
+  ['mysql://root:secret-word@db/x', 'database.url'],
+  ['db.example.com', 'database.url'],
+])('the URL %s is refused without being repeated', async (url, word) => {
+  const result = await createPersistent({ url, dataDir: '', node: 'n', clock: systemClock })
+  expect(result).toMatchObject({ ok: false })
+  expect(!result.ok && result.error).toContain(word)
+  expect(!result.ok && result.error).not.toContain('secret-word')
+})
+
+test.each([
+  [{ code: 'ECONNREFUSED' }, 'untouched'],
+  [{ code: '57P03' }, 'untouched'],
+  [{ code: '40001' }, 'untouched'],
+  [{ code: 'ECONNRESET' }, 'unknown'],
+  [{ code: 'EPIPE' }, 'unknown'],
+  [{ code: '08006' }, 'unknown'],
+  [{}, 'unknown'],
+  [{ code: '22021' }, 'refused'],
+  [{ code: '23505' }, 'refused'],
+  [{ code: '42601' }, 'bug'],
+])('an error with %j means that the call is: %s', (parts, kind) => {
+  expect(sqlFault(Object.assign(new Error('x'), parts)).kind).toBe(kind)
+})
