@@ -1,0 +1,193 @@
+// The table of routes behind limits, authentication and one form of refusal: the server, unbound.
+import { fastify } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { uuidV7 } from '#lib/uuid.ts'
+import { admit } from './access.ts'
+import type { Admitted } from './access.ts'
+import { auditEntryOf } from './audit.ts'
+import { Authenticator } from './auth/authenticator.ts'
+import { setSessionCookie } from './auth/credentials.ts'
+import { parseBodies } from './body.ts'
+import { answerBadUrl, answerClientError, answerError } from './errors.ts'
+import { apiLimits } from './limits.ts'
+import type { ApiPorts } from './ports.ts'
+import { invalid, refused } from './reply.ts'
+import type { Reply } from './reply.ts'
+import { contextOf, factsOf, send } from './requests.ts'
+import { paramNames } from './route.ts'
+import type { Needs, Route } from './route.ts'
+import { routes } from './routes.ts'
+import { createCheck } from './validation.ts'
+import type { Part } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who it is, once access was granted. */
+    admitted: Admitted | null
+  }
+}
+
+/** @param trustedProxies addresses and networks whose X-Forwarded-… headers are believed */
+export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: () => uuidV7(ports.clock.nowMs()),
+    bodyLimit: apiLimits.bodyBytesMax,
+    requestTimeout: apiLimits.requestTimeoutMs,
+    handlerTimeout: apiLimits.handlerTimeoutMs,
+    keepAliveTimeout: apiLimits.keepAliveTimeoutMs,
+    maxRequestsPerSocket: apiLimits.requestsPerConnectionMax,
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: apiLimits.headerBytesMax,
+      headersTimeout: apiLimits.headersTimeoutMs,
+      connectionsCheckingInterval: apiLimits.checkIntervalMs,
+    },
+    frameworkErrors: answerBadUrl,
+    clientErrorHandler: answerClientError,
+  })
+  app.server.maxConnections = apiLimits.connectionsMax
+  app.decorateRequest('admitted', null)
+  parseBodies(app)
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    createValidator(createCheck(schema as Route['params'] & object, httpPart as Part)),
+  )
+  app.setErrorHandler(answerError(ports.log))
+  app.addHook('onSend', async (request, reply, payload) => {
+    void reply.headers({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': request.id,
+    })
+    return payload
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const entry = auditEntryOf(request, reply, ports.clock.nowMs())
+    if (entry !== undefined) ports.audit.write(entry)
+  })
+  const authenticator = new Authenticator(ports)
+  for (const row of routes) addRoute(app, row, ports, authenticator)
+  refuseOtherMethods(app, authenticator)
+  refuseOtherPaths(app, authenticator)
+  return app
+}
+
+/** The form in which the framework takes a verdict. */
+function createValidator(check: (value: unknown) => string[]) {
+  return (value: unknown) => {
+    const faults = check(value)
+    if (faults.length === 0) return { value }
+    return { error: Object.assign(new Error(faults.join('; ')), { statusCode: 400 }) }
+  }
+}
+
+const textId = Type.String({ minLength: 1, maxLength: 255 })
+
+function schemaOf(row: Route): object {
+  const names = paramNames(row.path)
+  const params = Type.Object(Object.fromEntries(names.map((name) => [name, textId])))
+  const response = Object.entries(row.responses)
+    .filter(([, { schema, contentType }]) => schema !== null && contentType === undefined)
+    .map(([status, { schema }]) => [status, schema])
+  return {
+    ...(names.length === 0 ? {} : { params: row.params ?? params }),
+    querystring: row.query ?? Type.Object({}, { additionalProperties: false }),
+    ...(row.body === undefined ? {} : { body: row.body }),
+    response: Object.fromEntries(response) as object,
+  }
+}
+
+function addRoute(
+  app: FastifyInstance,
+  row: Route,
+  ports: ApiPorts,
+  authenticator: Authenticator,
+): void {
+  app.route({
+    method: row.method,
+    url: patternOf(row.path),
+    schema: schemaOf(row),
+    onRequest: (request, reply) => guard(request, reply, row.needs, authenticator),
+    preHandler: async (request, reply) => {
+      const { body } = request
+      const isEmpty = Object.keys(body ?? {}).length === 0 && typeof (body ?? {}) === 'object'
+      if (row.body !== undefined || isEmpty) return
+      return send(reply, null, invalid('body', 'this request takes none'))
+    },
+    handler: async (request, reply) => {
+      const { admitted } = request
+      if (admitted === null) throw new Error('a handler runs after access was granted')
+      const answer = await row.handle(contextOf(request, admitted.caller, ports))
+      extendCookie(request, reply, admitted, answer, ports)
+      return send(reply, row, answer)
+    },
+  })
+}
+
+/** Answers the refusal itself, before any body is read. */
+async function guard(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  needs: Needs,
+  authenticator: Authenticator,
+): Promise<unknown> {
+  const admitted = await admit(request, needs, authenticator)
+  if ('status' in admitted) return send(reply, null, admitted)
+  request.admitted = admitted
+  return admitted.refusal === null ? undefined : send(reply, null, admitted.refusal)
+}
+
+/** The cookie lives as long as its session, which has just begun anew. */
+function extendCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cookieToken }: Admitted,
+  answer: Reply,
+  { auth }: ApiPorts,
+): void {
+  if (cookieToken === null || !auth.sessionExtend) return
+  if (answer.headers?.['set-cookie'] !== undefined) return
+  const { isSecure } = factsOf(request)
+  void reply.header('set-cookie', setSessionCookie(cookieToken, auth.sessionTtlMs, isSecure))
+}
+
+/** `/pools/{id}` as the framework writes it. */
+function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
+
+function refuseOtherMethods(app: FastifyInstance, authenticator: Authenticator): void {
+  for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
+    const known: ReadonlySet<string> = new Set(
+      rows.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+    )
+    const allow = methods.filter((method) => known.has(method)).join(', ')
+    const needs = rows.some((row) => row.needs === 'public') ? 'public' : 'any'
+    const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      await guard(request, reply, needs, authenticator)
+      if (reply.sent) return reply
+      const error = `${request.method} is not possible here; allowed: ${allow}`
+      return send(reply, null, { ...refused(405, error), headers: { allow } })
+    }
+    app.route({
+      method: methods.filter((method) => !known.has(method)),
+      url: patternOf(path),
+      onRequest: refuse,
+      handler: () => undefined,
+    })
+  }
+}
+
+function refuseOtherPaths(app: FastifyInstance, authenticator: Authenticator): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0]?.slice(0, 200) ?? ''
+    const needs = path.startsWith('/api/') ? 'any' : 'public'
+    await guard(request, reply, needs, authenticator)
+    if (reply.sent) return reply
+    return send(reply, null, refused(404, `there is no ${request.method} ${path}`))
+  })
+}

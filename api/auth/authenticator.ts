@@ -1,0 +1,141 @@
+// Which caller a credential stands for, in the order of document A, "Request evaluation order".
+import { permissions } from '../permissions.ts'
+import type { Permission } from '../permissions.ts'
+import { defaultTenant } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { Reply } from '../reply.ts'
+import { storeFailed } from '../store-reply.ts'
+import type { Sessions } from '#state/ports/sessions.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import type { Tenants } from '../tenants.ts'
+import { tenantKeyPermissions } from './identities.ts'
+import type { Identities } from './identities.ts'
+import { tokenHash } from './policy.ts'
+import type { AuthPolicy } from './policy.ts'
+
+export interface Credentials {
+  /** Token of the session cookie; null: no cookie. */
+  readonly cookie: string | null
+  /** null: no bearer token. */
+  readonly bearer: string | null
+}
+
+export interface Authenticated {
+  readonly caller: Caller
+  /** `nothing`: dev mode asks for no credential. */
+  readonly by: 'cookie' | 'bearer' | 'nothing'
+}
+
+export interface AuthenticatorParts {
+  readonly auth: AuthPolicy
+  readonly sessions: Sessions
+  readonly identities: Identities
+  readonly tenants: Tenants
+}
+
+/** A session token: 32 random bytes, base64url. No other text is looked up. */
+const sessionTokenForm = /^[A-Za-z0-9_-]{43}$/
+const tenantKeyForm = /^[0-9a-f]{64}$/i
+
+const everything: ReadonlySet<Permission> = new Set(permissions)
+
+export class Authenticator {
+  readonly #parts: AuthenticatorParts
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts
+  }
+
+  /** @returns the caller, or the refusal: 401, or 500 when a store that had to be asked is away */
+  async authenticate({ cookie, bearer }: Credentials): Promise<Authenticated | Reply> {
+    const { systemKey } = this.#parts.auth
+    if (systemKey === null) return this.#inDevMode(cookie ?? bearer)
+    let failure: StoreFailure | null = null
+    const attempts = [
+      ['cookie', cookie, () => this.#session(cookie)],
+      ['bearer', bearer, async () => this.#system(bearer)],
+      ['bearer', bearer, () => this.#session(bearer)],
+      ['bearer', bearer, () => this.#tenantKey(bearer)],
+    ] as const
+    for (const [by, credential, attempt] of attempts) {
+      if (credential === null) continue
+      const found = await attempt()
+      if (found === null) continue
+      if ('kind' in found) return { caller: found, by }
+      // The system key, further down, works without any store.
+      failure = found
+    }
+    if (failure !== null) return storeFailed(failure)
+    const body = { error: 'this needs a valid credential' }
+    return { status: 401, body, headers: { 'www-authenticate': 'Bearer' } }
+  }
+
+  /** Everybody is system administrator; a session that is presented only says who it is. */
+  async #inDevMode(token: string | null): Promise<Authenticated> {
+    const found = token === null ? null : await this.#session(token)
+    const user = found !== null && 'kind' in found ? found : null
+    const caller: Caller = { ...systemCaller('dev'), ...(user && personOf(user)) }
+    return { caller, by: 'nothing' }
+  }
+
+  #system(bearer: string | null): Caller | null {
+    const isKey = bearer !== null && this.#parts.auth.systemKey?.matches(bearer) === true
+    return isKey ? systemCaller('system') : null
+  }
+
+  async #session(token: string | null): Promise<Caller | StoreFailure | null> {
+    if (token === null || !sessionTokenForm.test(token)) return null
+    const { sessions, identities, auth } = this.#parts
+    const hash = tokenHash(token)
+    const session = await sessions.find(hash, auth.sessionExtend ? auth.sessionTtlMs : null)
+    if (!session.ok) return session.error
+    if (session.value === null) return null
+    const user = await identities.user(session.value.userId)
+    if (!user.ok) return user.error
+    if (user.value === null) return null
+    const { userId, tenant, role } = user.value
+    const isSystemAdmin = tenant === defaultTenant && role === 'tenant_admin'
+    return {
+      kind: isSystemAdmin ? 'system' : 'user',
+      tenant,
+      userId,
+      role,
+      permissions: isSystemAdmin ? everything : user.value.permissions,
+      isSystemAdmin,
+      sessionHash: hash,
+    }
+  }
+
+  async #tenantKey(key: string | null): Promise<Caller | StoreFailure | null> {
+    if (key === null || !tenantKeyForm.test(key)) return null
+    const found = await this.#parts.identities.tenantOfKey(tokenHash(key.toLowerCase()))
+    if (!found.ok) return found.error
+    // The key of a tenant that was deleted by a pull request is worth nothing.
+    if (found.value === null || this.#parts.tenants.find(found.value) === undefined) return null
+    return {
+      kind: 'tenant',
+      tenant: found.value,
+      userId: null,
+      role: null,
+      permissions: tenantKeyPermissions,
+      isSystemAdmin: false,
+      sessionHash: null,
+    }
+  }
+}
+
+function systemCaller(kind: 'system' | 'dev'): Caller {
+  return {
+    kind,
+    tenant: defaultTenant,
+    userId: null,
+    role: null,
+    permissions: everything,
+    isSystemAdmin: true,
+    sessionHash: null,
+  }
+}
+
+function personOf({ userId, role, sessionHash }: Caller) {
+  return { userId, role, sessionHash }
+}

@@ -1,0 +1,72 @@
+// How often somebody may try to log in: guessing gets slow long before it gets anywhere.
+import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { LoginAttempts } from '#state/ports/login-attempts.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { emailKey } from '#state/ports/users.ts'
+
+/** Attempts per window; those of an account are forgotten when a login succeeds. */
+export const loginLimits = {
+  windowMs: 15 * 60_000,
+  /** From one network, at one account. */
+  perPairMax: 10,
+  /** At one account, wherever from. Higher, or else anybody could lock anybody out. */
+  perAccountMax: 100,
+  /** From one network, at whichever accounts, successful ones too. */
+  perNetworkMax: 300,
+} as const
+
+/** Milliseconds to wait; 0: go on. Counts this attempt. */
+export async function countAttempt(
+  attempts: LoginAttempts,
+  account: string,
+  address: string,
+): Promise<Result<number, StoreFailure>> {
+  const { windowMs, perPairMax, perAccountMax, perNetworkMax } = loginLimits
+  const keys = keysOf(account, address)
+  let waitMs = 0
+  for (const [key, most] of [
+    [keys.network, perNetworkMax],
+    [keys.pair, perPairMax],
+    [keys.account, perAccountMax],
+  ] as const) {
+    const counted = await attempts.record(key, windowMs)
+    if (!counted.ok) return counted
+    if (counted.value.count > most) waitMs = Math.max(waitMs, counted.value.resetsInMs)
+    // What one network tries in excess must not lock the account for all.
+    if (waitMs > 0) break
+  }
+  return ok(waitMs)
+}
+
+/** After a login that succeeded. A store that is away forgets by itself. */
+export async function forgetAttempts(
+  attempts: LoginAttempts,
+  account: string,
+  address: string,
+): Promise<void> {
+  const keys = keysOf(account, address)
+  await attempts.clear(keys.pair)
+  await attempts.clear(keys.account)
+}
+
+/** Hashes: what is typed as an e-mail address is sometimes a password. */
+function keysOf(account: string, address: string) {
+  const who = createHash('sha256').update(emailKey(account)).digest('base64url')
+  const from = networkOf(address)
+  return { network: `net:${from}`, pair: `pair:${who}:${from}`, account: `account:${who}` }
+}
+
+/** One customer has a whole /64 of IPv6. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const [head = '', tail] = address.split('::', 2)
+  const groups = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  while (tail !== undefined && groups.length + after.length < 8) groups.push('0')
+  return `${[...groups, ...after].slice(0, 4).join(':').toLowerCase()}::/64`
+}

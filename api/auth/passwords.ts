@@ -1,0 +1,74 @@
+// Passwords as bcrypt hashes, a few at a time: each costs a core a quarter of a second.
+import { hash as bcryptHash, compare as bcryptCompare } from 'bcrypt'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export const passwordLimits = {
+  lengthMin: 8,
+  /** bcrypt looks at no more; a longer password would be cut off silently. */
+  octetsMax: 72,
+  atOnceMax: 2,
+  waitingMax: 64,
+} as const
+
+/** `busy`: as many are waiting as may; trying again in a second helps. */
+export type PasswordFault = 'busy'
+
+export class Passwords {
+  readonly #cost: number
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+  #decoy: Promise<Result<string, PasswordFault>> | undefined
+
+  /** @param cost 10 to 14 */
+  constructor(cost: number) {
+    this.#cost = cost
+  }
+
+  hash(password: string): Promise<Result<string, PasswordFault>> {
+    return this.#inTurn(() => bcryptHash(password, this.#cost))
+  }
+
+  /** @param hash null: there is none; it takes as long as if there were one, and is false */
+  async verify(password: string, hash: string | null): Promise<Result<boolean, PasswordFault>> {
+    const isLong = octets(password) > passwordLimits.octetsMax
+    const against = hash ?? (await this.#decoyHash())
+    if (against === null) return err('busy')
+    const compared = await this.#inTurn(() => bcryptCompare(password, against))
+    return compared.ok ? ok(compared.value && hash !== null && !isLong) : compared
+  }
+
+  async #decoyHash(): Promise<string | null> {
+    this.#decoy ??= this.hash('nobody has this password')
+    const decoy = await this.#decoy
+    if (decoy.ok) return decoy.value
+    this.#decoy = undefined
+    return null
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<Result<T, PasswordFault>> {
+    if (this.#running < passwordLimits.atOnceMax) this.#running += 1
+    else {
+      if (this.#waiting.length >= passwordLimits.waitingMax) return err('busy')
+      // Whoever ends hands its place over, so the count stays.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    try {
+      return ok(await work())
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+}
+
+/** @returns a sentence about a new password, or undefined when it will do */
+export function passwordFault(password: string): string | undefined {
+  const { lengthMin, octetsMax } = passwordLimits
+  if (password.length < lengthMin) return `must have at least ${lengthMin} characters`
+  if (octets(password) > octetsMax) return `must have at most ${octetsMax} octets in UTF-8`
+  return password.includes('\0') ? 'must not have a NUL' : undefined
+}
+
+const octets = (text: string): number => Buffer.byteLength(text, 'utf8')

@@ -1,0 +1,42 @@
+// Who asks: what authentication makes of a credential, and what that caller may see.
+import type { Permission } from './permissions.ts'
+
+/**
+ * `system`: the system API key, or a tenant_admin of the tenant `default`. `user`: a session.
+ * `tenant`: a tenant API key. `dev`: anybody, because GSLB_API_KEY is not set.
+ */
+export type CallerKind = 'system' | 'user' | 'tenant' | 'dev'
+
+export interface Caller {
+  readonly kind: CallerKind
+  /** Where its objects are created, and all that it sees unless `isSystemAdmin`. */
+  readonly tenant: string
+  /** null: no user stands behind the credential. */
+  readonly userId: string | null
+  /** null: as `userId`. */
+  readonly role: string | null
+  readonly permissions: ReadonlySet<Permission>
+  /** All checks of permissions pass, and all tenants are visible. */
+  readonly isSystemAdmin: boolean
+  /** SHA-256, hex, of the session token; null: the credential is no session. */
+  readonly sessionHash: string | null
+}
+
+/** The tenant that always exists (document A, "Tenant"). */
+export const defaultTenant = 'default'
+
+/** The tenant whose objects the caller may see; null: all. */
+export function visibleTenant(caller: Caller): string | null {
+  return caller.isSystemAdmin ? null : caller.tenant
+}
+
+/** Another tenant's object is 404, as if it did not exist. */
+export function sees(caller: Caller, tenant: string): boolean {
+  return caller.isSystemAdmin || caller.tenant === tenant
+}
+
+/** Who did it, for commits and logs: no name, no address, no secret. */
+export function actorOf(caller: Caller): string {
+  if (caller.userId !== null) return `user:${caller.userId}`
+  return caller.kind === 'tenant' ? `tenant:${caller.tenant}` : caller.kind
+}

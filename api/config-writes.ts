@@ -1,0 +1,132 @@
+// From a request of the API to a change of the configuration, and from its outcome to an answer.
+import { etagOf } from '#gitops/config-entry.ts'
+import type { ConfigEntry } from '#gitops/config-entry.ts'
+import type {
+  Actor,
+  Operation,
+  WriteDiagnostic,
+  WriteFailure,
+  WriteFailureCode,
+  WriteSuccess,
+} from '#gitops/write/operation.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { actorOf } from './caller.ts'
+import type { Caller } from './caller.ts'
+import { noContent, refused } from './reply.ts'
+import type { Reply } from './reply.ts'
+import type { RouteContext } from './route.ts'
+
+export interface Written {
+  /** For the answer: the revision, and the entity tag of what is there now. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The object of the last operation, which was not a deletion. */
+  readonly entry: ConfigEntry
+  /** Id of the part that the last operation was about; '' when it was the whole object. */
+  readonly partId: string
+}
+
+type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'>
+
+/** Statuses of refusals of a write, for the tables of routes. */
+export const writeRefusals = [409, 412, 503] as const
+
+/** For operations of which the last one leaves something behind. Errors: the answer. */
+export async function write(
+  context: Context,
+  ...operations: readonly Operation[]
+): Promise<Result<Written, Reply>> {
+  const done = await submit(context, operations)
+  if (!done.ok) return done
+  const { revision, objects } = done.value
+  const last = objects.at(-1) ?? null
+  if (last === null) throw new Error('a write that deletes goes through `remove`')
+  const { entry, part } = last
+  const headers = { [revisionHeader]: revision, etag: tagged(part ?? entry.object) }
+  return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
+}
+
+/** For operations of which the last one deletes. */
+export async function remove(
+  context: Context,
+  ...operations: readonly Operation[]
+): Promise<Reply> {
+  const done = await submit(context, operations)
+  return done.ok ? noContent({ [revisionHeader]: done.value.revision }) : done.error
+}
+
+const revisionHeader = 'x-gslb-revision'
+
+async function submit(
+  { caller, requestId, ports }: Context,
+  operations: readonly Operation[],
+): Promise<Result<WriteSuccess, Reply>> {
+  const actor = commitActor(caller)
+  const done = await ports.configWriter.write({ requestId, actor, operations })
+  return done.ok ? done : err(refusalOf(done.error, caller))
+}
+
+/** The header field of a representation. */
+export function tagged(value: object): string {
+  return `"${etagOf(value)}"`
+}
+
+/** No name and no address of a person: it stays in the history for ever. */
+export function commitActor(caller: Caller): Actor {
+  const name = actorOf(caller)
+  return { name, address: `${name.replaceAll(':', '-')}@users.gslbd` }
+}
+
+const statusOf: Readonly<Record<WriteFailureCode, number>> = {
+  'not-found': 404,
+  conflict: 409,
+  'precondition-failed': 412,
+  invalid: 400,
+  'head-invalid': 409,
+  'not-trusted': 500,
+  unreachable: 500,
+  busy: 503,
+  contended: 503,
+  uncertain: 500,
+  unavailable: 503,
+  internal: 500,
+}
+
+const sentencesMax = 5
+
+export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: Caller): Reply {
+  const status = statusOf[code]
+  if (code === 'invalid' && diagnostics.length > 0) {
+    const sentences = visible(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
+    return refused(400, sentences.length > 0 ? sentences.join(' ') : message)
+  }
+  if (code === 'head-invalid') {
+    return refused(status, message, { diagnostics: visible(diagnostics, caller) })
+  }
+  const reply = refused(status, message)
+  return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
+}
+
+/** What stands in the files of other tenants is not for everybody's eyes. */
+function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+  const own = `tenants/${caller.tenant}/`
+  return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
+}
+
+/** `ipAddress: "300.1.1.1" is not an IP address; write …` */
+function sentenceOf({ field, message, help }: WriteDiagnostic): string {
+  const name = apiFieldOf(field)
+  return `${name === '' ? '' : `${name}: `}${message}${help === '' ? '' : `; ${help}`}.`
+}
+
+/** Where the file calls something else than the API does. */
+const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'resourceId' }
+
+/** `spec.members.0.port` is `port` in the body of a member. */
+export function apiFieldOf(field: string): string {
+  const inside = field
+    .replace(/^(spec|metadata)\.?/, '')
+    .replace(/^(members|geoRules|rules)\.\d+\.?/, '')
+    .replace(/^healthCheck\.?/, '')
+  return renamed[inside] ?? inside
+}

@@ -1,0 +1,56 @@
+// Every refusal in one form, `{"error": …}` (document A, Errors), whichever layer it comes from.
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '#lib/log.ts'
+
+export interface ErrorBody {
+  readonly error: string
+}
+
+/** For refusals of the framework and failures of ours, whose cause goes to the log only. */
+export function answerError(log: Log) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const status = error.statusCode ?? 500
+    if (status < 500) {
+      void reply.code(status).send(body(error.message))
+      return
+    }
+    log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'api failed')
+    const sentence = status === 503 ? 'the answer took too long' : 'internal error; see the log'
+    void reply.code(status).send(body(sentence))
+  }
+}
+
+/** For a URL that cannot be decoded. */
+export function answerBadUrl(
+  error: FastifyError,
+  _request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  void reply.code(error.statusCode ?? 400).send(body('the URL is malformed'))
+}
+
+const clientErrors: Readonly<Record<string, readonly [status: number, sentence: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long'],
+}
+
+/** For bytes that are not HTTP: there is no request yet, so the answer is written by hand. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, sentence] = clientErrors[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
+  const text = JSON.stringify(body(sentence))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy())
+}
+
+const body = (error: string): ErrorBody => ({ error })

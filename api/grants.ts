@@ -1,0 +1,23 @@
+// Nobody hands out, or takes over, more than they have themselves.
+import type { Role } from '#state/ports/roles.ts'
+import type { TenantScope } from '#state/ports/tenant-scope.ts'
+import { defaultTenant, visibleTenant } from './caller.ts'
+import type { Caller } from './caller.ts'
+import { isPermission } from './permissions.ts'
+
+export function scopeOf(caller: Caller): TenantScope {
+  const tenantId = visibleTenant(caller)
+  return tenantId === null ? 'every-tenant' : { tenantId }
+}
+
+export function holdsAll(caller: Caller, permissions: readonly string[]): boolean {
+  if (caller.isSystemAdmin) return true
+  return permissions.every((atom) => !isPermission(atom) || caller.permissions.has(atom))
+}
+
+/** Whether the caller may give this role, or change an account that has it. */
+export function mayHandle(caller: Caller, tenantId: string, role: Role): boolean {
+  // A tenant_admin of the tenant `default` is system administrator.
+  const isSystemRole = tenantId === defaultTenant && role.name === 'tenant_admin'
+  return caller.isSystemAdmin || (!isSystemRole && holdsAll(caller, role.permissions))
+}

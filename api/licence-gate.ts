@@ -1,0 +1,24 @@
+// What the licence permits, as far as a route has to ask.
+
+/** Features that need a tier (document A, "Limits"); without it the answer is 403. */
+export const licensedFeatures = [
+  'custom-roles',
+  'extra-tenants',
+  'filter-chains',
+  'filter-scripts',
+  'geo-rules',
+  'redirects',
+  'response-policy',
+  'rollouts',
+  'rum-routing',
+  'signal-weight',
+] as const
+export type LicensedFeature = (typeof licensedFeatures)[number]
+
+export interface LicenceGate {
+  /** undefined: permitted. Otherwise the sentence of the 403. */
+  readonly refusal: (feature: LicensedFeature) => string | undefined
+}
+
+/** Permits everything: what a node has whose licence nobody checks. */
+export const everythingLicensed: LicenceGate = Object.freeze({ refusal: () => undefined })

@@ -1,0 +1,18 @@
+// What one client of the API may cost: sizes, times and counts.
+
+export const apiLimits = {
+  bodyBytesMax: 64 * 1024,
+  /** Request line and headers together. */
+  headerBytesMax: 16 * 1024,
+  connectionsMax: 256,
+  requestsPerConnectionMax: 1_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  /** Of our own code, from the whole request to the answer. */
+  handlerTimeoutMs: 15_000,
+  keepAliveTimeoutMs: 5_000,
+  /** How often slow clients are looked for. */
+  checkIntervalMs: 1_000,
+  /** What requests in progress get at shutdown before they are cut off. */
+  closeGraceMs: 2_000,
+} as const

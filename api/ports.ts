@@ -1,0 +1,54 @@
+// Everything a handler may ask of the rest of the program: the composition brings real ones, a test
+// brings its own.
+import type { HealthCheckPolicy } from '#compiler/health-check-policy.ts'
+import type { ConfigView } from '#gitops/config-view.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { LoginAttempts } from '#state/ports/login-attempts.ts'
+import type { Roles } from '#state/ports/roles.ts'
+import type { Sessions } from '#state/ports/sessions.ts'
+import type { TenantKeys } from '#state/ports/tenant-keys.ts'
+import type { Usage } from '#state/ports/usage.ts'
+import type { Users } from '#state/ports/users.ts'
+import type { Identities } from './auth/identities.ts'
+import type { AuditSink } from './audit.ts'
+import type { Passwords } from './auth/passwords.ts'
+import type { AuthPolicy } from './auth/policy.ts'
+import type { ConfigWriter } from './config-writer.ts'
+import type { LicenceGate } from './licence-gate.ts'
+import type { MemberHealthView } from './member-health.ts'
+import type { NodeFacts } from './node-facts.ts'
+import type { OperatorView } from './operator-view.ts'
+import type { OverlayView } from './overlay-view.ts'
+import type { Tenants } from './tenants.ts'
+
+export interface ApiPorts {
+  readonly view: OperatorView
+  /** The accepted configuration, in memory. */
+  readonly config: ConfigView
+  readonly configWriter: ConfigWriter
+  /** Settings and keys of logins. */
+  readonly auth: AuthPolicy
+  /** What users and tenant keys stand for; tell it to forget after a change of either. */
+  readonly identities: Identities
+  readonly passwords: Passwords
+  readonly users: Users
+  readonly roles: Roles
+  readonly sessions: Sessions
+  readonly loginAttempts: LoginAttempts
+  readonly tenants: Tenants
+  readonly tenantKeys: TenantKeys
+  readonly audit: AuditSink
+  readonly licence: LicenceGate
+  /** What this node allows health checks to do. */
+  readonly checkPolicy: HealthCheckPolicy
+  readonly memberHealth: MemberHealthView
+  /** Where outside monitors post. */
+  readonly healthSignals: HealthSignals
+  readonly overlays: OverlayView
+  readonly usage: Usage
+  readonly node: NodeFacts
+  readonly clock: Clock
+  readonly log: Log
+}

@@ -1,0 +1,137 @@
+// The OpenAPI 3.1 document, made from the table of routes, which says all that is in it.
+import { STATUS_CODES } from 'node:http'
+import type { TSchema } from 'typebox'
+import { version } from '#lib/version.ts'
+import { sessionCookie } from '../auth/credentials.ts'
+import { paramNames } from '../route.ts'
+import type { Needs, Route } from '../route.ts'
+import { ErrorBody } from '../shapes.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export function openApiOf(routes: readonly Route[]): Json {
+  const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, rows]) => [
+    path,
+    Object.fromEntries(rows.map((row) => [row.method.toLowerCase(), operationOf(row)])),
+  ])
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'gslbd',
+      version,
+      description: 'Every refusal is `{"error": "…"}`; that of a 400 names the field.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: Object.fromEntries(paths) as Json,
+    components: {
+      schemas: { Error: ErrorBody },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'Key or token of a session' },
+        cookie: { type: 'apiKey', in: 'cookie', name: sessionCookie },
+      },
+    },
+  }
+}
+
+function operationOf(row: Route): Json {
+  const { tag, summary, needs, body } = row
+  return {
+    operationId: operationId(row),
+    tags: [tag],
+    summary,
+    description: needsInWords(needs),
+    security: needs === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
+    'x-permission': needs,
+    parameters: [...pathParameters(row), ...queryParameters(row)],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: { ...successes(row), ...refusals(row) },
+  }
+}
+
+/** `GET /api/v1/pools/{id}/members` is `getPoolsByIdMembers`. */
+export function operationId({ method, path }: Route): string {
+  const words = path.replace(/^\/api\/v1/, '').split(/[/._-]+/)
+  const named = words.map((word) => {
+    const param = /^\{(\w+)\}$/.exec(word)?.[1]
+    return param === undefined ? capital(word) : `By${capital(param)}`
+  })
+  return method.toLowerCase() + named.join('')
+}
+
+const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+
+export function needsInWords(needs: Needs): string {
+  if (needs === 'public') return 'Needs no credential.'
+  if (needs === 'any') return 'Needs any valid credential.'
+  if (needs === 'session') return 'Needs the session of a user.'
+  if (needs === 'system') return 'For system administrators.'
+  return `Needs the permission \`${needs}\`.`
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
+}
+
+function pathParameters({ path, params }: Route): Json[] {
+  const { properties = {} } = (params ?? {}) as ObjectSchema
+  return paramNames(path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: properties[name] ?? { type: 'string', minLength: 1, maxLength: 255 },
+  }))
+}
+
+function queryParameters({ query }: Route): Json[] {
+  const { properties = {}, required = [] } = (query ?? {}) as ObjectSchema
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }))
+}
+
+function successes({ responses }: Route): Json {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, { description, schema, contentType }]) => {
+      const [type = ''] = (contentType ?? 'application/json').split(';')
+      return [
+        status,
+        { description, ...(schema === null ? {} : { content: { [type]: { schema } } }) },
+      ]
+    }),
+  )
+}
+
+/** Statuses of all refusals of a route, in order. */
+export function refusalsOf(row: Route): readonly number[] {
+  const { needs, body, query, path, refusals: own = [] } = row
+  const hasInput = body !== undefined || query !== undefined || path.includes('{')
+  const all = new Set<number>(own)
+  if (hasInput) all.add(400)
+  if (body !== undefined) all.add(413).add(415)
+  if (needs !== 'public') all.add(401)
+  if (needs !== 'public' && needs !== 'any') all.add(403)
+  if (row.method !== 'GET') all.add(403)
+  all.add(500)
+  return [...all].toSorted((a, b) => a - b)
+}
+
+function refusals(row: Route): Json {
+  const schema = { $ref: '#/components/schemas/Error' }
+  return Object.fromEntries(
+    refusalsOf(row).map((status) => [
+      status,
+      {
+        description: STATUS_CODES[status] ?? 'Refused',
+        content: { 'application/json': { schema } },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,36 @@
+// A geo rule as the API shows it, and as it takes it (document A, "GeoRule").
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { GeoRule as GeoRuleInFile } from '#schemas/geo-rule.ts'
+import type { GeoRule as GeoRuleFields } from '#schemas/geo-rule.ts'
+import { UnixSeconds, body } from '../shapes.ts'
+import { optional, plain } from './fields.ts'
+import { canonical } from './member.ts'
+
+const { properties } = GeoRuleInFile
+
+export const GeoRule = Type.Object(
+  {
+    id: Type.String(),
+    poolId: Type.String(),
+    cidr: Type.String(),
+    endpoint: Type.String(),
+    priority: Type.Integer(),
+    createdAt: UnixSeconds,
+    updatedAt: UnixSeconds,
+  },
+  { title: 'GeoRule' },
+)
+
+const fields = { cidr: plain(properties.cidr), endpoint: plain(properties.endpoint) }
+export const NewGeoRule = body({ ...fields, priority: optional(properties.priority) })
+export type NewGeoRule = Static<typeof NewGeoRule>
+export const GeoRuleChange = body({ ...fields, priority: plain(properties.priority) })
+
+export type GeoRulePart = GeoRuleFields & { readonly uid: string }
+
+/** Times are 0 for a rule that nobody has touched through the API: its history is in Git. */
+export function showGeoRule(poolId: string, rule: GeoRulePart) {
+  const { uid, cidr, endpoint, priority, createdAt = 0, updatedAt = createdAt } = rule
+  return { id: uid, poolId, cidr, endpoint: canonical(endpoint), priority, createdAt, updatedAt }
+}

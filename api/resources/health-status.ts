@@ -1,0 +1,43 @@
+// The health of a member as the API shows it (document A, "Health status of a member").
+import { Type } from 'typebox'
+import { isReachable } from '../member-health.ts'
+import type { KnownHealth, MemberHealthView } from '../member-health.ts'
+import { canonical } from './member.ts'
+import type { MemberPart } from './member.ts'
+
+export const HealthStatus = Type.Object(
+  {
+    healthy: Type.Boolean(),
+    score: Type.Number(),
+    rttMs: Type.Number(),
+    globalRttMs: Type.Optional(Type.Number()),
+    warming: Type.Optional(Type.Boolean()),
+    warmupPasses: Type.Optional(Type.Integer()),
+    warmupThreshold: Type.Optional(Type.Integer()),
+    healthyNodes: Type.Integer(),
+    totalNodes: Type.Integer(),
+    nodes: Type.Array(
+      Type.Object({ node: Type.String(), healthy: Type.Boolean(), score: Type.Number() }),
+    ),
+  },
+  { title: 'HealthStatus' },
+)
+
+export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealth {
+  const { uid, ipAddress, externalSignalMode } = member
+  return view.of({ uid, ipAddress: canonical(ipAddress), externalSignalMode })
+}
+
+export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) {
+  const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes } = known
+  return {
+    healthy: isReachable(known),
+    score,
+    rttMs,
+    ...(globalRttMs === null ? {} : { globalRttMs }),
+    ...(warmupThreshold === 0 ? {} : { warming: isWarming, warmupPasses, warmupThreshold }),
+    healthyNodes: nodes.filter(({ healthy }) => healthy).length,
+    totalNodes: nodes.length,
+    nodes,
+  }
+}

@@ -1,0 +1,89 @@
+// A member as the API shows it, and as it takes it (document A, "Member").
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { checkAddress } from '#compiler/addresses.ts'
+import type { JsonObject } from '#compiler/yaml-text.ts'
+import { Member as MemberInFile } from '#schemas/member.ts'
+import type { Member as MemberFields } from '#schemas/member.ts'
+import { body } from '../shapes.ts'
+import { defaultOf, optional, orEmpty, patchOf, plain, withoutDefaults } from './fields.ts'
+
+const { properties } = MemberInFile
+
+export const Member = Type.Object(
+  {
+    id: Type.String(),
+    poolId: Type.String(),
+    name: Type.String(),
+    ipAddress: Type.String(),
+    port: Type.Integer(),
+    weight: Type.Integer(),
+    priority: Type.Integer(),
+    enabled: Type.Boolean(),
+    region: Type.String(),
+    warmupThreshold: Type.Integer(),
+    rumUrl: Type.String(),
+    externalSignalMode: Type.String(),
+  },
+  { title: 'Member' },
+)
+
+/** Below 1 it stands for another value (document A), so that it has no lower limit. */
+const weight = optional(properties.weight, { minimum: -2_147_483_648 })
+
+const changeable = {
+  weight,
+  priority: optional(properties.priority),
+  name: optional(properties.name),
+  region: optional(properties.region),
+  warmupThreshold: optional(properties.warmupThreshold),
+  rumUrl: optional(properties.rumUrl),
+  externalSignalMode: orEmpty(properties.externalSignalMode),
+}
+
+export const NewMember = body({
+  ipAddress: plain(properties.ipAddress),
+  port: plain(properties.port),
+  ...changeable,
+})
+export type NewMember = Static<typeof NewMember>
+
+export const MemberChange = body({ ...changeable, enabled: optional(properties.enabled) })
+export type MemberChange = Static<typeof MemberChange>
+
+export type MemberPart = MemberFields & { readonly uid: string }
+
+export function showMember(poolId: string, { uid, ipAddress, ...fields }: MemberPart) {
+  return { id: uid, poolId, ipAddress: canonical(ipAddress), ...fields }
+}
+
+/** RFC 5952, as bundles and health have it. */
+export function canonical(ipAddress: string): string {
+  return checkAddress(ipAddress).canonical ?? ipAddress
+}
+
+/** A weight of 0 or below becomes 1 (document A). */
+export function specOfNewMember({ ipAddress, weight = 1, ...fields }: NewMember): JsonObject {
+  const spec = {
+    ...written(fields),
+    ipAddress: canonical(ipAddress),
+    weight: weight <= 0 ? 1 : weight,
+  }
+  return withoutDefaults(spec, MemberInFile)
+}
+
+/** A weight below 0 becomes 0 (document A). */
+export function patchOfMember({ weight, ...fields }: MemberChange): JsonObject {
+  const coerced = weight === undefined ? {} : { weight: Math.max(0, weight) }
+  return patchOf({ ...written(fields), ...coerced }, MemberInFile)
+}
+
+/** Empty texts stand for what holds without them. */
+function written(fields: Partial<MemberChange>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value === '' ? (defaultOf(MemberInFile, name) ?? value) : value,
+    ]),
+  )
+}

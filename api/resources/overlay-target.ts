@@ -1,0 +1,27 @@
+// The pool or member that a rollout or a window in a file names, found as the compiler finds it.
+import { partsIn } from '#gitops/config-entry.ts'
+import type { ConfigEntry } from '#gitops/config-entry.ts'
+import type { ConfigSnapshot } from '#gitops/config-index.ts'
+import { canonical } from './member.ts'
+import type { MemberPart } from './member.ts'
+
+/** By name, else by id; of the same tenant. */
+export function poolNamed(
+  snapshot: ConfigSnapshot,
+  tenant: string,
+  text: string,
+): ConfigEntry<'Pool'> | undefined {
+  const byName = snapshot.find('Pool', tenant, text)
+  const pool = byName ?? snapshot.get('Pool', text)
+  return pool?.tenant === tenant ? pool : undefined
+}
+
+/** By name, address or id. */
+export function memberNamed(pool: ConfigEntry<'Pool'>, text: string): MemberPart | undefined {
+  const members = partsIn('Member', pool)
+  return (
+    members.find(({ name }) => name !== '' && name === text) ??
+    members.find(({ ipAddress }) => canonical(ipAddress) === canonical(text)) ??
+    members.find(({ uid }) => uid === text.toLowerCase())
+  )
+}

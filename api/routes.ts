@@ -1,0 +1,47 @@
+// Every route there is. Adding one means one row in its file in routes/ and one set of cases.
+import type { Route } from './route.ts'
+import { authRoutes } from './routes/auth.ts'
+import { getGitopsStatus } from './routes/gitops-status.ts'
+import { getHealth } from './routes/health.ts'
+import { getMetrics } from './routes/metrics.ts'
+import { referenceRoutes } from './routes/reference.ts'
+import { roleRoutes } from './routes/roles.ts'
+import { tenantRoutes } from './routes/tenants.ts'
+import { totpRoutes } from './routes/totp.ts'
+import { usageRoutes } from './routes/usage.ts'
+import { userRoutes } from './routes/users.ts'
+import { geoRuleRoutes } from './routes/georules.ts'
+import { healthCheckRoutes } from './routes/healthcheck.ts'
+import { memberRoutes } from './routes/members.ts'
+import { poolRoutes } from './routes/pools.ts'
+import { serviceRoutes } from './routes/services.ts'
+import { getDashboardStats } from './routes/dashboard.ts'
+import { getSnapshot } from './routes/snapshot.ts'
+import { healthSignalRoutes } from './routes/health-signals.ts'
+import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
+import { rolloutRoutes } from './routes/rollouts.ts'
+import { statusRoutes } from './routes/status.ts'
+
+export const routes: readonly Route[] = Object.freeze<Route[]>([
+  getHealth,
+  ...authRoutes,
+  ...totpRoutes,
+  ...userRoutes,
+  ...roleRoutes,
+  ...tenantRoutes,
+  ...poolRoutes,
+  ...memberRoutes,
+  ...serviceRoutes,
+  ...healthCheckRoutes,
+  ...geoRuleRoutes,
+  ...statusRoutes,
+  getDashboardStats,
+  getSnapshot,
+  ...healthSignalRoutes,
+  ...maintenanceWindowRoutes,
+  ...rolloutRoutes,
+  ...usageRoutes,
+  getGitopsStatus,
+  getMetrics,
+  ...referenceRoutes(() => routes),
+])

@@ -1,0 +1,156 @@
+// /api/v1/auth: the first account, logins, who one is, the second factor.
+import { Type } from 'typebox'
+import { uuidV7 } from '#lib/uuid.ts'
+import { setSessionCookie } from '../auth/credentials.ts'
+import { busy, logIn } from '../auth/login.ts'
+import { countAttempt } from '../auth/login-limits.ts'
+import { tooMany } from '../auth/login.ts'
+import { passwordFault } from '../auth/passwords.ts'
+import { defaultTenant } from '../caller.ts'
+import { created, invalid, missing, noContent, success } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { body, nullable } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+import { AnyText, Email, NewPassword, UserJson, toUserJson } from '../user-json.ts'
+
+const tag = 'Authentication'
+
+const setup = route({
+  method: 'POST',
+  path: '/api/v1/auth/setup',
+  needs: 'public',
+  tag,
+  summary: 'Create the first account, while there is none',
+  body: body({ email: Email, password: NewPassword }),
+  responses: { 201: { description: 'The system administrator', schema: UserJson } },
+  refusals: [404, 429, 503],
+  handle: async ({ ports, body, request }) => {
+    const { users, auth, clock } = ports
+    const hasAny = auth.setupEndpoint ? await users.hasAny() : null
+    if (hasAny?.ok === false) return storeFailed(hasAny.error)
+    if (hasAny === null || hasAny.value) return missing('endpoint')
+    const fault = passwordFault(body.password)
+    if (fault !== undefined) return invalid('password', fault)
+    const counted = await countAttempt(ports.loginAttempts, '', request.address)
+    if (!counted.ok) return storeFailed(counted.error)
+    if (counted.value > 0) return tooMany(counted.value)
+    const hash = await ports.passwords.hash(body.password)
+    if (!hash.ok) return busy
+    const nowMs = clock.nowMs()
+    const user = await users.createFirst({
+      id: uuidV7(nowMs),
+      email: body.email,
+      displayName: '',
+      role: 'tenant_admin',
+      tenantId: defaultTenant,
+      authProvider: 'password',
+      passwordHash: hash.value,
+      createdAtMs: nowMs,
+    })
+    if (user.ok) return created(toUserJson(user.value))
+    return user.error.code === 'not-first' ? missing('endpoint') : storeFailed(user.error)
+  },
+})
+
+const login = route({
+  method: 'POST',
+  path: '/api/v1/auth/login',
+  needs: 'public',
+  tag,
+  summary: 'Begin a session',
+  body: body({
+    email: AnyText,
+    password: AnyText,
+    totpCode: Type.Optional(Type.String({ maxLength: 16 })),
+  }),
+  responses: {
+    200: {
+      description: 'The token of the session, which the cookie gslb_session holds as well',
+      schema: Type.Object({
+        token: Type.String(),
+        userId: Type.String(),
+        role: Type.String(),
+        expiresAt: Type.Integer({ description: 'Unix seconds' }),
+      }),
+    },
+  },
+  refusals: [401, 429, 503],
+  handle: ({ ports, body, request }) => logIn(ports, body, request),
+})
+
+const logout = route({
+  method: 'POST',
+  path: '/api/v1/auth/logout',
+  needs: 'any',
+  tag,
+  summary: 'End this session, on all nodes',
+  responses: { 204: { description: 'It is over', schema: null } },
+  handle: async ({ caller, ports, request }) => {
+    if (caller.sessionHash !== null) {
+      const revoked = await ports.sessions.revoke(caller.sessionHash)
+      if (!revoked.ok) return storeFailed(revoked.error)
+    }
+    return noContent({ 'set-cookie': setSessionCookie('', 0, request.isSecure) })
+  },
+})
+
+const me = route({
+  method: 'GET',
+  path: '/api/v1/auth/me',
+  needs: 'any',
+  tag,
+  summary: 'Who the credential stands for and what it may do',
+  responses: {
+    200: {
+      description: 'What belongs to a user is null for a key and in dev mode',
+      schema: Type.Object({
+        kind: Type.Enum(['system', 'user', 'tenant', 'dev']),
+        id: nullable(Type.String()),
+        email: nullable(Type.String()),
+        displayName: nullable(Type.String()),
+        role: nullable(Type.String()),
+        tenantId: Type.String(),
+        authProvider: nullable(Type.String()),
+        totpEnabled: Type.Boolean(),
+        permissions: Type.Array(Type.String()),
+        isSystemAdmin: Type.Boolean(),
+      }),
+    },
+  },
+  handle: async ({ caller, ports }) => {
+    const { kind, tenant, userId, role, permissions, isSystemAdmin } = caller
+    const found = userId === null ? null : await ports.users.find('every-tenant', userId)
+    if (found?.ok === false) return storeFailed(found.error)
+    const user = found?.value ?? null
+    return success({
+      kind,
+      id: userId,
+      email: user?.email ?? null,
+      displayName: user?.displayName ?? null,
+      role: user?.role ?? role,
+      tenantId: user?.tenantId ?? tenant,
+      authProvider: user?.authProvider ?? null,
+      totpEnabled: user?.totp?.active ?? false,
+      permissions: [...permissions].toSorted(),
+      isSystemAdmin,
+    })
+  },
+})
+
+const config = route({
+  method: 'GET',
+  path: '/api/v1/auth/config',
+  needs: 'public',
+  tag,
+  summary: 'What the login page needs to know',
+  responses: {
+    200: {
+      description: 'Whether single sign-on is possible',
+      schema: Type.Object({ oidcEnabled: Type.Boolean() }),
+    },
+  },
+  handle: ({ ports }) => success({ oidcEnabled: ports.auth.oidcEnabled }),
+})
+
+export const authRoutes: readonly Route[] = Object.freeze([setup, login, logout, me, config])

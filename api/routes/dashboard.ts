@@ -1,0 +1,14 @@
+// /api/v1/dashboard/stats: how many there are, and how many of them are well.
+import { success } from '../reply.ts'
+import { DashboardStats, statsOf } from '../resources/dashboard.ts'
+import { route } from '../route.ts'
+
+export const getDashboardStats = route({
+  method: 'GET',
+  path: '/api/v1/dashboard/stats',
+  needs: 'any',
+  tag: 'Dashboard',
+  summary: "The numbers of the caller's tenant; of all tenants for a system administrator",
+  responses: { 200: { description: 'The numbers', schema: DashboardStats } },
+  handle: (context) => success(statsOf(context)),
+})

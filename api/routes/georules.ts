@@ -1,0 +1,142 @@
+// /api/v1/pools/{poolId}/georules and /api/v1/georules: which clients prefer which member.
+import { Type } from 'typebox'
+import { partsIn } from '#gitops/config-entry.ts'
+import type { ConfigPart } from '#gitops/config-entry.ts'
+import { findObject, findPart, partIn, targetOf } from '../config-reads.ts'
+import { remove, write, writeRefusals } from '../config-writes.ts'
+import type { Written } from '../config-writes.ts'
+import { preconditionOf } from '../if-match.ts'
+import { Paging, pageInOrder } from '../paging.ts'
+import { created, missing, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { GeoRule, GeoRuleChange, NewGeoRule, showGeoRule } from '../resources/geo-rule.ts'
+import { canonical } from '../resources/member.ts'
+import { route } from '../route.ts'
+import type { Route, RouteContext } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Geo rules'
+const PoolId = Type.Object({ poolId: Id.properties.id })
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/pools/{poolId}/georules',
+  needs: 'geo:read',
+  tag,
+  summary: 'The geo rules of a pool, in the order of its file',
+  params: PoolId,
+  query: Paging,
+  responses: { 200: { description: 'Geo rules', schema: Type.Array(GeoRule) } },
+  refusals: [404],
+  handle: (context) => {
+    const pool = findObject(context, 'Pool', context.params.poolId)
+    if (pool === undefined) return missing('pool')
+    const rules = partsIn('GeoRule', pool)
+    return pageInOrder(rules, context.query, (rule) => showGeoRule(pool.uid, rule))
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/pools/{poolId}/georules',
+  needs: 'geo:write',
+  tag,
+  summary: 'Send the clients of one network to one member (tier pro)',
+  params: PoolId,
+  body: NewGeoRule,
+  responses: { 201: { description: 'The geo rule', schema: GeoRule } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const pool = findObject(context, 'Pool', params.poolId)
+    if (pool === undefined) return missing('pool')
+    const refusal = licenceRefusal(context)
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, pool.object)
+    if (!condition.ok) return condition.error
+    const now = unixSeconds(context)
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'GeoRule',
+      owner: targetOf(caller, pool.uid),
+      spec: { ...body, endpoint: canonical(body.endpoint), createdAt: now, updatedAt: now },
+      ...condition.value,
+    })
+    return done.ok ? created(shown(done.value), done.value.headers) : done.error
+  },
+})
+
+const replace = route({
+  method: 'PUT',
+  path: '/api/v1/georules/{id}',
+  needs: 'geo:write',
+  tag,
+  summary: 'Replace a geo rule (tier pro)',
+  params: Id,
+  body: GeoRuleChange,
+  responses: { 200: { description: 'The geo rule', schema: GeoRule } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const found = findPart(context, 'GeoRule', params.id)
+    if (found === undefined) return missing('geo rule')
+    const refusal = licenceRefusal(context)
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, found.part)
+    if (!condition.ok) return condition.error
+    const fields = { ...body, endpoint: canonical(body.endpoint) }
+    const time = isSame(found, fields) ? {} : { updatedAt: unixSeconds(context) }
+    const done = await write(context, {
+      verb: 'update',
+      kind: 'GeoRule',
+      target: targetOf(caller, found.part.uid),
+      patch: { ...fields, ...time },
+      ...condition.value,
+    })
+    return done.ok ? success(shown(done.value), done.value.headers) : done.error
+  },
+})
+
+const removeRule = route({
+  method: 'DELETE',
+  path: '/api/v1/georules/{id}',
+  needs: 'geo:delete',
+  tag,
+  summary: 'Delete a geo rule',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const found = findPart(context, 'GeoRule', context.params.id)
+    if (found === undefined) return missing('geo rule')
+    const condition = preconditionOf(context, found.part)
+    if (!condition.ok) return condition.error
+    const target = targetOf(context.caller, found.part.uid)
+    return remove(context, { verb: 'delete', kind: 'GeoRule', target, ...condition.value })
+  },
+})
+
+function licenceRefusal({ ports }: Pick<RouteContext, 'ports'>): Reply | undefined {
+  const refusal = ports.licence.refusal('geo-rules')
+  return refusal === undefined ? undefined : refused(403, refusal)
+}
+
+/** A change that changes nothing must not change its time, which would make a commit. */
+function isSame(
+  { part }: ConfigPart<'GeoRule'>,
+  fields: { readonly cidr: string; readonly endpoint: string; readonly priority: number },
+): boolean {
+  const { cidr, endpoint, priority } = fields
+  const isHere = part.cidr === cidr && canonical(part.endpoint) === endpoint
+  return isHere && part.priority === priority
+}
+
+function unixSeconds({ ports }: Pick<RouteContext, 'ports'>): number {
+  return Math.floor(ports.clock.nowMs() / 1000)
+}
+
+function shown({ entry, partId }: Written) {
+  return showGeoRule(entry.uid, partIn('GeoRule', entry, partId))
+}
+
+export const geoRuleRoutes: readonly Route[] = Object.freeze([list, create, replace, removeRule])

@@ -1,0 +1,79 @@
+// GET /api/v1/gitops/status: the commit seen, the one accepted, the one answered from, and why.
+import { Type } from 'typebox'
+import type { Caller } from '../caller.ts'
+import { syncStates } from '../operator-view.ts'
+import type { GitopsStatus } from '../operator-view.ts'
+import { success } from '../reply.ts'
+import { route } from '../route.ts'
+import { nullable } from '../shapes.ts'
+
+const nullableText = nullable(Type.String())
+const nullableNumber = nullable(Type.Number())
+
+const reason = nullable(
+  Type.Object({ code: Type.String(), message: Type.String(), sinceMs: Type.Integer() }),
+)
+
+const diagnostic = Type.Object({
+  severity: Type.Enum(['error', 'warning', 'note']),
+  code: Type.String(),
+  message: Type.String(),
+  help: Type.String(),
+  file: Type.String(),
+  line: Type.Integer(),
+  column: Type.Integer(),
+})
+
+const refused = nullable(
+  Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    seq: Type.Integer(),
+    digest: Type.String(),
+  }),
+)
+
+const node = Type.Object({
+  channel: Type.String(),
+  seq: Type.Integer(),
+  digest: nullableText,
+  issuedAtMs: nullableNumber,
+  ageSeconds: nullableNumber,
+  expired: Type.Boolean(),
+  swapCount: Type.Integer(),
+  lastSwapMs: nullableNumber,
+  refused,
+})
+
+const status = Type.Object({
+  branch: Type.String(),
+  head: nullableText,
+  accepted: nullableText,
+  active: nullableText,
+  sync: Type.Enum([...syncStates]),
+  reason,
+  diagnostics: Type.Array(diagnostic),
+  node,
+})
+
+export const getGitopsStatus = route({
+  method: 'GET',
+  path: '/api/v1/gitops/status',
+  needs: 'settings:read',
+  tag: 'Node',
+  summary: 'The commit seen, the one accepted, the one answered from, and why they differ',
+  responses: { 200: { description: 'The status of the configuration', schema: status } },
+  handle: ({ caller, ports }) => success(visibleTo(caller, ports.view.gitops())),
+})
+
+/** What stands in the files of other tenants is not for everybody's eyes. */
+function visibleTo(caller: Caller, full: GitopsStatus): GitopsStatus {
+  if (caller.isSystemAdmin) return full
+  const own = `tenants/${caller.tenant}/`
+  const { reason } = full
+  return {
+    ...full,
+    diagnostics: full.diagnostics.filter(({ file }) => file.startsWith(own)),
+    reason: reason && { ...reason, message: 'the administrator of the system sees the reason' },
+  }
+}

@@ -1,0 +1,101 @@
+// /api/v1/pools/{id}/healthcheck: how the members of a pool are probed.
+import { findObject, targetOf } from '../config-reads.ts'
+import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
+import { preconditionOf } from '../if-match.ts'
+import { missing, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { HealthCheck, HealthCheckBody, specOfHealthCheck } from '../resources/health-check.ts'
+import { route } from '../route.ts'
+import type { Route, RouteContext } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Health checks'
+
+const put = route({
+  method: 'PUT',
+  path: '/api/v1/pools/{id}/healthcheck',
+  needs: 'hc:write',
+  tag,
+  summary: 'Set the health check of a pool, whole; zero values take their defaults',
+  params: Id,
+  body: HealthCheckBody,
+  responses: { 200: { description: 'The health check', schema: HealthCheck } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const pool = findObject(context, 'Pool', params.id)
+    if (pool === undefined) return missing('pool')
+    const refusal = scriptRefusal(context, body)
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, pool.object)
+    if (!condition.ok) return condition.error
+    const done = await write(context, {
+      verb: 'update',
+      kind: 'Pool',
+      target: targetOf(caller, pool.uid),
+      patch: { healthCheck: specOfHealthCheck(body) },
+      ...condition.value,
+    })
+    if (!done.ok) return done.error
+    const { healthCheck } = (done.value.entry as typeof pool).object.spec
+    return success(healthCheck, done.value.headers)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/pools/{id}/healthcheck',
+  needs: 'hc:read',
+  tag,
+  summary: 'The health check of a pool',
+  params: Id,
+  responses: { 200: { description: 'The health check', schema: HealthCheck } },
+  refusals: [404],
+  handle: (context) => {
+    const pool = findObject(context, 'Pool', context.params.id)
+    if (pool === undefined) return missing('pool')
+    const { healthCheck } = pool.object.spec
+    if (healthCheck === undefined) return missing('health check')
+    return success(healthCheck, { etag: tagged(pool.object) })
+  },
+})
+
+const removeCheck = route({
+  method: 'DELETE',
+  path: '/api/v1/pools/{id}/healthcheck',
+  needs: 'hc:delete',
+  tag,
+  summary: 'Delete the health check of a pool: all its members count as healthy',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const pool = findObject(context, 'Pool', context.params.id)
+    if (pool === undefined) return missing('pool')
+    if (pool.object.spec.healthCheck === undefined) return missing('health check')
+    const condition = preconditionOf(context, pool.object)
+    if (!condition.ok) return condition.error
+    return remove(context, {
+      verb: 'update',
+      kind: 'Pool',
+      target: targetOf(context.caller, pool.uid),
+      patch: { healthCheck: null },
+      ...condition.value,
+    })
+  },
+})
+
+/** Both controls of document A: the setting of the node, and who asks. */
+function scriptRefusal(
+  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  { type }: HealthCheckBody,
+): Reply | undefined {
+  if (type !== 'script') return undefined
+  if (!ports.checkPolicy.allowScriptChecks) {
+    return refused(403, 'this node runs no scripts as health checks (health.allowScriptChecks)')
+  }
+  if (caller.isSystemAdmin) return undefined
+  return refused(403, 'admin access required: only a system administrator sets script checks')
+}
+
+export const healthCheckRoutes: readonly Route[] = Object.freeze([put, get, removeCheck])

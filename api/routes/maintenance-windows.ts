@@ -1,0 +1,111 @@
+// /api/v1/maintenance-windows: times in which members are out of rotation (document B).
+import { Type } from 'typebox'
+import type { ConfigEntry } from '#gitops/config-entry.ts'
+import type { Operation } from '#gitops/write/operation.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { findObject, findPart, listObjects, targetOf } from '../config-reads.ts'
+import { remove, write, writeRefusals } from '../config-writes.ts'
+import { preconditionOf } from '../if-match.ts'
+import { Paging, pageByName } from '../paging.ts'
+import { created, invalid, missing, refused } from '../reply.ts'
+import {
+  MaintenanceWindow,
+  NewMaintenanceWindow,
+  membersOfWindow,
+  showWindow,
+  statusOf,
+} from '../resources/maintenance-window.ts'
+import { route } from '../route.ts'
+import type { Route, RouteContext } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Maintenance windows'
+type Entry = ConfigEntry<'MaintenanceWindow'>
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/maintenance-windows',
+  needs: 'maintenance:write',
+  tag,
+  summary: 'Take a member, or each member of a pool, out of rotation for a time',
+  body: NewMaintenanceWindow,
+  responses: { 201: { description: 'The window', schema: MaintenanceWindow } },
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const { resourceType, resourceId, startAt, endAt } = context.body
+    const owner =
+      resourceType === 'pool'
+        ? findObject(context, 'Pool', resourceId)
+        : findPart(context, 'Member', resourceId)?.owner
+    if (owner === undefined) return invalid('resourceId', `there is no such ${resourceType}`)
+    const uid = uuidV7(context.ports.clock.nowMs())
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'MaintenanceWindow',
+      tenant: owner.tenant,
+      name: `window-${uid}`,
+      uid,
+      spec: { resourceType, resource: resourceId.toLowerCase(), startAt, endAt },
+    })
+    if (!done.ok) return done.error
+    return created(shown(context, done.value.entry as Entry), done.value.headers)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/maintenance-windows',
+  needs: 'maintenance:read',
+  tag,
+  summary: 'All maintenance windows, by name',
+  query: Paging,
+  responses: { 200: { description: 'Windows', schema: Type.Array(MaintenanceWindow) } },
+  handle: (context) =>
+    pageByName(listObjects(context, 'MaintenanceWindow'), context.query, (entry) =>
+      shown(context, entry),
+    ),
+})
+
+const cancel = route({
+  method: 'DELETE',
+  path: '/api/v1/maintenance-windows/{id}',
+  needs: 'maintenance:write',
+  tag,
+  summary: 'Cancel a window; the members of an active one are disabled from then on',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, ports, params } = context
+    const entry = findObject(context, 'MaintenanceWindow', params.id)
+    if (entry === undefined) return missing('maintenance window')
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const isActive = statusOf(entry, ports.clock.nowMs()) === 'active'
+    const kept = isActive ? stayOut(context, entry) : []
+    if (kept.length >= gitLimits.writeOperationsMax) {
+      const reason = `it holds ${kept.length} members out, too many to disable at once`
+      return refused(409, `${reason}: wait for its end, or change the file`)
+    }
+    const target = targetOf(caller, entry.uid)
+    const deletion = { verb: 'delete', kind: 'MaintenanceWindow', target } as const
+    return remove(context, ...kept, { ...deletion, ...condition.value })
+  },
+})
+
+/** Cancelled, not rolled back: who is out stays out until somebody enables it (document B). */
+function stayOut({ caller, ports }: Pick<RouteContext, 'caller' | 'ports'>, entry: Entry) {
+  return membersOfWindow(ports.config.snapshot(), entry).map(({ uid }): Operation => ({
+    verb: 'update',
+    kind: 'Member',
+    target: targetOf(caller, uid),
+    patch: { enabled: false },
+  }))
+}
+
+function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {
+  return showWindow(ports.config.snapshot(), entry, ports.clock.nowMs())
+}
+
+export const maintenanceWindowRoutes: readonly Route[] = Object.freeze([create, list, cancel])

@@ -1,0 +1,141 @@
+// /api/v1/pools/{id}/members and /api/v1/members: the backends of a pool.
+import { Type } from 'typebox'
+import { partsIn } from '#gitops/config-entry.ts'
+import { findObject, findPart, partIn, targetOf } from '../config-reads.ts'
+import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
+import type { Written } from '../config-writes.ts'
+import { preconditionOf } from '../if-match.ts'
+import { Paging, pageInOrder } from '../paging.ts'
+import { created, missing, success } from '../reply.ts'
+import {
+  Member,
+  MemberChange,
+  NewMember,
+  patchOfMember,
+  showMember,
+  specOfNewMember,
+} from '../resources/member.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Members'
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/pools/{id}/members',
+  needs: 'member:write',
+  tag,
+  summary: 'Add a member to a pool',
+  params: Id,
+  body: NewMember,
+  responses: { 201: { description: 'The member', schema: Member } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const pool = findObject(context, 'Pool', params.id)
+    if (pool === undefined) return missing('pool')
+    const condition = preconditionOf(context, pool.object)
+    if (!condition.ok) return condition.error
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'Member',
+      owner: targetOf(caller, pool.uid),
+      spec: specOfNewMember(body),
+      ...condition.value,
+    })
+    return done.ok ? created(shown(done.value), done.value.headers) : done.error
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/pools/{id}/members',
+  needs: 'member:read',
+  tag,
+  summary: 'The members of a pool, in the order of its file',
+  params: Id,
+  query: Paging,
+  responses: { 200: { description: 'Members', schema: Type.Array(Member) } },
+  refusals: [404],
+  handle: (context) => {
+    const pool = findObject(context, 'Pool', context.params.id)
+    if (pool === undefined) return missing('pool')
+    const members = partsIn('Member', pool)
+    return pageInOrder(members, context.query, (one) => showMember(pool.uid, one))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/members/{id}',
+  needs: 'member:read',
+  tag,
+  summary: 'One member',
+  params: Id,
+  responses: { 200: { description: 'The member', schema: Member } },
+  refusals: [404],
+  handle: (context) => {
+    const found = findPart(context, 'Member', context.params.id)
+    if (found === undefined) return missing('member')
+    return success(showMember(found.owner.uid, found.part), { etag: tagged(found.part) })
+  },
+})
+
+const change = route({
+  method: 'PUT',
+  path: '/api/v1/members/{id}',
+  needs: 'member:write',
+  tag,
+  summary: 'Change the named fields of a member; address and port are its identity and stay',
+  params: Id,
+  body: MemberChange,
+  responses: { 200: { description: 'The member', schema: Member } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const found = findPart(context, 'Member', params.id)
+    if (found === undefined) return missing('member')
+    const condition = preconditionOf(context, found.part)
+    if (!condition.ok) return condition.error
+    const done = await write(context, {
+      verb: 'update',
+      kind: 'Member',
+      target: targetOf(caller, found.part.uid),
+      patch: patchOfMember(body),
+      ...condition.value,
+    })
+    return done.ok ? success(shown(done.value), done.value.headers) : done.error
+  },
+})
+
+const removeMember = route({
+  method: 'DELETE',
+  path: '/api/v1/members/{id}',
+  needs: 'member:delete',
+  tag,
+  summary: 'Delete a member, with the geo rules, rollouts and windows that name it',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const found = findPart(context, 'Member', context.params.id)
+    if (found === undefined) return missing('member')
+    const condition = preconditionOf(context, found.part)
+    if (!condition.ok) return condition.error
+    const target = targetOf(context.caller, found.part.uid)
+    return remove(context, { verb: 'delete', kind: 'Member', target, ...condition.value })
+  },
+})
+
+function shown({ entry, partId }: Written) {
+  return showMember(entry.uid, partIn('Member', entry, partId))
+}
+
+export const memberRoutes: readonly Route[] = Object.freeze([
+  create,
+  list,
+  get,
+  change,
+  removeMember,
+])

@@ -1,0 +1,20 @@
+// GET /metrics: the table of metrics in Prometheus' text format 0.0.4.
+import { Type } from 'typebox'
+import { success } from '../reply.ts'
+import { route } from '../route.ts'
+
+export const getMetrics = route({
+  method: 'GET',
+  path: '/metrics',
+  needs: 'cluster:status',
+  tag: 'Node',
+  summary: 'What the node counts, for Prometheus',
+  responses: {
+    200: {
+      description: 'Metrics',
+      schema: Type.String(),
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    },
+  },
+  handle: async ({ ports }) => success(await ports.view.metrics()),
+})

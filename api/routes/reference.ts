@@ -1,0 +1,47 @@
+// /api/v1/openapi.json and /api/v1/docs: what this API is, for programs and for people.
+import { Type } from 'typebox'
+import { openApiOf } from '../reference/openapi.ts'
+import { pageOf, pagePolicy } from '../reference/page.ts'
+import { success } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+
+const tag = 'Reference'
+
+/** @param table all routes, these two among them; asked when the first request comes */
+export function referenceRoutes(table: () => readonly Route[]): readonly Route[] {
+  let document: string | undefined
+  let page: string | undefined
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/openapi.json',
+      needs: 'public',
+      tag,
+      summary: 'This API as an OpenAPI 3.1 document',
+      responses: {
+        200: {
+          description: 'The document',
+          schema: Type.Object({}, { additionalProperties: true }),
+          contentType: 'application/json; charset=utf-8',
+        },
+      },
+      handle: () => success((document ??= JSON.stringify(openApiOf(table())))),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/docs',
+      needs: 'public',
+      tag,
+      summary: 'The same as a page, in which each route can be tried',
+      responses: {
+        200: {
+          description: 'The page',
+          schema: Type.String(),
+          contentType: 'text/html; charset=utf-8',
+        },
+      },
+      handle: () => success((page ??= pageOf(table())), { 'content-security-policy': pagePolicy }),
+    }),
+  ]
+}

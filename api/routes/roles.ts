@@ -1,0 +1,168 @@
+// /api/v1/roles: the built-in roles, and the tenant's own.
+import { Type } from 'typebox'
+import { suggest } from '#lib/suggest.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { roleLimits } from '#state/ports/roles.ts'
+import type { Role } from '#state/ports/roles.ts'
+import type { Caller } from '../caller.ts'
+import { holdsAll, scopeOf } from '../grants.ts'
+import { isPermission, permissions as atoms } from '../permissions.ts'
+import { created, invalid, missing, noContent, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id, UnixSeconds, body, nullable } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+import { RoleName } from '../user-json.ts'
+
+const tag = 'Roles'
+
+const RoleJson = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    permissions: Type.Array(Type.String()),
+    isSystem: Type.Boolean({ description: 'Built in: cannot be deleted' }),
+    tenantId: nullable(Type.String({ description: 'null: every tenant has it' })),
+    createdAt: UnixSeconds,
+    updatedAt: UnixSeconds,
+  },
+  { title: 'Role' },
+)
+
+const Permissions = Type.Array(Type.String({ maxLength: 64 }), {
+  maxItems: roleLimits.permissionsMax,
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/roles',
+  needs: 'role:read',
+  tag,
+  summary: "The built-in roles and the tenant's own",
+  responses: { 200: { description: 'Roles', schema: Type.Array(RoleJson) } },
+  handle: async ({ caller, ports }) => {
+    const roles = await ports.roles.list(scopeOf(caller))
+    return roles.ok ? success(roles.value.map(toRoleJson)) : storeFailed(roles.error)
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/roles',
+  needs: 'role:write',
+  tag,
+  summary: 'Create a role of the tenant (enterprise tier)',
+  body: body({ name: RoleName, permissions: Permissions }),
+  responses: { 201: { description: 'The role', schema: RoleJson } },
+  refusals: [409],
+  handle: async ({ caller, ports, body: { name, permissions } }) => {
+    const refusal = ports.licence.refusal('custom-roles')
+    if (refusal !== undefined) return refused(403, refusal)
+    const fault = permissionsFault(caller, permissions)
+    if (fault !== null) return fault
+    const nowMs = ports.clock.nowMs()
+    const role = await ports.roles.create({
+      id: uuidV7(nowMs),
+      name,
+      permissions,
+      tenantId: caller.tenant,
+      createdAtMs: nowMs,
+    })
+    if (role.ok) return created(toRoleJson(role.value))
+    if (role.error.code === 'name-taken') return refused(409, 'name: is in use')
+    if (role.error.code === 'too-many-roles') return refused(409, role.error.message)
+    return storeFailed(role.error)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/roles/{id}',
+  needs: 'role:read',
+  tag,
+  summary: 'One role',
+  params: Id,
+  responses: { 200: { description: 'The role', schema: RoleJson } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const role = await ports.roles.find(scopeOf(caller), params.id)
+    if (!role.ok) return storeFailed(role.error)
+    return role.value === null ? missing('role') : success(toRoleJson(role.value))
+  },
+})
+
+const update = route({
+  method: 'PUT',
+  path: '/api/v1/roles/{id}',
+  needs: 'role:write',
+  tag,
+  summary: 'Replace the permissions of a role',
+  params: Id,
+  body: body({ permissions: Permissions }),
+  responses: { 200: { description: 'The role', schema: RoleJson } },
+  refusals: [404],
+  handle: async ({ caller, ports, params, body: { permissions } }) => {
+    const found = await ports.roles.find(scopeOf(caller), params.id)
+    if (!found.ok) return storeFailed(found.error)
+    if (found.value === null) return missing('role')
+    if (found.value.isSystem && !caller.isSystemAdmin) {
+      return refused(403, 'admin access required: every tenant has this role')
+    }
+    if (!found.value.isSystem) {
+      const refusal = ports.licence.refusal('custom-roles')
+      if (refusal !== undefined) return refused(403, refusal)
+    }
+    // Not even to take something away: a role above one's own is not one's to change.
+    if (!holdsAll(caller, found.value.permissions)) return tooMuch
+    const fault = permissionsFault(caller, permissions)
+    if (fault !== null) return fault
+    const nowMs = ports.clock.nowMs()
+    const role = await ports.roles.setPermissions(scopeOf(caller), params.id, permissions, nowMs)
+    if (!role.ok) return storeFailed(role.error)
+    ports.identities.forget()
+    return role.value === null ? missing('role') : success(toRoleJson(role.value))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/v1/roles/{id}',
+  needs: 'role:write',
+  tag,
+  summary: 'Delete a role that nobody has',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, 409],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.roles.delete(scopeOf(caller), params.id)
+    if (deleted.ok) return deleted.value ? noContent() : missing('role')
+    if (deleted.error.code === 'system-role') return refused(403, 'system roles cannot be deleted')
+    if (deleted.error.code === 'role-in-use') {
+      return refused(409, 'accounts have this role; give them another one first')
+    }
+    return storeFailed(deleted.error)
+  },
+})
+
+const tooMuch = refused(403, 'permission denied: this role may do more than your account')
+
+function permissionsFault(caller: Caller, permissions: readonly string[]): Reply | null {
+  for (const [i, atom] of permissions.entries()) {
+    if (isPermission(atom)) continue
+    const near = suggest(atom, atoms)
+    const hint = near === undefined ? '' : `; did you mean "${near}"?`
+    return invalid(`permissions.${i}`, `there is no such permission${hint}`)
+  }
+  return holdsAll(caller, permissions) ? null : tooMuch
+}
+
+function toRoleJson({ createdAtMs, updatedAtMs, ...role }: Role) {
+  return {
+    ...role,
+    createdAt: Math.floor(createdAtMs / 1_000),
+    updatedAt: Math.floor(updatedAtMs / 1_000),
+  }
+}
+
+export const roleRoutes: readonly Route[] = Object.freeze([list, create, get, update, remove])

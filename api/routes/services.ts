@@ -1,0 +1,170 @@
+// /api/v1/services: a DNS name, the pool that answers for it, and how a member is chosen.
+import { Type } from 'typebox'
+import type { ConfigEntry } from '#gitops/config-entry.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { filterNamed } from '#routing/filters.ts'
+import { findObject, listObjects, targetOf } from '../config-reads.ts'
+import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
+import { preconditionOf } from '../if-match.ts'
+import type { LicenceGate, LicensedFeature } from '../licence-gate.ts'
+import { Paging, pageByName } from '../paging.ts'
+import { created, invalid, missing, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { Service, ServiceBody, patchOfService, showService } from '../resources/service.ts'
+import { route } from '../route.ts'
+import type { Route, RouteContext } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Services'
+
+type Entry = ConfigEntry<'Service'>
+type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: ServiceBody }
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/services',
+  needs: 'service:write',
+  tag,
+  summary: 'Create a service; name and domain are unique across tenants',
+  body: ServiceBody,
+  responses: { 201: { description: 'The service', schema: Service } },
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const { caller, ports, body } = context
+    const pool = poolNameOf(context, caller.tenant)
+    if (!pool.ok) return pool.error
+    const refusal = chainRefusal(ports.licence, body)
+    if (refusal !== undefined) return refusal
+    const patch = Object.entries(patchOfService(body, pool.value))
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'Service',
+      tenant: caller.tenant,
+      name: body.name,
+      spec: Object.fromEntries(patch.filter(([, value]) => value !== null)),
+    })
+    return done.ok
+      ? created(shown(context, done.value.entry as Entry), done.value.headers)
+      : done.error
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/services',
+  needs: 'service:read',
+  tag,
+  summary: 'All services, by name',
+  query: Paging,
+  responses: { 200: { description: 'Services', schema: Type.Array(Service) } },
+  handle: (context) =>
+    pageByName(listObjects(context, 'Service'), context.query, (entry) => shown(context, entry)),
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/services/{id}',
+  needs: 'service:read',
+  tag,
+  summary: 'One service',
+  params: Id,
+  responses: { 200: { description: 'The service', schema: Service } },
+  refusals: [404],
+  handle: (context) => {
+    const entry = findObject(context, 'Service', context.params.id)
+    if (entry === undefined) return missing('service')
+    return success(shown(context, entry), { etag: tagged(entry.object) })
+  },
+})
+
+const replace = route({
+  method: 'PUT',
+  path: '/api/v1/services/{id}',
+  needs: 'service:write',
+  tag,
+  summary: 'Replace a service; a field that is left out goes back to its default',
+  params: Id,
+  body: ServiceBody,
+  responses: { 200: { description: 'The service', schema: Service } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, ports, params, body } = context
+    const entry = findObject(context, 'Service', params.id)
+    if (entry === undefined) return missing('service')
+    const pool = poolNameOf(context, entry.tenant)
+    if (!pool.ok) return pool.error
+    const refusal = chainRefusal(ports.licence, body)
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
+    const done = await write(
+      context,
+      { verb: 'rename', ...on, name: body.name, ...condition.value },
+      { verb: 'update', ...on, patch: patchOfService(body, pool.value) },
+    )
+    return done.ok
+      ? success(shown(context, done.value.entry as Entry), done.value.headers)
+      : done.error
+  },
+})
+
+const removeService = route({
+  method: 'DELETE',
+  path: '/api/v1/services/{id}',
+  needs: 'service:delete',
+  tag,
+  summary: 'Delete a service; its name is no longer answered',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const entry = findObject(context, 'Service', context.params.id)
+    if (entry === undefined) return missing('service')
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const target = targetOf(context.caller, entry.uid)
+    return remove(context, { verb: 'delete', kind: 'Service', target, ...condition.value })
+  },
+})
+
+function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {
+  return showService(ports.config.snapshot(), entry)
+}
+
+/** The name by which files refer to the pool; null: none is attached. */
+function poolNameOf(context: Context, tenant: string): Result<string | null, Reply> {
+  const id = context.body.poolId ?? ''
+  if (id === '') return ok(null)
+  const pool = findObject(context, 'Pool', id)
+  if (pool?.tenant === tenant) return ok(pool.name)
+  return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
+}
+
+const licensed: Readonly<Record<string, LicensedFeature>> = {
+  script: 'filter-scripts',
+  'signal-weight': 'signal-weight',
+  rum: 'rum-routing',
+}
+
+/** A chain needs a licence, and so do some of its filters (document A, "Limits"). */
+function chainRefusal(licence: LicenceGate, { filterChain }: ServiceBody): Reply | undefined {
+  const chain = filterChain ?? []
+  if (chain.length === 0) return undefined
+  const names = chain.map((text) => filterNamed(text)?.filter.name ?? '')
+  const features = names.flatMap((name) => licensed[name] ?? [])
+  for (const feature of ['filter-chains', ...features] as const) {
+    const refusal = licence.refusal(feature)
+    if (refusal !== undefined) return refused(403, refusal)
+  }
+  return undefined
+}
+
+export const serviceRoutes: readonly Route[] = Object.freeze([
+  create,
+  list,
+  get,
+  replace,
+  removeService,
+])

@@ -1,0 +1,84 @@
+// /api/v1/snapshot: all that a dashboard begins with, in one answer.
+import { Type } from 'typebox'
+import { partsIn } from '#gitops/config-entry.ts'
+import { listObjects } from '../config-reads.ts'
+import { isReachable } from '../member-health.ts'
+import { success } from '../reply.ts'
+import { DashboardStats, statsOf } from '../resources/dashboard.ts'
+import { GeoRule, showGeoRule } from '../resources/geo-rule.ts'
+import { healthOf } from '../resources/health-status.ts'
+import { Member, canonical, showMember } from '../resources/member.ts'
+import type { MemberPart } from '../resources/member.ts'
+import { Pool, showPool } from '../resources/pool.ts'
+import { Service, showService } from '../resources/service.ts'
+import { route } from '../route.ts'
+import type { RouteContext } from '../route.ts'
+
+const byPool = <Value extends Parameters<typeof Type.Record>[1]>(value: Value) =>
+  Type.Record(Type.String(), value)
+
+const health = Type.Object({
+  healthy: Type.Boolean(),
+  score: Type.Number(),
+  lastChecked: Type.Integer({ description: 'Unix milliseconds; 0: no probe has said anything' }),
+})
+
+const Snapshot = Type.Object(
+  {
+    pools: Type.Array(Pool),
+    members: byPool(Type.Array(Member)),
+    services: Type.Array(Service),
+    healthStatus: byPool(Type.Record(Type.String(), health)),
+    geoRules: byPool(Type.Array(GeoRule)),
+    stats: DashboardStats,
+    timestamp: Type.Integer({ description: 'Unix milliseconds' }),
+  },
+  { title: 'Snapshot' },
+)
+
+export const getSnapshot = route({
+  method: 'GET',
+  path: '/api/v1/snapshot',
+  needs: 'any',
+  tag: 'Dashboard',
+  summary: "Everything of the caller's tenant; of all tenants for a system administrator",
+  responses: { 200: { description: 'One state of everything', schema: Snapshot } },
+  handle: (context) => success(snapshotOf(context), revisionOf(context)),
+})
+
+function revisionOf({ ports }: RouteContext) {
+  return { 'x-gslb-revision': ports.config.snapshot().revision }
+}
+
+function snapshotOf(context: RouteContext) {
+  const { ports } = context
+  const config = ports.config.snapshot()
+  const pools = listObjects(context, 'Pool')
+  const perPool = <Value>(show: (pool: (typeof pools)[number]) => Value) =>
+    Object.fromEntries(pools.map((pool) => [pool.uid, show(pool)]))
+  return {
+    pools: pools.map(showPool),
+    members: perPool((pool) =>
+      partsIn('Member', pool).map((member) => showMember(pool.uid, member)),
+    ),
+    services: listObjects(context, 'Service').map((service) => showService(config, service)),
+    healthStatus: perPool((pool) =>
+      Object.fromEntries(
+        partsIn('Member', pool).map((member) => [
+          canonical(member.ipAddress),
+          shortHealth(ports, member),
+        ]),
+      ),
+    ),
+    geoRules: perPool((pool) =>
+      partsIn('GeoRule', pool).map((rule) => showGeoRule(pool.uid, rule)),
+    ),
+    stats: statsOf(context),
+    timestamp: Math.floor(ports.clock.nowMs()),
+  }
+}
+
+function shortHealth({ memberHealth }: RouteContext['ports'], member: MemberPart) {
+  const known = healthOf(memberHealth, member)
+  return { healthy: isReachable(known), score: known.score, lastChecked: known.lastCheckedMs }
+}

@@ -1,0 +1,60 @@
+// /api/v1/pools/{id}/status and /api/v1/members/{id}/status: who is healthy, as each node sees it.
+import { Type } from 'typebox'
+import { partsIn } from '#gitops/config-entry.ts'
+import { findObject, findPart } from '../config-reads.ts'
+import { missing, success } from '../reply.ts'
+import { HealthStatus, healthOf, showHealth } from '../resources/health-status.ts'
+import { canonical } from '../resources/member.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id } from '../shapes.ts'
+
+const tag = 'Health status'
+
+const pool = route({
+  method: 'GET',
+  path: '/api/v1/pools/{id}/status',
+  needs: 'pool:read',
+  tag,
+  summary: 'The health of the members of a pool, by address',
+  params: Id,
+  responses: {
+    200: {
+      description: 'Of two members with one address, the first',
+      schema: Type.Object({
+        poolId: Type.String(),
+        members: Type.Record(Type.String(), HealthStatus),
+      }),
+    },
+  },
+  refusals: [404],
+  handle: (context) => {
+    const found = findObject(context, 'Pool', context.params.id)
+    if (found === undefined) return missing('pool')
+    const { memberHealth } = context.ports
+    const members: Record<string, ReturnType<typeof showHealth>> = {}
+    for (const member of partsIn('Member', found)) {
+      members[canonical(member.ipAddress)] ??= showHealth(healthOf(memberHealth, member), member)
+    }
+    return success({ poolId: found.uid, members })
+  },
+})
+
+const member = route({
+  method: 'GET',
+  path: '/api/v1/members/{id}/status',
+  needs: 'member:read',
+  tag,
+  summary: 'The health of one member',
+  params: Id,
+  responses: { 200: { description: 'The health', schema: HealthStatus } },
+  refusals: [404],
+  handle: (context) => {
+    const found = findPart(context, 'Member', context.params.id)
+    if (found === undefined) return missing('member')
+    const known = healthOf(context.ports.memberHealth, found.part)
+    return success(showHealth(known, found.part))
+  },
+})
+
+export const statusRoutes: readonly Route[] = Object.freeze([pool, member])

@@ -1,0 +1,88 @@
+// /api/v1/tenants: who shares this installation. For system administrators only.
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { textPattern } from '#schemas/patterns.ts'
+import { tokenHash } from '../auth/policy.ts'
+import { defaultTenant } from '../caller.ts'
+import { created, noContent, refused, success } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id, UnixSeconds, body } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+
+const tag = 'Tenants'
+
+const TenantJson = Type.Object(
+  { id: Type.String(), name: Type.String(), rpsLimit: Type.Integer(), createdAt: UnixSeconds },
+  { title: 'Tenant' },
+)
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/tenants',
+  needs: 'system',
+  tag,
+  summary: 'Create a tenant (enterprise tier); its API key is shown this once',
+  body: body({
+    name: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      pattern: textPattern,
+      'x-expected': 'a text on one line of 1 to 63 characters',
+    }),
+    rpsLimit: Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 1_000 }),
+  }),
+  responses: {
+    201: {
+      description: 'The tenant and its API key, of which only the hash is kept',
+      schema: Type.Object({ tenant: TenantJson, apiKey: Type.String() }),
+    },
+  },
+  refusals: [409],
+  handle: async ({ caller, ports, body, requestId }) => {
+    const refusal = ports.licence.refusal('extra-tenants')
+    if (refusal !== undefined) return refused(403, refusal)
+    const origin = { caller, requestId }
+    const tenant = await ports.tenants.create(body, origin)
+    if (!tenant.ok) return tenant.error
+    const apiKey = randomBytes(32).toString('hex')
+    const { id } = tenant.value
+    const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
+    if (kept.ok) return created({ tenant: tenant.value, apiKey })
+    // Without its key nobody could use it, and its name would be taken.
+    await ports.tenants.remove(id, origin)
+    return storeFailed(kept.error)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/tenants',
+  needs: 'system',
+  tag,
+  summary: 'All tenants, without keys',
+  responses: { 200: { description: 'Tenants', schema: Type.Array(TenantJson) } },
+  handle: ({ ports }) => success(ports.tenants.list()),
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/v1/tenants/{id}',
+  needs: 'system',
+  tag,
+  summary: 'Remove the record of a tenant and end its key; what it owns stays',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404, 409],
+  handle: async ({ caller, ports, params, requestId }) => {
+    if (params.id === defaultTenant) return refused(409, 'the tenant default always exists')
+    const origin = { caller, requestId }
+    const removed = await ports.tenants.remove(params.id, origin)
+    if (!removed.ok) return removed.error
+    const ended = await ports.tenantKeys.remove(params.id)
+    ports.identities.forget()
+    return ended.ok ? noContent() : storeFailed(ended.error)
+  },
+})
+
+export const tenantRoutes: readonly Route[] = Object.freeze([create, list, remove])

@@ -1,0 +1,111 @@
+// /api/v1/auth/totp: an authenticator app as the second factor of one's own account.
+import { Type } from 'typebox'
+import type { TotpState, User } from '#state/ports/users.ts'
+import { countAttempt, forgetAttempts } from '../auth/login-limits.ts'
+import { tooMany } from '../auth/login.ts'
+import { seal, unseal } from '../auth/secret-box.ts'
+import { newEnrolment, qrCode, stepOfCode } from '../auth/totp.ts'
+import type { Caller } from '../caller.ts'
+import type { ApiPorts } from '../ports.ts'
+import { invalid, missing, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { body } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+
+const tag = 'Authentication'
+
+const setup = route({
+  method: 'POST',
+  path: '/api/v1/auth/totp/setup',
+  needs: 'session',
+  tag,
+  summary: 'Begin the enrolment of an authenticator app',
+  responses: {
+    200: {
+      description: 'For the app. The secret counts once a code of it was verified',
+      schema: Type.Object({
+        secret: Type.String({ description: 'Base32' }),
+        uri: Type.String({ description: 'otpauth://totp/…' }),
+        qrCode: Type.String({ description: 'The same as a picture: a PNG in a data: URL' }),
+      }),
+    },
+  },
+  refusals: [404, 409],
+  handle: async ({ caller, ports }) => {
+    const { secretKey } = ports.auth
+    if (secretKey === null) return noSecretKey
+    const user = await ownAccount(caller, ports)
+    if ('status' in user) return user
+    if (user.authProvider === 'oidc') {
+      return refused(409, 'the identity provider asks for the second factor of this account')
+    }
+    if (user.totp?.active === true) return isActive
+    const { secret, uri } = newEnrolment(user.email)
+    const saved = await save(ports, user, {
+      secretCiphertext: seal(secretKey, secret),
+      active: false,
+      lastUsedStep: null,
+    })
+    return saved ?? success({ secret, uri, qrCode: await qrCode(uri) })
+  },
+})
+
+const verify = route({
+  method: 'POST',
+  path: '/api/v1/auth/totp/verify',
+  needs: 'session',
+  tag,
+  summary: 'Finish the enrolment with a code of the app',
+  body: body({
+    code: Type.String({ pattern: '^[0-9]{6}$', 'x-expected': 'the six digits of the app' }),
+  }),
+  responses: {
+    200: {
+      description: 'Every login needs a code from now on',
+      schema: Type.Object({ totpEnabled: Type.Literal(true) }),
+    },
+  },
+  refusals: [404, 409, 429],
+  handle: async ({ caller, ports, body, request }) => {
+    const { secretKey } = ports.auth
+    if (secretKey === null) return noSecretKey
+    const user = await ownAccount(caller, ports)
+    if ('status' in user) return user
+    if (user.totp === null) return refused(409, 'begin with POST /api/v1/auth/totp/setup')
+    if (user.totp.active) return isActive
+    const counted = await countAttempt(ports.loginAttempts, `totp:${user.id}`, request.address)
+    if (!counted.ok) return storeFailed(counted.error)
+    if (counted.value > 0) return tooMany(counted.value)
+    const secret = unseal(secretKey, user.totp.secretCiphertext)
+    if (!secret.ok) return refused(409, 'begin again with POST /api/v1/auth/totp/setup')
+    const step = stepOfCode(secret.value, body.code, ports.clock.nowMs())
+    if (step === null) return invalid('code', 'is not the one that the app shows now')
+    await forgetAttempts(ports.loginAttempts, `totp:${user.id}`, request.address)
+    const saved = await save(ports, user, { ...user.totp, active: true, lastUsedStep: step })
+    return saved ?? success({ totpEnabled: true })
+  },
+})
+
+const noSecretKey = refused(409, 'this node has no GSLB_SECRET_KEY, so it keeps no TOTP secrets')
+const isActive = refused(409, 'TOTP is active; an administrator clears it by updating the account')
+
+async function ownAccount({ userId }: Caller, { users }: ApiPorts): Promise<User | Reply> {
+  const found = await users.find('every-tenant', userId ?? '')
+  if (!found.ok) return storeFailed(found.error)
+  return found.value ?? missing('user')
+}
+
+/** @returns null when it is saved */
+async function save(
+  { users, clock }: ApiPorts,
+  { id }: User,
+  totp: TotpState,
+): Promise<Reply | null> {
+  const saved = await users.update('every-tenant', id, { totp, updatedAtMs: clock.nowMs() })
+  if (!saved.ok) return storeFailed(saved.error)
+  return saved.value === null ? missing('user') : null
+}
+
+export const totpRoutes: readonly Route[] = Object.freeze([setup, verify])

@@ -1,0 +1,76 @@
+// /api/v1/usage and /api/v1/tenants/{id}/usage: what a tenant used, hour by hour (document B).
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import type { ApiPorts } from '../ports.ts'
+import { invalid, missing, refused, success } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+
+const tag = 'Usage'
+
+const Hour = Type.String({
+  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3])$',
+  'x-expected': 'an hour in UTC such as 2026-01-31T23',
+})
+
+const Range = Type.Object(
+  { from: Type.Optional(Hour), to: Type.Optional(Hour) },
+  { additionalProperties: false },
+)
+type Range = Static<typeof Range>
+
+const UsageRecord = Type.Object(
+  {
+    tenantId: Type.String(),
+    period: Type.String(),
+    dnsQueries: Type.Integer(),
+    apiCalls: Type.Integer(),
+  },
+  { title: 'UsageRecord' },
+)
+
+const responses = {
+  200: { description: 'Hours in which something was counted', schema: Type.Array(UsageRecord) },
+}
+
+const own = route({
+  method: 'GET',
+  path: '/api/v1/usage',
+  needs: 'usage:read_own',
+  tag,
+  summary: "The caller's tenant by hours, both ends included; without a range the day so far",
+  query: Range,
+  responses,
+  handle: ({ caller, ports, query }) => answer(ports, caller.tenant, query),
+})
+
+const ofTenant = route({
+  method: 'GET',
+  path: '/api/v1/tenants/{id}/usage',
+  needs: 'system',
+  tag,
+  summary: 'One tenant by hours, both ends included; without a range the day so far',
+  params: Id,
+  query: Range,
+  responses,
+  refusals: [404],
+  handle: ({ ports, params, query }) =>
+    ports.tenants.find(params.id) === undefined
+      ? missing('tenant')
+      : answer(ports, params.id, query),
+})
+
+/** The default is the current UTC day. */
+async function answer({ usage, clock }: ApiPorts, tenant: string, range: Range) {
+  const today = new Date(clock.nowMs()).toISOString().slice(0, 10)
+  const { from = `${today}T00`, to = `${today}T23` } = range
+  if (from > to) return invalid('from', 'must not be after `to`')
+  const found = await usage.range(tenant, from, to)
+  if (found.ok) return success(found.value)
+  if (found.error.code === 'range-too-wide') return refused(400, `from: ${found.error.message}`)
+  return storeFailed(found.error)
+}
+
+export const usageRoutes: readonly Route[] = Object.freeze([own, ofTenant])

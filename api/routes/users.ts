@@ -1,0 +1,217 @@
+// /api/v1/users: the accounts of a tenant.
+import { Type } from 'typebox'
+import { uuidV7 } from '#lib/uuid.ts'
+import type { Role } from '#state/ports/roles.ts'
+import type { User, UserChange } from '#state/ports/users.ts'
+import { busy } from '../auth/login.ts'
+import { passwordFault } from '../auth/passwords.ts'
+import type { Caller } from '../caller.ts'
+import { mayHandle, scopeOf } from '../grants.ts'
+import type { ApiPorts } from '../ports.ts'
+import { created, invalid, missing, noContent, refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { Id, body } from '../shapes.ts'
+import { storeFailed } from '../store-reply.ts'
+import { DisplayName, Email, NewPassword, RoleName, UserJson, toUserJson } from '../user-json.ts'
+
+const tag = 'Users'
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/users',
+  needs: 'user:read',
+  tag,
+  summary: 'The accounts of the tenant, oldest first',
+  responses: { 200: { description: 'Accounts', schema: Type.Array(UserJson) } },
+  handle: async ({ caller, ports }) => {
+    const users = await ports.users.list(scopeOf(caller))
+    return users.ok ? success(users.value.map(toUserJson)) : storeFailed(users.error)
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/users',
+  needs: 'user:write',
+  tag,
+  summary: 'Create an account that logs in with a password',
+  body: body({
+    email: Email,
+    displayName: Type.Optional(DisplayName),
+    password: NewPassword,
+    role: RoleName,
+    tenantId: Type.Optional(
+      Type.String({ maxLength: 255, description: 'For system administrators. Default: their own' }),
+    ),
+  }),
+  responses: { 201: { description: 'The account', schema: UserJson } },
+  refusals: [409, 503],
+  handle: async ({ caller, ports, body }) => {
+    const { email, displayName = '', password, role: roleName } = body
+    const tenantId = body.tenantId ?? caller.tenant
+    const isOther = tenantId !== caller.tenant
+    if (isOther && !caller.isSystemAdmin) return refused(403, 'admin access required')
+    if (isOther && ports.tenants.find(tenantId) === undefined) {
+      return invalid('tenantId', 'there is no such tenant')
+    }
+    const fault = passwordFault(password)
+    if (fault !== undefined) return invalid('password', fault)
+    const role = await roleToGive(caller, ports, tenantId, roleName)
+    if ('status' in role) return role
+    const hash = await ports.passwords.hash(password)
+    if (!hash.ok) return busy
+    const nowMs = ports.clock.nowMs()
+    const user = await ports.users.create({
+      id: uuidV7(nowMs),
+      email,
+      displayName,
+      role: role.name,
+      tenantId,
+      authProvider: 'password',
+      passwordHash: hash.value,
+      createdAtMs: nowMs,
+    })
+    if (user.ok) return created(toUserJson(user.value))
+    if (user.error.code === 'email-taken') return refused(409, 'email: is in use')
+    if (user.error.code === 'too-many-users') return refused(409, user.error.message)
+    return storeFailed(user.error)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/users/{id}',
+  needs: 'user:read',
+  tag,
+  summary: 'One account',
+  params: Id,
+  responses: { 200: { description: 'The account', schema: UserJson } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const user = await ports.users.find(scopeOf(caller), params.id)
+    if (!user.ok) return storeFailed(user.error)
+    return user.value === null ? missing('user') : success(toUserJson(user.value))
+  },
+})
+
+const update = route({
+  method: 'PUT',
+  path: '/api/v1/users/{id}',
+  needs: 'user:write',
+  tag,
+  summary: 'Change an account; what is absent stays, but TOTP of others is cleared',
+  params: Id,
+  body: body({
+    displayName: Type.Optional(DisplayName),
+    role: Type.Optional(RoleName),
+    password: Type.Optional(NewPassword),
+  }),
+  responses: { 200: { description: 'The account', schema: UserJson } },
+  refusals: [404, 409, 503],
+  handle: async ({ caller, ports, params, body }) => {
+    const user = await accountToChange(caller, ports, params.id)
+    if ('status' in user) return user
+    const change = await changeOf(caller, ports, user, body)
+    if ('status' in change) return change
+    const saved = await ports.users.update(scopeOf(caller), user.id, change)
+    if (!saved.ok) return storeFailed(saved.error)
+    if (saved.value === null) return missing('user')
+    ports.identities.forget()
+    if (change.passwordHash !== undefined) {
+      // Whoever knew the old password must not stay logged in.
+      const revoked = await ports.sessions.revokeUser(user.id)
+      if (!revoked.ok) return storeFailed(revoked.error)
+    }
+    return success(toUserJson(saved.value))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/v1/users/{id}',
+  needs: 'user:delete',
+  tag,
+  summary: 'Delete an account and end its sessions',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    if (params.id === caller.userId) return refused(403, 'nobody can delete their own account')
+    const user = await accountToChange(caller, ports, params.id)
+    if ('status' in user) return user
+    const deleted = await ports.users.delete(scopeOf(caller), user.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    ports.identities.forget()
+    const revoked = await ports.sessions.revokeUser(user.id)
+    if (!revoked.ok) return storeFailed(revoked.error)
+    return deleted.value ? noContent() : missing('user')
+  },
+})
+
+interface UserBody {
+  readonly displayName?: string
+  readonly role?: string
+  readonly password?: string
+}
+
+async function changeOf(
+  caller: Caller,
+  ports: ApiPorts,
+  user: User,
+  { displayName, role, password }: UserBody,
+): Promise<UserChange | Reply> {
+  const given =
+    role === undefined ? undefined : await roleToGive(caller, ports, user.tenantId, role)
+  if (given !== undefined && 'status' in given) return given
+  let passwordHash: string | undefined
+  if (password !== undefined) {
+    if (user.authProvider === 'oidc') {
+      return refused(409, 'password: this account logs in through the identity provider')
+    }
+    const fault = passwordFault(password)
+    if (fault !== undefined) return invalid('password', fault)
+    const hash = await ports.passwords.hash(password)
+    if (!hash.ok) return busy
+    passwordHash = hash.value
+  }
+  return {
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(given === undefined ? {} : { role: given.name }),
+    ...(passwordHash === undefined ? {} : { passwordHash }),
+    ...(user.id === caller.userId ? {} : { totp: null }),
+    updatedAtMs: ports.clock.nowMs(),
+  }
+}
+
+async function accountToChange(
+  caller: Caller,
+  { users, roles }: ApiPorts,
+  id: string,
+): Promise<User | Reply> {
+  const user = await users.find(scopeOf(caller), id)
+  if (!user.ok) return storeFailed(user.error)
+  if (user.value === null) return missing('user')
+  const role = await roles.findByName(user.value.tenantId, user.value.role)
+  if (!role.ok) return storeFailed(role.error)
+  if (role.value !== null && !mayHandle(caller, user.value.tenantId, role.value)) {
+    return refused(403, 'permission denied: this account may do more than yours')
+  }
+  return user.value
+}
+
+async function roleToGive(
+  caller: Caller,
+  { roles }: ApiPorts,
+  tenantId: string,
+  name: string,
+): Promise<Role | Reply> {
+  const role = await roles.findByName(tenantId, name)
+  if (!role.ok) return storeFailed(role.error)
+  if (role.value === null) return invalid('role', 'there is no such role')
+  if (mayHandle(caller, tenantId, role.value)) return role.value
+  return refused(403, 'permission denied: this role may do more than your account')
+}
+
+export const userRoutes: readonly Route[] = Object.freeze([list, create, get, update, remove])

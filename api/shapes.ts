@@ -1,0 +1,21 @@
+// The small shapes that many routes share.
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+
+export const json = 'application/json; charset=utf-8'
+
+export const ErrorBody = Type.Object({ error: Type.String() }, { $id: 'Error' })
+
+/** An object in which unknown fields are refused: the form of every body. */
+export const body = <Properties extends Record<string, TSchema>>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false })
+
+/** `null` in the place of a value that is not there. */
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  const { type } = schema as { readonly type?: string }
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] })
+}
+
+export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 255 }) })
+/** Unix seconds. */
+export const UnixSeconds = Type.Integer()

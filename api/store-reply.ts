@@ -1,0 +1,10 @@
+// What a call to a store that failed is for a client.
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { refused } from './reply.ts'
+import type { Reply } from './reply.ts'
+
+/** For failures that the handler has no words of its own for. */
+export function storeFailed({ code, message }: StoreFailure<string>): Reply {
+  if (code === 'store-refused') return refused(400, message)
+  return refused(500, `the request was not carried out: ${message}`)
+}

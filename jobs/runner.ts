@@ -1,0 +1,108 @@
+// Runs each job on its period: never twice at once, never stopped by a failure.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import type { Job, JobContext } from './table.ts'
+
+/** Nodes that start together drift apart by up to this part of a period, either way. */
+export const jitterRatio = 0.1
+/** What a run in progress gets at shutdown; a job that hangs must not keep the node from ending. */
+export const stopGraceMs = 5_000
+
+/** `setTimeout` and `clearTimeout` of the product; hand-moved in tests. */
+export interface Timers {
+  /** @returns what `cancel` takes */
+  readonly after: (delayMs: number, run: () => void) => unknown
+  readonly cancel: (timer: unknown) => void
+}
+
+/** Keeps no process alive: a node that has nothing else to do may end. */
+export const systemTimers: Timers = {
+  after: (delayMs, run) => setTimeout(run, delayMs).unref(),
+  cancel: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
+
+export interface JobRunnerParts {
+  readonly jobs: readonly Job[]
+  readonly context: JobContext
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface JobRunner {
+  readonly start: () => void
+  /** Starts no further run; waits up to `stopGraceMs` for those in progress. */
+  readonly stop: () => Promise<void>
+}
+
+/** Builds a runner that is not running yet. */
+export function createJobRunner(parts: JobRunnerParts): JobRunner {
+  const loops = parts.jobs.map((job) => new JobLoop(job, parts))
+  return {
+    start: () => loops.forEach((loop) => loop.start()),
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+class JobLoop {
+  readonly #job: Job
+  readonly #parts: JobRunnerParts
+  #timer: unknown
+  #running: Promise<void> = Promise.resolve()
+  #isStarted = false
+
+  constructor(job: Job, parts: JobRunnerParts) {
+    this.#job = job
+    this.#parts = parts
+  }
+
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#schedule()
+  }
+
+  async stop(): Promise<void> {
+    const { log, timers } = this.#parts
+    this.#isStarted = false
+    timers.cancel(this.#timer)
+    const grace = Promise.withResolvers<undefined>()
+    const cut = timers.after(stopGraceMs, () => {
+      log.warn({ job: this.#job.name, stopGraceMs }, 'a job did not end at shutdown; left behind')
+      grace.resolve(undefined)
+    })
+    await Promise.race([this.#running, grace.promise])
+    timers.cancel(cut)
+  }
+
+  #schedule(): void {
+    const { random, timers } = this.#parts
+    const spread = (random.next() / 0xffff_ffff) * 2 - 1
+    const delayMs = Math.round(this.#job.periodMs * (1 + spread * jitterRatio))
+    this.#timer = timers.after(delayMs, () => {
+      this.#running = this.#runOnce()
+    })
+  }
+
+  /** The next run is set only when this one has ended, so two never overlap. */
+  async #runOnce(): Promise<void> {
+    const { name, periodMs, run } = this.#job
+    const { clock, context, log, timers } = this.#parts
+    // A job that hangs is otherwise silent: its next run never comes.
+    const watch = timers.after(periodMs, () => {
+      log.warn({ job: name, periodMs }, 'a job runs longer than its period')
+    })
+    try {
+      await run(context, clock.nowMs())
+    } catch (error) {
+      log.error({ job: name, err: error }, 'a job failed; it runs again after its period')
+    } finally {
+      timers.cancel(watch)
+      if (this.#isStarted) this.#schedule()
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// What happens on a clock: name, period, function.
+
+/** What jobs may do; the composition passes it in. */
+export interface JobContext {
+  /** Raises or clears the alarm of a channel record that is past its expiry. */
+  readonly checkRecordExpiry: (nowMs: number) => void
+  /** Removes stored bundles that are neither active nor previous. */
+  readonly collectOldBundles: () => Promise<void>
+  /** Takes the load of each responder since the last call. */
+  readonly sampleThreadLoad: () => void
+  /** Forgets what browsers have measured and is too old. */
+  readonly forgetOldMeasurements: () => void
+}
+
+export interface Job {
+  readonly name: string
+  /** From the end of one run to the start of the next, give or take `jitterRatio`. */
+  readonly periodMs: number
+  readonly run: (context: JobContext, nowMs: number) => void | Promise<void>
+}
+
+/** Every job there is. Adding one means one row here and one function in the context. */
+export const jobs: readonly Job[] = Object.freeze<Job[]>([
+  {
+    name: 'sample-thread-load',
+    periodMs: 5_000,
+    run: (context) => context.sampleThreadLoad(),
+  },
+  {
+    name: 'forget-old-measurements',
+    periodMs: 10_000,
+    run: (context) => context.forgetOldMeasurements(),
+  },
+  {
+    name: 'check-record-expiry',
+    periodMs: 60_000,
+    run: (context, nowMs) => context.checkRecordExpiry(nowMs),
+  },
+  {
+    name: 'collect-old-bundles',
+    periodMs: 3_600_000,
+    run: (context) => context.collectOldBundles(),
+  },
+])

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { builtInRoles, permissions } from '#api/permissions.ts'
+import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
+import type { Answer, World } from '#test/support/api-world.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+
+const [, adapter] = persistentAdapters[0]!
+const state = useState(adapter)
+const password = 'correct horse'
+
+const post = (world: World, bearer: string, path: string, body: unknown): Promise<Answer> =>
+  world.call('POST', `/api/v1${path}`, { bearer, body })
+const put = (world: World, bearer: string, path: string, body: unknown): Promise<Answer> =>
+  world.call('PUT', `/api/v1${path}`, { bearer, body })
+const newUser = (role: string, more: object = {}) => ({
+  email: 'new@example.com',
+  displayName: 'New',
+  password,
+  role,
+  ...more,
+})
+
+/** Somebody of acme who may write users and roles, and little else. */
+async function clerk(world: World): Promise<string> {
+  const atoms = ['user:read', 'user:write', 'user:delete', 'role:write', 'pool:read']
+  const { token } = await sessionOf(world, 'acme', 'tenant_admin')
+  await post(world, token, '/roles', { name: 'clerk', permissions: atoms })
+  return (await sessionOf(world, 'acme', 'clerk')).token
+}
+
+describe('nobody gives more than they have', () => {
+  const rows: readonly [string, (world: World, clerk: string) => Promise<Answer>, number][] = [
+    ['a role with more', (w, c) => post(w, c, '/users', newUser('operator')), 403],
+    ['their own role', (w, c) => post(w, c, '/users', newUser('clerk')), 201],
+    [
+      'a new role with more',
+      (w, c) => post(w, c, '/roles', { name: 'x', permissions: ['pool:write'] }),
+      403,
+    ],
+    [
+      'a new role with less',
+      (w, c) => post(w, c, '/roles', { name: 'x', permissions: ['pool:read'] }),
+      201,
+    ],
+    ['more to themselves', (w, c) => put(w, c, '/users/acme-clerk', { role: 'tenant_admin' }), 403],
+    [
+      'a new password to one above',
+      (w, c) => put(w, c, '/users/acme-tenant_admin', { password }),
+      403,
+    ],
+    ['a change of a built-in role', (w, c) => put(w, c, '/roles/viewer', { permissions: [] }), 403],
+    [
+      'an account of another tenant',
+      (w, c) => post(w, c, '/users', newUser('clerk', { tenantId: 'default' })),
+      403,
+    ],
+  ]
+  test.each(rows)('%s', async (_what, act, status) => {
+    const world = await createWorld(state())
+    expect((await act(world, await clerk(world))).status).toBe(status)
+  })
+
+  test('a tenant_admin of the tenant default is made by system administrators only', async () => {
+    const world = await createWorld(state())
+    const { token: admin } = await sessionOf(world, 'default', 'tenant_admin')
+    const all = builtInRoles.tenant_admin
+    await post(world, admin, '/roles', { name: 'nearly', permissions: all })
+    const { token } = await sessionOf(world, 'default', 'nearly')
+    expect((await post(world, token, '/users', newUser('tenant_admin'))).status).toBe(403)
+    expect((await post(world, token, '/users', newUser('viewer'))).status).toBe(201)
+    expect((await put(world, token, '/users/default-tenant_admin', { password })).status).toBe(403)
+  })
+})
+
+describe('accounts', () => {
+  test('cannot delete themselves', async () => {
+    const world = await createWorld(state())
+    const { token, userId } = await sessionOf(world, 'acme', 'tenant_admin')
+    const answer = await world.call('DELETE', `/api/v1/users/${userId}`, { bearer: token })
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { error: 'nobody can delete their own account' },
+    })
+  })
+
+  test('have an address of their own in all tenants, and nobody learns whose', async () => {
+    const world = await createWorld(state())
+    const acme = await sessionOf(world, 'acme', 'tenant_admin')
+    const other = await sessionOf(world, 'other', 'tenant_admin')
+    expect((await post(world, acme.token, '/users', newUser('viewer'))).status).toBe(201)
+    const again = newUser('viewer', { email: 'NEW@example.com' })
+    expect(await post(world, other.token, '/users', again)).toMatchObject({
+      status: 409,
+      text: '{"error":"email: is in use"}',
+    })
+  })
+
+  test('of every tenant can be made by a system administrator', async () => {
+    const world = await createWorld(state())
+    const unknown = newUser('viewer', { tenantId: 'nowhere' })
+    expect(await post(world, apiKey, '/users', unknown)).toMatchObject({
+      status: 400,
+      body: { error: 'tenantId: there is no such tenant' },
+    })
+    await post(world, apiKey, '/tenants', { name: 'acme' })
+    const made = await post(world, apiKey, '/users', newUser('viewer', { tenantId: 'acme' }))
+    expect(made).toMatchObject({ status: 201, body: { tenantId: 'acme' } })
+  })
+
+  test('have a role that exists', async () => {
+    const world = await createWorld(state())
+    expect(await post(world, apiKey, '/users', newUser('viewr'))).toMatchObject({
+      status: 400,
+      body: { error: 'role: there is no such role' },
+    })
+  })
+})
+
+describe('roles', () => {
+  test('built in cannot be deleted, those in use neither', async () => {
+    const world = await createWorld(state())
+    await clerk(world)
+    const { token } = await sessionOf(world, 'acme', 'tenant_admin')
+    const list = (await world.call('GET', '/api/v1/roles', { bearer: token })).body
+    const roles = list as readonly { id: string; name: string; isSystem: boolean }[]
+    expect(roles.filter(({ isSystem }) => isSystem)).toHaveLength(3)
+    for (const { id, isSystem } of roles) {
+      const answer = await world.call('DELETE', `/api/v1/roles/${id}`, { bearer: token })
+      expect(answer.status).toBe(isSystem ? 403 : 409)
+    }
+  })
+
+  test('name a permission that does not exist', async () => {
+    const world = await createWorld(state())
+    const body = { name: 'x', permissions: ['pool:read', 'pool:rite'] }
+    expect(await post(world, apiKey, '/roles', body)).toMatchObject({
+      status: 400,
+      body: { error: 'permissions.1: there is no such permission; did you mean "pool:write"?' },
+    })
+  })
+
+  test('need the tier that has them', async () => {
+    const licence = { refusal: () => 'custom roles need the enterprise tier' }
+    const world = await createWorld(state(), { licence })
+    const body = { name: 'x', permissions: [] }
+    expect(await post(world, apiKey, '/roles', body)).toMatchObject({
+      status: 403,
+      body: { error: 'custom roles need the enterprise tier' },
+    })
+  })
+})
+
+describe('the built-in roles', () => {
+  test('have what document A grants by name', () => {
+    const { tenant_admin: admin, operator, viewer } = builtInRoles
+    for (const name of ['redirect', 'txt', 'tsig', 'rollout', 'maintenance']) {
+      expect(admin).toEqual(expect.arrayContaining([`${name}:read`, `${name}:write`]))
+      expect(operator).toEqual(expect.arrayContaining([`${name}:read`, `${name}:write`]))
+      expect(viewer).toContain(`${name}:read`)
+      expect(viewer).not.toContain(`${name}:write`)
+    }
+    for (const role of [admin, operator, viewer]) expect(role).toContain('license:read')
+    expect([admin, operator, viewer].map((role) => role.includes('license:write'))).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(operator).toContain('user:read')
+    expect(operator).not.toContain('user:write')
+    expect(viewer).not.toContain('user:read')
+  })
+
+  test('never reach beyond their tenant, and a viewer changes nothing', () => {
+    for (const role of Object.values(builtInRoles)) {
+      expect(role.filter((atom) => atom.startsWith('tenant:'))).toEqual([])
+      expect(role).not.toContain('usage:read_any')
+    }
+    const changing = builtInRoles.viewer.filter((atom) => /:(write|delete|restart)$/.test(atom))
+    expect(changing).toEqual([])
+    expect(new Set(permissions).size).toBe(permissions.length)
+  })
+})
+
+test('every call that changes something is audited, and no other', async () => {
+  const world = await createWorld(state())
+  await world.call('GET', '/api/v1/health')
+  await world.call('GET', '/api/v1/users', { bearer: apiKey })
+  await post(world, apiKey, '/roles?secret=1', { name: 'x', permissions: [] })
+  await post(world, apiKey, '/roles', { name: 'x', permissions: [] })
+  await world.call('DELETE', '/api/v1/roles/nothing')
+  const { token } = await sessionOf(world, 'acme', 'viewer')
+  await post(world, token, '/roles', { name: 'y', permissions: [] })
+  const seen = world.audit.map(({ method, path, actor, status, tenantId }) =>
+    [method, path, actor, status, tenantId].join(' '),
+  )
+  expect(seen).toEqual([
+    'POST /api/v1/roles bbbb 400 default',
+    'POST /api/v1/roles bbbb 201 default',
+    'DELETE /api/v1/roles/nothing anon 401 default',
+    `POST /api/v1/roles ${token.slice(-4)} 403 acme`,
+  ])
+})

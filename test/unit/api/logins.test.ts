@@ -1,0 +1,265 @@
+import { Secret, TOTP } from 'otpauth'
+import { describe, expect, test } from 'vitest'
+import { loginLimits, networkOf } from '#api/auth/login-limits.ts'
+import { devMode } from '#test/support/api-ports.ts'
+import { apiKey, createWorld, withKeys } from '#test/support/api-world.ts'
+import type { Answer, World } from '#test/support/api-world.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+
+const [, adapter] = persistentAdapters[0]!
+const state = useState(adapter)
+const email = 'Ann@Example.com'
+const password = 'correct horse'
+
+const post = (world: World, path: string, body: unknown, bearer?: string): Promise<Answer> =>
+  world.call('POST', `/api/v1${path}`, { body, ...(bearer === undefined ? {} : { bearer }) })
+const logIn = (world: World, more: object = {}): Promise<Answer> =>
+  post(world, '/auth/login', { email, password, ...more })
+
+async function withAdmin(auth = withKeys): Promise<World> {
+  const world = await createWorld(state(), { auth })
+  expect((await post(world, '/auth/setup', { email, password })).status).toBe(201)
+  return world
+}
+
+describe('POST /auth/setup', () => {
+  test('creates the system administrator once and is gone then', async () => {
+    const world = await createWorld(state())
+    const first = await post(world, '/auth/setup', { email, password })
+    expect(first).toMatchObject({
+      status: 201,
+      body: { email, role: 'tenant_admin', tenantId: 'default', totpEnabled: false },
+    })
+    expect(first.text).not.toMatch(/passwordHash|correct/)
+    for (const body of [
+      { email, password },
+      { email: 'b@example.com', password },
+    ]) {
+      expect((await post(world, '/auth/setup', body)).status).toBe(404)
+    }
+  })
+
+  test('of two at the same moment creates one', async () => {
+    const world = await createWorld(state())
+    const all = ['a@example.com', 'b@example.com'].map((address) =>
+      post(world, '/auth/setup', { email: address, password }),
+    )
+    const statuses = (await Promise.all(all)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([201, 404])
+  })
+
+  test('is not there when the setting says so', async () => {
+    const world = await createWorld(state(), { auth: { ...withKeys, setupEndpoint: false } })
+    expect((await post(world, '/auth/setup', { email, password })).status).toBe(404)
+  })
+
+  const wrong: readonly [string, unknown, string][] = [
+    ['no e-mail address', { password }, 'email: is required'],
+    ['no address', { email: 'ann', password }, 'email: must be an e-mail address'],
+    ['a short password', { email, password: 'short' }, 'password: must be a text of 8 to 72'],
+    [
+      'a number',
+      { email, password: 12345678 },
+      'password: must be a text of 8 to 72 characters, not 12345678',
+    ],
+    ['long letters', { email, password: 'ö'.repeat(40) }, 'password: must have at most 72 octets'],
+    ['an unknown field', { email, password, rolle: 1 }, 'rolle: there is no such field'],
+    [
+      'a slip of the hand',
+      { emial: email, password },
+      'emial: there is no such field; did you mean "email"?',
+    ],
+    ['a list', [], 'body: must be an object, not a list of 0'],
+  ]
+  test.each(wrong)('names the field: %s', async (_what, body, error) => {
+    const answer = await post(await createWorld(state()), '/auth/setup', body)
+    expect(answer.status).toBe(400)
+    expect((answer.body as { error: string }).error).toContain(error)
+  })
+})
+
+describe('POST /auth/login', () => {
+  test('gives a token and the same in a cookie, for an address in any case', async () => {
+    const world = await withAdmin()
+    const answer = await logIn(world, { email: ' ANN@example.COM' })
+    const { token, expiresAt } = answer.body as { token: string; expiresAt: number }
+    expect(answer).toMatchObject({ status: 200, body: { role: 'tenant_admin' } })
+    expect(expiresAt).toBe(world.time.clock.nowMs() / 1_000 + 24 * 3_600)
+    expect(answer.headers['set-cookie']).toBe(
+      `gslb_session=${token}; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict`,
+    )
+    const { status, body } = await world.call('GET', '/api/v1/auth/me', { cookie: token })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ email, role: 'tenant_admin', isSystemAdmin: true })
+  })
+
+  test.each([
+    ['a wrong password', { password: 'wrong horse' }],
+    ['an unknown address', { email: 'eve@example.com' }],
+    ['an empty password', { password: '' }],
+    ['a password that is too long', { password: password.padEnd(100) }],
+  ])('answers %s like any other failure', async (_what, more) => {
+    const answer = await logIn(await withAdmin(), more)
+    expect(answer).toMatchObject({ status: 401, text: '{"error":"invalid credentials"}' })
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  test('of a password that only begins like a long one fails', async () => {
+    const world = await createWorld(state())
+    const long = 'x'.repeat(72)
+    await post(world, '/auth/setup', { email, password: long })
+    expect((await logIn(world, { password: long })).status).toBe(200)
+    expect((await logIn(world, { password: `${long}y` })).status).toBe(401)
+  })
+
+  test('is slowed down after ten attempts, also with the right password', async () => {
+    const world = await withAdmin()
+    for (let i = 0; i < loginLimits.perPairMax; i++) {
+      expect((await logIn(world, { password: `wrong ${i}` })).status).toBe(401)
+    }
+    const refused = await logIn(world)
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: 'too many attempts; try again in 900 seconds' },
+      headers: { 'retry-after': '900' },
+    })
+    world.time.pass(loginLimits.windowMs)
+    expect((await logIn(world)).status).toBe(200)
+  })
+
+  test('that succeeds forgets the failures before it', async () => {
+    const world = await withAdmin()
+    for (let i = 0; i < 3 * loginLimits.perPairMax; i++) {
+      const isRight = i % 5 === 4
+      const { status } = await logIn(world, isRight ? {} : { password: 'wrong horse' })
+      expect(status).toBe(isRight ? 200 : 401)
+    }
+  }, 30_000)
+
+  test.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:DB8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ])('counts %s as %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
+})
+
+test('POST /auth/logout ends the session and takes the cookie away', async () => {
+  const world = await withAdmin()
+  const { token } = (await logIn(world)).body as { token: string }
+  const out = await world.call('POST', '/api/v1/auth/logout', { cookie: token })
+  expect(out.status).toBe(204)
+  expect(out.headers['set-cookie']).toBe(
+    'gslb_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
+  )
+  for (const credential of [{ cookie: token }, { bearer: token }]) {
+    expect((await world.call('GET', '/api/v1/auth/me', credential)).status).toBe(401)
+  }
+})
+
+test('a new password ends the sessions of the old one', async () => {
+  const world = await withAdmin()
+  const { token, userId } = (await logIn(world)).body as { token: string; userId: string }
+  const body = { password: 'another horse' }
+  const changed = await world.call('PUT', `/api/v1/users/${userId}`, { bearer: apiKey, body })
+  expect(changed.status).toBe(200)
+  expect((await world.call('GET', '/api/v1/auth/me', { bearer: token })).status).toBe(401)
+  expect((await logIn(world)).status).toBe(401)
+  expect((await logIn(world, body)).status).toBe(200)
+})
+
+describe('TOTP', () => {
+  async function enrol(world: World): Promise<{ token: string; code: () => string }> {
+    const { token } = (await logIn(world)).body as { token: string }
+    const set = await post(world, '/auth/totp/setup', undefined, token)
+    const { secret, qrCode } = set.body as { secret: string; qrCode: string }
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    const png = Buffer.from(qrCode.replace('data:image/png;base64,', ''), 'base64')
+    expect(png.subarray(0, 8)).toEqual(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))
+    const app = new TOTP({ secret: Secret.fromBase32(secret) })
+    return { token, code: () => app.generate({ timestamp: world.time.clock.nowMs() }) }
+  }
+  const wrongCode = (code: string): string => (code === '000000' ? '111111' : '000000')
+
+  test('counts from the first code on, and each code once', async () => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    expect((await logIn(world)).status).toBe(200)
+    const wrong = await post(world, '/auth/totp/verify', { code: wrongCode(code()) }, token)
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/^code: /) as string },
+    })
+    const verified = await post(world, '/auth/totp/verify', { code: code() }, token)
+    expect(verified).toMatchObject({ status: 200, body: { totpEnabled: true } })
+    const missing = await logIn(world)
+    expect(missing).toMatchObject({
+      status: 401,
+      body: { error: 'TOTP code required', mfaRequired: true },
+    })
+    // The code of the enrolment is used up.
+    expect((await logIn(world, { totpCode: code() })).status).toBe(401)
+    world.time.pass(30_000)
+    expect((await logIn(world, { totpCode: wrongCode(code()) })).status).toBe(401)
+    expect((await logIn(world, { totpCode: code() })).status).toBe(200)
+    expect((await logIn(world, { totpCode: code() })).status).toBe(401)
+    world.time.pass(30_000)
+    expect((await logIn(world, { totpCode: code() })).status).toBe(200)
+  })
+
+  test('takes no code of two minutes ago', async () => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    await post(world, '/auth/totp/verify', { code: code() }, token)
+    world.time.pass(60_000)
+    const old = code()
+    world.time.pass(120_000)
+    expect((await logIn(world, { totpCode: old })).status).toBe(401)
+  })
+
+  test('of somebody else is cleared by an update, one’s own is not', async () => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    await post(world, '/auth/totp/verify', { code: code() }, token)
+    expect((await post(world, '/auth/totp/setup', undefined, token)).status).toBe(409)
+    const me = await world.call('GET', '/api/v1/auth/me', { bearer: token })
+    const path = `/api/v1/users/${(me.body as { id: string }).id}`
+    const body = { displayName: 'Ann' }
+    const own = await world.call('PUT', path, { bearer: token, body })
+    expect(own.body).toMatchObject({ displayName: 'Ann', totpEnabled: true })
+    const others = await world.call('PUT', path, { bearer: apiKey, body })
+    expect(others.body).toMatchObject({ totpEnabled: false })
+    expect((await logIn(world)).status).toBe(200)
+  })
+
+  test('needs GSLB_SECRET_KEY and the session of a user', async () => {
+    const world = await withAdmin({ ...withKeys, secretKey: null })
+    const { token } = (await logIn(world)).body as { token: string }
+    expect((await post(world, '/auth/totp/setup', undefined, token)).status).toBe(409)
+    expect((await post(world, '/auth/totp/setup', undefined, apiKey)).status).toBe(403)
+  })
+
+  test('is stored so that the key is needed to read it', async () => {
+    const world = await withAdmin()
+    const { token } = await enrol(world)
+    const id = (await world.call('GET', '/api/v1/auth/me', { bearer: token })).body as {
+      id: string
+    }
+    const found = await world.ports.users.find('every-tenant', id.id)
+    expect(found.ok && found.value?.totp?.secretCiphertext).toMatch(/^v1\.[\w-]{80,}$/)
+    const other = await createWorld(state(), { auth: { ...withKeys, secretKey: Buffer.alloc(32) } })
+    const again = (await logIn(other)).body as { token: string }
+    const verify = await post(other, '/auth/totp/verify', { code: '123456' }, again.token)
+    expect(verify.status).toBe(409)
+  })
+})
+
+test('GET /auth/config needs no credential', async () => {
+  const world = await createWorld(state(), { auth: { ...devMode, oidcEnabled: false } })
+  const { status, body } = await world.call('GET', '/api/v1/auth/config')
+  expect([status, body]).toEqual([200, { oidcEnabled: false }])
+})

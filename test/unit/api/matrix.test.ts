@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operationId } from '#api/reference/openapi.ts'
+import type { Route } from '#api/route.ts'
+import { routes } from '#api/routes.ts'
+import type { Answered } from '#test/support/config-world.ts'
+import { routeCases } from '#test/support/route-cases.ts'
+import type { Params } from '#test/support/route-cases.ts'
+import { startWholeWorld } from '#test/support/whole-world.ts'
+import type { WholeWorld } from '#test/support/whole-world.ts'
+
+let whole: WholeWorld
+beforeAll(async () => {
+  whole = await startWholeWorld()
+}, 60_000)
+afterAll(() => whole.stop())
+
+const everythingOf = (names: string, ...verbs: string[]): string[] =>
+  names.split(' ').flatMap((name) => verbs.map((verb) => `${name}:${verb}`))
+const managed = 'pool member service hc geo'
+const overlays = 'rollout maintenance'
+const viewing = [
+  ...everythingOf(`${managed} ${overlays}`, 'read'),
+  'role:read',
+  'settings:read',
+  'cluster:status',
+  'usage:read_own',
+]
+const operating = [
+  ...everythingOf(managed, 'read', 'write', 'delete'),
+  ...everythingOf(overlays, 'write'),
+  ...viewing,
+  'user:read',
+]
+const administering = [...operating, ...everythingOf('user', 'write', 'delete'), 'role:write']
+
+/** Of the atoms that routes name. */
+const actors: Readonly<
+  Record<string, { readonly may: readonly string[]; readonly session: boolean }>
+> = {
+  nobody: { may: [], session: false },
+  junk: { may: [], session: false },
+  'acme none': { may: ['any'], session: true },
+  'acme viewer': { may: ['any', ...viewing], session: true },
+  'acme operator': { may: ['any', ...operating], session: true },
+  'acme key': { may: ['any', ...operating], session: false },
+  'acme tenant_admin': { may: ['any', ...administering], session: true },
+  'default tenant_admin': { may: ['any', 'system', ...administering], session: true },
+  root: { may: ['any', 'system', ...administering], session: false },
+}
+
+/** As `world.call` takes it, which puts `/api/v1` before it. */
+function pathOf({ path }: Route, params: Params): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? '')
+  return filled.startsWith('/api/v1') ? filled.slice('/api/v1'.length) : `/../..${filled}`
+}
+
+const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
+const missing: Params = { id: noSuchId, poolId: noSuchId }
+
+/** A route without a case is the first test's matter. */
+const rows = routes.flatMap((row) => {
+  const example = routeCases[operationId(row)]
+  return example === undefined ? [] : [[`${row.method} ${row.path}`, row, example] as const]
+})
+
+test('every route has a case, and every case a route', () => {
+  expect(Object.keys(routeCases).toSorted()).toEqual(routes.map(operationId).toSorted())
+})
+
+test('every route asks for the permission that its case says', () => {
+  const named = rows.map(([name, row]) => [name, row.needs])
+  const expected = rows.map(([name, , { needs }]) => [name, needs])
+  expect(named).toEqual(expected)
+})
+
+describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
+  const successes = statuses ?? Object.keys(row.responses).map(Number)
+  const ask = (bearer: string, params: Params): Promise<Answered> =>
+    whole.world.call(bearer, row.method, pathOf(row, params), body?.())
+
+  test.each(Object.entries(actors))('by %s', async (actor, { may, session }) => {
+    const isAllowed = needs === 'session' ? session : needs === 'public' || may.includes(needs)
+    const own = isAllowed && make !== undefined ? await make(whole.world, 'acme') : missing
+    const answer = await ask(await whole.bearerOf(actor), own)
+    if (isAllowed) expect(successes, answer.text).toContain(answer.status)
+    else expect(answer.status).toBe(may.length === 0 ? 401 : 403)
+    if (make === undefined || !isAllowed) return
+    const absent = await ask(await whole.bearerOf(actor), missing)
+    expect(absent.status).toBe(404)
+    const others = await ask(await whole.bearerOf(actor), await make(whole.world, 'zenith'))
+    if (may.includes('system')) expect(successes, others.text).toContain(others.status)
+    // Not even the sentence tells that it exists.
+    else expect([others.status, others.text]).toEqual([404, absent.text])
+  })
+})

@@ -1,0 +1,92 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { createApp } from '#api/app.ts'
+import { operationId } from '#api/reference/openapi.ts'
+import { paramNames } from '#api/route.ts'
+import { routes } from '#api/routes.ts'
+import { portsOf } from '#test/support/api-ports.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly 'x-permission': string
+  readonly parameters: readonly { readonly name: string; readonly in: string }[]
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
+  readonly responses: Record<string, { readonly content?: Record<string, { schema: object }> }>
+}
+interface Document {
+  readonly openapi: string
+  readonly paths: Record<string, Record<string, Operation>>
+}
+
+const app = createApp(portsOf({}), [])
+async function load(): Promise<Document> {
+  const answer = await app.inject('/api/v1/openapi.json')
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  return answer.json()
+}
+
+describe('the OpenAPI document', () => {
+  test('has every route, and no other', async () => {
+    const { openapi, paths } = await load()
+    const inDocument = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const inTable = routes.map(({ method, path }) => `${method} ${path}`)
+    expect(openapi).toBe('3.1.0')
+    expect(inDocument.toSorted()).toEqual(inTable.toSorted())
+  })
+
+  test('has only routes that the server has', async () => {
+    const { paths } = await load()
+    const absent = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).filter((method) => {
+        const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
+        return !app.hasRoute({ method: method.toUpperCase(), url })
+      }),
+    )
+    expect(absent).toEqual([])
+  })
+
+  test('names each operation once, with its permission and its parameters', async () => {
+    const { paths } = await load()
+    const ids = routes.map(operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { method, path, needs } of routes) {
+      const operation = paths[path]?.[method.toLowerCase()]
+      expect(operation?.['x-permission']).toBe(needs)
+      const inPath = operation?.parameters.filter((parameter) => parameter.in === 'path')
+      expect(inPath?.map(({ name }) => name)).toEqual(paramNames(path))
+    }
+  })
+
+  test('has schemas of JSON Schema 2020-12 and no others', async () => {
+    const { paths } = await load()
+    const ajv = new Ajv2020({ strict: false })
+    const operations = Object.values(paths).flatMap((path) => Object.values(path))
+    const contents = operations.flatMap(({ requestBody, responses }) => [
+      requestBody?.content,
+      ...Object.values(responses).map(({ content }) => content),
+    ])
+    const schemas = contents.flatMap((content) => Object.values(content ?? {}))
+    expect(schemas.length).toBeGreaterThan(routes.length)
+    for (const { schema } of schemas) expect(ajv.validateSchema(schema)).toBe(true)
+  })
+})
+
+describe('the page', () => {
+  test('has every route and allows nothing but its own script and style', async () => {
+    const answer = await app.inject('/api/v1/docs')
+    const policy = String(answer.headers['content-security-policy'])
+    for (const { path, method } of routes) {
+      expect(answer.payload).toContain(`data-method="${method}" data-path="${path}"`)
+    }
+    for (const element of ['script', 'style']) {
+      const [, text = ''] = new RegExp(`<${element}>([^]*)</${element}>`).exec(answer.payload) ?? []
+      const hash = createHash('sha256').update(text).digest('base64')
+      expect(policy).toContain(`${element}-src 'sha256-${hash}'`)
+    }
+    expect(policy).toContain("default-src 'none'")
+    expect(answer.payload).not.toMatch(/src="|https?:\/\/|\son\w+="/)
+  })
+})

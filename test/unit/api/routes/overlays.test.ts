@@ -1,0 +1,284 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { SeenRollout } from '#api/overlay-view.ts'
+import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
+import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
+import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
+
+const acme = keyOf('acme')
+const zenith = keyOf('zenith')
+const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
+const startMs = Date.UTC(2026, 10, 20, 12)
+let nowMs = startMs
+const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+const seen = new Map<string, SeenRollout>()
+let isLicensed = true
+
+let world: ConfigWorld
+let pool: string
+let host = 0
+beforeAll(async () => {
+  world = await startConfigWorld({
+    ports: {
+      clock,
+      healthSignals: createMemoryHealthSignals(clock),
+      overlays: { rollout: (uid) => seen.get(uid) },
+      licence: { refusal: () => (isLicensed ? undefined : 'rollouts need the tier pro') },
+    },
+  })
+  pool = (await call(acme, 'POST', '/pools', { name: 'web' })).body.id
+})
+afterEach(() => {
+  nowMs = startMs
+  isLicensed = true
+})
+afterAll(() => world.close())
+
+const call: ConfigWorld['call'] = (...args) => world.call(...args)
+const at = (seconds: number): string => new Date(startMs + seconds * 1000).toISOString()
+
+async function newMember(fields: object = {}): Promise<AnsweredBody> {
+  const body = { ipAddress: `192.0.2.${++host}`, port: 80, ...fields }
+  return (await call(acme, 'POST', `/pools/${pool}/members`, body)).body
+}
+
+describe('maintenance windows', () => {
+  const fresh = (resourceId: string, resourceType = 'member') => ({
+    resourceType,
+    resourceId,
+    startAt: at(60),
+    endAt: at(120),
+  })
+
+  test('a window is scheduled, active, completed by the clock', async () => {
+    const { id } = await newMember()
+    const made = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    expect(made.status).toBe(201)
+    const shown = { id: made.body.id, ...fresh(id), status: 'scheduled', memberIds: [id] }
+    expect(made.body).toEqual(shown)
+    for (const [second, status] of [
+      [59, 'scheduled'],
+      [60, 'active'],
+      [120, 'completed'],
+    ] as const) {
+      nowMs = startMs + second * 1000
+      const { list } = await call(acme, 'GET', '/maintenance-windows')
+      expect(list).toContainEqual({ ...shown, status })
+    }
+  })
+
+  test('of a pool it is for the enabled members', async () => {
+    const off = await newMember()
+    await call(acme, 'PUT', `/members/${off.id}`, { enabled: false })
+    const made = await call(acme, 'POST', '/maintenance-windows', fresh(pool, 'pool'))
+    expect(made).toMatchObject({ status: 201, body: { resourceId: pool } })
+    expect(made.text).not.toContain(off.id)
+  })
+
+  test('cancelled before it begins, nothing is left of it', async () => {
+    const { id } = await newMember()
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(204)
+    expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(404)
+    expect((await call(acme, 'GET', `/members/${id}`)).body).toMatchObject({ enabled: true })
+  })
+
+  test('cancelled while it is active, its member stays out', async () => {
+    const { id } = await newMember()
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    nowMs = startMs + 61_000
+    expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(204)
+    expect((await call(acme, 'GET', `/members/${id}`)).body).toMatchObject({ enabled: false })
+  })
+
+  test.each([
+    [{ resourceType: 'zone' }, 'resourceType: must be one of member, pool'],
+    [{ resourceId: noSuchId }, 'resourceId: there is no such member'],
+    [{ startAt: 'tomorrow' }, 'startAt: '],
+    [{ startAt: '2026-11-20T12:00:00' }, 'startAt: '],
+    [{ endAt: at(60) }, 'endAt: '],
+    [{ endAt: undefined }, 'endAt: is required'],
+  ])('%j is refused by field and reason', async (wrong, sentence) => {
+    const { id } = await newMember()
+    const answer = await call(acme, 'POST', '/maintenance-windows', { ...fresh(id), ...wrong })
+    expect(answer.body.error).toContain(sentence)
+    expect(answer.status).toBe(400)
+  })
+
+  test("another tenant's member has no window, and its windows do not exist", async () => {
+    const { id } = await newMember()
+    expect((await call(zenith, 'POST', '/maintenance-windows', fresh(id))).status).toBe(400)
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    expect((await call(zenith, 'GET', '/maintenance-windows')).text).toBe('[]')
+    expect((await call(zenith, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(404)
+  })
+})
+
+describe('rollouts', () => {
+  const steps = [
+    { weightPct: 10, holdSeconds: 60 },
+    { weightPct: 100, holdSeconds: 0 },
+  ]
+
+  async function begin(weight = 50) {
+    const { id } = await newMember({ weight })
+    const made = await call(acme, 'POST', '/rollouts', { memberId: id, steps })
+    return { member: id, made, path: `/rollouts/${made.body.id}` }
+  }
+
+  test('a new one is pending, and goes through its steps by the clock', async () => {
+    const { member, made, path } = await begin()
+    expect(made.status).toBe(201)
+    expect(made.body).toEqual({
+      id: made.body.id,
+      poolId: pool,
+      memberId: member,
+      state: 'pending',
+      currentStep: 0,
+      weight: 50,
+      baseWeight: 50,
+      reason: '',
+      baselineRttMs: null,
+      startAt: at(5),
+      steps,
+      regressionPolicy: { minHealthScore: 0, minHealthyMembers: 0, maxRttDeltaMs: 0 },
+    })
+    for (const [second, currentStep, weight] of [
+      [5, 0, 5],
+      [65, 1, 50],
+    ] as const) {
+      nowMs = startMs + second * 1000
+      const running = { state: 'running', currentStep, weight }
+      expect((await call(acme, 'GET', path)).body).toMatchObject(running)
+      expect((await call(acme, 'GET', '/rollouts')).list).toContainEqual(
+        (await call(acme, 'GET', path)).body,
+      )
+    }
+  })
+
+  /** Document B's table: state, decision, status, state after. */
+  test.each([
+    [[], 0, 'pause', 409, 'pending'],
+    [[], 0, 'promote', 409, 'pending'],
+    [[], 0, 'abort', 200, 'rolled_back'],
+    [[], 10, 'pause', 200, 'paused'],
+    [[], 10, 'promote', 200, 'promoted'],
+    [[], 10, 'abort', 200, 'rolled_back'],
+    [['pause'], 10, 'pause', 409, 'paused'],
+    [['pause'], 10, 'promote', 200, 'promoted'],
+    [['pause'], 10, 'abort', 200, 'rolled_back'],
+    [['promote'], 10, 'pause', 409, 'promoted'],
+    [['promote'], 10, 'promote', 409, 'promoted'],
+    [['promote'], 10, 'abort', 409, 'promoted'],
+    [['abort'], 10, 'pause', 409, 'rolled_back'],
+    [['abort'], 10, 'promote', 409, 'rolled_back'],
+    [['abort'], 10, 'abort', 409, 'rolled_back'],
+  ] as const)(
+    'after %j at %i s, %s is %i and leaves it %s',
+    async (before, second, decision, status, state) => {
+      const { path } = await begin()
+      nowMs = startMs + second * 1000
+      for (const each of before) {
+        expect((await call(acme, 'POST', `${path}/${each}`)).status).toBe(200)
+      }
+      nowMs += 10
+      expect((await call(acme, 'POST', `${path}/${decision}`)).status).toBe(status)
+      nowMs += 10
+      expect((await call(acme, 'GET', path)).body).toMatchObject({ state })
+    },
+  )
+
+  test('what this node has taken back is over', async () => {
+    const { made, path } = await begin()
+    nowMs = startMs + 10_000
+    const reason = 'score 0.2, at least 0.9 wanted'
+    const back = { state: 'rolled_back', stepIndex: 0, weight: 50, reason } as const
+    seen.set(made.body.id, { ...back, baselineRttMs: 1.5 })
+    expect((await call(acme, 'GET', path)).body).toMatchObject({ state: 'rolled_back', reason })
+    expect((await call(acme, 'POST', `${path}/promote`)).status).toBe(409)
+  })
+
+  test('the next rollout of a member begins where the last one ended', async () => {
+    const { member, path } = await begin(40)
+    const body = { memberId: member, steps: [{ weightPct: 50, holdSeconds: 0 }] }
+    expect((await call(acme, 'POST', '/rollouts', body)).status).toBe(409)
+    nowMs = startMs + 10_000
+    await call(acme, 'POST', `${path}/promote`)
+    nowMs += 1_000
+    const next = await call(acme, 'POST', '/rollouts', body)
+    expect(next).toMatchObject({ status: 201, body: { baseWeight: 40, state: 'pending' } })
+    expect((await call(acme, 'GET', path)).body).toMatchObject({ state: 'promoted' })
+  })
+
+  test.each([
+    [{ memberId: noSuchId }, 'memberId: there is no such member'],
+    [{ steps: [] }, 'steps: '],
+    [{ steps: [{ weightPct: 101, holdSeconds: 1 }] }, 'steps.0.weightPct: '],
+    [{ steps: [{ weightPct: 10 }] }, 'steps.0.holdSeconds: is required'],
+    [{ regressionPolicy: { minHealthScore: 2 } }, 'regressionPolicy.minHealthScore: '],
+  ])('%j is refused by field and reason', async (wrong, sentence) => {
+    const { id } = await newMember()
+    const answer = await call(acme, 'POST', '/rollouts', { memberId: id, steps, ...wrong })
+    expect(answer.body.error).toContain(sentence)
+    expect(answer.status).toBe(400)
+  })
+
+  test('the licence decides, and other tenants see nothing', async () => {
+    const { path } = await begin()
+    expect((await call(zenith, 'GET', path)).status).toBe(404)
+    expect((await call(zenith, 'POST', `${path}/abort`)).status).toBe(404)
+    expect((await call(zenith, 'GET', '/rollouts')).text).toBe('[]')
+    const { id } = await newMember()
+    isLicensed = false
+    const answer = await call(acme, 'POST', '/rollouts', { memberId: id, steps })
+    expect(answer.status).toBe(403)
+  })
+})
+
+describe('health signals', () => {
+  test('the newest word of a source counts until it expires', async () => {
+    const { id } = await newMember()
+    const path = `/members/${id}/health-signal`
+    expect((await call(acme, 'GET', `${path}s`)).text).toBe('[]')
+    const said = { source: 'probe-eu', healthy: false, score: 0.5, ttl: 60 }
+    const posted = await call(acme, 'POST', path, said)
+    const times = { postedAt: startMs / 1000, expiresAt: startMs / 1000 + 60 }
+    const shown = { source: 'probe-eu', healthy: false, score: 0.5, ...times }
+    expect(posted).toMatchObject({ status: 200, body: shown })
+    expect((await call(acme, 'GET', `${path}s`)).list).toEqual([shown])
+    nowMs += 1
+    await call(acme, 'POST', path, { source: 'probe-eu', healthy: true })
+    expect((await call(acme, 'GET', `${path}s`)).list).toMatchObject([{ healthy: true }])
+    nowMs += 300_000
+    expect((await call(acme, 'GET', `${path}s`)).text).toBe('[]')
+  })
+
+  test.each([
+    ['vendor_a', { AlarmName: 'cpu', NewStateValue: 'ALARM', Region: 'x' }, 'vendor_a:cpu', false],
+    ['vendor_b', { alert_transition: 'recovered', title: 't' }, 'vendor_b:t', true],
+    ['generic', { healthy: true }, 'webhook', true],
+  ])('%s is read in its own words', async (format, body, source, healthy) => {
+    const { id } = await newMember()
+    const path = `/members/${id}/health-signal?format=${format}`
+    const answer = await call(acme, 'POST', path, body)
+    expect(answer).toMatchObject({ status: 200, body: { source, healthy } })
+  })
+
+  test.each([
+    ['', { healthy: true }, 'source'],
+    ['', { source: 'x' }, 'healthy'],
+    ['', { source: 'x', healthy: true, ttl: 3_601 }, 'ttl'],
+    ['?format=vendor_z', { healthy: true }, 'format: must be one of'],
+  ])('with %s, %j is refused', async (query, body, word) => {
+    const { id } = await newMember()
+    const answer = await call(acme, 'POST', `/members/${id}/health-signal${query}`, body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain(word)
+  })
+
+  test("another tenant's member takes no word", async () => {
+    const { id } = await newMember()
+    const said = { source: 'x', healthy: false }
+    expect((await call(zenith, 'POST', `/members/${id}/health-signal`, said)).status).toBe(404)
+    expect((await call(zenith, 'GET', `/members/${id}/health-signals`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LicensedFeature } from '#api/licence-gate.ts'
+import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
+import type { ConfigWorld } from '#test/support/config-world.ts'
+
+const acme = keyOf('acme')
+const zenith = keyOf('zenith')
+/** What the licence refuses, as a test sets it. */
+const refused = new Set<LicensedFeature>()
+const licence = {
+  refusal: (feature: LicensedFeature) =>
+    refused.has(feature) ? `the licence has no ${feature}` : undefined,
+}
+let world: ConfigWorld
+let pool: string
+beforeAll(async () => {
+  world = await startConfigWorld({ ports: { licence } })
+  pool = (await call(acme, 'POST', '/pools', { name: 'web' })).body.id
+})
+afterAll(() => world.close())
+
+const call: ConfigWorld['call'] = (...args) => world.call(...args)
+
+let count = 0
+const fresh = () => ({ name: `svc-${++count}`, domain: `svc-${count}.example.com.` })
+
+describe('services', () => {
+  test('a list is empty, not null, before there is one', async () => {
+    expect(await call(zenith, 'GET', '/services')).toMatchObject({ status: 200, text: '[]' })
+  })
+
+  test('what is not sent has the defaults of document A', async () => {
+    const sent = fresh()
+    const made = await call(acme, 'POST', '/services', sent)
+    expect(made).toMatchObject({ status: 201 })
+    expect(made.body).toEqual({
+      id: expect.any(String) as string,
+      ...sent,
+      algorithm: 'round-robin',
+      ttl: 60,
+      poolId: null,
+      filterChain: [],
+    })
+    expect((await call(acme, 'GET', `/services/${made.body.id}`)).body).toEqual(made.body)
+    expect((await call(acme, 'GET', '/services')).list).toContainEqual(made.body)
+  })
+
+  test('a pool is attached by its id, follows its name, and is detached by null', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'moving' })
+    const made = await call(acme, 'POST', '/services', { ...fresh(), poolId: body.id })
+    expect(made.body.poolId).toBe(body.id)
+    await call(acme, 'PUT', `/pools/${body.id}`, { name: 'moved' })
+    const path = `/services/${made.body.id}`
+    expect((await call(acme, 'GET', path)).body.poolId).toBe(body.id)
+    const { name, domain } = made.body
+    const detached = await call(acme, 'PUT', path, { name, domain, poolId: null })
+    expect(detached).toMatchObject({ status: 200, body: { poolId: null } })
+  })
+
+  test('a change replaces all: name, domain, algorithm, ttl', async () => {
+    const { body } = await call(acme, 'POST', '/services', { ...fresh(), ttl: 5, poolId: pool })
+    const next = { ...fresh(), algorithm: 'failover', ttl: 30, poolId: pool, filterChain: [] }
+    const changed = await call(acme, 'PUT', `/services/${body.id}`, next)
+    expect(changed.body).toEqual({ id: body.id, ...next })
+    const { name, domain } = next
+    const bare = await call(acme, 'PUT', `/services/${body.id}`, { name, domain })
+    expect(bare.body).toMatchObject({ algorithm: 'round-robin', ttl: 60, poolId: null })
+  })
+
+  test.each([[undefined], [null], [[]]])(
+    'a chain hides the algorithm until it is reverted with filterChain %j',
+    async (filterChain) => {
+      const chain = ['geo-ip', 'round-robin']
+      const sent = fresh()
+      const { body } = await call(acme, 'POST', '/services', { ...sent, filterChain: chain })
+      expect(body).toMatchObject({ algorithm: '', filterChain: chain })
+      const plain = { ...sent, algorithm: 'failover', filterChain }
+      const reverted = await call(acme, 'PUT', `/services/${body.id}`, plain)
+      expect(reverted.body).toMatchObject({ algorithm: 'failover', filterChain: [] })
+    },
+  )
+
+  test.each([
+    [{ domain: 'a.example.com.' }, 'name: is required'],
+    [{ name: '', domain: 'a.example.com.' }, 'name: '],
+    [{ name: 'a' }, 'domain: is required'],
+    [{ name: 'a', domain: '' }, 'domain: '],
+    [{ name: 'a', domain: 'a..example.com.' }, 'domain: '],
+    [{ name: 'a', domain: 'a.example.com' }, 'domain: '],
+    [{ name: 'a', domain: 'a.example.com.', ttl: -1 }, 'ttl: '],
+    [{ name: 'a', domain: 'a.example.com.', algorithm: 'best' }, 'algorithm: must be one of'],
+    [{ name: 'a', domain: 'a.example.com.', filterChain: ['geo-pi'] }, 'filterChain.0: '],
+    [
+      { name: 'a', domain: 'a.example.com.', filterChain: ['script:result = ('] },
+      'filterChain.0: ',
+    ],
+    [{ name: 'a', domain: 'a.example.com.', poolId: 'x' }, 'poolId: there is no such pool'],
+  ])('%j is refused by field and reason', async (body, sentence) => {
+    const answer = await call(acme, 'POST', '/services', body)
+    expect(answer.body.error).toContain(sentence)
+    expect(answer.status).toBe(400)
+  })
+
+  test("another tenant's pool cannot be attached, and looks like none", async () => {
+    const answer = await call(zenith, 'POST', '/services', { ...fresh(), poolId: pool })
+    expect(answer.status).toBe(400)
+    const none = await call(zenith, 'POST', '/services', { ...fresh(), poolId: 'none' })
+    expect(answer.body).toEqual(none.body)
+  })
+
+  test('names and domains are taken across tenants, whatever the case', async () => {
+    const sent = fresh()
+    await call(acme, 'POST', '/services', sent)
+    const domain = sent.domain.toUpperCase()
+    for (const body of [
+      { ...fresh(), name: sent.name },
+      { ...fresh(), domain },
+    ]) {
+      const answer = await call(zenith, 'POST', '/services', body)
+      expect(answer.status).toBe(409)
+      expect(answer.text).not.toContain('acme')
+    }
+  })
+
+  test("another tenant's service does not exist", async () => {
+    const { body } = await call(acme, 'POST', '/services', fresh())
+    for (const [method, sent] of [['GET'], ['PUT', fresh()], ['DELETE']] as const) {
+      const answer = await call(zenith, method, `/services/${body.id}`, sent)
+      expect(answer).toMatchObject({ status: 404, body: { error: 'there is no such service' } })
+    }
+  })
+
+  test.each([
+    ['filter-chains', ['round-robin']],
+    ['signal-weight', ['signal-weight']],
+    ['rum-routing', ['rum-latency']],
+    ['filter-scripts', ['script:result = []']],
+  ] as const)('without %s in the licence, the chain %j is 403', async (feature, filterChain) => {
+    refused.add(feature)
+    const answer = await call(acme, 'POST', '/services', { ...fresh(), filterChain })
+    refused.delete(feature)
+    expect(answer).toMatchObject({ status: 403, body: { error: `the licence has no ${feature}` } })
+  })
+
+  test('If-Match holds for name and fields together', async () => {
+    const made = await call(acme, 'POST', '/services', fresh())
+    const path = `/services/${made.body.id}`
+    const tag = { 'if-match': made.headers['etag'] ?? '' }
+    const next = fresh()
+    const changed = await call(acme, 'PUT', path, next, tag)
+    expect(changed).toMatchObject({ status: 200, body: next })
+    expect((await call(acme, 'PUT', path, fresh(), tag)).status).toBe(412)
+    expect((await call(acme, 'GET', path)).body).toEqual(changed.body)
+    expect((await call(acme, 'DELETE', path, undefined, tag)).status).toBe(412)
+    expect((await call(acme, 'DELETE', path)).status).toBe(204)
+  })
+})

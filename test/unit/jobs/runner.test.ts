@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { createJobRunner, jitterRatio, stopGraceMs } from '#jobs/runner.ts'
+import type { JobRunner } from '#jobs/runner.ts'
+import { jobs as jobTable } from '#jobs/table.ts'
+import type { Job, JobContext } from '#jobs/table.ts'
+import { Random } from '#lib/random.ts'
+import { HandTimers, settle } from './hand-timers.ts'
+
+type Line = readonly [level: string, fields: object, message: string]
+
+function create(
+  jobs: readonly Job[],
+  context: Partial<JobContext> = {},
+): { runner: JobRunner; timers: HandTimers; lines: Line[] } {
+  const timers = new HandTimers()
+  const lines: Line[] = []
+  const runner = createJobRunner({
+    jobs,
+    context: {
+      checkRecordExpiry: () => undefined,
+      collectOldBundles: async () => undefined,
+      sampleThreadLoad: () => undefined,
+      forgetOldMeasurements: () => undefined,
+      ...context,
+    },
+    clock: timers,
+    timers,
+    random: new Random(1),
+    log: {
+      info: (fields, message) => lines.push(['info', fields, message]),
+      warn: (fields, message) => lines.push(['warn', fields, message]),
+      error: (fields, message) => lines.push(['error', fields, message]),
+    },
+  })
+  return { runner, timers, lines }
+}
+
+describe('a job', () => {
+  test('runs once each period, give or take the jitter', async () => {
+    const ranAtMs: number[] = []
+    const { runner, timers } = create([
+      { name: 'tick', periodMs: 1_000, run: (_context, nowMs) => void ranAtMs.push(nowMs) },
+    ])
+    const startMs = timers.nowMs()
+    runner.start()
+    await timers.advance(100_000)
+    const gaps = ranAtMs.map((atMs, i) => atMs - (ranAtMs[i - 1] ?? startMs))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000 * (1 - jitterRatio))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1_000 * (1 + jitterRatio))
+    expect(new Set(gaps).size).toBeGreaterThan(20)
+    expect(ranAtMs.length).toBeGreaterThan(90)
+    await runner.stop()
+  })
+
+  test('never overlaps itself, and says once that it is late', async () => {
+    let finish = (): void => undefined
+    let runs = 0
+    const slow: Job = {
+      name: 'slow',
+      periodMs: 1_000,
+      run: () => {
+        runs++
+        return new Promise((resolve) => (finish = resolve))
+      },
+    }
+    const { runner, timers, lines } = create([slow])
+    runner.start()
+    await timers.advance(10_000)
+    expect(runs).toBe(1)
+    expect(lines).toEqual([
+      ['warn', { job: 'slow', periodMs: 1_000 }, 'a job runs longer than its period'],
+    ])
+    finish()
+    await settle()
+    await timers.advance(1_100)
+    expect(runs).toBe(2)
+    finish()
+    await runner.stop()
+  })
+
+  const failures: readonly [string, () => void | Promise<void>][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ]
+  test.each(failures)('that %s is logged by name and runs again', async (_title, run) => {
+    const { runner, timers, lines } = create([{ name: 'bad', periodMs: 1_000, run }])
+    runner.start()
+    await timers.advance(3_400)
+    expect(lines).toHaveLength(3)
+    for (const [level, fields] of lines) {
+      expect(level).toBe('error')
+      expect(fields).toMatchObject({ job: 'bad', err: { message: 'broken' } })
+    }
+    await runner.stop()
+  })
+
+  test('that fails or hangs does not hold up another', async () => {
+    let runs = 0
+    const { runner, timers } = create([
+      { name: 'hangs', periodMs: 1_000, run: () => new Promise(() => undefined) },
+      { name: 'fails', periodMs: 1_000, run: () => Promise.reject(new Error('broken')) },
+      { name: 'works', periodMs: 1_000, run: () => void runs++ },
+    ])
+    runner.start()
+    await timers.advance(10_000)
+    expect(runs).toBeGreaterThanOrEqual(9)
+  })
+})
+
+describe('stopping', () => {
+  test('leaves no timer and starts no further run', async () => {
+    let runs = 0
+    const { runner, timers } = create([{ name: 'tick', periodMs: 1_000, run: () => void runs++ }])
+    runner.start()
+    await timers.advance(1_100)
+    await runner.stop()
+    await timers.advance(10_000)
+    expect([runs, timers.pending.size]).toEqual([1, 0])
+  })
+
+  test('waits for a run in progress', async () => {
+    const order: string[] = []
+    let finish = (): void => undefined
+    const { runner, timers } = create([
+      { name: 'slow', periodMs: 1_000, run: () => new Promise((resolve) => (finish = resolve)) },
+    ])
+    runner.start()
+    await timers.advance(1_100)
+    const stopped = runner.stop().then(() => order.push('stopped'))
+    await settle()
+    order.push('finished')
+    finish()
+    await stopped
+    expect(order).toEqual(['finished', 'stopped'])
+    expect(timers.pending.size).toBe(0)
+  })
+
+  test('does not wait for ever for a run that hangs', async () => {
+    const { runner, timers, lines } = create([
+      { name: 'hangs', periodMs: 1_000, run: () => new Promise(() => undefined) },
+    ])
+    runner.start()
+    await timers.advance(1_100)
+    const stopped = runner.stop()
+    await timers.advance(stopGraceMs)
+    await stopped
+    expect(lines.at(-1)?.[2]).toBe('a job did not end at shutdown; left behind')
+  })
+
+  test('and starting twice does not double the jobs', async () => {
+    let runs = 0
+    const { runner, timers } = create([{ name: 'tick', periodMs: 1_000, run: () => void runs++ }])
+    runner.start()
+    runner.start()
+    await timers.advance(1_100)
+    expect(runs).toBe(1)
+    await runner.stop()
+  })
+})
+
+describe('the table', () => {
+  test('calls its function of the context, with the time where it is asked for', async () => {
+    const calls: string[] = []
+    const { runner, timers } = create(jobTable, {
+      checkRecordExpiry: (nowMs) => calls.push(`expiry ${nowMs === timers.nowMs()}`),
+      collectOldBundles: async () => void calls.push('collect'),
+      sampleThreadLoad: () => calls.push('load'),
+      forgetOldMeasurements: () => calls.push('forget'),
+    })
+    runner.start()
+    await timers.advance(2 * 3_600_000)
+    await runner.stop()
+    expect([...new Set(calls)].sort()).toEqual(['collect', 'expiry true', 'forget', 'load'])
+  })
+
+  test('names each job once', () => {
+    const names = jobTable.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
