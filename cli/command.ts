@@ -1,0 +1,41 @@
+// What a command of `gslbd` is: a name, a usage line, and a function from arguments to an exit
+// code.
+
+/** Exit codes are a contract: scripts and CI read them. */
+export const Exit = {
+  Ok: 0,
+  ErrorsFound: 1,
+  Usage: 2,
+  Guardrail: 3,
+  Trust: 4,
+  Internal: 70,
+} as const
+export type Exit = (typeof Exit)[keyof typeof Exit]
+
+/** The outside world of a command; tests pass their own. */
+export interface Io {
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+  /** Texts to `out` that were lost before the last one went out; asking forgets them. */
+  readonly lostLines?: () => number
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly isTerminal: boolean
+}
+
+/** The value of an environment variable. Set but empty is how container files say "not set". */
+export function variable(env: Io['env'], name: string): string | undefined {
+  const value = env[name]
+  return value === '' ? undefined : value
+}
+
+export interface Command {
+  readonly name: string
+  /** One line for `gslbd help`. */
+  readonly summary: string
+  /** The whole usage text, options included. */
+  readonly usage: string
+  readonly run: (args: readonly string[], io: Io) => Promise<Exit>
+}
+
+/** Thrown by a command for a wrong call; `main` prints it with the usage and exits 2. */
+export class UsageError extends Error {}

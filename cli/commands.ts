@@ -1,0 +1,16 @@
+// Every command there is. Adding one means one file in commands/, one line here, one set of cases.
+import type { Command } from './command.ts'
+
+/** Loaded on demand: `gslbd check` must not load sockets. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = Object.freeze({
+  start: async () => (await import('./commands/start.ts')).start,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  attest: async () => (await import('./commands/attest.ts')).attest,
+  bundle: async () => (await import('./commands/bundle.ts')).bundle,
+  check: async () => (await import('./commands/check.ts')).check,
+  compile: async () => (await import('./commands/compile.ts')).compile,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  keygen: async () => (await import('./commands/keygen.ts')).keygen,
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
+  trust: async () => (await import('./commands/trust.ts')).trust,
+})

@@ -1,0 +1,112 @@
+// `gslbd bundle`: what is in a bundle file, whether it is whole, and who signed it.
+import { parseArgs } from 'node:util'
+import type { Bundle } from '#bundle/bundle.ts'
+import { layout } from '#bundle/format.ts'
+import { suggest } from '#lib/suggest.ts'
+import { openBundleFile, readTrustedKeys } from '../bundle-file.ts'
+import { bundleAsJson } from '../bundle-json.ts'
+import { Exit, UsageError } from '../command.ts'
+import type { Command, Io } from '../command.ts'
+
+const usage = `Usage: gslbd bundle inspect FILE
+       gslbd bundle verify FILE [--trust FILE]…
+       gslbd bundle dump FILE
+
+inspect   prints digest, counts, commit and signature
+verify    checks that the file is whole; with --trust, also that one of these keys signed it
+dump      prints all that is in it as JSON
+
+  --trust FILE   Ed25519 public key: OpenSSH's form (FILE.pub) or SubjectPublicKeyInfo in PEM;
+                 may be given several times
+
+Exit codes: 0 fine; 1 damaged; 2 wrong call or unreadable file; 4 not signed by a trusted key.`
+
+const actions = ['inspect', 'verify', 'dump'] as const
+/** Faults of the signature, not of the octets. */
+const trustFaults: readonly string[] = ['unsigned', 'unknown-key', 'bad-signature']
+
+export const bundle: Command = {
+  name: 'bundle',
+  summary: 'inspect, verify or dump a bundle file',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { trust: { type: 'string', multiple: true } },
+    })
+    const [action, path, ...rest] = positionals
+    const known = actions.find((name) => name === action)
+    if (known === undefined) throw new UsageError(unknownAction(action))
+    if (path === undefined || rest.length > 0) throw new UsageError('give one file')
+    if (values.trust !== undefined && known !== 'verify') {
+      throw new UsageError('--trust belongs to gslbd bundle verify')
+    }
+    const trusted = values.trust === undefined ? undefined : readTrustedKeys(values.trust)
+    if (trusted?.ok === false) return fail(io, trusted.error, Exit.Usage)
+    const opened = openBundleFile(path, trusted?.value)
+    if (!opened.ok) {
+      if (typeof opened.error === 'string') return fail(io, opened.error, Exit.Usage)
+      const { code, message } = opened.error
+      const exit = trustFaults.includes(code) ? Exit.Trust : Exit.ErrorsFound
+      return fail(io, `${path}: ${message} (${code})`, exit)
+    }
+    io.out(print(known, opened.value, trusted !== undefined, path))
+    return Exit.Ok
+  },
+}
+
+function unknownAction(action: string | undefined): string {
+  if (action === undefined) return 'say what to do: inspect, verify or dump'
+  const near = suggest(action, actions)
+  return `there is no "${action}"${near === undefined ? '' : `; did you mean "${near}"?`}`
+}
+
+function fail(io: Io, sentence: string, exit: Exit): Exit {
+  io.err(`gslbd bundle: ${sentence}\n`)
+  return exit
+}
+
+function print(
+  action: (typeof actions)[number],
+  bundle: Bundle,
+  isTrusted: boolean,
+  path: string,
+): string {
+  switch (action) {
+    case 'inspect':
+      return inspect(bundle)
+    case 'verify':
+      return isTrusted
+        ? `${path}: whole, signed by key ${signingKeyId(bundle) ?? ''}\n`
+        : `${path}: whole; signature not checked (give --trust FILE)\n`
+    case 'dump':
+      return `${JSON.stringify(bundleAsJson(bundle), null, 2)}\n`
+  }
+}
+
+function inspect(bundle: Bundle): string {
+  const { manifest, counts } = bundle
+  const rows: readonly (readonly [string, string | number])[] = [
+    ['digest', bundle.digest],
+    ['format', manifest.format],
+    ['compiler', manifest.compiler],
+    ['commit', manifest.commit === '' ? 'none: compiled from a directory' : manifest.commit],
+    ['signature', signatureText(bundle)],
+    ['bytes', bundle.bytes.length],
+    ...Object.entries(counts),
+  ]
+  return rows.map(([name, value]) => `${name.padEnd(10)} ${value}\n`).join('')
+}
+
+function signatureText(bundle: Bundle): string {
+  const keyId = signingKeyId(bundle)
+  return keyId === undefined ? 'none' : `by key ${keyId}, not checked here`
+}
+
+/** The key that the signature block names; undefined: not signed. */
+function signingKeyId({ bytes }: Bundle): string | undefined {
+  const block = Buffer.from(bytes.slice(bytes.length - layout.signatureBytes))
+  const isSigned = block.toString('latin1', 0, 8) === layout.signatureMagic
+  return isSigned ? JSON.stringify(block.toString('latin1', 8, 24)).slice(1, -1) : undefined
+}

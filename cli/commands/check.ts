@@ -1,0 +1,74 @@
+// `gslbd check`: every mistake of a configuration directory in one run.
+import { parseArgs } from 'node:util'
+import { createCompiler } from '#compiler/compile.ts'
+import type { CompileResult } from '#compiler/compile.ts'
+import { formats } from '#compiler/print/formats.ts'
+import { summary } from '#compiler/print/text.ts'
+import { systemClock } from '#lib/clock.ts'
+import { suggest } from '#lib/suggest.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '../check-policy.ts'
+import { Exit, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+import { readConfigDirectory } from '../config-directory.ts'
+
+const usage = `Usage: gslbd check PATH [options]
+
+Checks the configuration in the directory PATH and lists everything that is wrong.
+
+  --format F          text (default), json, sarif (2.1.0) or github (annotations)
+${checkPolicyUsage}
+
+Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path.`
+
+export const check: Command = {
+  name: 'check',
+  summary: 'check a configuration directory',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { format: { type: 'string', default: 'text' }, ...checkPolicyOptions },
+    })
+    const [path, ...rest] = positionals
+    if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
+    const print = formatNamed(values.format)
+    const checkPolicy = checkPolicyOf(values)
+    const files = readConfigDirectory(path)
+    if (!files.ok) {
+      io.err(`gslbd check: ${files.error}\n`)
+      return Exit.Usage
+    }
+    const result = createCompiler({ checkPolicy }).compile(files.value, {
+      commit: '',
+      nowMs: systemClock.nowMs(),
+    })
+    io.out(print(result))
+    if (values.format === 'text') io.out(`${verdict(result)}\n`)
+    return result.ok ? Exit.Ok : Exit.ErrorsFound
+  },
+}
+
+function formatNamed(name: string) {
+  const print = Object.hasOwn(formats, name) ? formats[name] : undefined
+  if (print !== undefined) return print
+  const near = suggest(name, Object.keys(formats))
+  const hint = near === undefined ? '' : `; did you mean "${near}"?`
+  throw new UsageError(`there is no format "${name}"${hint}`)
+}
+
+function verdict(result: CompileResult): string {
+  const found = summary(result)
+  if (!result.ok) return `\n${found}`
+  const { zones, pools, services, responseRules } = result.model
+  const rules =
+    responseRules.length === 0 ? '' : `, ${count(responseRules.length, 'response rule')}`
+  const counts =
+    `${count(services.length, 'service')}, ${count(pools.length, 'pool')}, ` +
+    `${count(zones.length, 'zone')}${rules}`
+  return found === '' ? `ok: ${counts}` : `\nok: ${counts}; ${found}`
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,84 @@
+// `gslbd compile`: a configuration directory as a bundle file.
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { signBundle } from '#bundle/sign.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { printText, summary } from '#compiler/print/text.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '../check-policy.ts'
+import { Exit, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+import { readConfigDirectory } from '../config-directory.ts'
+import { readSigningKey } from '../key-files.ts'
+
+const usage = `Usage: gslbd compile PATH -o FILE [options]
+
+Compiles the configuration in the directory PATH into the bundle FILE.
+
+  -o, --output FILE   where the bundle goes
+  --key FILE          Ed25519 private key that signs it, without a passphrase: OpenSSH's form
+                      (made with "gslbd keygen") or PKCS #8 in PEM
+${checkPolicyUsage}
+
+Exit codes: 0 written; 1 errors in the configuration; 2 wrong call, unreadable or unwritable path.`
+
+export const compile: Command = {
+  name: 'compile',
+  summary: 'compile a configuration directory into a bundle',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o' },
+        key: { type: 'string' },
+        ...checkPolicyOptions,
+      },
+    })
+    const [path, ...rest] = positionals
+    if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
+    if (values.output === undefined) throw new UsageError('say where the bundle goes: -o FILE')
+    const checkPolicy = checkPolicyOf(values)
+    const fail = (sentence: string) => {
+      io.err(`gslbd compile: ${sentence}\n`)
+      return Exit.Usage
+    }
+    const key = values.key === undefined ? undefined : readSigningKey(values.key)
+    if (key?.ok === false) return fail(key.error)
+    const files = readConfigDirectory(path)
+    if (!files.ok) return fail(files.error)
+    const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
+    io.err(printText(result))
+    if (!result.ok) {
+      io.err(`\n${summary(result)}\n`)
+      return Exit.ErrorsFound
+    }
+    const { bytes, digest } = result.bundle
+    if (key !== undefined) signBundle(bytes, key.value)
+    const written = write(values.output, bytes)
+    if (!written.ok) return fail(written.error)
+    io.out(
+      `${values.output}: ${bytes.length} bytes, digest ` +
+        `${digest}${key === undefined ? ', not signed' : ''}\n`,
+    )
+    return Exit.Ok
+  },
+}
+
+function write(path: string, bytes: Uint8Array): Result<undefined, string> {
+  const folder = dirname(resolve(path))
+  if (!existsSync(folder))
+    return err(`${path} cannot be written: the directory ${folder} does not exist; make it first`)
+  try {
+    writeDurably(path, bytes)
+    return ok(undefined)
+  } catch (error) {
+    return err(
+      `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+}

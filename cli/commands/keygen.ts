@@ -1,0 +1,67 @@
+// `gslbd keygen`: an Ed25519 key pair in OpenSSH's form, for signing configuration commits.
+import { existsSync, writeFileSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/openssh-key.ts'
+import { Exit, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+
+const usage = `Usage: gslbd keygen [-o FILE] [--comment TEXT]
+
+Makes an Ed25519 key pair that git can sign commits with: FILE (keep it secret) and FILE.pub.
+
+  -o, --output FILE   where to write the private key (default ./gslbd_signing_key)
+  --comment TEXT      a note in the public key (default user@host)
+
+An existing file is never overwritten.`
+
+export const keygen: Command = {
+  name: 'keygen',
+  summary: 'make a key for signing configuration commits',
+  usage,
+  async run(args, io) {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        output: { type: 'string', short: 'o', default: 'gslbd_signing_key' },
+        comment: { type: 'string', default: `${userInfo().username}@${hostname()}` },
+      },
+    })
+    if (/\p{Cc}/u.test(values.comment)) throw new UsageError('the comment must be one line')
+    const path = resolve(values.output)
+    const publicPath = `${path}.pub`
+    for (const file of [path, publicPath]) {
+      if (!existsSync(file)) continue
+      io.err(`gslbd keygen: ${file} exists and is not overwritten; choose another name with -o\n`)
+      return Exit.ErrorsFound
+    }
+    const key = generateSshKey(values.comment)
+    const line = formatPublicKeyLine(key.publicKey, key.comment)
+    try {
+      // `wx`: two runs at once cannot both believe that the file was free.
+      writeFileSync(path, formatPrivateKey(key), { flag: 'wx', mode: 0o600 })
+      writeFileSync(publicPath, `${line}\n`, { flag: 'wx', mode: 0o644 })
+    } catch (error) {
+      io.err(`gslbd keygen: the key cannot be written: ${(error as Error).message}\n`)
+      return Exit.ErrorsFound
+    }
+    io.out(instructions(path, publicPath, line))
+    return Exit.Ok
+  },
+}
+
+function instructions(path: string, publicPath: string, line: string): string {
+  return `${line}
+
+The private key is in ${path}. To sign commits with it, run in your checkout:
+
+  git config gpg.format ssh
+  git config user.signingkey ${path}
+  git config commit.gpgsign true
+
+To have gslbd accept its commits, run on the node:
+
+  gslbd trust add YOU@EXAMPLE.COM ${publicPath}
+`
+}

@@ -1,0 +1,58 @@
+// `gslbd serve`: runs a node until a signal ends it.
+import { parseArgs } from 'node:util'
+import { Exit } from '../command.ts'
+import type { Command, Io } from '../command.ts'
+import { askOnTerminal, createAdmin } from '../create-admin.ts'
+import { startDaemon } from '../daemon.ts'
+import { createLog } from '../log.ts'
+import { runUntilSignal } from '../run-daemon.ts'
+import { loadSettings } from '../settings.ts'
+
+const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]
+                   [--log-format FORMAT] [--create-admin]
+
+Runs a node: answers DNS, probes members, follows the configuration repository.
+
+  --settings FILE      gslbd.yaml; without it every setting has its default
+  --data-dir DIR       where the node keeps its state (GSLB_DATA_DIR; default ./data)
+  --log-level LEVEL    debug, info, warn or error (GSLB_LOG_LEVEL; default info)
+  --log-format FORMAT  json or text (GSLB_LOG_FORMAT; default json)
+  --create-admin       ask for an e-mail address and a password, create the first account and exit
+
+SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again.`
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'run a node',
+  usage,
+  run: async (args: readonly string[], io: Io): Promise<Exit> => {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        settings: { type: 'string' },
+        'data-dir': { type: 'string' },
+        'log-level': { type: 'string' },
+        'log-format': { type: 'string' },
+        'create-admin': { type: 'boolean' },
+      },
+    })
+    const { settings: file, 'create-admin': isFirstAccount = false, ...flags } = values
+    const read = () => loadSettings({ file, env: io.env, flags })
+    const settings = read()
+    if (!settings.ok) {
+      io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    const log = createLog(settings.value.logging, io.out, io.lostLines)
+    if (isFirstAccount) {
+      const created = await createAdmin(settings.value, log, askOnTerminal)
+      if (created.ok) io.out(`${created.value}\n`)
+      else io.err(`gslbd: ${created.error}\n`)
+      return created.ok ? Exit.Ok : Exit.ErrorsFound
+    }
+    const ended = await runUntilSignal(() => startDaemon(settings.value, log), log, read)
+    if (ended.ok) return Exit.Ok
+    io.err(`gslbd: ${ended.error}\n`)
+    return Exit.ErrorsFound
+  },
+}

@@ -1,0 +1,257 @@
+// `gslbd simulate`: what the server would answer to one question, and why.
+import { statSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { Bundle } from '#bundle/bundle.ts'
+import { loadBundle } from '#bundle/load.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { printText } from '#compiler/print/text.ts'
+import { parseAddress } from '#dns/address.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { rrTypeNames } from '#dns/rrtype.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { suggest } from '#lib/suggest.ts'
+import { createRoutingState } from '#routing/candidates.ts'
+import { readInstant } from '#schemas/instant.ts'
+import { openBundleFile } from '../bundle-file.ts'
+import { Exit, UsageError } from '../command.ts'
+import type { Command } from '../command.ts'
+import { hasConfiguration, readConfigDirectory } from '../config-directory.ts'
+import { compareSimulations, printComparison } from '../compare-simulations.ts'
+import type { ComparedSide } from '../compare-simulations.ts'
+import { printSimulation } from '../print-simulation.ts'
+import { applyHealthFile, unknownMember } from '../simulated-health.ts'
+import type { SimulatedClient } from '../simulated-question.ts'
+import { scriptsOf, stoppedScripts } from '../simulated-scripts.ts'
+import { showOverlays } from '../simulated-overlays.ts'
+import { loadTables } from '../simulated-tables.ts'
+import { simulate } from '../simulation.ts'
+
+const usage = `Usage: gslbd simulate NAME [options]
+       gslbd simulate [NAME] --compare OTHER [options]
+
+Says what the server would answer to a query for NAME, and why. It is the server's own answer path
+that is asked. With --compare: which answers differ; without NAME, of all services.
+
+  --type TYPE       A (default), AAAA, SOA, NS, … or TYPE65
+  --config PATH     the configuration directory (default: the current one)
+  --bundle FILE     a compiled bundle instead
+  --compare OTHER   another bundle or configuration directory: what would change
+  --health FILE     JSON such as {"web-eu/192.0.2.10": false}: POOL/ADDRESS or TENANT/POOL/ADDRESS,
+                    or {"healthy": true, "score": 0.5, "rttMs": 12} for a member; members that
+                    are not named are healthy
+  --count N         count the shares of N answers in a row (default 1000, at most 10000000): how
+                    often an address stood where in the answer
+  --seed N          of the random numbers (default 1): the same seed gives the same answers
+  --client ADDRESS  who asks; also a network such as 192.0.2.0/24, as resolvers send it
+  --geoip FILE      a city or country database (MMDB)
+  --asn FILE        a database of autonomous systems (MMDB)
+  --at TIME         when, such as 2026-01-31T12:00:00Z (default: now); rollouts and maintenance
+                    windows depend on it
+  --format FORMAT   text (default) or json
+
+Exit codes: 0 simulated, whatever the answer; 1 errors in configuration or bundle; 2 wrong call.`
+
+const countMax = 10_000_000
+/** Of a simulation nothing is run or asked. */
+const lenientPolicy = { allowScriptChecks: true, webhookAllowedHosts: ['0.0.0.0/0', '::/0'] }
+const options = {
+  type: { type: 'string', default: 'A' },
+  config: { type: 'string' },
+  bundle: { type: 'string' },
+  health: { type: 'string' },
+  compare: { type: 'string' },
+  geoip: { type: 'string' },
+  asn: { type: 'string' },
+  count: { type: 'string', default: '1000' },
+  seed: { type: 'string', default: '1' },
+  client: { type: 'string' },
+  at: { type: 'string' },
+  format: { type: 'string', default: 'text' },
+} as const
+
+interface Fault {
+  readonly exit: Exit
+  readonly message: string
+}
+const fault = (exit: Exit, message: string): Result<never, Fault> => err({ exit, message })
+
+export const simulateCommand: Command = {
+  name: 'simulate',
+  summary: 'say what would be answered, and why',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const question = questionOf(positionals, values)
+    const isJson = values.format === 'json'
+    if (!isJson && values.format !== 'text') throw new UsageError('--format is text or json')
+    const { text, ...asked } = question
+    const tables = loadTables(values)
+    const side = tables.ok ? prepare(values, asked.nowMs) : fault(Exit.Usage, tables.error)
+    const other =
+      values.compare === undefined ? null : prepareOther(values.compare, values, asked.nowMs)
+    const failed = !side.ok ? side : other !== null && !other.ok ? other : null
+    if (failed !== null || !side.ok || !tables.ok) {
+      io.err(`gslbd simulate: ${failed?.error.message ?? ''}\n`)
+      return failed?.error.exit ?? Exit.Internal
+    }
+    const bundles = [side, other].flatMap((one) => (one?.ok === true ? [one.value.bundle] : []))
+    const scripts = await scriptsOf(bundles, tables.value(side.value.bundle), asked.nowMs)
+    const common = { ...asked, tables: tables.value, scripts }
+    if (other?.ok === true) {
+      const name = text === null ? null : asked.qname
+      const differences = compareSimulations(side.value, other.value, { ...common, name })
+      io.out(isJson ? `${JSON.stringify(differences, null, 2)}\n` : printComparison(differences))
+      for (const text of stoppedScripts(scripts)) io.err(`gslbd simulate: ${text}\n`)
+      return Exit.Ok
+    }
+    const { bundle, state, overlays } = side.value
+    const heading = {
+      name: formatName(asked.qname),
+      type: values.type.toUpperCase(),
+      client: values.client ?? null,
+      at: values.at === undefined ? null : new Date(asked.nowMs).toISOString(),
+      seed: asked.seed,
+    }
+    const result = simulate(bundle, state, { ...common, tables: common.tables(bundle) })
+    io.out(
+      isJson
+        ? `${JSON.stringify({ ...heading, digest: bundle.digest, overlays, ...result }, null, 2)}\n`
+        : printSimulation({ ...heading, overlays, nowMs: asked.nowMs }, result),
+    )
+    for (const text of stoppedScripts(scripts)) io.err(`gslbd simulate: ${text}\n`)
+    return Exit.Ok
+  },
+}
+
+interface Values {
+  readonly type: string
+  readonly seed: string
+  readonly count: string
+  readonly client?: string | undefined
+  readonly at?: string | undefined
+  readonly compare?: string | undefined
+}
+
+/** @throws UsageError for what is no question */
+function questionOf(positionals: readonly string[], values: Values) {
+  const [text, ...rest] = positionals
+  const isOptional = values.compare !== undefined
+  if ((text === undefined && !isOptional) || rest.length > 0) throw new UsageError('give one name')
+  const qname = parseName(text ?? '.')
+  if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
+  return {
+    text: text ?? null,
+    qname: qname.value,
+    qtype: typeNumber(values.type),
+    seed: wholeNumber('--seed', values.seed, 0xffffffff),
+    count: wholeNumber('--count', values.count, countMax),
+    client: values.client === undefined ? null : checkedClient(values.client),
+    nowMs: values.at === undefined ? systemClock.nowMs() : checkedTime(values.at),
+  }
+}
+
+interface Sources {
+  readonly config?: string | undefined
+  readonly bundle?: string | undefined
+  readonly health?: string | undefined
+}
+
+/** The bundle, and the state that a server has at that time under the given health. */
+function prepare(sources: Sources, nowMs: number): Result<ComparedSide, Fault> {
+  if (sources.bundle !== undefined && sources.config !== undefined) {
+    throw new UsageError('give --config or --bundle, not both')
+  }
+  const bundle =
+    sources.bundle === undefined ? compiled(sources.config ?? '.') : opened(sources.bundle)
+  if (!bundle.ok) return bundle
+  const side = sideOf(bundle.value, sources, nowMs)
+  if (!side.ok) return side
+  const [unknown] = side.value.unknownMembers
+  if (unknown === undefined || sources.health === undefined) return side
+  return fault(Exit.Usage, unknownMember(bundle.value, sources.health, unknown))
+}
+
+/** The other side of a comparison may lack members that the health file names. */
+function prepareOther(path: string, sources: Sources, nowMs: number): Result<ComparedSide, Fault> {
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const bundle = isDirectory ? compiled(path) : opened(path)
+  return bundle.ok ? sideOf(bundle.value, sources, nowMs) : bundle
+}
+
+function sideOf(
+  bundle: Bundle,
+  { health }: Sources,
+  nowMs: number,
+): Result<ComparedSide & { readonly unknownMembers: readonly string[] }, Fault> {
+  const state = createRoutingState(bundle, 1)
+  const applied = health === undefined ? ok([]) : applyHealthFile(bundle, state, health)
+  if (!applied.ok) return fault(Exit.Usage, applied.error)
+  const overlays = showOverlays(bundle, state, nowMs)
+  return ok({ bundle, state, overlays, unknownMembers: applied.value })
+}
+
+function opened(path: string): Result<Bundle, Fault> {
+  const bundle = openBundleFile(path)
+  if (bundle.ok) return bundle
+  return typeof bundle.error === 'string'
+    ? fault(Exit.Usage, bundle.error)
+    : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
+}
+
+function compiled(path: string): Result<Bundle, Fault> {
+  const files = readConfigDirectory(path)
+  if (!files.ok) return fault(Exit.Usage, files.error)
+  if (!hasConfiguration(path)) {
+    const remedy = 'go to a configuration directory, or name one with --config'
+    return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/; ${remedy}`)
+  }
+  const result = createCompiler({ checkPolicy: lenientPolicy }).compile(files.value, { commit: '' })
+  if (!result.ok) return fault(Exit.ErrorsFound, `${path} has errors\n${printText(result)}`)
+  const loaded = loadBundle(result.bundle.bytes)
+  return loaded.ok ? loaded : fault(Exit.Internal, loaded.error.message)
+}
+
+function typeNumber(text: string): number {
+  const name = text.toUpperCase()
+  const known = Object.entries(rrTypeNames).find(([, candidate]) => candidate === name)
+  if (known !== undefined) return Number(known[0])
+  // RFC 3597 section 5.
+  const generic = /^TYPE(\d{1,5})$/.exec(name)
+  if (generic !== null && Number(generic[1]) <= 0xffff) return Number(generic[1])
+  const near = suggest(name, Object.values(rrTypeNames))
+  const hint = near === undefined ? '; write TYPE and its number' : `; did you mean "${near}"?`
+  throw new UsageError(`--type: "${text}" is not a known type${hint}`)
+}
+
+function wholeNumber(option: string, text: string, most: number): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text)
+  throw new UsageError(`${option} is a whole number from 0 to ${most}, not "${text}"`)
+}
+
+function checkedClient(text: string): SimulatedClient {
+  const [address = '', bits, ...rest] = text.split('/')
+  const octets = parseAddress(address)
+  const bitsMax = octets.ok ? octets.value.length * 8 : 0
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
+  if (!octets.ok || !isPrefix || rest.length > 0) {
+    throw new UsageError(
+      `--client: "${text}" is not an IP address, nor a network such as 192.0.2.0/24`,
+    )
+  }
+  const prefixBits = bits === undefined ? bitsMax : Number(bits)
+  // RFC 7871 section 6: bits beyond the prefix are zero.
+  const kept = octets.value.map((octet, i) => {
+    const own = Math.min(8, Math.max(0, prefixBits - i * 8))
+    return octet & (0xff00 >> own)
+  })
+  return { octets: kept, prefixBits }
+}
+
+function checkedTime(text: string): number {
+  const { atMs, fault } = readInstant(text)
+  if (fault === undefined) return atMs
+  const what = fault === 'no-zone' ? 'has no zone' : 'is not a time'
+  throw new UsageError(`--at: "${text}" ${what}; write 2026-01-31T12:00:00Z`)
+}

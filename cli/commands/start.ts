@@ -1,0 +1,148 @@
+// `gslbd start`, which is `npm start`: an all-in-one node to try the product with.
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Result } from '#lib/result.ts'
+import { Exit, UsageError, variable } from '../command.ts'
+import type { Command, Io } from '../command.ts'
+import { startDaemon } from '../daemon.ts'
+import type { Daemon } from '../daemon.ts'
+import { startDemoBackends } from '../demo-backends.ts'
+import type { DemoBackends } from '../demo-backends.ts'
+import { createLog } from '../log.ts'
+import { operatorKeyPath, prepareQuickstart } from '../quickstart.ts'
+import { runUntilSignal } from '../run-daemon.ts'
+import { loadSettings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
+
+const usage = `Usage: gslbd start [--data-dir DIR] [--dns-port N] [--api-port N]
+
+Runs an all-in-one node on this machine with a small example as its first commit, and three small
+web servers beside it whose health it follows. Everything listens on loopback addresses.
+
+  --data-dir DIR   where the node keeps its state (GSLB_DATA_DIR; default ./data)
+  --dns-port N     UDP and TCP; default 5353, 0 takes a free one
+  --api-port N     default 8080, 0 takes a free one`
+
+/** The members of examples/quickstart. */
+const backends = { addresses: ['127.0.0.11', '127.0.0.12', '127.0.0.13'], port: 8081 } as const
+
+export const start: Command = {
+  name: 'start',
+  summary: 'try it: a node with an example, on this machine only',
+  usage,
+  run: async (args: readonly string[], io: Io): Promise<Exit> => {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        'data-dir': { type: 'string' },
+        'dns-port': { type: 'string', default: '5353' },
+        'api-port': { type: 'string', default: '8080' },
+      },
+    })
+    const ports = { dns: portOf(values['dns-port']), api: portOf(values['api-port']) }
+    const read = () => quickstartSettings(values['data-dir'], io, ports)
+    const settings = read()
+    if (!settings.ok) return failed(io, settings.error.join('\n'))
+    const log = createLog(settings.value.logging, io.out, io.lostLines)
+    let servers: DemoBackends | undefined
+    // With the data directory held: of two starts, the second is told about the first.
+    const prepare = async (): Promise<Result<null, string>> => {
+      const started = await startDemoBackends(backends.addresses, backends.port)
+      if (!started.ok) return started
+      servers = started.value
+      return prepareQuickstart(settings.value)
+    }
+    try {
+      const ended = await runUntilSignal(
+        async () => {
+          const daemon = await startDaemon(settings.value, log, prepare)
+          if (daemon.ok) io.out(welcome(settings.value, daemon.value, servers!))
+          return daemon
+        },
+        log,
+        read,
+      )
+      return ended.ok ? Exit.Ok : failed(io, `${ended.error}${portHint(ended.error)}`)
+    } finally {
+      await servers?.stop()
+    }
+  },
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535))
+    throw new UsageError(`"${text}" is not a port: write a number from 0 to 65535`)
+  return port
+}
+
+function portHint(error: string): string {
+  return error.includes('another program')
+    ? '\nTry: npm start -- --dns-port 5300 --api-port 8090'
+    : ''
+}
+
+function failed(io: Io, message: string): Exit {
+  io.err(`gslbd: ${message}\n`)
+  return Exit.ErrorsFound
+}
+
+/**
+ * The defaults, but for what makes a first try work: loopback, API and health checks on, readable
+ * lines.
+ */
+function quickstartSettings(
+  dataDir: string | undefined,
+  io: Io,
+  ports: { readonly dns: number; readonly api: number },
+): Result<Settings, string[]> {
+  const flags = {
+    'data-dir': dataDir,
+    'log-format': variable(io.env, 'GSLB_LOG_FORMAT') ?? 'text',
+  }
+  const settings = loadSettings({ env: io.env, flags })
+  if (!settings.ok) return settings
+  const { dns, api, health } = settings.value
+  const value: Settings = {
+    ...settings.value,
+    dns: { ...dns, listenAddr: '127.0.0.1', port: ports.dns },
+    api: { ...api, enabled: true, listenAddr: '127.0.0.1', port: ports.api },
+    health: { ...health, enabled: true },
+  }
+  return { ok: true, value }
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}
+
+function welcome(settings: Settings, daemon: Daemon, servers: DemoBackends): string {
+  const { dataDir } = settings
+  const dig = `dig @127.0.0.1 -p ${daemon.dnsPort} www.example.com +noall +answer`
+  const api = `http://127.0.0.1:${daemon.apiPort ?? 0}`
+  const origin = quoted(join(dataDir, 'config.git'))
+  const first = servers.backends[0]
+  const sign = [
+    'git -c gpg.format=ssh',
+    `-c user.signingkey=${quoted(operatorKeyPath(dataDir))}`,
+    `-c user.name=me -c user.email=operator@localhost commit -S -am "my change"`,
+  ].join(' ')
+  return `
+gslbd answers DNS on 127.0.0.1 port ${daemon.dnsPort}; its API is ${api}
+
+  Ask it                 ${dig}
+  Ask again              each answer names the next of three web servers
+  Stop one of them       ${first?.hint ?? ''}
+  Ask once more          about a second later it is no longer among the answers
+
+  Change its config      git clone -b ${settings.gitops.branch} ${origin} config && cd config
+                         edit tenants/default/services/www.yaml, then
+                         ${sign}
+                         git push
+  See what it thinks     curl -s ${api}/api/v1/gitops/status
+
+Ctrl-C stops it.
+
+`
+}

@@ -1,0 +1,139 @@
+// `gslbd trust`: whose signatures this node believes, and what it was last made to believe.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { statePathOf } from '#gitops/options.ts'
+import { loadState, saveState } from '#gitops/stored-state.ts'
+import { addSigner, listSigners } from '#gitops/trust-file.ts'
+import { Exit, UsageError, variable } from '../command.ts'
+import type { Command, Io } from '../command.ts'
+import { openDataDir } from '../data-dir.ts'
+
+const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
+       gslbd trust list [--data-dir D | --file F]
+       gslbd trust reset [--data-dir D]
+
+add     has the node accept commits signed by KEY, a public key file or "ssh-ed25519 …" itself;
+        PRINCIPAL is whose it is, such as an e-mail address
+list    shows the accepted keys
+reset   forgets the accepted commit after the branch was rewritten on purpose; stop the node first.
+        The next start takes the head of the branch when that commit itself is signed.
+
+  --data-dir D   the node's data directory (default GSLB_DATA_DIR, or ./data)
+  --file F       the allowed_signers file (default D/allowed_signers)
+
+A running node notices a changed file by itself. To remove a key, delete its line from the file.
+Exit codes: 0 done; 2 wrong call; 4 the key or the file cannot be used.`
+
+interface Options {
+  readonly file: string
+  readonly dataDir: string
+}
+
+export const trust: Command = {
+  name: 'trust',
+  summary: 'list or extend the keys whose commits are accepted',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { 'data-dir': { type: 'string' }, file: { type: 'string' } },
+    })
+    const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
+    const options = { dataDir, file: resolve(values.file ?? join(dataDir, 'allowed_signers')) }
+    const [verb, ...rest] = positionals
+    if (verb === 'add' && rest.length === 2) return add(rest[0]!, rest[1]!, options, io)
+    if (verb === 'list' && rest.length === 0) return list(options, io)
+    if (verb === 'reset' && rest.length === 0) return reset(options, io)
+    throw new UsageError('say "add PRINCIPAL KEY", "list" or "reset"')
+  },
+}
+
+function add(principal: string, key: string, { file }: Options, io: Io): Exit {
+  const folder = dirname(file)
+  if (!existsSync(folder)) {
+    return fail(
+      io,
+      `the directory ${folder} does not exist, so no node reads ${file}; name the node's data directory with --data-dir, or the file with --file`,
+    )
+  }
+  const publicKeyLine = key.startsWith('ssh-') ? key : readKeyFile(key)
+  if (publicKeyLine === undefined) {
+    return fail(
+      io,
+      `${key} is neither a readable file nor a public key that starts with "ssh-ed25519"`,
+    )
+  }
+  const added = addSigner(file, { principal, publicKeyLine })
+  if (!added.ok) return fail(io, added.error)
+  if (added.value === 'present') io.out(`${principal} has this key in ${file} already\n`)
+  else io.out(`added to ${file}:\n${added.value.line}\n`)
+  return Exit.Ok
+}
+
+/** A private key named by mistake is not read further than its first line says. */
+function readKeyFile(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.startsWith('ssh-') ? (text.split('\n', 1)[0] ?? '') : readKeyFile(`${path}.pub`)
+  } catch {
+    return undefined
+  }
+}
+
+function list({ file }: Options, io: Io): Exit {
+  if (!existsSync(file)) return fail(io, `${file} does not exist; make it with "gslbd trust add"`)
+  const signers = listSigners(file)
+  if (!signers.ok) return fail(io, `${file}: ${signers.error}`)
+  for (const { principals, publicKey, namespaces, validAfter, validBefore } of signers.value) {
+    const limits = [
+      namespaces === '' ? '' : `for ${namespaces}`,
+      Number.isFinite(validAfter) ? `from ${dateOf(validAfter)}` : '',
+      Number.isFinite(validBefore) ? `until ${dateOf(validBefore)}` : '',
+    ]
+    const words = [principals, publicKey.fingerprint, ...limits].filter((word) => word !== '')
+    io.out(`${words.join('  ')}\n`)
+  }
+  if (signers.value.length === 0) io.err(`${file} lists no Ed25519 key: no commit is accepted\n`)
+  return Exit.Ok
+}
+
+const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+function reset({ dataDir }: Options, io: Io): Exit {
+  const path = statePathOf(dataDir)
+  if (!existsSync(path)) {
+    io.out(`${path} does not exist: nothing was accepted yet\n`)
+    return Exit.Ok
+  }
+  // A running node would write its own state over this one.
+  const held = openDataDir(dataDir)
+  if (!held.ok) return fail(io, held.error)
+  try {
+    return forgetAccepted(path, io)
+  } finally {
+    held.value.release()
+  }
+}
+
+function forgetAccepted(path: string, io: Io): Exit {
+  const state = loadState(path)
+  // The order of what was given out must go on: the node refuses a seq that it has passed.
+  const order = state.ok ? state.value : { seq: 0, digest: '', previous: '' }
+  try {
+    saveState(path, { ...order, commit: '', signer: '' })
+  } catch (error) {
+    return fail(io, `${path} cannot be written: ${(error as Error).message}`)
+  }
+  const was = state.ok && state.value.commit !== '' ? ` (${state.value.commit})` : ''
+  io.out(
+    `the accepted commit${was} is forgotten; the next start checks the head of the branch alone\n`,
+  )
+  return Exit.Ok
+}
+
+function fail(io: Io, sentence: string): Exit {
+  io.err(`gslbd trust: ${sentence}\n`)
+  return Exit.Trust
+}

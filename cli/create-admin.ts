@@ -1,0 +1,112 @@
+// `gslbd serve --create-admin`: the first account, asked for on a terminal (document A, "First-run
+// setup").
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { Passwords, passwordFault } from '#api/auth/passwords.ts'
+import { defaultTenant } from '#api/caller.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { openDataDirToServe } from './data-dir.ts'
+import { createNodeState } from './node-state.ts'
+import type { NodeState } from './node-state.ts'
+import type { Settings } from './settings.ts'
+
+export interface Answers {
+  readonly email: string
+  readonly password: string
+}
+
+/** Errors: a sentence. Nothing is asked when there is an account already. */
+export async function createAdmin(
+  settings: Settings,
+  log: Log,
+  ask: () => Promise<Answers>,
+): Promise<Result<string, string>> {
+  // A node that runs holds the embedded database.
+  const isEmbedded = settings.database.url === ''
+  const held = isEmbedded ? openDataDirToServe(settings.dataDir) : null
+  if (held?.ok === false) return held
+  try {
+    const state = createNodeState({
+      dataDir: settings.dataDir,
+      databaseUrl: settings.database.url,
+      redisUrl: '',
+      clock: systemClock,
+      log,
+      prepare: async () => undefined,
+    })
+    if (!state.ok) return state
+    try {
+      return await createFirst(state.value, settings.auth.bcryptCost, ask)
+    } finally {
+      await state.value.close()
+    }
+  } finally {
+    if (held?.ok === true) held.value.release()
+  }
+}
+
+const exists = 'there is an account already; log in with it, or create others through the API'
+
+async function createFirst(
+  state: NodeState,
+  bcryptCost: number,
+  ask: () => Promise<Answers>,
+): Promise<Result<string, string>> {
+  const opened = await state.open()
+  if (!opened.ok) return opened
+  const { users } = opened.value
+  const hasAny = await users.hasAny()
+  if (!hasAny.ok) return err(hasAny.error.message)
+  if (hasAny.value) return err(exists)
+  const { email, password } = await ask()
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) return err('this is no e-mail address; run it again')
+  const fault = passwordFault(password)
+  if (fault !== undefined) return err(`the password ${fault}; run it again`)
+  const hash = await new Passwords(bcryptCost).hash(password)
+  if (!hash.ok) return err(hash.error)
+  const nowMs = systemClock.nowMs()
+  const created = await users.createFirst({
+    id: uuidV7(nowMs),
+    email,
+    displayName: '',
+    role: 'tenant_admin',
+    tenantId: defaultTenant,
+    authProvider: 'password',
+    passwordHash: hash.value,
+    createdAtMs: nowMs,
+  })
+  if (created.ok) return ok(`${email} is system administrator`)
+  return err(created.error.code === 'not-first' ? exists : created.error.message)
+}
+
+/** From a terminal, without showing the password; from a pipe, one line each. */
+export async function askOnTerminal(): Promise<Answers> {
+  let isHidden = false
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (!isHidden) process.stderr.write(chunk)
+      done()
+    },
+  })
+  const lines = createInterface({
+    input: process.stdin,
+    output,
+    terminal: process.stdin.isTTY === true,
+  })
+  const next = lines[Symbol.asyncIterator]()
+  const read = async (question: string): Promise<string> => {
+    process.stderr.write(question)
+    const line = await next.next()
+    return line.value ?? ''
+  }
+  const email = (await read('E-mail: ')).trim()
+  isHidden = true
+  const password = await read('Password: ')
+  process.stderr.write('\n')
+  lines.close()
+  return { email, password }
+}

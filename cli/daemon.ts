@@ -1,0 +1,345 @@
+// The whole daemon, put together: data directory, key, node, Git side, API, jobs; and taken apart
+// again.
+import { hostname } from 'node:os'
+import { createGitopsControl } from '#gitops/control.ts'
+import type { GitopsControl } from '#gitops/control.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin } from '#gitops/origin.ts'
+import type { Publication } from '#gitops/publication.ts'
+import { createJobRunner, systemTimers } from '#jobs/runner.ts'
+import type { JobRunner } from '#jobs/runner.ts'
+import { jobs } from '#jobs/table.ts'
+import { systemClock } from '#lib/clock.ts'
+import { Random } from '#lib/random.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { BundleStore } from '#runtime/bundle-store.ts'
+import type { HealthMonitor } from '#runtime/health/monitor.ts'
+import { DnsNode } from '#runtime/node.ts'
+import { RumStore } from '#runtime/rum-store.ts'
+import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import { openDataDirToServe } from './data-dir.ts'
+import type { DataDir } from './data-dir.ts'
+import type { ProcessLog } from './log.ts'
+import { createMemberHealthView } from './member-health-view.ts'
+import { createNodeApi } from './node-api.ts'
+import type { NodeApi } from './node-api.ts'
+import { createNodeGeo } from './node-geo.ts'
+import type { NodeGeo } from './node-geo.ts'
+import { createNodeHealth } from './node-health.ts'
+import { openNodeKey } from './node-key.ts'
+import type { NodeKey } from './node-key.ts'
+import { createOperatorView } from './operator-view.ts'
+import { RecordAlarm } from './record-alarm.ts'
+import { changedSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
+import { ThreadLoad } from './thread-load.ts'
+
+export interface Daemon {
+  readonly dnsPort: number
+  /** null: the API is off. */
+  readonly apiPort: number | null
+  /** Applies what can be applied without a restart, and logs what cannot. */
+  readonly reload: (settings: Settings) => Promise<void>
+  /** Lets answers under way go out; the order is the reverse of the start. */
+  readonly stop: () => Promise<void>
+}
+
+/** One name for the only channel of this version. */
+const channel = 'main'
+/** A record is renewed long before; a node that has not heard for so long raises an alarm. */
+const recordTtlMs = 24 * 3_600_000
+/** By the severity of a diagnostic. */
+const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const
+
+/**
+ * Starts everything, or nothing. Errors: a sentence for the operator.
+ *
+ * @param prepare runs when the data directory is held, before anything reads it
+ */
+export async function startDaemon(
+  settings: Settings,
+  log: ProcessLog,
+  prepare: () => Promise<Result<null, string>> = async () => ok(null),
+): Promise<Result<Daemon, string>> {
+  const dataDir = openDataDirToServe(settings.dataDir)
+  if (!dataDir.ok) return dataDir
+  const prepared = await prepare()
+  const key = prepared.ok ? openNodeKey(settings.dataDir) : prepared
+  if (!key.ok) {
+    dataDir.value.release()
+    return key
+  }
+  const running = new RunningDaemon(settings, log, dataDir.value, key.value)
+  const started = await running.start()
+  if (started.ok) return ok(running)
+  log.error({}, started.error)
+  await running.stop()
+  return started
+}
+
+class RunningDaemon implements Daemon {
+  #settings: Settings
+  readonly #log: ProcessLog
+  readonly #dataDir: DataDir
+  readonly #key: NodeKey
+  readonly #store: BundleStore
+  readonly #health: HealthMonitor | null
+  readonly #signals: HealthSignals
+  readonly #geo: NodeGeo
+  readonly #node: DnsNode
+  readonly #load = new ThreadLoad(systemClock)
+  readonly #rum = new RumStore(systemClock)
+  readonly #jobs: JobRunner
+  #gitops: GitopsControl | undefined
+  #api: NodeApi | undefined
+  #activations: Promise<void> = Promise.resolve()
+  #commitToActiveSeconds: number | null = null
+  #isUnprobedTold = false
+  /** Newest commit, and when it was seen on the monotonic clock. */
+  #head = { commit: '', seenAtMs: 0 }
+  dnsPort = 0
+  apiPort: number | null = null
+
+  constructor(settings: Settings, log: ProcessLog, dataDir: DataDir, key: NodeKey) {
+    this.#settings = settings
+    this.#log = log
+    this.#dataDir = dataDir
+    this.#key = key
+    this.#store = new BundleStore(dataDir.path)
+    const clock = systemClock
+    const health = createNodeHealth(settings, log, process.env)
+    this.#health = health?.monitor ?? null
+    // With health checks off every member counts as healthy, whatever outside monitors say.
+    this.#signals = health?.signals ?? createMemoryHealthSignals(clock)
+    this.#geo = createNodeGeo(settings, log)
+    const { dns } = settings
+    this.#node = new DnsNode({
+      threads: {
+        listenAddr: dns.listenAddr,
+        port: dns.port,
+        threads: dns.threads,
+        settings: {
+          udpPayloadSize: dns.udpPayloadSize,
+          nsid: dns.nsid,
+          versionBind: dns.versionBind,
+          tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
+        },
+        tcpLimits: {
+          idleTimeoutMs: dns.tcp.idleTimeoutMs,
+          connectionsMax: dns.tcp.maxConnections,
+          connectionsPerClientMax: dns.tcp.maxPerClient,
+          messagesPerTurnMax: dns.tcp.maxPipelined,
+        },
+        seed: process.pid ^ Math.floor(clock.nowMs()),
+        rum: this.#rum.buffer,
+      },
+      store: this.#store,
+      trusted: [key.signing],
+      health: this.#health,
+      geo: this.#geo,
+      clock,
+      log,
+    })
+    const alarm = new RecordAlarm(log)
+    this.#jobs = createJobRunner({
+      jobs,
+      context: {
+        checkRecordExpiry: () => {
+          alarm.check(this.#node.status())
+          this.#retryDataDir()
+        },
+        collectOldBundles: async () => void this.#store.collect(),
+        forgetOldMeasurements: () => this.#rum.sweep(),
+        sampleThreadLoad: () =>
+          this.#load.sample(this.#node.counters().map(({ threadId }) => threadId)),
+      },
+      clock,
+      timers: systemTimers,
+      random: new Random(process.pid),
+      log,
+    })
+  }
+
+  async start(): Promise<Result<null, string>> {
+    // First the tables, so that no client is answered as if it were nowhere.
+    await this.#geo.source.start()
+    const dns = await this.#node.start()
+    if (!dns.ok) return dns
+    this.dnsPort = dns.value.port
+    const fault = this.#dataDir.fault()
+    if (fault !== null) {
+      if (this.#node.status().active === null) return err(fault)
+      this.#log.error({}, `${fault}; until then the last bundle is served and no change is kept`)
+    }
+    const origin = this.#ensureOrigin()
+    // A node that cannot write goes on without its origin; it serves all the same.
+    if (!origin.ok && fault === null) return origin
+    this.#warnOfUnprobedPools()
+    this.#gitops = this.#createGitops()
+    if (this.#settings.api.enabled) {
+      const api = await this.#startApi(this.#gitops)
+      if (!api.ok) return err(api.error)
+    }
+    await this.#gitops.start()
+    this.#jobs.start()
+    const { listenAddr, threads } = this.#settings.dns
+    this.#log.info(
+      { listenAddr, port: this.dnsPort, threads, apiPort: this.apiPort },
+      'gslbd is running',
+    )
+    return ok(null)
+  }
+
+  /** A disk that was full may have room again. */
+  #retryDataDir(): void {
+    if (this.#dataDir.fault() === null || this.#dataDir.retry() !== null) return
+    this.#log.info({}, 'the data directory can be written again')
+    const origin = this.#ensureOrigin()
+    if (!origin.ok) this.#log.error({}, origin.error)
+    this.#gitops?.poke()
+  }
+
+  /** Once per time that such pools come up: a person who has declared checks expects them. */
+  #warnOfUnprobedPools(): void {
+    const pools = this.#health === null ? this.#node.poolsWithHealthCheck() : 0
+    if (pools > 0 && !this.#isUnprobedTold) {
+      this.#log.warn(
+        { pools },
+        'health checks are declared but health.enabled is false: every member counts as healthy',
+      )
+    }
+    this.#isUnprobedTold = pools > 0
+  }
+
+  /** Without a remote, people can push as soon as the log says that gslbd is running. */
+  #ensureOrigin(): Result<unknown, string> {
+    const { dataDir, gitops } = this.#settings
+    return gitops.url === '' ? ensureOrigin(originPath(dataDir), gitops.branch) : ok(null)
+  }
+
+  #createGitops(): GitopsControl {
+    const { gitops, health } = this.#settings
+    const { allowScriptChecks, webhookAllowedHosts } = health
+    const control = createGitopsControl({
+      dataDir: this.#settings.dataDir,
+      url: gitops.url,
+      branch: gitops.branch,
+      pollMs: gitops.pollMs,
+      requireSignature: gitops.requireSignature,
+      allowedSignersPath: gitops.allowedSigners,
+      channel,
+      signingKeyPem: this.#key.pem,
+      recordTtlMs,
+      checkPolicy: { allowScriptChecks, webhookAllowedHosts },
+      resume: this.#node.resumePoint(),
+    })
+    control.onStatus((status, change) => {
+      this.#noteHead(status.head?.commit)
+      if (change === '') return
+      const fields = {
+        head: status.head?.commit,
+        accepted: status.accepted?.commit,
+        code: status.code,
+      }
+      const isBad = status.sync === 'held' || status.sync === 'unreachable'
+      const write = isBad ? this.#log.warn : this.#log.info
+      // The lines after the first are the diagnostics as a terminal shows them; a log takes one
+      // line for each.
+      const [headline = ''] = change.split('\n', 1)
+      write(fields, headline)
+      for (const { severity, file, line, column, code, message, help } of status.diagnostics) {
+        const write = this.#log[logLevelOf[severity]]
+        write({ code, help }, `${file}:${line}:${column}: ${message}`)
+      }
+    })
+    control.onPublish((publication) => {
+      // One after the other: two activations at once could finish in the wrong order.
+      this.#activations = this.#activations
+        .then(() => this.#activate(publication))
+        // A fault of ours, or no memory left: what serves goes on, and so do later publications.
+        .catch((error: unknown) => this.#log.error({ err: error }, 'a bundle was not activated'))
+      return this.#activations
+    })
+    return control
+  }
+
+  async #activate(publication: Publication): Promise<void> {
+    const activated = await this.#node.activate(publication)
+    if (!activated.ok || activated.value === 'unchanged') return
+    this.#warnOfUnprobedPools()
+    if (publication.commit !== this.#head.commit) return
+    this.#commitToActiveSeconds = (systemClock.monotonicMs() - this.#head.seenAtMs) / 1000
+  }
+
+  #noteHead(commit: string | undefined): void {
+    if (commit === undefined || commit === this.#head.commit) return
+    this.#head = { commit, seenAtMs: systemClock.monotonicMs() }
+  }
+
+  async #startApi(gitops: GitopsControl): Promise<Result<null, string>> {
+    const view = createOperatorView({
+      geo: () => this.#geo.source.status(),
+      node: this.#node,
+      gitops,
+      health: this.#health,
+      load: this.#load,
+      canKeep: () => this.#dataDir.fault() === null,
+      clock: systemClock,
+      branch: this.#settings.gitops.branch,
+      commitToActiveSeconds: () => this.#commitToActiveSeconds,
+    })
+    const api = createNodeApi({
+      settings: this.#settings,
+      log: this.#log,
+      view,
+      config: gitops.config,
+      configWriter: gitops,
+      memberHealth: createMemberHealthView(this.#health, hostname(), systemClock),
+      healthSignals: this.#signals,
+      overlays: {
+        rollout: (uid) => this.#node.overlays().rollouts.find((one) => one.uid === uid),
+      },
+      env: process.env,
+    })
+    if (!api.ok) return api
+    this.#api = api.value
+    const listening = await this.#api.listen()
+    if (!listening.ok) return listening
+    this.apiPort = listening.value.port
+    return ok(null)
+  }
+
+  async reload(next: Settings): Promise<void> {
+    const { applied, needRestart } = changedSettings(this.#settings, next)
+    if (needRestart.length > 0) {
+      this.#log.warn({ settings: needRestart }, 'these settings change only with a restart')
+    }
+    const { level } = next.logging
+    const { pollMs, allowedSigners } = next.gitops
+    this.#settings = {
+      ...this.#settings,
+      logging: { ...this.#settings.logging, level },
+      gitops: { ...this.#settings.gitops, pollMs, allowedSigners },
+    }
+    this.#log.setLevel(level)
+    if (applied.some((setting) => setting.startsWith('gitops.'))) {
+      await this.#gitops?.reload({ pollMs, allowedSignersPath: allowedSigners })
+    } else {
+      this.#gitops?.poke()
+    }
+    this.#log.info({ applied }, 'settings reloaded')
+  }
+
+  async stop(): Promise<void> {
+    await this.#jobs.stop()
+    await this.#api?.close()
+    await this.#gitops?.stop()
+    await this.#activations
+    await this.#geo.source.stop()
+    await this.#node.stop()
+    this.#dataDir.release()
+    this.#log.info({}, 'gslbd has stopped')
+  }
+}

@@ -1,0 +1,276 @@
+// The data directory: made, proved writable, and held by one process at a time.
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface DataDir {
+  readonly path: string
+  /** Why nothing can be kept here; null: the directory is ours and can be written. */
+  readonly fault: () => string | null
+  /** Tries once more to take a directory that had a fault. @returns the fault that is left */
+  readonly retry: () => string | null
+  readonly release: () => void
+}
+
+/** Folders in which durable files are written; each may hold what an interrupted write left. */
+const writtenFolders = ['.', 'node', 'node/bundles', 'gitops', 'keys']
+/**
+ * A dead holder's lock is taken away and the lock tried again; others may do the same at that
+ * moment.
+ */
+const lockTries = 3
+/** What a file system says that has no hard links. */
+const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+interface Refusal {
+  readonly kind: 'not-made' | 'in-use' | 'not-writable'
+  /** One sentence that says what to do. */
+  readonly message: string
+}
+
+/** Errors: one sentence that says what to do. */
+export function openDataDir(path: string): Result<DataDir, string> {
+  const held = hold(path)
+  return held.ok ? ok(new HeldDirectory(path, null)) : err(held.error.message)
+}
+
+/**
+ * The same, but a directory that cannot be written at the moment is opened with its fault when it
+ * holds what a node can serve from: answers matter more than what comes after them.
+ */
+export function openDataDirToServe(path: string): Result<DataDir, string> {
+  const held = hold(path)
+  if (held.ok) return ok(new HeldDirectory(path, null))
+  const { kind, message } = held.error
+  return kind === 'not-writable' && hasStoredBundle(path)
+    ? ok(new HeldDirectory(path, message))
+    : err(message)
+}
+
+class HeldDirectory implements DataDir {
+  readonly path: string
+  #fault: string | null
+
+  constructor(path: string, fault: string | null) {
+    this.path = path
+    this.#fault = fault
+  }
+
+  fault = (): string | null => this.#fault
+
+  retry = (): string | null => {
+    if (this.#fault === null) return null
+    const held = hold(this.path)
+    this.#fault = held.ok ? null : held.error.message
+    return this.#fault
+  }
+
+  release = (): void => {
+    if (this.#fault === null) rmSync(lockOf(this.path), { force: true })
+  }
+}
+
+function lockOf(path: string): string {
+  return join(path, 'lock')
+}
+
+/** Only that there is one; whether it is good, the node finds out. */
+function hasStoredBundle(path: string): boolean {
+  const has = (name: string): boolean => existsSync(join(path, name))
+  const hasRecord = has('node/active.json') || has('node/previous.json')
+  return hasRecord && has('node/bundles') && has('keys/node.pem')
+}
+
+/** Makes the directory, takes its lock, and proves that it can be written. */
+function hold(path: string): Result<null, Refusal> {
+  try {
+    makeFolders(path, 0o750)
+  } catch (error) {
+    const remedy = 'name another with --data-dir'
+    const message = `the data directory ${path} cannot be made: ${why(error)}; ${remedy}`
+    return err({ kind: 'not-made', message })
+  }
+  const lock = lockOf(path)
+  let isOurs = false
+  try {
+    const holder = takeLock(lock)
+    if (holder !== undefined) return inUse(path, holder)
+    isOurs = true
+    for (const folder of writtenFolders) {
+      makeFolders(join(path, folder), 0o700)
+      sweepTemporary(join(path, folder))
+    }
+    sweepUnfinished(path)
+    return ok(null)
+  } catch (error) {
+    if (isOurs) removeQuietly(lock)
+    // Its holder may be the one that has filled the disk.
+    const holder = livingHolder(lock)
+    if (holder !== undefined) return inUse(path, holder)
+    const remedy = 'make it writable for this user, or name another with --data-dir'
+    const message = `the data directory ${path} cannot be written: ${why(error)}; ${remedy}`
+    return err({ kind: 'not-writable', message })
+  }
+}
+
+function inUse(path: string, holder: number): Result<never, Refusal> {
+  const remedy = 'stop that one, or name another directory with --data-dir'
+  const message = `the data directory ${path} is in use by process ${holder}; ${remedy}`
+  return err({ kind: 'in-use', message })
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // A dead lock keeps nobody out.
+  }
+}
+
+/**
+ * Makes a directory and those above it, one by one: node's own `recursive` never returns where the
+ * file system answers "no such directory" to each attempt, as /proc does.
+ *
+ * @throws the file system's error
+ */
+export function makeFolders(path: string, mode: number): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return
+  const parent = dirname(path)
+  if (found === undefined && statSync(parent, { throwIfNoEntry: false }) === undefined)
+    makeFolders(parent, mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    // Somebody else was faster.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
+}
+
+/**
+ * @returns the process that has the lock; undefined: it is ours now
+ * @throws the file system's error
+ */
+function takeLock(lock: string): number | undefined {
+  const own = `${lock}.${process.pid}`
+  writeDurably(own, `${process.pid} ${startOf(process.pid) ?? ''}\n`)
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        // Of two that start at the same time, one finds the name taken; the content is there at
+        // once.
+        linkSync(own, lock)
+        return undefined
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException
+        // First, whatever the error: a winner also sweeps away the losers' own files.
+        const holder = livingHolder(lock)
+        if (holder !== undefined) return holder
+        if (withoutLinks.includes(code)) {
+          renameSync(own, lock)
+          return undefined
+        }
+        if (code !== 'EEXIST' || tries === lockTries) throw error
+        removeDead(lock, `${own}.dead`)
+      }
+    }
+  } finally {
+    rmSync(own, { force: true })
+  }
+}
+
+/**
+ * Takes a dead holder's lock away. It is moved aside and looked at again first: another process may
+ * have replaced it since, and a living lock goes back.
+ */
+function removeDead(lock: string, aside: string): void {
+  try {
+    renameSync(lock, aside)
+  } catch {
+    // Another process was faster.
+    return
+  }
+  try {
+    if (livingHolder(aside) !== undefined) linkSync(aside, lock)
+  } finally {
+    rmSync(aside, { force: true })
+  }
+}
+
+/** What is left of a start that was killed while it took the lock or made the local origin. */
+function sweepUnfinished(path: string): void {
+  for (const name of readdirSync(path)) {
+    if (/^(lock\.\d+(\.dead)?|config\.git\.\d+\.tmp)$/.test(name))
+      rmSync(join(path, name), { recursive: true, force: true })
+  }
+}
+
+/** The process that wrote the lock, if it still is that process and not another with its number. */
+function livingHolder(lock: string): number | undefined {
+  let text: string
+  try {
+    text = readFileSync(lock, 'utf8')
+  } catch {
+    return undefined
+  }
+  const [pid = '', startedAt = ''] = text.trim().split(' ')
+  if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return undefined
+  const livesSince = startOf(Number(pid))
+  return livesSince !== undefined && livesSince === startedAt ? Number(pid) : undefined
+}
+
+/**
+ * When a process started, in the kernel's ticks; '' where that cannot be known; undefined: no such
+ * process.
+ */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in parentheses may hold spaces: count from its end. Field 22 is the start time.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return isAlive(pid) ? '' : undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'there is a file of that name',
+  ENOENT: 'no directory can be made there',
+}
+
+function why(error: unknown): string {
+  const { code, message, path } = error as NodeJS.ErrnoException
+  const sentence = sentences[code ?? '']
+  if (sentence === undefined) return message
+  return path === undefined ? sentence : `${path}: ${sentence}`
+}
+
+/** Writes a file only its owner can read, whole or not at all. @throws the file system's error */
+export function writeSecret(path: string, text: string): void {
+  makeFolders(dirname(path), 0o700)
+  writeDurably(path, text, 0o600)
+}

@@ -1,0 +1,105 @@
+// argv in, a row of the command table, an exit code out.
+import { suggest } from '#lib/suggest.ts'
+import { version } from '#lib/version.ts'
+import { Exit, UsageError } from './command.ts'
+import type { Io } from './command.ts'
+import { commands } from './commands.ts'
+import { openOutlet } from './outlet.ts'
+
+export async function main(argv: readonly string[], io: Io): Promise<Exit> {
+  const [name = 'help', ...words] = argv
+  const args = withNegativeNumbers(words)
+  if (name === 'help' || name === '--help' || name === '-h') {
+    io.out(await overview())
+    return Exit.Ok
+  }
+  if (name === '--version' || name === 'version' || name === '-V') {
+    io.out(`gslbd ${version}\n`)
+    return Exit.Ok
+  }
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) {
+    const near = suggest(name, Object.keys(commands))
+    const hint = near === undefined ? '' : `; did you mean "${near}"?`
+    io.err(`gslbd: there is no command "${name}"${hint}\nRun "gslbd help" for the list.\n`)
+    return Exit.Usage
+  }
+  const command = await load()
+  if (args.includes('--help') || args.includes('-h')) {
+    io.out(`${command.usage}\n`)
+    return Exit.Ok
+  }
+  try {
+    return await command.run(args, io)
+  } catch (error) {
+    if (!isUsageError(error)) throw error
+    io.err(`gslbd ${name}: ${usageSentence(error)}\nRun "gslbd ${name} --help" for its usage.\n`)
+    return Exit.Usage
+  }
+}
+
+/** `--count -5` as `--count=-5`: the command can then say what the number may be. */
+function withNegativeNumbers(words: readonly string[]): string[] {
+  const args: string[] = []
+  for (const word of words) {
+    const last = args.at(-1)
+    if (/^-\d/.test(word) && last !== undefined && /^--[a-z-]+$/.test(last))
+      args[args.length - 1] = `${last}=${word}`
+    else args.push(word)
+  }
+  return args
+}
+
+/** Ours, and those of `parseArgs` from node:util. */
+function isUsageError(error: unknown): error is Error {
+  if (error instanceof UsageError) return true
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return code?.startsWith('ERR_PARSE_ARGS_') === true
+}
+
+/** node's own text goes on with hints on how to quote; its first sentence says what is wrong. */
+function usageSentence({ message }: Error): string {
+  const [line = ''] = message.split('\n', 1)
+  return line.replace(/(?<=[^.]{10})\. (To specify|Did you forget|Option).*$/, '')
+}
+
+async function overview(): Promise<string> {
+  const lines = ['gslbd: authoritative DNS with global server load balancing', '']
+  for (const load of Object.values(commands)) {
+    const { name, summary } = await load()
+    lines.push(`  gslbd ${name.padEnd(10)} ${summary}`)
+  }
+  lines.push('', 'Run "gslbd COMMAND --help" for the options of one command.', '')
+  return lines.join('\n')
+}
+
+if (import.meta.main) await runAsProcess(process.argv.slice(2))
+
+async function runAsProcess(argv: readonly string[]): Promise<void> {
+  const out = openOutlet(process.stdout)
+  const errors = openOutlet(process.stderr)
+  const io: Io = {
+    out: out.write,
+    err: errors.write,
+    lostLines: out.takeLost,
+    env: process.env,
+    isTerminal: process.stdout.isTTY,
+  }
+  try {
+    process.exitCode = await main(argv, io)
+  } catch (error) {
+    io.err(`gslbd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`)
+    process.exitCode = Exit.Internal
+  }
+  process.once('beforeExit', () => {
+    const fault = out.fault()
+    // A daemon has done its work, whatever became of its log.
+    if (fault === undefined || process.exitCode !== Exit.Ok || isDaemon(argv)) return
+    io.err(`gslbd: the output cannot be written: ${fault.message}\n`)
+    process.exitCode = Exit.ErrorsFound
+  })
+}
+
+function isDaemon([name]: readonly string[]): boolean {
+  return name === 'serve' || name === 'start'
+}

@@ -1,0 +1,158 @@
+// The API of a node, composed: its stores, its keys, its policy, its server.
+import { everythingLicensed } from '#api/licence-gate.ts'
+import { Identities } from '#api/auth/identities.ts'
+import { Passwords } from '#api/auth/passwords.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { unseal } from '#api/auth/secret-box.ts'
+import { createConfigTenants } from '#api/config-tenants.ts'
+import type { ConfigWriter } from '#api/config-writer.ts'
+import type { MemberHealthView } from '#api/member-health.ts'
+import type { OperatorView } from '#api/operator-view.ts'
+import { builtInRoles } from '#api/permissions.ts'
+import type { OverlayView } from '#api/overlay-view.ts'
+import type { ApiPorts } from '#api/ports.ts'
+import { createApiServer } from '#api/server.ts'
+import type { ApiServer } from '#api/server.ts'
+import type { ConfigView } from '#gitops/config-view.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import type { Io } from './command.ts'
+import type { ProcessLog } from './log.ts'
+import { createNodeAudit } from './node-audit.ts'
+import { readSecrets, weakKey } from './node-secrets.ts'
+import type { NodeSecrets } from './node-secrets.ts'
+import { createNodeState } from './node-state.ts'
+import type { NodeState } from './node-state.ts'
+import type { Settings } from './settings.ts'
+
+export interface NodeApiParts {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly view: OperatorView
+  readonly config: ConfigView
+  readonly configWriter: ConfigWriter
+  readonly memberHealth: MemberHealthView
+  readonly healthSignals: HealthSignals
+  readonly overlays: OverlayView
+  readonly env: Io['env']
+}
+
+export interface NodeApi {
+  /** Checks the stores, then listens. Errors: a sentence for the operator. */
+  readonly listen: ApiServer['listen']
+  readonly close: () => Promise<void>
+}
+
+/** Errors: a sentence for the operator. */
+export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
+  const { settings, log, env } = parts
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const weakness = weakKey(secrets.value)
+  if (weakness !== undefined) log.warn({}, weakness)
+  const opened = createNodeState({
+    dataDir: settings.dataDir,
+    databaseUrl: settings.database.url,
+    redisUrl: settings.redis.url,
+    clock: systemClock,
+    log,
+    prepare: (persistent) => ensureRoles(persistent, log),
+  })
+  if (!opened.ok) return opened
+  const state = opened.value
+  const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
+  const ports = portsOf(parts, secrets.value, state, audit)
+  const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
+  const server = createApiServer({ ports, log, listenAddr, port, trustedProxies, allowDevMode })
+  return ok({
+    listen: async () => {
+      // At a first start nobody has TOTP, and making a database takes seconds: who needs it waits.
+      const checked = state.exists() ? await checkSecretKey(state, secrets.value) : ok(null)
+      return checked.ok ? server.listen() : checked
+    },
+    close: async () => {
+      await server.close()
+      await audit.close()
+      await state.close()
+    },
+  })
+}
+
+function portsOf(
+  parts: NodeApiParts,
+  { apiKey, secretKey }: NodeSecrets,
+  { persistent, ephemeral }: NodeState,
+  audit: ApiPorts['audit'],
+): ApiPorts {
+  const { settings, log, view, config, configWriter } = parts
+  const { memberHealth, healthSignals, overlays } = parts
+  const { users, roles, tenantKeys, usage } = persistent
+  const { sessions, loginAttempts } = ephemeral
+  const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
+  const { allowScriptChecks, webhookAllowedHosts } = settings.health
+  return {
+    view,
+    config,
+    configWriter,
+    auth: {
+      systemKey: apiKey === null ? null : systemKey(apiKey),
+      secretKey,
+      sessionTtlMs: sessionTTLMs,
+      sessionExtend,
+      bcryptCost,
+      setupEndpoint,
+      oidcEnabled: false,
+    },
+    identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
+    passwords: new Passwords(bcryptCost),
+    users,
+    roles,
+    sessions,
+    loginAttempts,
+    tenants: createConfigTenants(config, configWriter, systemClock),
+    tenantKeys,
+    audit,
+    licence: everythingLicensed,
+    checkPolicy: { allowScriptChecks, webhookAllowedHosts },
+    memberHealth,
+    healthSignals,
+    overlays,
+    usage,
+    node: { uptimeSeconds: () => process.uptime(), webSocketClients: () => 0 },
+    clock: systemClock,
+    log,
+  }
+}
+
+async function ensureRoles({ roles }: PersistentState, log: ProcessLog): Promise<void> {
+  const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
+  const ensured = await roles.ensureSystem(system, systemClock.nowMs())
+  if (!ensured.ok) log.warn({ code: ensured.error.code }, 'the built-in roles are not stored yet')
+}
+
+/** No start with TOTP secrets that cannot be read (document A, GSLB_SECRET_KEY). */
+async function checkSecretKey(
+  state: NodeState,
+  { secretKey }: NodeSecrets,
+): Promise<Result<null, string>> {
+  const opened = await state.open()
+  if (!opened.ok) return opened
+  const sealed = await opened.value.users.totpCiphertexts(1)
+  // A database that is away is looked for again with each request.
+  if (!sealed.ok) return ok(null)
+  const [first] = sealed.value
+  if (first === undefined) return ok(null)
+  if (secretKey === null) {
+    return err(
+      'an account has TOTP enabled, but GSLB_SECRET_KEY is not set; set it to the key under ' +
+        'which its secret was stored',
+    )
+  }
+  if (unseal(secretKey, first).ok) return ok(null)
+  return err(
+    'GSLB_SECRET_KEY is not the key under which the TOTP secrets are stored; set it to that one',
+  )
+}

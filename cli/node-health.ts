@@ -1,0 +1,61 @@
+// The health side of a node, put together: probes, their store, outside monitors, the policy.
+import { join } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { createHealthMonitor } from '#runtime/health/monitor.ts'
+import type { HealthMonitor } from '#runtime/health/monitor.ts'
+import { createHealthView } from '#runtime/health/view.ts'
+import { spawnHealthWorker } from '#runtime/health/worker-keeper.ts'
+import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
+import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { Settings } from './settings.ts'
+
+export interface NodeHealth {
+  readonly monitor: HealthMonitor
+  /** Where outside monitors post. */
+  readonly signals: HealthSignals
+}
+
+/**
+ * @param environment of the process, for scripts
+ * @returns null when health checks are off: every member then counts as healthy (document A)
+ */
+export function createNodeHealth(
+  { dataDir, health, state }: Settings,
+  log: Log,
+  environment: Readonly<Record<string, string | undefined>>,
+): NodeHealth | null {
+  if (!health.enabled) return null
+  const { allowScriptChecks, webhookAllowedHosts } = health
+  const probeSettings = {
+    allowScriptChecks,
+    webhookAllowedHosts,
+    environment: allowScriptChecks ? { ...environment } : {},
+  }
+  const clock = systemClock
+  const local = createHealthMonitor({
+    verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log),
+    log,
+    clock,
+    spawn: () => spawnHealthWorker(probeSettings),
+  })
+  const signals = createMemoryHealthSignals(clock)
+  const monitor = createHealthView({
+    local,
+    signals,
+    // Without a bus between nodes each is alone, and every policy comes to its own view.
+    peers: null,
+    policy: state.healthPolicy,
+    quorumMinPercent: state.quorumMinPercent,
+    clock,
+    after: (delayMs, fn) => {
+      const timer = setTimeout(fn, delayMs)
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+    log,
+  })
+  return { monitor, signals }
+}

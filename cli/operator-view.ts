@@ -1,0 +1,154 @@
+// What the parts of a daemon say of themselves, joined into what the API shows.
+import type { MetricsSnapshot, OverlaySnapshot, ThreadSnapshot } from '#api/metrics-snapshot.ts'
+import { createMetrics } from '#api/metrics.ts'
+import type { GitopsStatus, OperatorView, SyncState } from '#api/operator-view.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import type { GitopsControl } from '#gitops/control.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
+import type { HealthMonitor } from '#runtime/health/monitor.ts'
+import type { DnsNode } from '#runtime/node.ts'
+import type { ThreadLoad } from './thread-load.ts'
+
+export interface ViewParts {
+  readonly node: DnsNode
+  readonly gitops: GitopsControl
+  /** null: health checks are off. */
+  readonly health: HealthMonitor | null
+  readonly geo: () => readonly GeoFileStatus[]
+  readonly load: ThreadLoad
+  /** false: the data directory cannot be written, so a restart would serve what it holds. */
+  readonly canKeep: () => boolean
+  readonly clock: Clock
+  readonly branch: string
+  /** From the moment a commit was seen until all responders used it; null: none yet. */
+  readonly commitToActiveSeconds: () => number | null
+}
+
+export function createOperatorView(parts: ViewParts): OperatorView {
+  const metrics = createMetrics(() => snapshot(parts))
+  return {
+    health: () => ({ status: overall(parts) }),
+    gitops: () => gitopsStatus(parts),
+    metrics: () => metrics.text(),
+  }
+}
+
+function overall({ node, gitops, canKeep }: ViewParts): 'ok' | 'degraded' | 'starting' {
+  const { active, refused, expired, isStored } = node.status()
+  if (active === null) return 'starting'
+  const { sync } = gitops.status()
+  const isBehind = sync === 'held' || sync === 'unreachable'
+  const needsSomebody = refused !== null || expired || !isStored || !canKeep() || isBehind
+  return needsSomebody ? 'degraded' : 'ok'
+}
+
+function ageSeconds({ clock }: ViewParts, issuedAtMs: number): number {
+  return Math.max(0, (clock.nowMs() - issuedAtMs) / 1000)
+}
+
+function syncOf(parts: ViewParts): SyncState {
+  const { sync, checkedAtMs } = parts.gitops.status()
+  return checkedAtMs === 0 && sync === 'pending' ? 'starting' : sync
+}
+
+function gitopsStatus(parts: ViewParts): GitopsStatus {
+  const git = parts.gitops.status()
+  const { active, refused, expired, swaps, swapSecondsLast } = parts.node.status()
+  return {
+    branch: parts.branch,
+    head: git.head?.commit ?? null,
+    accepted: git.accepted?.commit ?? null,
+    active: active?.commit ?? null,
+    sync: syncOf(parts),
+    reason: git.code === '' ? null : { code: git.code, message: git.reason, sinceMs: git.sinceMs },
+    diagnostics: git.diagnostics,
+    node: {
+      channel: active?.channel ?? '',
+      seq: active?.seq ?? 0,
+      digest: active?.digest ?? null,
+      issuedAtMs: active?.issuedAtMs ?? null,
+      ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
+      expired,
+      swapCount: swaps,
+      lastSwapMs: swapSecondsLast === null ? null : swapSecondsLast * 1000,
+      refused,
+    },
+  }
+}
+
+function snapshot(parts: ViewParts): MetricsSnapshot {
+  const { node, gitops, health } = parts
+  const { active, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
+  const members = node.memberHealth()
+  const stats = health?.stats()
+  const tcp = node.tcpStats
+  const git = gitops.status()
+  return {
+    threads: threadSnapshots(parts),
+    tcp: {
+      open: tcp?.open ?? 0,
+      accepted: tcp?.accepted ?? 0,
+      refused: tcp?.refused ?? 0,
+      evicted: tcp?.evicted ?? 0,
+    },
+    health: {
+      probes: stats === undefined ? {} : { ...stats.probes },
+      late: stats?.late ?? 0,
+      workerRestarts: stats?.workerRestarts ?? 0,
+      membersHealthy: members.healthy,
+      membersUnhealthy: members.unhealthy,
+    },
+    responseRules: node.responseHits.bySource(),
+    scripts: node.scriptStatus(),
+    overlays: overlaySnapshot(parts),
+    geo: parts.geo().map(({ setting, buildEpoch, networks, error }) => ({
+      setting,
+      buildEpoch,
+      networks: networks ?? 0,
+      isBroken: error !== null,
+    })),
+    bundle: {
+      seq: active?.seq ?? 0,
+      digest: active?.digest ?? '',
+      ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
+      expired,
+      swaps,
+      swapSecondsTotal,
+      swapSecondsLast,
+    },
+    gitops: {
+      sync: syncOf(parts),
+      head: git.head?.commit ?? null,
+      accepted: git.accepted?.commit ?? null,
+      active: active?.commit ?? null,
+      commitToActiveSeconds: parts.commitToActiveSeconds(),
+    },
+  }
+}
+
+function overlaySnapshot({ node }: ViewParts): OverlaySnapshot {
+  const { rollouts, windows, regressions } = node.overlays()
+  return { rollouts: countStates(rollouts), windows: countStates(windows), regressions }
+}
+
+function countStates(list: readonly { readonly state: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state } of list) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function threadSnapshots({ node, load }: ViewParts): ThreadSnapshot[] {
+  return node.counters().map(({ threadId, byRcode, ...counts }, thread) => {
+    const named = Object.entries(byRcode).map(([code, count]) => [
+      rcodeNames[Number(code)] ?? `RCODE${code}`,
+      count,
+    ])
+    return {
+      ...counts,
+      thread,
+      busyRatio: load.busyRatio(threadId),
+      byRcode: Object.fromEntries(named) as Record<string, number>,
+    }
+  })
+}

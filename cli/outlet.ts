@@ -1,0 +1,42 @@
+// Standard output or error of this process: a reader that left or a full disk ends nobody.
+
+/** The part of `process.stdout` that is used. */
+export interface OutletStream {
+  readonly write: (text: string, done: (error?: Error | null) => void) => unknown
+  readonly on: (event: 'error', listener: (error: Error) => void) => unknown
+}
+
+export interface Outlet {
+  readonly write: (text: string) => void
+  /**
+   * How many texts were lost since the last call, once one went out again; 0 while none does.
+   * Whoever writes a log asks before each line.
+   */
+  readonly takeLost: () => number
+  /** Why the last text was lost; undefined: it was not, or only because its reader has left. */
+  readonly fault: () => Error | undefined
+}
+
+/** Takes over the errors of a stream: without a listener, node ends the process for them. */
+export function openOutlet(stream: OutletStream): Outlet {
+  let lost = 0
+  let failure: Error | undefined
+  // Each failed write tells its own callback as well, and is counted there.
+  stream.on('error', () => undefined)
+  return {
+    write: (text) => {
+      stream.write(text, (error) => {
+        failure = error ?? undefined
+        if (failure !== undefined) lost++
+      })
+    },
+    takeLost: () => {
+      if (failure !== undefined) return 0
+      const count = lost
+      lost = 0
+      return count
+    },
+    fault: () =>
+      (failure as NodeJS.ErrnoException | undefined)?.code === 'EPIPE' ? undefined : failure,
+  }
+}

@@ -1,0 +1,85 @@
+// The first start of `npm start`: an example as the first commit, and a key to change it with.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createIsoDriver } from '#gitops/iso-driver.ts'
+import {
+  formatPrivateKey,
+  formatPublicKeyLine,
+  generateSshKey,
+  privateKeyFromPem,
+} from '#gitops/openssh-key.ts'
+import type { SshPrivateKey } from '#gitops/openssh-key.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin, seedRepository } from '#gitops/origin.ts'
+import { systemClock } from '#lib/clock.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { writeSecret } from './data-dir.ts'
+import { openNodeKey } from './node-key.ts'
+import type { Settings } from './settings.ts'
+
+const exampleDir = fileURLToPath(new URL('../examples/quickstart/', import.meta.url))
+/** Whose signature the first node accepts besides its own. */
+const operator = 'operator@localhost'
+
+/** Where the key is that `npm start` tells people to sign with. */
+export function operatorKeyPath(dataDir: string): string {
+  return join(dataDir, 'keys', 'operator')
+}
+
+/** Prepares an empty data directory; leaves one that was used before alone. Errors: a sentence. */
+export async function prepareQuickstart(settings: Settings): Promise<Result<null, string>> {
+  const { dataDir } = settings
+  const { branch, allowedSigners } = settings.gitops
+  const nodeKey = openNodeKey(dataDir)
+  if (!nodeKey.ok) return nodeKey
+  const commitKey = privateKeyFromPem(nodeKey.value.pem, 'gslbd node')
+  try {
+    writeKeys(dataDir, allowedSigners, commitKey)
+  } catch (error) {
+    return err(`the example's keys cannot be written: ${(error as Error).message}`)
+  }
+  const gitdir = originPath(dataDir)
+  const origin = ensureOrigin(gitdir, branch)
+  if (!origin.ok) return origin
+  const driver = createIsoDriver(gitdir)
+  if (driver.readRef(`refs/heads/${branch}`) !== null) return ok(null)
+  const author = { name: 'gslbd <node@gslbd>', seconds: Math.floor(systemClock.nowMs() / 1000) }
+  const seed = { branch, files: exampleFiles(), message: 'Quickstart configuration\n', author }
+  const seeded = await seedRepository(driver, seed, commitKey)
+  return seeded.ok ? ok(null) : seeded
+}
+
+/**
+ * A key for the operator, and both keys in the list of those believed. @throws the file system's
+ * error
+ */
+function writeKeys(dataDir: string, allowedSigners: string, nodeKey: SshPrivateKey): void {
+  const operatorPath = operatorKeyPath(dataDir)
+  if (!existsSync(operatorPath)) {
+    const key = generateSshKey(operator)
+    // The private half last: with it, the pair is complete.
+    writeDurably(`${operatorPath}.pub`, `${formatPublicKeyLine(key.publicKey, operator)}\n`)
+    writeSecret(operatorPath, formatPrivateKey(key))
+  }
+  if (!existsSync(allowedSigners)) {
+    const operatorLine = readFileSync(`${operatorPath}.pub`, 'utf8').trim()
+    const nodeLine = formatPublicKeyLine(nodeKey.publicKey, 'gslbd node')
+    const scope = 'namespaces="git,gslb-attest"'
+    const lines = [`node@gslbd ${scope} ${nodeLine}`, `${operator} ${scope} ${operatorLine}`]
+    writeDurably(allowedSigners, `${lines.join('\n')}\n`)
+  }
+}
+
+function exampleFiles(): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>()
+  for (const entry of readdirSync(exampleDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile() && /\.ya?ml$/.test(entry.name)) {
+      files.set(relative(exampleDir, path), readFileSync(path))
+    }
+  }
+  return files
+}

@@ -1,0 +1,30 @@
+// The built JavaScript runs by itself and says what the source says.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../../..')
+const node = (...args: string[]): string =>
+  execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+
+beforeAll(() => {
+  node('bin/build.ts')
+})
+
+test('gslbd help is the same from dist and from the source', () => {
+  expect(node('dist/cli/main.js', 'help')).toBe(node('cli/main.ts', 'help'))
+})
+
+test('dist holds no TypeScript and names none by a relative path', () => {
+  const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+  expect(files.filter((path) => path.endsWith('.ts'))).toEqual([])
+  const scripts = files.filter((path) => path.endsWith('.js'))
+  expect(scripts).toContain('lib/result.js')
+  const left = scripts.filter((path) =>
+    /(?:from|import|import\(|URL\()\s*['"]\.[^'"]*\.ts['"]/.test(
+      readFileSync(join(root, 'dist', path), 'utf8'),
+    ),
+  )
+  expect(left).toEqual([])
+})

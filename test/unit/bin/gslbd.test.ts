@@ -1,0 +1,82 @@
+// The start script finds its files and a Node that can run them, or says what is missing.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const script = join(import.meta.dirname, '../../../bin/gslbd')
+
+/** An installation with the given files; a file called node is made executable. */
+function install(files: Readonly<Record<string, string>>): string {
+  const root = tempDir('bin')
+  mkdirSync(join(root, 'bin'))
+  copyFileSync(script, join(root, 'bin/gslbd'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), text)
+    if (path.endsWith('/node')) chmodSync(join(root, path), 0o755)
+  }
+  return root
+}
+
+/** A program that says it is Node of `version` and otherwise prints what it was asked to run. */
+const fakeNode = (version: string): string =>
+  `#!/bin/sh\n[ "$1" = -p ] && echo ${version} || echo "${version} runs $*"\n`
+
+function run(command: string, args: readonly string[], path = '') {
+  const env = { PATH: `${path}:/usr/bin:/bin` }
+  const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+test('a checkout runs its source on the pinned Node', () => {
+  const root = install({
+    'cli/main.ts': '',
+    'dist/cli/main.js': '',
+    'node_modules/.bin/node': fakeNode('26.1.0'),
+    'path/node': fakeNode('24.2.0'),
+  })
+  const { stdout } = run(join(root, 'bin/gslbd'), ['check', 'a b'], join(root, 'path'))
+  expect(stdout).toBe(`26.1.0 runs ${root}/cli/main.ts check a b\n`)
+})
+
+test('an installed package runs dist on the Node of the PATH', () => {
+  const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('24.2.0') })
+  const { stdout } = run(join(root, 'bin/gslbd'), ['help'], join(root, 'path'))
+  expect(stdout).toBe(`24.2.0 runs ${root}/dist/cli/main.js help\n`)
+})
+
+test('a pinned Node that is too old gives way to a newer one on the PATH', () => {
+  const root = install({
+    'cli/main.ts': '',
+    'node_modules/.bin/node': fakeNode('20.1.0'),
+    'path/node': fakeNode('26.0.0'),
+  })
+  const { stdout } = run(join(root, 'bin/gslbd'), [], join(root, 'path'))
+  expect(stdout).toContain('26.0.0 runs')
+})
+
+test('links are followed, absolute and relative', () => {
+  const root = install({ 'cli/main.ts': '', 'node_modules/.bin/node': fakeNode('26.1.0') })
+  const links = tempDir('links')
+  symlinkSync(join(root, 'bin/gslbd'), join(links, 'absolute'))
+  symlinkSync('absolute', join(links, 'relative'))
+  const { stdout } = run(join(links, 'relative'), ['help'])
+  expect(stdout).toBe(`26.1.0 runs ${root}/cli/main.ts help\n`)
+})
+
+test('an old Node is named, with what to do', () => {
+  const root = install({ 'cli/main.ts': '', 'path/node': fakeNode('20.20.2') })
+  const { status, stderr } = run(join(root, 'bin/gslbd'), [], join(root, 'path'))
+  expect(status).toBe(70)
+  expect(stderr).toContain('needs Node 24 or newer, found 20.20.2')
+  expect(stderr).toContain('npm ci')
+})
+
+test('an installation without its files says so', () => {
+  const root = install({})
+  const { status, stderr } = run(join(root, 'bin/gslbd'), [])
+  expect(status).toBe(70)
+  expect(stderr).toContain(`neither cli/main.ts nor dist/cli/main.js is in ${root}`)
+})

@@ -1,0 +1,187 @@
+// A whole node under a clock that the test moves: what an expired record does, and what not.
+import { expect, test } from 'vitest'
+import { signChannelRecord, signingKeyFromPem } from '#bundle/channel.ts'
+import type { ChannelRecord, SigningKey } from '#bundle/channel.ts'
+import { signBundle } from '#bundle/sign.ts'
+import { readConfigDirectory } from '#cli/config-directory.ts'
+import { openNodeKey } from '#cli/node-key.ts'
+import { createOperatorView } from '#cli/operator-view.ts'
+import { RecordAlarm } from '#cli/record-alarm.ts'
+import { ThreadLoad } from '#cli/thread-load.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { createGitopsControl } from '#gitops/control.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { BundleStore } from '#runtime/bundle-store.ts'
+import { DnsNode } from '#runtime/node.ts'
+import { ask } from '#test/support/dns/client.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { onTestFinished } from 'vitest'
+
+const hour = 3_600_000
+
+function signedExample(signing: SigningKey) {
+  const files = readConfigDirectory('examples/quickstart')
+  if (!files.ok) throw new Error(files.error)
+  const compiled = createCompiler().compile(files.value, { commit: '' })
+  if (!compiled.ok) throw new Error('the example compiles')
+  const { digest } = compiled.bundle
+  const bundle = new Uint8Array(new SharedArrayBuffer(compiled.bundle.bytes.length))
+  bundle.set(compiled.bundle.bytes)
+  signBundle(bundle, signing)
+  return { bundle, digest }
+}
+
+/** Not started: what it says is that it has not looked yet. */
+function idleGitops(dataDir: string, signingKeyPem: string) {
+  return createGitopsControl({
+    dataDir,
+    url: '',
+    branch: 'main',
+    pollMs: 30_000,
+    requireSignature: true,
+    allowedSignersPath: '',
+    channel: 'main',
+    signingKeyPem,
+    recordTtlMs: 24 * hour,
+    resume: null,
+  })
+}
+
+function logInto(logged: string[]): Log {
+  return {
+    info: (_: object, message: string) => void logged.push(`info: ${message}`),
+    warn: (_: object, message: string) => void logged.push(`warn: ${message}`),
+    error: (_: object, message: string) => void logged.push(`error: ${message}`),
+  }
+}
+
+function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecord {
+  const expiresAtMs = issuedAtMs + 24 * hour
+  return { channel: 'main', seq, digest, previous: '', commit: '', issuedAtMs, expiresAtMs }
+}
+
+async function bench(disk = { isWritable: true }) {
+  const dataDir = tempDir()
+  const key = openNodeKey(dataDir)
+  if (!key.ok) throw new Error(key.error)
+  const signing = signingKeyFromPem(key.value.pem)
+  let nowMs = 1_800_000_000_000
+  const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() }
+  const logged: string[] = []
+  const log = logInto(logged)
+  const node = new DnsNode({
+    threads: {
+      listenAddr: '127.0.0.1',
+      port: 0,
+      threads: 1,
+      settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
+      tcpLimits: {},
+      seed: 1,
+    },
+    store: new BundleStore(dataDir),
+    trusted: [signing],
+    health: null,
+    geo: null,
+    clock,
+    log,
+  })
+  const started = await node.start()
+  if (!started.ok) throw new Error(started.error)
+  onTestFinished(() => node.stop())
+  const gitops = idleGitops(dataDir, key.value.pem)
+  const view = createOperatorView({
+    node,
+    geo: () => [],
+    gitops,
+    health: null,
+    load: new ThreadLoad(clock),
+    canKeep: () => disk.isWritable,
+    clock,
+    branch: 'main',
+    commitToActiveSeconds: () => null,
+  })
+  const { bundle, digest } = signedExample(signing)
+  const publish = async (seq: number, issuedAtMs: number) => {
+    const record = recordOf(seq, digest, issuedAtMs)
+    return node.activate({ signedRecord: signChannelRecord(record, signing), bundle })
+  }
+  const answers = async (): Promise<number> => {
+    const reply = await ask({ host: '127.0.0.1', port: started.value.port }, 'www.example.com. A')
+    return reply.answer.length
+  }
+  return {
+    node,
+    view,
+    logged,
+    publish,
+    answers,
+    alarm: new RecordAlarm(log),
+    now: () => nowMs,
+    jump: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+test('before the first bundle, health is starting', async () => {
+  const { view } = await bench()
+  expect(view.health().status).toBe('starting')
+  expect(view.gitops()).toMatchObject({ sync: 'starting', active: null, reason: null })
+})
+
+test('past the expiry there is one alarm; answers go on, and a renewal clears it', async () => {
+  const { node, view, logged, publish, answers, alarm, now, jump } = await bench()
+  expect(await publish(1, now())).toEqual({ ok: true, value: 'activated' })
+  alarm.check(node.status())
+  expect(view.health().status).toBe('ok')
+
+  jump(25 * hour)
+  for (let i = 0; i < 3; i++) alarm.check(node.status())
+  expect(logged.filter((line) => line.includes('expiry'))).toEqual([
+    expect.stringMatching(/^error: the channel record is past its expiry: answers go on/),
+  ])
+  expect(view.health().status).toBe('degraded')
+  expect(view.gitops().node).toMatchObject({ expired: true, ageSeconds: 25 * 3_600 })
+  expect(await view.metrics()).toContain('gslbd_bundle_expired 1')
+  expect(await answers()).toBe(1)
+
+  expect(await publish(1, now())).toEqual({ ok: true, value: 'unchanged' })
+  for (let i = 0; i < 3; i++) alarm.check(node.status())
+  expect(logged.filter((line) => line.includes('valid again'))).toHaveLength(1)
+  expect(view.health().status).toBe('ok')
+  expect(view.gitops().node).toMatchObject({ expired: false, ageSeconds: 0, seq: 1 })
+})
+
+test('a clock that was set back expires nothing, and ages stay at 0', async () => {
+  const { node, view, publish, answers, now, jump } = await bench()
+  await publish(1, now())
+  jump(-48 * hour)
+  expect(node.status().expired).toBe(false)
+  expect(view.gitops().node.ageSeconds).toBe(0)
+  expect(view.health().status).toBe('ok')
+  expect(await answers()).toBe(1)
+})
+
+test('a publication that is refused shows as degraded until a good one comes', async () => {
+  const { view, publish, answers, now } = await bench()
+  await publish(5, now())
+  expect((await publish(4, now())).ok).toBe(false)
+  expect(view.health().status).toBe('degraded')
+  expect(view.gitops().node.refused).toMatchObject({ seq: 4, code: 'rollback' })
+  expect(await answers()).toBe(1)
+  await publish(6, now())
+  expect(view.health().status).toBe('ok')
+  expect(view.gitops().node.refused).toBeNull()
+})
+
+test('a data directory that cannot be written is degraded, until it can be', async () => {
+  const disk = { isWritable: true }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(view.health().status).toBe('ok')
+  disk.isWritable = false
+  expect(view.health().status).toBe('degraded')
+  disk.isWritable = true
+  expect(view.health().status).toBe('ok')
+})

@@ -1,0 +1,99 @@
+// The settings schema as a page for people and as JSON Schema for editors.
+import { overrides } from '#cli/settings.ts'
+import {
+  SettingsFile,
+  laterKeys,
+  laterVariables,
+  repositoryKeys,
+  settingRows,
+} from '#cli/settings-schema.ts'
+import type { SettingRow } from '#cli/settings-schema.ts'
+import { expected } from '#cli/settings-value.ts'
+
+/** schemas/json/gslbd-settings.schema.json. */
+export function settingsJsonSchema(): string {
+  const head = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'gslbd-settings.schema.json',
+  }
+  return `${JSON.stringify({ ...head, ...SettingsFile }, undefined, 2)}\n`
+}
+
+/** docs/reference/settings.md. */
+export function settingsReference(): string {
+  const sections = new Map<string, SettingRow[]>()
+  for (const row of settingRows) {
+    const section = row.path.slice(0, -1).join('.')
+    sections.set(section, [...(sections.get(section) ?? []), row])
+  }
+  const tables = [...sections].map(([section, rows]) => {
+    const title = section === '' ? '## Top level' : `## \`${section}\``
+    return [title, '', ...table(heading, rows.map(cells))].join('\n')
+  })
+  return [intro, ...tables, outside(), later()].join('\n\n') + '\n'
+}
+
+const intro = `# Settings
+
+<!-- Generated from cli/settings-schema.ts.
+     Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/cli -->
+
+A node reads one file, \`gslbd.yaml\` (\`gslbd serve --settings FILE\`). Every key has a default, so
+an empty file is valid. An unknown key is an error. For completion in an editor, begin the file with
+
+    # yaml-language-server: $schema=schemas/json/gslbd-settings.schema.json
+
+A flag wins over an environment variable, that over the file, and the file over the default. A
+relative path in the file is relative to the file; in a flag or a variable it is relative to the
+working directory. A duration is a number with a unit:
+\`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`1h30m\`.
+
+SIGHUP reads the file again. Changes to keys marked "SIGHUP" apply at once; the others are named in
+the log and wait for a restart.`
+
+const heading = ['Key', 'Value', 'Default', 'Change needs', 'Meaning']
+
+function cells({ path, leaf }: SettingRow): readonly string[] {
+  const isEmpty = leaf.default === '' || (Array.isArray(leaf.default) && leaf.default.length === 0)
+  const constant = isEmpty ? 'empty' : `\`${String(leaf.default)}\``
+  return [
+    `\`${path.at(-1) ?? ''}\``,
+    expected(leaf),
+    leaf['x-default'] ?? constant,
+    leaf['x-reload'] === true ? 'SIGHUP' : 'restart',
+    leaf.description,
+  ]
+}
+
+function outside(): string {
+  const rows = overrides.map(({ key, env, flag }) => [
+    `\`${key}\``,
+    `\`${env}\``,
+    flag === undefined ? '' : `\`--${flag}\``,
+  ])
+  return ['## Outside the file', '', ...table(['Key', 'Environment variable', 'Flag'], rows)].join(
+    '\n',
+  )
+}
+
+function later(): string {
+  const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+  return `## Not available in this version
+
+These names are refused rather than ignored. A section stands for everything in it.
+
+Keys: ${list(laterKeys)}.
+
+Environment variables: ${list(laterVariables)}.
+
+## In the repository
+
+Settings that change answers are the same for all nodes, in \`gslb.yaml\`:
+${list(repositoryKeys)}. [Configuration](configuration.md) says more.`
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+}

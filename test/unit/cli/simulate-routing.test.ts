@@ -1,0 +1,283 @@
+// gslbd simulate of services that look at the client: steps, scope, fallback, comparison.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { plainRouting } from '#bundle/model.ts'
+import type { BundleModel } from '#bundle/model.ts'
+import { Exit } from '#cli/command.ts'
+import type { Difference } from '#cli/compare-simulations.ts'
+import { main } from '#cli/main.ts'
+import type { Simulation } from '#cli/simulation.ts'
+import { encode, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
+import { writeMmdb } from '#test/support/mmdb-writer.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+async function run(...argv: string[]) {
+  let out = ''
+  let err = ''
+  const io = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+    env: {},
+    isTerminal: false,
+  }
+  const exit = await main(['simulate', ...argv], io)
+  return { exit, out, err }
+}
+
+function put(name: string, content: Uint8Array | string): string {
+  const path = join(tempDir('simulate'), name)
+  writeFileSync(path, content)
+  return path
+}
+
+const model: BundleModel = {
+  ...smallModel,
+  pools: [
+    pool(1, [
+      member('192.0.2.1', { region: 'DE' }),
+      member('192.0.2.2', { region: 'continent:EU', weight: 3 }),
+      member('192.0.2.3', { region: 'JP' }),
+    ]),
+    pool(2, ['198.51.100.1', '198.51.100.2'], {
+      geoRules: {
+        v4: [{ start: 0x0a00_0000, end: 0x0aff_ffff, endpoints: ['198.51.100.2'] }],
+        v6: [],
+      },
+    }),
+    pool(3, ['203.0.113.1']),
+  ],
+  services: [
+    service(1, 'geo.example.org.', { filterChain: ['geo-ip', 'round-robin'] }),
+    service(2, 'ruled.example.org.', { algorithm: 'failover', pool: 1 }),
+    service(3, 'safe.example.org.', { onAllDown: { pool: 2 }, pool: 0 }),
+    service(4, 'all.example.org.', { onAllDown: 'all', pool: 0 }),
+    service(5, 'many.example.org.', { answerCount: 2, pool: 0 }),
+    service(6, 'dice.example.org.', { filterChain: ['weighted-round-robin'], pool: 0 }),
+  ],
+  routing: plainRouting,
+}
+
+const countries = (): string =>
+  put(
+    'country.mmdb',
+    writeMmdb({
+      type: 'Test-Country',
+      networks: [
+        ['10.0.0.0/8', { country: { iso_code: 'DE' } }],
+        ['172.16.0.0/12', { country: { iso_code: 'FR' } }],
+      ],
+    }),
+  )
+
+async function simulated(name: string, ...args: string[]): Promise<Simulation> {
+  const file = put('a.bundle', encode(model).bytes)
+  const { exit, out, err } = await run(name, '--bundle', file, '--format', 'json', ...args)
+  expect([exit, err]).toEqual([Exit.Ok, ''])
+  return JSON.parse(out) as Simulation
+}
+
+const health = (...down: string[]): string =>
+  put('health.json', JSON.stringify(Object.fromEntries(down.map((name) => [name, false]))))
+const allDown = ['pool-1/192.0.2.1', 'pool-1/192.0.2.2', 'pool-1/192.0.2.3']
+
+describe('the client decides', () => {
+  test.each([
+    ['10.1.2.3', '192.0.2.1', 8],
+    ['172.16.9.9', '192.0.2.2', 12],
+    ['10.1.0.0/16', '192.0.2.1', 8],
+    ['2001:db8::1', '192.0.2.1', 0],
+  ])('%s gets %s with scope %i', async (client, pick, ecsScope) => {
+    const args = ['--client', client, '--geoip', countries()]
+    const result = await simulated('geo.example.org.', ...args)
+    expect(result).toMatchObject({ ecsScope, service: { pick } })
+  })
+
+  test('a geo rule goes before the algorithm, and the text says so', async () => {
+    const file = put('a.bundle', encode(model).bytes)
+    const { out } = await run('ruled.example.org.', '--bundle', file, '--client', '10.9.9.9')
+    expect(out).toContain('client    10.9.9.9, scope /8\n')
+    expect(out).toContain('geo rule  sends the client to 198.51.100.2\n')
+    expect(out).toContain('answer    198.51.100.2, TTL 60\n')
+  })
+
+  test.each([1, 2, 3, 4, 5, 6])('the steps end in the answer, seed %i', async (seed) => {
+    const { service: shown } = await simulated('dice.example.org.', '--seed', String(seed))
+    expect(shown?.trace?.steps.at(-1)?.after[0]).toBe(shown?.pick)
+  })
+
+  test('each step is shown with what it left', async () => {
+    const file = put('a.bundle', encode(model).bytes)
+    const args = ['--client', '10.1.2.3', '--geoip', countries(), '--count', '4']
+    const { out } = await run('geo.example.org.', '--bundle', file, ...args)
+    expect(out).toContain('among     192.0.2.1, 192.0.2.2, 192.0.2.3\n')
+    expect(out).toContain('step      geo-ip: 192.0.2.1 (needs 8 bits of the client)\n')
+    expect(out).toContain('step      round-robin: changes nothing (needs 8 bits of the client)\n')
+  })
+})
+
+describe('when all are down', () => {
+  test('the fallback pool answers', async () => {
+    const result = await simulated('safe.example.org.', '--health', health(...allDown))
+    expect(result.service).toMatchObject({ pick: '203.0.113.1', fallback: 'pool-3' })
+  })
+
+  test('all enabled members answer', async () => {
+    const result = await simulated('all.example.org.', '--health', health(...allDown))
+    expect(result.service?.distribution.map(({ ipAddress }) => ipAddress)).toEqual([
+      '192.0.2.1',
+      '192.0.2.2',
+      '192.0.2.3',
+    ])
+  })
+})
+
+test('a reply holds as many addresses as the service wants, and all are shown', async () => {
+  const { answerCount, service } = await simulated('many.example.org.', '--count', '3')
+  expect(answerCount).toBe(2)
+  expect(service).toMatchObject({ pick: '192.0.2.1', picks: ['192.0.2.1', '192.0.2.2'] })
+  expect(service?.distribution).toContainEqual({
+    ipAddress: '192.0.2.2',
+    count: 1,
+    places: [1, 1],
+  })
+  const file = put('a.bundle', encode(model).bytes)
+  const { out } = await run('many.example.org.', '--bundle', file, '--count', '3')
+  expect(out).toContain(
+    'of 3 answers in a row: which address came first, and which were in it; seed 1\n' +
+      '          192.0.2.1            1 (33.3 %), in 2\n',
+  )
+  expect(out).toContain('answer    192.0.2.1, 192.0.2.2, TTL 60\n')
+})
+
+test('score and round trip are assumed too', async () => {
+  const file = put(
+    'health.json',
+    JSON.stringify({ 'pool-1/192.0.2.2': { healthy: true, score: 0.5, rttMs: 12.5 } }),
+  )
+  const result = await simulated('many.example.org.', '--health', file)
+  const [, second] = result.service?.members ?? []
+  expect(second).toMatchObject({ score: 0.5, rttMs: 12.5, standing: 'candidate' })
+})
+
+describe('a comparison', () => {
+  const changed: BundleModel = {
+    ...model,
+    services: model.services.map((one) =>
+      one.domain === 'safe.example.org.' ? { ...one, ttlSeconds: 5, pool: 2 } : one,
+    ),
+  }
+
+  async function compared(...args: string[]): Promise<readonly Difference[]> {
+    const before = put('before.bundle', encode(model).bytes)
+    const after = put('after.bundle', encode(changed).bytes)
+    const where = ['--bundle', before, '--compare', after, '--format', 'json']
+    const { exit, out, err } = await run(...args, ...where)
+    expect([exit, err]).toEqual([Exit.Ok, ''])
+    return JSON.parse(out) as Difference[]
+  }
+
+  test('names each service whose answers change, and how', async () => {
+    const [difference, ...others] = await compared('--count', '300')
+    expect(others).toEqual([])
+    expect(difference).toMatchObject({
+      name: 'safe.example.org.',
+      type: 'A',
+      before: { ttlSeconds: 60, shares: { '192.0.2.1': 33.3, '192.0.2.2': 33.3 } },
+      after: { ttlSeconds: 5, shares: { '203.0.113.1': 100 } },
+    })
+  })
+
+  test.each([
+    ['safe.example.org.', 1],
+    ['many.example.org.', 0],
+  ])('of %s alone finds %i', async (name, count) => {
+    expect(await compared(name)).toHaveLength(count)
+  })
+
+  test('reads well', async () => {
+    const before = put('before.bundle', encode(model).bytes)
+    const after = put('after.bundle', encode(changed).bytes)
+    const { out } = await run('--bundle', before, '--compare', after, '--count', '300')
+    expect(out).toBe(`safe.example.org. A
+  before  192.0.2.1 33.3 %, 192.0.2.2 33.3 %, 192.0.2.3 33.3 %, TTL 60
+  after   203.0.113.1 100 %, TTL 5
+1 answer differs
+`)
+    expect((await run('--bundle', before, '--compare', before)).out).toBe('no answer differs\n')
+  })
+})
+
+describe('a comparison of answers with several addresses', () => {
+  const edge = (...addresses: string[]) => pool(1, addresses)
+  const [a, b, c, d] = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
+  const base = { algorithm: 'failover', answerCount: 3 } as const
+  const rare = pool(1, [member(a, { weight: 1_000 }), member(b, { weight: 1_000 })])
+  const rarer = pool(1, [...rare.members, member(c, { weight: 1 })])
+
+  test.each([
+    ['a lower answerCount', edge(a, b, c), base, edge(a, b, c), { ...base, answerCount: 2 }, 1],
+    ['another third address', edge(a, b, c), base, edge(a, b, d), base, 1],
+    ['another order behind the first', edge(a, b, c), base, edge(a, c, b), base, 1],
+    ['a member that is not reached', edge(a, b, c), base, edge(a, b, c, d), base, 0],
+    ['a member of little weight', rare, 'weighted', rarer, 'weighted', 1],
+  ] as const)('%s', async (_, poolBefore, before, poolAfter, after, differences) => {
+    const file = (name: string, one: typeof rare, settings: typeof before | typeof after) => {
+      const how =
+        settings === 'weighted' ? { algorithm: 'weighted-round-robin' as const } : settings
+      const services = [service(1, 'www.example.org.', { ...how, pool: 0 })]
+      return put(name, encode({ ...model, pools: [one], services }).bytes)
+    }
+    const [one, two] = [
+      file('one.bundle', poolBefore, before),
+      file('two.bundle', poolAfter, after),
+    ]
+    for (const count of differences === 0 ? ['100', '0'] : ['100']) {
+      const where = ['--bundle', one, '--compare', two, '--count', count, '--format', 'json']
+      expect(JSON.parse((await run(...where)).out)).toHaveLength(differences)
+    }
+  })
+
+  test('reads well', async () => {
+    const files = [3, 2].map((answerCount) => {
+      const services = [service(1, 'www.example.org.', { ...base, answerCount, pool: 0 })]
+      const bytes = encode({ ...model, pools: [edge(a, b, c)], services }).bytes
+      return put('a.bundle', bytes)
+    })
+    expect((await run('--bundle', files[0]!, '--compare', files[1]!)).out).toBe(`www.example.org. A
+  before  192.0.2.1, 192.0.2.2, 192.0.2.3; first: 192.0.2.1 100 %, TTL 60
+  after   192.0.2.1, 192.0.2.2; first: 192.0.2.1 100 %, TTL 60
+1 answer differs
+`)
+  })
+})
+
+test('scripts that never end are stopped once, and it is said', async () => {
+  const filterChain = ['script:for (;;);', 'failover']
+  const services = [service(1, 'www.example.org.', { filterChain, pool: 0 })]
+  const file = put('a.bundle', encode({ ...model, services }).bytes)
+  const compared = ['--bundle', file, '--compare', file]
+  for (const args of [['www.example.org.', '--bundle', file], compared]) {
+    const { exit, err } = await run(...args, '--count', '10000')
+    expect(exit).toBe(Exit.Ok)
+    expect(err).toBe(
+      'gslbd simulate: the script "for (;;);" took too long and was not run again: ' +
+        'it changes nothing here\n',
+    )
+  }
+})
+
+describe('a wrong call is explained', () => {
+  test.each([
+    [['--at', '2026-02-30T00:00:00Z'], 'is not a time; write'],
+    [['--at', '2026-02-20T00:00:00'], 'has no zone; write'],
+    [['--client', '192.0.2.1/33'], 'is not an IP address, nor a network'],
+    [['--client', '192.0.2.x'], 'is not an IP address, nor a network'],
+    [['--geoip', '/nowhere/city.mmdb'], '/nowhere/city.mmdb'],
+  ])('%j', async (args, text) => {
+    const file = put('a.bundle', encode(model).bytes)
+    const { exit, err } = await run('geo.example.org.', '--bundle', file, ...args)
+    expect(exit).toBe(Exit.Usage)
+    expect(err).toContain(text)
+  })
+})
