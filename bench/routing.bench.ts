@@ -1,0 +1,59 @@
+// What choosing a member costs: CPU time above round robin and allocations, by algorithm and
+// filter; then gslbd beside its peers on one map.
+import { fileURLToPath } from 'node:url'
+import { fixed } from './report.ts'
+import type { BenchContext, Figure, Report, Table } from './report.ts'
+import { clientModes } from './support/client-loop.ts'
+import { measureGeoPair } from './support/geo-pair.ts'
+import type { MeasuredKind, RoutingResult } from './support/measure-routing.ts'
+import { runForJson } from './support/program.ts'
+
+const script = fileURLToPath(new URL('./support/measure-routing.ts', import.meta.url))
+/** Nothing is collected while less than this is allocated. */
+const youngMib = 128
+
+export async function runRouting(context: BenchContext): Promise<Report> {
+  const { isQuick, say } = context
+  say('the answer path without sockets, by algorithm and filter')
+  const young = [`--min-semi-space-size=${youngMib}`, `--max-semi-space-size=${youngMib}`]
+  const result = await runForJson<RoutingResult>([
+    ...young,
+    script,
+    ...(isQuick ? ['--quick'] : []),
+  ])
+  const pair = await measureGeoPair(context)
+  const figures = { ...costFigures(result), ...pair.figures }
+  return { tables: [costTable(result), pair.table], figures }
+}
+
+function costTable({ kinds, rounds, operations, rows }: RoutingResult): Table {
+  const cell = ({ modes }: MeasuredKind): string[] =>
+    clientModes.map((mode) => fixed(modes[mode].nanosAbove / 1_000, 2))
+  const bytes = ({ modes }: MeasuredKind): number =>
+    Math.max(...clientModes.map((mode) => modes[mode].bytesEach))
+  const counts = Object.entries(rows).map(([name, count]) => `${name} ${count}`)
+  return {
+    title: 'Choosing one of four members: user µs per query above plain round robin',
+    columns: ['', 'IPv4', 'IPv6', 'ECS IPv4', 'ECS IPv6', 'bytes/query'],
+    rows: kinds.map((kind) => [kind.name, ...cell(kind), fixed(bytes(kind), 3)]),
+    notes: [
+      `${rounds} rounds of ${operations} queries each, each from another client; no sockets`,
+      'the difference to round robin is taken in each round, just before; its median counts',
+      'IPv4 clients are any addresses, IPv6 clients are in networks in use; ECS of /24 and /56',
+      `ranges: ${counts.join(', ')}`,
+    ],
+  }
+}
+
+function costFigures({ kinds, rounds }: RoutingResult): Record<string, Figure> {
+  const figures: Record<string, Figure> = {}
+  const all = kinds.flatMap(({ modes }) => clientModes.map((mode) => modes[mode].bytesEach))
+  figures['routing.allocation'] = { value: Math.max(...all), unit: 'B/query', n: all.length }
+  for (const name of new Set(kinds.flatMap(({ budget }) => budget ?? []))) {
+    const above = kinds
+      .filter(({ budget }) => budget === name)
+      .flatMap(({ modes }) => clientModes.map((mode) => modes[mode].nanosAbove / 1_000))
+    figures[`routing.${name}`] = { value: Math.max(...above), unit: 'µs', n: rounds }
+  }
+  return figures
+}

@@ -1,0 +1,99 @@
+// The kinds of questions that the answer path is measured with, and a loop that answers them
+// without a socket.
+import { loadBundle } from '#bundle/load.ts'
+import { encodeBundle } from '#bundle/encode.ts'
+import type { ResponseRuleModel } from '#bundle/model.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { noRoutingTables } from '#routing/environment.ts'
+import { createRoutingState } from '#routing/candidates.ts'
+import { answer } from '#runtime/answer.ts'
+import { Counters } from '#runtime/counters.ts'
+import { Transaction } from '#runtime/transaction.ts'
+import type { Generation } from '#runtime/transaction.ts'
+import { benchModel, codeOfStrategy } from './encode-bundle.ts'
+import { encodeQuery } from './query-wire.ts'
+
+export interface QueryKind {
+  readonly name: string
+  readonly query: Uint8Array
+}
+
+const zone = 'gslb.example.com'
+
+/** Services 0, 3, 6 … are round robin, 1, 4, 7 … weighted, 2, 5, 8 … failover. */
+export const queryKinds: readonly QueryKind[] = Object.freeze([
+  { name: 'round robin', query: encodeQuery(`svc0.${zone}`) },
+  { name: 'weighted', query: encodeQuery(`svc1.${zone}`) },
+  { name: 'failover', query: encodeQuery(`svc2.${zone}`) },
+  { name: 'mixed case', query: encodeQuery(`SvC3.gSlB.eXaMpLe.CoM`) },
+  { name: 'EDNS', query: encodeQuery(`svc3.${zone}`, { edns: 'plain' }) },
+  { name: 'EDNS with client subnet', query: encodeQuery(`svc4.${zone}`, { edns: 'ecs' }) },
+  { name: 'no data (AAAA)', query: encodeQuery(`svc0.${zone}`, { type: RrType.AAAA }) },
+  { name: 'no such name', query: encodeQuery(`none.${zone}`) },
+  { name: 'NS of the zone', query: encodeQuery(zone, { type: RrType.NS }) },
+  { name: 'SOA of the zone', query: encodeQuery(zone, { type: RrType.SOA }) },
+  { name: 'name server address', query: encodeQuery(`ns1.${zone}`) },
+  { name: 'ANY', query: encodeQuery(`svc0.${zone}`, { type: 255 }) },
+  { name: 'outside every zone', query: encodeQuery('www.example.net', { edns: 'plain' }) },
+  { name: 'CHAOS version.bind', query: encodeQuery('version.bind', { type: 16, class: 3 }) },
+  { name: 'half a header', query: Buffer.alloc(7) },
+])
+
+/** What is asked of `benchGeneration(responseRuleCount)`. */
+export const responseRuleCount = 100_000
+export const ruleQueryKinds: readonly QueryKind[] = Object.freeze([
+  { name: 'round robin, beside 100,000 response rules', query: encodeQuery(`svc0.${zone}`) },
+  { name: 'exact rule: no such name', query: encodeQuery('h0.feed.example') },
+  { name: 'domain rule: no such name', query: encodeQuery('a.b.h1.feed.example') },
+  { name: 'domain rule: an alias', query: encodeQuery('a.b.h3.feed.example', { edns: 'plain' }) },
+])
+
+/** Every other one for a domain, every other one of those an alias. */
+function responseRules(count: number): ResponseRuleModel[] {
+  return Array.from({ length: count }, (_, i) => {
+    const isAlias = i % 4 === 3
+    return {
+      uid: `00000000-0000-4000-9000-${i.toString(16).padStart(12, '0')}`,
+      triggerType: i % 2 === 0 ? 'exact' : 'domain',
+      trigger: `h${i}.feed.example.`,
+      action: isAlias ? 'cname' : 'nxdomain',
+      target: isAlias ? 'blocked.example.net.' : '',
+      source: 'feed',
+    }
+  })
+}
+
+/** A bundle of 1,000 services and its state, as a thread receives them. */
+export function benchGeneration(rules = 0): Generation {
+  const services = benchModel({ services: 1_000, pools: 1_000, algorithm: 'mixed' })
+  const model = { ...services, responseRules: responseRules(rules) }
+  const { bytes, digest } = encodeBundle(model, codeOfStrategy)
+  const bundle = loadBundle(bytes)
+  if (!bundle.ok) throw new Error(bundle.error.message)
+  const routing = createRoutingState(bundle.value, 1).buffers
+  return { number: 1, bundle: bytes, digest, routing, tables: noRoutingTables }
+}
+
+/** What a responder thread has, but for the socket. */
+export class AnswerLoop {
+  readonly #tx: Transaction
+  /** Query and reply are the same octets, as in a batch. */
+  readonly #slot = new Uint8Array(2_048)
+
+  constructor(generation: Generation, seed: number) {
+    const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
+    this.#tx = new Transaction(settings, seed, new Counters(new SharedArrayBuffer(Counters.bytes)))
+    this.#tx.adopt(generation)
+  }
+
+  /** @returns octets of all replies */
+  run(query: Uint8Array, times: number): number {
+    const slot = this.#slot
+    let octets = 0
+    for (let i = 0; i < times; i++) {
+      for (let at = 0; at < query.length; at++) slot[at] = query[at]!
+      octets += answer(this.#tx, slot, 0, query.length, slot, 0, slot.length)
+    }
+    return octets
+  }
+}

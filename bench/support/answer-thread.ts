@@ -1,0 +1,32 @@
+// A thread that answers all kinds of questions for a while, and tells how many a second it made.
+// Started by the benchmark `threads`: says `warm`, waits for a message, answers with the rate.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Generation } from '#runtime/transaction.ts'
+import { AnswerLoop, queryKinds } from './answer-mix.ts'
+
+export interface ThreadStart {
+  readonly generation: Generation
+  readonly seed: number
+  readonly durationMs: number
+}
+
+const { generation, seed, durationMs } = workerData as ThreadStart
+const loop = new AnswerLoop(generation, seed)
+const timesEach = 100
+
+function round(): void {
+  for (const { query } of queryKinds) loop.run(query, timesEach)
+}
+
+for (let i = 0; i < 200; i++) round()
+parentPort?.once('message', () => {
+  const startedMs = performance.now()
+  let rounds = 0
+  while (performance.now() - startedMs < durationMs) {
+    round()
+    rounds++
+  }
+  const seconds = (performance.now() - startedMs) / 1_000
+  parentPort?.postMessage((rounds * timesEach * queryKinds.length) / seconds)
+})
+parentPort?.postMessage('warm')

@@ -1,0 +1,75 @@
+// The answer path without a socket, for clients that are each another one.
+import { Counters } from '#runtime/counters.ts'
+import { answer } from '#runtime/answer.ts'
+import { Transaction } from '#runtime/transaction.ts'
+import type { Generation } from '#runtime/transaction.ts'
+import type { Clients } from './clients.ts'
+import { encodeQuery } from './query-wire.ts'
+
+/** How the server learns who asks. */
+export type ClientMode = 'source4' | 'source6' | 'ecs4' | 'ecs6'
+export const clientModes: readonly ClientMode[] = ['source4', 'source6', 'ecs4', 'ecs6']
+
+/** What a resolver tells of a client: /24 and /56, the most that RFC 7871 section 11.1 advises. */
+export const ecsBytes = { ecs4: 3, ecs6: 7 } as const
+
+export class ClientLoop {
+  readonly #tx: Transaction
+  readonly #slot = new Uint8Array(2_048)
+  #next = 0
+
+  constructor(generation: Generation) {
+    const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
+    this.#tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
+    this.#tx.adopt(generation)
+  }
+
+  /** Asks for a name as the next clients. @returns octets of all replies */
+  run(qname: string, mode: ClientMode, clients: Clients, times: number): number {
+    return mode === 'ecs4' || mode === 'ecs6'
+      ? this.#runSubnets(subnetQuery(qname, mode), ecsBytes[mode], clients, times)
+      : this.#runSources(encodeQuery(qname), clients, times)
+  }
+
+  #runSources(query: Uint8Array, { octets, bytes, count }: Clients, times: number): number {
+    const slot = this.#slot
+    const tx = this.#tx
+    tx.source = octets
+    tx.sourceBytes = bytes
+    let replies = 0
+    for (let i = 0; i < times; i++) {
+      for (let at = 0; at < query.length; at++) slot[at] = query[at]!
+      this.#next = (this.#next + 1) % count
+      tx.sourceAt = this.#next * bytes
+      replies += answer(tx, slot, 0, query.length, slot, 0, slot.length)
+    }
+    return replies
+  }
+
+  #runSubnets(query: Uint8Array, kept: number, clients: Clients, times: number): number {
+    const { octets, bytes, count } = clients
+    const slot = this.#slot
+    const at = query.length - kept
+    let replies = 0
+    for (let i = 0; i < times; i++) {
+      for (let k = 0; k < at; k++) slot[k] = query[k]!
+      this.#next = (this.#next + 1) % count
+      const from = this.#next * bytes
+      for (let k = 0; k < kept; k++) slot[at + k] = octets[from + k]!
+      replies += answer(this.#tx, slot, 0, query.length, slot, 0, slot.length)
+    }
+    return replies
+  }
+}
+
+/** A query whose last octets are the subnet's. */
+export function subnetQuery(qname: string, mode: 'ecs4' | 'ecs6'): Uint8Array {
+  const kept = ecsBytes[mode]
+  const family = mode === 'ecs4' ? 1 : 2
+  const option = [0, 8, 0, 4 + kept, 0, family, kept * 8, 0, ...Array<number>(kept).fill(0)]
+  // RFC 6891: root, type 41, payload size 1232, no flags.
+  const opt = [0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0, 0, option.length, ...option]
+  const query = Buffer.concat([encodeQuery(qname), Buffer.from(opt)])
+  query.writeUInt16BE(1, 10)
+  return query
+}

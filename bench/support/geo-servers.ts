@@ -1,0 +1,132 @@
+// The servers that can choose by the client's network, each with the same map of half a million
+// networks and the same four addresses.
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeBundle } from '#bundle/encode.ts'
+import { plainRouting } from '#bundle/model.ts'
+import type { BundleModel } from '#bundle/model.ts'
+import { formatAddress } from '#dns/address.ts'
+import { plainCodeOf } from '#routing/algorithms.ts'
+import { CountryTable } from '#routing/geo/geo-tables.ts'
+import { worldCountries } from './geo-tables.ts'
+import { manyServices } from './many-services.ts'
+import { isServerInstalled, peers, soaAndNs, startGslbd, startPeer } from './servers.ts'
+import type { RunningServer } from './servers.ts'
+
+/** The IPv4 networks of the world by country, each in one of four data centres. */
+export interface GeoMap {
+  readonly ranges: readonly { readonly start: number; readonly end: number; readonly dc: number }[]
+  readonly networks: readonly { readonly cidr: string; readonly dc: number }[]
+}
+
+/** Countries take turns, so that neighbours seldom come out alike. */
+export function worldMap(): GeoMap {
+  const { ranges: table } = new CountryTable(worldCountries())
+  const ranges: { start: number; end: number; dc: number }[] = []
+  const networks: { cidr: string; dc: number }[] = []
+  for (let row = 0; row < table.count4; row++) {
+    const country = table.value4(row)
+    if (country === 0) continue
+    const dc = country % 4
+    const start = table.start4(row)
+    const end = row + 1 < table.count4 ? table.start4(row + 1) - 1 : 0xffff_ffff
+    ranges.push({ start, end, dc })
+    for (const cidr of cidrsOf(start, end)) networks.push({ cidr, dc })
+  }
+  return { ranges, networks }
+}
+
+/** The fewest networks that make up a range. */
+export function* cidrsOf(first: number, last: number): Generator<string> {
+  const octets = Buffer.alloc(4)
+  let start = first
+  while (start <= last) {
+    let size = start === 0 ? 2 ** 32 : (start & -start) >>> 0
+    while (start + size - 1 > last) size /= 2
+    octets.writeUInt32BE(start)
+    yield `${formatAddress(octets)}/${32 - Math.log2(size)}`
+    start += size
+  }
+}
+
+/** Members of `svc0`, by data centre. */
+const addresses = [1, 2, 3, 4].map((k) => `10.0.0.${k}`)
+export const geoName = 'svc0.gslb.example.com'
+
+export async function startGeoGslbd(
+  directory: string,
+  core: number,
+  { ranges }: GeoMap,
+): Promise<RunningServer> {
+  const model: BundleModel = {
+    ...manyServices(1, { algorithm: 'map-file' }),
+    routing: {
+      ...plainRouting,
+      mapRules: {
+        v4: ranges.map(({ start, end, dc }) => ({ start, end, endpoints: [addresses[dc]!] })),
+        v6: [],
+      },
+    },
+  }
+  const path = join(directory, 'geo.bundle')
+  writeFileSync(path, encodeBundle(model, plainCodeOf).bytes)
+  return startGslbd([path], { core })
+}
+
+export async function startGeoGdnsd(
+  directory: string,
+  core: number,
+  { networks }: GeoMap,
+): Promise<RunningServer | undefined> {
+  if (!isServerInstalled('gdnsd')) return undefined
+  const dcs = [0, 1, 2, 3].map((dc) => `dc${dc}`)
+  const listOf = (dc: number): string => [`dc${dc}`, ...dcs.filter((_, i) => i !== dc)].join(', ')
+  const nets = networks.map(({ cidr, dc }) => `${cidr} => [ ${listOf(dc)} ]\n`).join('')
+  return startPeer(
+    'gdnsd',
+    peers.gdnsd,
+    { directory: join(directory, 'geo'), core },
+    (home, port) => ({
+      'etc/config':
+        `options => { listen => [ 127.0.0.1 ], dns_port => ${port}, udp_threads => 1,\n` +
+        `  tcp_threads => 1, zones_default_ttl => 60,\n` +
+        `  run_dir => ${home}/run, state_dir => ${home}/state }\n` +
+        `plugins => { geoip => {\n` +
+        `  maps => { world => { datacenters => [ ${dcs.join(', ')} ],\n` +
+        `    nets => ${home}/etc/nets } },\n` +
+        `  resources => { svc0 => { map => world, service_types => up,\n` +
+        `    dcmap => { ${dcs.map((dc, i) => `${dc} => ${addresses[i]}`).join(', ')} } } }\n} }\n`,
+      'etc/nets': nets,
+      'etc/zones/gslb.example.com': `${soaAndNs}svc0 60 DYNA geoip!svc0\n`,
+    }),
+  )
+}
+
+const geoModule = (home: string): string =>
+  `mod-geoip:\n  - id: map\n    ttl: 60\n    mode: subnet\n    config-file: ${home}/etc/map\n`
+
+/** Where the packages of Debian and Ubuntu put it. */
+const knotModule = '/usr/lib/x86_64-linux-gnu/knot/modules-3.2/geoip.so'
+
+export async function startGeoKnot(
+  directory: string,
+  core: number,
+  { networks }: GeoMap,
+): Promise<RunningServer | undefined> {
+  if (!isServerInstalled('knot') || !existsSync(knotModule)) return undefined
+  const rows = networks.map(({ cidr, dc }) => `  - net: ${cidr}\n    A: ${addresses[dc]}\n`)
+  return startPeer(
+    'knot',
+    peers.knot,
+    { directory: join(directory, 'geo'), core },
+    (home, port) => ({
+      'etc/knot.conf':
+        peers.knot
+          .files(home, port, 1)
+          ['etc/knot.conf']!.replace('server:\n', `server:\n    edns-client-subnet: on\n`)
+          .replace('zone:\n', `${geoModule(home)}zone:\n`) + `    module: mod-geoip/map\n`,
+      'etc/map': `${geoName}.:\n${rows.join('')}`,
+      'etc/zone': peers.knot.files(home, port, 1)['etc/zone']!,
+    }),
+  )
+}

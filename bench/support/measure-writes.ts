@@ -1,0 +1,142 @@
+// A process that writes to its own repository for a while, and says how fast: run by the benchmark.
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { signingKeyFromPem } from '#bundle/channel.ts'
+import { formatCommit } from '#gitops/commit-object.ts'
+import { createGitopsControl } from '#gitops/control.ts'
+import type { GitopsControl } from '#gitops/control.ts'
+import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin } from '#gitops/origin.ts'
+import { buildNode } from '#test/support/node-under-test.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+import { percentile } from './statistics.ts'
+
+export interface WriteRun {
+  readonly clients: number
+  readonly writes: number
+  readonly commits: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMsPerWrite: number
+}
+
+const [dataDir = '', poolCount = '10000', seconds = '10', clients = '1,16,64,256'] =
+  process.argv.slice(2)
+const pools = Number(poolCount)
+const tenant = 'default'
+const head = (kind: string, name: string): string =>
+  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`
+
+function* files(): Generator<[path: string, text: string]> {
+  yield [
+    'gslb.yaml',
+    `${head('Settings', 'settings')}spec:
+  zones:
+    - name: example.com.
+      nameservers: [{ name: ns1.example.com., addresses: ["192.0.2.1"] }]
+      soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
+`,
+  ]
+  for (let i = 0; i < pools; i++) {
+    const address = `10.${i >> 8}.${i & 255}.1`
+    const member = `    - { name: m, ipAddress: ${address}, port: 443 }\n`
+    yield [
+      `tenants/default/pools/p${i}.yaml`,
+      `${head('Pool', `p${i}`)}spec:\n  members:\n${member}`,
+    ]
+    const spec = `spec: { domain: s${i}.example.com., pool: p${i} }\n`
+    yield [`tenants/default/services/s${i}.yaml`, `${head('Service', `s${i}`)}${spec}`]
+  }
+}
+
+async function seed(): Promise<void> {
+  const gitdir = originPath(dataDir)
+  mkdirSync(dataDir, { recursive: true })
+  const made = ensureOrigin(gitdir, 'main')
+  if (!made.ok) throw new Error(made.error)
+  const driver = createIsoDriver(gitdir)
+  const contents = Array.from(files(), ([path, text]) => [path, Buffer.from(text)] as const)
+  const planned = await driver.planFiles(null, new Map(contents))
+  if (!planned.ok) throw new Error(planned.error.reason)
+  await driver.writeObjects(planned.value.objects)
+  const author = { name: 'bench <bench@example.com>', seconds: 1_700_000_000 }
+  const draft = { tree: planned.value.tree, parents: [], author, committer: author, message: 'one' }
+  const commit = driver.writeObject(
+    'commit',
+    formatCommit(draft, () => ''),
+  )
+  const moved = await driver.moveRef('refs/heads/main', null, commit)
+  if (!moved.ok) throw new Error(moved.error.reason)
+}
+
+async function measure(control: GitopsControl, count: number): Promise<WriteRun> {
+  const times: number[] = []
+  const revisions = new Set<string>()
+  const cpu = process.cpuUsage()
+  const startedMs = performance.now()
+  const endMs = startedMs + Number(seconds) * 1_000
+  let next = 0
+  const client = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      const n = next++
+      const sentMs = performance.now()
+      const written = await control.write({
+        requestId: `bench-${n}`,
+        actor: { name: 'bench', address: 'bench@users.gslbd' },
+        operations: [
+          {
+            verb: 'update',
+            kind: 'Pool',
+            target: { tenant, name: `p${(n * 7_919) % pools}` },
+            patch: { healthCheck: { type: 'tcp', port: 1 + ((count * 131 + n) % 60_000) } },
+          },
+        ],
+      })
+      if (!written.ok) throw new Error(written.error.message)
+      times.push(performance.now() - sentMs)
+      revisions.add(written.value.revision)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, client))
+  const elapsedMs = performance.now() - startedMs
+  const { user, system } = process.cpuUsage(cpu)
+  return {
+    clients: count,
+    writes: times.length,
+    commits: revisions.size,
+    perSecond: (times.length / elapsedMs) * 1_000,
+    p50Ms: percentile(times, 50),
+    p99Ms: percentile(times, 99),
+    cpuMsPerWrite: (user + system) / 1_000 / times.length,
+  }
+}
+
+await seed()
+const { privateKey } = generateKeyPairSync('ed25519')
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const { node } = buildNode({ trusted: signingKeyFromPem(pem), dataDir })
+const started = await node.start()
+if (!started.ok) throw new Error(started.error)
+const control = createGitopsControl({
+  dataDir,
+  url: '',
+  branch: 'main',
+  pollMs: 30_000,
+  requireSignature: false,
+  allowedSignersPath: '',
+  channel: 'main',
+  signingKeyPem: pem,
+  recordTtlMs: 3_600_000,
+  resume: null,
+})
+control.onPublish((publication) => node.activate(publication))
+await control.start()
+await waitUntil('the first commit', control.config.isReady, { timeoutMs: 120_000 })
+const runs: WriteRun[] = []
+for (const count of clients.split(',')) runs.push(await measure(control, Number(count)))
+await control.stop()
+await node.stop()
+process.stdout.write(`${JSON.stringify(runs)}\n`)
+process.exit(0)

@@ -1,0 +1,44 @@
+// Many members to probe, each at an address of its own on this machine.
+import type { HealthCheckModel } from '#bundle/model.ts'
+import type { MonitoredTarget } from '#runtime/health/monitor.ts'
+
+export const intervalMs = 10_000
+
+/** `http-hang` backends accept and never answer: each probe lives for its timeout of 2 s. */
+export const kinds = ['tcp', 'http', 'https', 'http-hang', 'icmp'] as const
+export type Kind = (typeof kinds)[number]
+
+/** @param ports that answer, hang, and answer over TLS: what `health.bench.ts backends` prints */
+export function targetsOf(kind: Kind, count: number, ports: readonly number[]): MonitoredTarget[] {
+  const [answering = 0, hanging = 0, encrypted = 0] = ports
+  const port = kind === 'https' ? encrypted : kind === 'http-hang' ? hanging : answering
+  const check: HealthCheckModel = {
+    type: kind === 'tcp' || kind === 'icmp' ? kind : 'http',
+    port,
+    intervalMs,
+    timeoutMs: 2_000,
+    httpPath: '/healthz',
+    httpHost: 'www.example.com',
+    httpExpectedStatus: 200,
+    httpContains: 'ok',
+    tls: kind === 'https',
+    insecureSkipVerify: true,
+    riseCount: 1,
+    fallCount: 1,
+    scoreWindow: 0,
+    icmpCount: 3,
+    scriptPath: '',
+    scriptContent: '',
+    webhookURL: '',
+    webhookMethod: 'POST',
+  }
+  return Array.from({ length: count }, (_, i) => ({
+    memberUid: `00000003-0000-4000-8000-${i.toString(16).padStart(12, '0')}`,
+    // An address each: local ports are then no bound.
+    ipAddress: `127.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`,
+    check,
+    checkKey: kind,
+    pool: kind,
+    warmupThreshold: 0,
+  }))
+}

@@ -1,0 +1,123 @@
+// A process that serves bundles from files as a node does, and swaps them when told: the server
+// under test.
+// Run by `startGslbd`; speaks over the channel of its parent and ends with it.
+import { generateKeyPairSync } from 'node:crypto'
+import { signChannelRecord, signingKeyFromPem } from '#bundle/channel.ts'
+import { loadBundle } from '#bundle/load.ts'
+import { signBundle } from '#bundle/sign.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { createHealthMonitor } from '#runtime/health/monitor.ts'
+import { DnsNode } from '#runtime/node.ts'
+import type { Publication } from '#runtime/node.ts'
+import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
+import { residentBytes } from './process-cpu.ts'
+import { readShared } from './bundle-file.ts'
+import { targetsOf } from './probe-targets.ts'
+
+export interface ServeOptions {
+  /** Served in turn: the first at the start, the next at each swap. */
+  readonly paths: readonly string[]
+  readonly threads: number
+  /** Members that this process probes besides: how many, and the ports of their servers. */
+  readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
+}
+
+export type ToServer = 'swap' | 'counters'
+
+export interface Ready {
+  readonly port: number
+  readonly residentBytes: number
+}
+export interface Swapped {
+  /** From the publication in memory to the last thread that has taken it over. */
+  readonly activateMs: number
+  /** The longest that a responder did not answer for it. */
+  readonly pauseMicros: number
+  readonly residentBytes: number
+}
+export interface Counted {
+  /** Of the responders, since the start. */
+  readonly queries: number
+  readonly batches: number
+}
+
+const { privateKey } = generateKeyPairSync('ed25519')
+const key = signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+
+/** @param seq 1, 2, 3 … */
+function publication(path: string, seq: number): Publication {
+  const bundle = readShared(path)
+  const loaded = loadBundle(bundle)
+  if (!loaded.ok) throw new Error(loaded.error.message)
+  signBundle(bundle, key)
+  const issuedAtMs = Math.floor(systemClock.nowMs())
+  const record = {
+    channel: 'bench',
+    seq,
+    digest: loaded.value.digest,
+    previous: '',
+    commit: '',
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + 86_400_000,
+  }
+  return { signedRecord: signChannelRecord(record, key), bundle }
+}
+
+const log: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+}
+
+async function serve({ paths, threads, probing }: ServeOptions): Promise<void> {
+  const node = new DnsNode({
+    threads: {
+      listenAddr: '127.0.0.1',
+      port: 0,
+      threads,
+      settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
+      tcpLimits: {},
+      seed: 1,
+    },
+    store: null,
+    trusted: [key],
+    health: null,
+    geo: null,
+    clock: systemClock,
+    log,
+  })
+  const started = await node.start()
+  if (!started.ok) throw new Error(started.error)
+  let seq = 0
+  const swap = async (): Promise<Swapped> => {
+    const next = publication(paths[seq % paths.length]!, ++seq)
+    const startedMs = performance.now()
+    const activated = await node.activate(next)
+    if (!activated.ok) throw new Error(activated.error.message)
+    const activateMs = performance.now() - startedMs
+    const pauseMicros = node.status().swapPauseMicros
+    return { activateMs, pauseMicros, residentBytes: residentBytes('self').now }
+  }
+  const { residentBytes: resident } = await swap()
+  const count = (): Counted => {
+    const rows = node.counters()
+    const sum = (of: (row: (typeof rows)[number]) => number): number =>
+      rows.reduce((total, row) => total + of(row), 0)
+    return { queries: sum((row) => row.udpQueries), batches: sum((row) => row.batches) }
+  }
+  process.on('message', (message: ToServer) => {
+    if (message === 'counters') process.send?.(count())
+    else void swap().then((swapped) => process.send?.(swapped))
+  })
+  if (probing !== undefined) {
+    const verdicts = createMemoryHealthVerdicts()
+    const monitor = createHealthMonitor({ verdicts, log, clock: systemClock })
+    monitor.start()
+    monitor.setTargets(targetsOf('http', probing.targets, probing.ports))
+  }
+  process.once('disconnect', () => process.exit())
+  process.send?.({ port: started.value.port, residentBytes: resident } satisfies Ready)
+}
+
+await serve(JSON.parse(process.argv[2] ?? '') as ServeOptions)

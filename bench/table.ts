@@ -1,0 +1,83 @@
+// Every benchmark there is. Adding one means one file and one row here.
+import { runAllocation } from './allocation.bench.ts'
+import { runAnswer } from './answer.bench.ts'
+import { runBundle } from './bundle.bench.ts'
+import { runCommit } from './commit.bench.ts'
+import { runCompile } from './compile.bench.ts'
+import { runGeo } from './geo.bench.ts'
+import { runHealth } from './health-table.ts'
+import { runLatency } from './latency.bench.ts'
+import { runProbing } from './probing.bench.ts'
+import type { Benchmark } from './report.ts'
+import { runRouting } from './routing.bench.ts'
+import { runSwap } from './swap.bench.ts'
+import { runThreads } from './threads.bench.ts'
+import { runWrites } from './writes.bench.ts'
+
+export const benchmarks: readonly Benchmark[] = Object.freeze([
+  {
+    name: 'answer',
+    summary: 'CPU per query: gslbd, gdnsd, Knot, NSD in turn; gslbd and gdnsd at the same instant',
+    run: runAnswer,
+  },
+  {
+    name: 'latency',
+    summary: 'p50 and p99 at 20,000 queries/s: gslbd and gdnsd, alone and at the same instant',
+    run: runLatency,
+  },
+  {
+    name: 'threads',
+    summary: 'throughput of 1 and 2 responder threads, with and without sockets',
+    run: runThreads,
+  },
+  {
+    name: 'routing',
+    summary: 'CPU per query by algorithm and filter on tables of a million networks, allocations',
+    run: runRouting,
+  },
+  {
+    name: 'allocation',
+    summary: 'bytes allocated per query by the answer path and by the batch calls; collections',
+    run: runAllocation,
+  },
+  {
+    name: 'compile',
+    summary: '100, 10,000 and 100,000 services to a bundle, cold and after a change of one file',
+    run: runCompile,
+  },
+  {
+    name: 'bundle',
+    summary: '10,000 and 1,000,000 services: encode, load, swap, memory',
+    run: runBundle,
+  },
+  {
+    name: 'commit',
+    summary: 'from a signed commit to the changed answer, in a small and a big repository',
+    run: runCommit,
+  },
+  {
+    name: 'writes',
+    summary: 'typed writes with 1 to 256 clients: per second, p99, commits; 10,000 pools',
+    run: runWrites,
+  },
+  {
+    name: 'swap',
+    summary: 'a hundred swaps under load: queries lost, failed, and the longest pause',
+    run: runSwap,
+  },
+  {
+    name: 'health',
+    summary: 'CPU and memory of probing up to 30,000 targets',
+    run: runHealth,
+  },
+  {
+    name: 'probing',
+    summary: 'answer latency beside 30,000 HTTP probes every 10 s, and without them',
+    run: runProbing,
+  },
+  {
+    name: 'geo',
+    summary: 'ns per lookup in the table of the world and in a million ranges; load time, memory',
+    run: runGeo,
+  },
+])

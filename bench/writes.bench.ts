@@ -1,0 +1,46 @@
+// Writes to a big repository: from a typed operation to a commit on disk that answers queries.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fixed } from './report.ts'
+import type { BenchContext, Figure, Report } from './report.ts'
+import type { WriteRun } from './support/measure-writes.ts'
+import { runForJson } from './support/program.ts'
+
+const script = fileURLToPath(new URL('./support/measure-writes.ts', import.meta.url))
+const pools = 10_000
+
+export async function runWrites({ isQuick, directory, say }: BenchContext): Promise<Report> {
+  const seconds = isQuick ? 2 : 15
+  say(`${pools} pools, ${seconds} s for each number of clients`)
+  const dataDir = join(directory, 'data')
+  const args = [script, dataDir, String(pools), String(seconds), '1,16,64,256']
+  const runs = await runForJson<WriteRun[]>(args)
+  const figures: Record<string, Figure> = {}
+  for (const { clients, writes, perSecond, p99Ms } of runs) {
+    figures[`writes.${clients}.per-write`] = { value: 1_000 / perSecond, unit: 'ms', n: writes }
+    figures[`writes.${clients}.p99`] = { value: p99Ms, unit: 'ms', n: writes }
+  }
+  return {
+    tables: [
+      {
+        title: `Writes to ${pools} pools and as many services, local origin`,
+        columns: ['clients', 'writes/s', 'p50 ms', 'p99 ms', 'writes', 'commits', 'CPU ms/write'],
+        rows: runs.map((run) => [
+          String(run.clients),
+          fixed(run.perSecond, 0),
+          fixed(run.p50Ms, 0),
+          fixed(run.p99Ms, 0),
+          String(run.writes),
+          String(run.commits),
+          fixed(run.cpuMsPerWrite, 1),
+        ]),
+        notes: [
+          'a write is answered when its commit is flushed, compiled, signed, and active on a node with one responder',
+          'each changes another pool; a client sends its next write when it has the answer',
+          'per-write of the figures is the time between two answers, all clients together',
+        ],
+      },
+    ],
+    figures,
+  }
+}
