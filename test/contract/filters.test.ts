@@ -1,0 +1,305 @@
+// What every filter and every algorithm with a policy promises. A new one gets its row in `steps`.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { plainRouting } from '#bundle/model.ts'
+import type { BundleModel, MemberModel, RoutingModel } from '#bundle/model.ts'
+import { algorithms } from '#routing/algorithms.ts'
+import { isCandidate, rebuildPool } from '#routing/candidates.ts'
+import { filterNamed, filters } from '#routing/filters.ts'
+import { MemberOut } from '#routing/state.ts'
+import { Family } from '#routing/strategy.ts'
+import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { asnRule, routingSite } from '#test/support/routing-site.ts'
+import type { RoutingSite, World } from '#test/support/routing-site.ts'
+
+const world: World = {
+  countries: [
+    ['10.0.0.0/9', 'DE'],
+    ['10.128.0.0/10', 'FR'],
+    ['10.192.0.0/16', 'JP'],
+    ['2001:db8::/33', 'DE'],
+  ],
+  operators: [
+    ['10.0.0.0/10', 64_500, 'Example Net'],
+    ['10.64.0.0/16', 64_501, 'Other Carrier'],
+  ],
+  places: [
+    ['10.0.0.0/9', 50.1, 8.7],
+    ['10.128.0.0/10', 48.9, 2.4],
+    ['10.192.0.0/16', 35.7, 139.7],
+  ],
+}
+
+const weights = [1, 2, 3, 4, 90]
+/** Seven addresses, two of them IPv6, each with another region, priority and weight. */
+const addresses = [
+  ...weights.map((_, i) => `192.0.2.${i + 1}`),
+  '2001:db8:ffff::1',
+  '2001:db8:ffff::2',
+]
+const regions = ['DE', 'continent:EU', 'JP', 'unknown', 'FR', 'DE', 'unknown']
+
+const routing: RoutingModel = {
+  ...plainRouting,
+  mapRules: {
+    v4: [{ start: 0x0a00_0000, end: 0x0a00_ffff, endpoints: ['198.51.100.1', '192.0.2.4'] }],
+    v6: [],
+  },
+  asnRules: [
+    asnRule('198.51.100.1', { asn: 64_500 }),
+    asnRule('192.0.2.2', { asn: 64_500 }),
+    asnRule('192.0.2.3', { org: 'carrier' }),
+  ],
+  endpointLocations: [
+    { endpoint: '192.0.2.1', lat: 50, lon: 8 },
+    { endpoint: '192.0.2.3', lat: 35, lon: 139 },
+  ],
+  signals: { weight: 0.5, static: { DE: 30, JP: 10, FR: 20 } },
+}
+
+const script = 'script:result = candidates.map((one) => one.ip)'
+/** Each step by the name that a service gives it. */
+const steps: readonly (readonly [name: string, chain: readonly string[], algorithm: string])[] = [
+  ...algorithms.map(({ name }) => [`algorithm ${name}`, [], name] as const),
+  ...filters.map(({ name }) => {
+    const text = name === 'script' ? script : name
+    return [`filter ${name}`, [text], ''] as const
+  }),
+]
+
+function modelOf(
+  chain: readonly string[],
+  algorithm: string,
+  members: readonly MemberModel[],
+): BundleModel {
+  return {
+    ...bareModel,
+    zones: [zone('test.')],
+    pools: [pool(1, members)],
+    services: [service(1, 'a.test.', { filterChain: chain, algorithm, pool: 0 })],
+    routing,
+  }
+}
+
+const allMembers = addresses.map((address, i) =>
+  member(address, { weight: weights[i] ?? 1, priority: (i * 3) % 5, region: regions[i]! }),
+)
+
+function siteOf([, chain, algorithm]: (typeof steps)[number], members = allMembers): RoutingSite {
+  const site = routingSite(modelOf(chain, algorithm, members), world)
+  const { state } = site
+  for (let i = 0; i < members.length; i++) state.memberRttMs[i] = 10 * (i + 1)
+  return site
+}
+
+const clients = ['10.0.0.1', '10.64.0.1', '10.130.0.1', '10.192.1.1', '203.0.113.9', '2001:db8::7']
+
+describe('the tables', () => {
+  test('have no name or alias twice', () => {
+    for (const table of [filters, algorithms]) {
+      const names = table.flatMap(({ name, aliases }) => [name, ...aliases])
+      expect(new Set(names).size).toBe(names.length)
+    }
+  })
+
+  test.each([
+    ['geo-ip', 'geo-ip'],
+    ['rum-latency', 'rum'],
+    ['wrr', 'weighted-round-robin'],
+    ['script:result = []', 'script'],
+    ['script', undefined],
+    ['sticky:x', undefined],
+    ['nonsense', undefined],
+  ])('%s is found as %s', (text, name) => {
+    expect(filterNamed(text)?.filter.name).toBe(name)
+  })
+})
+
+describe.each(steps)('%s', (...step) => {
+  test('chooses only members that may answer, and leaves one whenever there is one', () => {
+    const flags = fc.record({
+      healthy: fc.boolean(),
+      enabled: fc.boolean(),
+      weight: fc.constantFrom(0, 1, 7),
+      out: fc.constantFrom(0, 0, MemberOut.Warming, MemberOut.Maintenance),
+      rttMs: fc.constantFrom(0, 3, 80),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(flags, { minLength: addresses.length, maxLength: addresses.length }),
+        fc.constantFrom(...clients),
+        fc.constantFrom(Family.V4, Family.V6),
+        (all, client, family) => {
+          const members = allMembers.map((one, i) => ({ ...one, ...all[i]! }))
+          const { bundle, state, chooseNext } = siteOf(
+            step,
+            members.map(({ enabled, weight, ...rest }) => ({ ...rest, enabled, weight })),
+          )
+          for (const [i, { healthy, out, rttMs }] of all.entries()) {
+            state.memberHealthy[i] = healthy ? 1 : 0
+            state.memberOut[i] = out
+            state.memberRttMs[i] = rttMs
+          }
+          rebuildPool(bundle, state, 0)
+          const isOfFamily = (i: number): boolean => i < bundle.poolCount4[0]! === (family === 0)
+          const candidates = all
+            .map((_, i) => i)
+            .filter((i) => isCandidate(bundle, state, i) && isOfFamily(i))
+          const { addresses: chosen } = chooseNext(client, 0, family)
+          expect(chosen.length).toBe(candidates.length === 0 ? 0 : 1)
+          for (const one of chosen) expect(candidates).toContain(one)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('chooses the same again from the same state and seed', () => {
+    const once = siteOf(step)
+    const again = siteOf(step)
+    for (let i = 0; i < 300; i++) {
+      const client = clients[i % clients.length]!
+      expect(again.chooseNext(client)).toEqual(once.chooseNext(client))
+    }
+  })
+
+  test('puts as many different members into a reply as the service wants', () => {
+    const [, chain, algorithm] = step
+    const model = modelOf(chain, algorithm, allMembers)
+    const services = model.services.map((one) => ({ ...one, answerCount: 3 }))
+    const site = routingSite({ ...model, services }, world)
+    for (const client of clients) {
+      const { addresses: chosen } = site.chooseNext(client)
+      expect(new Set(chosen).size).toBe(chosen.length)
+      expect(chosen.length).toBeGreaterThan(0)
+      expect(chosen.length).toBeLessThanOrEqual(3)
+    }
+  })
+
+  test('says a scope of no more bits than the address has', () => {
+    const { chooseNext } = siteOf(step)
+    for (const client of clients) {
+      const { scope } = chooseNext(client)
+      expect(scope).toBeGreaterThanOrEqual(0)
+      expect(scope).toBeLessThanOrEqual(client.includes(':') ? 128 : 32)
+    }
+  })
+
+  // Words above 2^31: as numbers that are handed on they would be objects.
+  test.each(['203.0.113.9', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'])(
+    'allocates nothing for %s, whose scope is wanted',
+    (client) => {
+      const site = siteOf(step)
+      site.chooseNext(client)
+      expect(allocatedBytesPerCall(site)).toBeLessThan(0.05)
+    },
+  )
+})
+
+/** As in the contract of strategies; the chain is run as the answer path runs it. */
+function allocatedBytesPerCall({ runAgain }: RoutingSite): number {
+  const callsPerWindow = 20_000
+  const growth = new Float64Array(41)
+  for (let window = 0; window < growth.length; window++) {
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < callsPerWindow; i++) runAgain()
+    growth[window] = process.memoryUsage().heapUsed - before
+  }
+  const own = new Float64Array(21).map(() => {
+    const before = process.memoryUsage().heapUsed
+    return process.memoryUsage().heapUsed - before
+  })
+  return (growth.slice(20).sort()[10]! - own.sort()[10]!) / callsPerWindow
+}
+
+describe('shares of a million answers', () => {
+  const draws = 1_000_000
+  const even = [0.2, 0.2, 0.2, 0.2, 0.2]
+  const byWeight = [0.01, 0.02, 0.03, 0.04, 0.9]
+  // Round trips of 10, 20, 30, 40 and 50 ms.
+  const inverse = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]
+  const sum = inverse.reduce((a, b) => a + b)
+  const byRtt = inverse.map((one) => one / sum)
+
+  test.each([
+    ['filter round-robin', even, true],
+    ['filter weighted-round-robin', byWeight, false],
+    ['filter latency', byRtt, false],
+    ['filter rum', byRtt, false],
+    // Priorities are 0, 3, 1, 4, 2.
+    ['filter failover', [0, 0, 1, 0, 0], true],
+    // Without geo data for the client all take turns.
+    ['algorithm geo-ip', even, true],
+    ['algorithm asn', even, true],
+    ['algorithm map-file', [1, 0, 0, 0, 0], true],
+    // The client's region has no member: the bonus is nobody's.
+    ['algorithm latency', byRtt, false],
+  ])('%s', (name, expected, isExact) => {
+    const site = siteOf(steps.find(([known]) => known === name)!)
+    const picks = Array<number>(weights.length).fill(0)
+    site.choose('203.0.113.9')
+    site.state.serviceCursor.fill(0)
+    for (let i = 0; i < draws; i++) {
+      site.runAgain()
+      picks[site.chain.members[0]!]! += 1
+    }
+    for (const [i, share] of expected.entries()) {
+      const slack = isExact ? 0 : 5 * Math.sqrt(draws * share * (1 - share))
+      expect(Math.abs(picks[i]! - draws * share)).toBeLessThanOrEqual(slack)
+    }
+  })
+})
+
+describe('sticky', () => {
+  const pinsOf = (site: RoutingSite): number[] =>
+    Array.from({ length: 20_000 }, (_, i) => {
+      const client = `172.${16 + (i >> 12)}.${(i >> 4) & 255}.${(i & 15) * 16}`
+      return site.chooseNext(client).addresses[0]!
+    })
+
+  test.each(['sticky', 'sticky-weighted'])('%s moves only the clients of a lost member', (name) => {
+    const members = Array.from({ length: 10 }, (_, i) => member(`192.0.2.${i + 1}`))
+    const site = routingSite(modelOf([name], '', members), world)
+    const before = pinsOf(site)
+    site.state.memberHealthy[3] = 0
+    rebuildPool(site.bundle, site.state, 0)
+    const after = pinsOf(site)
+    for (const [i, pin] of before.entries()) {
+      if (pin !== 3) expect(after[i]).toBe(pin)
+      else expect(after[i]).not.toBe(3)
+    }
+    site.state.memberHealthy[3] = 1
+    rebuildPool(site.bundle, site.state, 0)
+    expect(pinsOf(site)).toEqual(before)
+  })
+
+  test.each([
+    ['sticky', [0.25, 0.25, 0.25, 0.25]],
+    ['sticky-weighted', [0.1, 0.2, 0.3, 0.4]],
+  ])('%s spreads client networks as it should', (name, shares) => {
+    const members = [1, 2, 3, 4].map((weight) => member(`192.0.2.${weight}`, { weight }))
+    const site = routingSite(modelOf([name], '', members), world)
+    const networks = 40_000
+    const picks = [0, 0, 0, 0]
+    for (let i = 0; i < networks; i++) {
+      const { addresses: chosen } = site.chooseNext(
+        `${20 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}.9`,
+      )
+      picks[chosen[0]!]! += 1
+    }
+    for (const [i, share] of shares.entries()) {
+      const slack = 5 * Math.sqrt(networks * share * (1 - share))
+      expect(Math.abs(picks[i]! - networks * share)).toBeLessThanOrEqual(slack)
+    }
+  })
+
+  test.each([
+    ['192.0.2.1', '192.0.2.254', 24],
+    ['2001:db8::1', '2001:db8:0:0:ffff::1', 64],
+    ['::ffff:192.0.2.1', '192.0.2.9', 24],
+  ])('%s and %s are one network, and the scope says so', (one, other, scope) => {
+    const site = routingSite(modelOf(['sticky'], '', allMembers), world)
+    expect(site.choose(one)).toEqual(site.choose(other))
+    expect(site.choose(one).scope).toBe(scope)
+  })
+})

@@ -1,0 +1,157 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { backupName, takeBackup } from '#state/backup/backups.ts'
+import { restoreBackup } from '#state/backup/restore-backup.ts'
+import { writeBackup } from '#state/backup/write-backup.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { copyThrough, everything, fill } from '#test/support/filled-state.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { emptyTables } from '#test/support/sql-tables.ts'
+import { newUser, valueOf } from '#test/support/store-values.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
+  const state = useState(adapter)
+
+  test('brings everything back, and what was counted once still counts once', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    await fill(state())
+    const before = await everything(state())
+    expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
+    await emptyTables(state().sql)
+    const restored = await restoreBackup(state().sql, path)
+    expect(restored).toMatchObject({ ok: true })
+    expect(restored.ok && restored.value).toBeGreaterThan(1_200)
+    expect(await everything(state())).toEqual(before)
+    const again = [{ tenantId: 'acme', period: '100000', dnsQueries: 1, apiCalls: 1 }]
+    await valueOf(state().usage.add({ id: 'b1', nowMs: 1, records: again }))
+    expect(await everything(state())).toEqual(before)
+  })
+
+  test('an empty database has one, too', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    expect(await copyThrough(path, state(), state())).toBe(0)
+  })
+
+  test('is one moment, whatever is written meanwhile', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    const record = { tenantId: 'w', period: '100000', dnsQueries: 1, apiCalls: 0 }
+    await fill(state())
+    let isOver = false
+    const writing = (async () => {
+      for (let n = 0; !isOver; n++) {
+        await valueOf(state().usage.add({ id: `w${n}`, nowMs: 1, records: [record] }))
+      }
+    })()
+    for (let round = 0; round < 3; round++) {
+      expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
+    }
+    isOver = true
+    await writing
+    await emptyTables(state().sql)
+    expect((await restoreBackup(state().sql, path)).ok).toBe(true)
+    // One transaction wrote the hour and the batch, and they are in two tables.
+    const [hour] = await valueOf(state().usage.range('w', '100000', '100000'))
+    const batches = await valueOf(
+      state().sql.repeatable((db) =>
+        db.selectFrom('usage_batches').select('id').where('id', 'like', 'w%').execute(),
+      ),
+    )
+    expect(batches.length).toBeGreaterThan(0)
+    expect(hour?.dnsQueries).toBe(batches.length)
+  })
+
+  test('can be read by its owner only, and leaves nothing half-written', async () => {
+    const directory = tempDir('backup')
+    await writeBackup(state().sql, join(directory, 'x.db'), 1_000)
+    expect(statSync(join(directory, 'x.db')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(directory)).toEqual(['x.db'])
+    const nowhere = await writeBackup(state().sql, join(directory, 'none', 'x.db'), 1_000)
+    expect(nowhere).toMatchObject({ ok: false })
+    expect(!nowhere.ok && nowhere.error).toContain('ENOENT')
+    expect(state().status()).toMatchObject({ state: 'up' })
+  })
+
+  test('a database that has something is left alone', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    await valueOf(state().users.create(newUser('u1')))
+    await writeBackup(state().sql, path, 1_000)
+    const result = await restoreBackup(state().sql, path)
+    expect(result).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('not empty') as string,
+    })
+  })
+
+  const damages: readonly [string, (bytes: Buffer) => Buffer, RegExp][] = [
+    ['cut', (bytes) => bytes.subarray(0, bytes.length - 40), /cut or changed/],
+    ['cut at a line', (bytes) => rewritten(bytes, (lines) => lines.slice(0, -1)), /cut or changed/],
+    ['changed', (bytes) => rewritten(bytes, (lines) => swapped(lines, 'User', 'Evil')), /changed/],
+    ['empty', () => Buffer.alloc(0), /cut or changed/],
+    ['not gzip', () => Buffer.from('select 1;'), /cut or changed/],
+    [
+      'of another program',
+      (b) => rewritten(b, (l) => swapped(l, 'gslbd-', 'other-')),
+      /not a backup/,
+    ],
+    [
+      'of a newer program',
+      (b) => rewritten(b, (l) => swapped(l, '"schema":', '"schema":9')),
+      /newer/,
+    ],
+    [
+      'of other tables',
+      (b) => rewritten(b, (l) => swapped(l, '"table":"users"', '"table":"pg_authid"')),
+      /cut or changed/,
+    ],
+  ]
+
+  test.each(damages)('a file that is %s is refused whole', async (_what, damage, sentence) => {
+    const path = join(tempDir('backup'), 'x.db')
+    await valueOf(state().users.create(newUser('u1')))
+    await writeBackup(state().sql, path, 1_000)
+    await emptyTables(state().sql)
+    writeFileSync(path, damage(readFileSync(path)))
+    const result = await restoreBackup(state().sql, path)
+    expect(result).toMatchObject({ ok: false, error: expect.stringMatching(sentence) as string })
+    expect(await valueOf(state().users.hasAny())).toBe(false)
+  })
+
+  test('the newest are kept, and files of other names', async () => {
+    const directory = join(tempDir('backup'), 'below')
+    const time = new FakeTime(Date.UTC(2026, 11, 31, 23, 30, 5))
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'gslbd-notes.db'), '')
+    for (let i = 0; i < 4; i++) {
+      const taken = await takeBackup(state().sql, { directory, keep: 2 }, time.clock)
+      expect(taken).toMatchObject({
+        ok: true,
+        value: { removed: i < 2 ? [] : [expect.anything()] },
+      })
+      time.pass(3_600_000)
+    }
+    expect(readdirSync(directory).toSorted()).toEqual([
+      'gslbd-20270101T013005.db',
+      'gslbd-20270101T023005.db',
+      'gslbd-notes.db',
+    ])
+    for (let i = 0; i < 3; i++) {
+      expect((await takeBackup(state().sql, { directory, keep: 0 }, time.clock)).ok).toBe(true)
+      time.pass(3_600_000)
+    }
+    expect(readdirSync(directory)).toHaveLength(6)
+  })
+})
+
+test('a name is the moment in UTC', () => {
+  expect(backupName(Date.UTC(2026, 0, 2, 3, 4, 5, 678))).toBe('gslbd-20260102T030405.db')
+})
+
+function rewritten(bytes: Buffer, change: (lines: string[]) => string[]): Buffer {
+  return gzipSync(change(gunzipSync(bytes).toString().trimEnd().split('\n')).join('\n') + '\n')
+}
+
+const swapped = (lines: string[], from: string, to: string): string[] =>
+  lines.map((line) => line.replace(from, to))

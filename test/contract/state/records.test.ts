@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { settingsLimits } from '#state/ports/settings.ts'
+import { usageLimits } from '#state/ports/usage.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { auditEntry, codeOf, hostileTexts, valueOf } from '#test/support/store-values.ts'
+
+describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
+  const state = useState(adapter)
+
+  describe('the licence', () => {
+    test('has one install id, whichever of many nodes asks first', async () => {
+      const { licences } = state()
+      const candidates = Array.from({ length: 6 }, (_, i) => `${i}`.repeat(32))
+      const records = await Promise.all(candidates.map((one) => valueOf(licences.load(one))))
+      const installIds = new Set(records.map(({ installId }) => installId))
+      expect(installIds.size).toBe(1)
+      expect(candidates).toContain([...installIds][0])
+      expect(records[0]).toMatchObject({ licence: null, trial: null })
+    })
+
+    test('is kept with its source until it is removed', async () => {
+      const { licences } = state()
+      await valueOf(licences.load('i'))
+      const licence = { token: 'payload.signature', source: 'api', savedAtMs: 5_000 }
+      await valueOf(licences.saveLicence(licence))
+      expect((await valueOf(licences.load('j'))).licence).toEqual(licence)
+      await valueOf(licences.saveLicence(null))
+      expect(await valueOf(licences.load('j'))).toEqual({
+        installId: 'i',
+        licence: null,
+        trial: null,
+      })
+    })
+
+    test('has one trial: the first stays', async () => {
+      const { licences } = state()
+      await valueOf(licences.load('i'))
+      const first = { kind: 'offline', startedAtMs: 1, expiresAtMs: 2 } as const
+      expect(await valueOf(licences.beginTrial(first))).toEqual(first)
+      const second = { kind: 'online', startedAtMs: 3, expiresAtMs: 4 } as const
+      expect(await valueOf(licences.beginTrial(second))).toEqual(first)
+      expect((await valueOf(licences.load('i'))).trial).toEqual(first)
+    })
+  })
+
+  describe('settings', () => {
+    const values = [null, true, 1.5, 'text', [1, [2]], { a: { b: 'ü' } }, ...hostileTexts]
+
+    test.each(values.map((value) => [value]))('are given back as they were set: %j', async (v) => {
+      const { settings } = state()
+      await valueOf(settings.set('key', v, 1))
+      expect(await valueOf(settings.get('key'))).toEqual(v)
+    })
+
+    test('are replaced, listed by key and deleted', async () => {
+      const { settings } = state()
+      expect(await valueOf(settings.get('b'))).toBeUndefined()
+      await valueOf(settings.set('b', 1, 1))
+      await valueOf(settings.set('a', 2, 1))
+      await valueOf(settings.set('b', 3, 2))
+      expect([...(await valueOf(settings.list()))]).toEqual([
+        ['a', 2],
+        ['b', 3],
+      ])
+      expect(await valueOf(settings.delete('b'))).toBe(true)
+      expect(await valueOf(settings.delete('b'))).toBe(false)
+    })
+
+    test('what is made once is made once', async () => {
+      const { settings } = state()
+      const made = await Promise.all([1, 2, 3, 4].map((n) => valueOf(settings.putFirst('k', n, 1))))
+      expect(new Set(made).size).toBe(1)
+      expect(await valueOf(settings.get('k'))).toBe(made[0])
+    })
+
+    test('have a size', async () => {
+      const { settings } = state()
+      const large = 'x'.repeat(settingsLimits.valueBytesMax)
+      expect(await codeOf(settings.set('k', large, 1))).toBe('too-large')
+    })
+  })
+
+  describe('usage', () => {
+    const record = (period: string, dnsQueries: number, apiCalls = 0, tenantId = 'acme') => ({
+      ...{ tenantId, period, dnsQueries, apiCalls },
+    })
+
+    test('adds up, hour by hour, and a batch counts once', async () => {
+      const { usage } = state()
+      const records = [record('2026-11-20T19', 5, 1), record('2026-11-20T19', 2)]
+      await valueOf(usage.add({ id: 'b1', nowMs: 1, records }))
+      await valueOf(usage.add({ id: 'b1', nowMs: 1, records }))
+      await valueOf(usage.add({ id: 'b2', nowMs: 2, records: [record('2026-11-20T19', 1, 1)] }))
+      expect(await valueOf(usage.range('acme', '2026-11-20T19', '2026-11-20T19'))).toEqual([
+        record('2026-11-20T19', 8, 2),
+      ])
+    })
+
+    test('a range includes both ends, crosses months and years, and is sorted', async () => {
+      const { usage } = state()
+      const hours = ['2027-01-01T00', '2026-12-31T23', '2026-11-30T23', '2026-12-01T00']
+      const records = hours.map((hour, i) => record(hour, i + 1))
+      await valueOf(usage.add({ id: 'b', nowMs: 1, records }))
+      const range = async (from: string, to: string): Promise<string[]> =>
+        (await valueOf(usage.range('acme', from, to))).map(({ period }) => period)
+      expect(await range('2026-11-30T23', '2027-01-01T00')).toEqual([...hours].sort())
+      expect(await range('2026-12-01T00', '2026-12-31T23')).toEqual([
+        '2026-12-01T00',
+        '2026-12-31T23',
+      ])
+      expect(await range('2027-01-01T01', '2027-12-31T23')).toEqual([])
+    })
+
+    test("one tenant's hours are not another's", async () => {
+      const { usage } = state()
+      const records = [record('2026-11-20T19', 5), record('2026-11-20T19', 7, 0, 'other')]
+      await valueOf(usage.add({ id: 'b', nowMs: 1, records }))
+      expect(await valueOf(usage.range('other', '2026', '2027'))).toEqual([records[1]])
+      expect(await valueOf(usage.range("acme' or '1'='1", '2026', '2027'))).toEqual([])
+    })
+
+    test('nodes that add the same hours at once lose nothing', async () => {
+      const { usage } = state()
+      const hours = Array.from({ length: 24 }, (_, i) => `2026-11-20T${`${i}`.padStart(2, '0')}`)
+      const batches = Array.from({ length: 16 }, (_, i) => ({
+        id: `b${i}`,
+        nowMs: 1,
+        records: (i % 2 === 0 ? hours : hours.toReversed()).map((hour) => record(hour, 1, 2)),
+      }))
+      await Promise.all(batches.map((batch) => valueOf(usage.add(batch))))
+      expect(await valueOf(usage.range('acme', '2026', '2027'))).toEqual(
+        hours.map((hour) => record(hour, 16, 32)),
+      )
+    })
+
+    test('a range that is too wide is refused, not cut', async () => {
+      const { usage } = state()
+      const max = usageLimits.rangeRecordsMax
+      const records = Array.from({ length: max + 1 }, (_, i) => record(`${100_000 + i}`, 1))
+      await valueOf(usage.add({ id: 'a', nowMs: 1, records: records.slice(0, max) }))
+      expect(await valueOf(usage.range('acme', '0', '9'))).toHaveLength(max)
+      await valueOf(usage.add({ id: 'b', nowMs: 1, records: records.slice(max) }))
+      expect(await codeOf(usage.range('acme', '0', '9'))).toBe('range-too-wide')
+    })
+  })
+
+  describe('the audit copy', () => {
+    const everything = { scope: 'every-tenant', fromMs: 0, toMs: 9_999, limit: 100 } as const
+
+    test('gives entries back, newest first, page by page', async () => {
+      const { audit } = state()
+      const entries = ['a', 'b', 'c', 'd', 'e'].map((id, i) =>
+        auditEntry(id, { atMs: 1_000 + Math.floor(i / 2), requestId: i === 0 ? 'r' : null }),
+      )
+      await valueOf(audit.append(entries))
+      await valueOf(audit.append(entries.slice(0, 2)))
+      const newestFirst = entries.toReversed()
+      expect(await valueOf(audit.query(everything))).toEqual(newestFirst)
+      const first = await valueOf(audit.query({ ...everything, limit: 2 }))
+      expect(first).toEqual(newestFirst.slice(0, 2))
+      const next = await valueOf(audit.query({ ...everything, limit: 2, after: first[1]! }))
+      expect(next).toEqual(newestFirst.slice(2, 4))
+    })
+
+    test('is asked for a time and a tenant', async () => {
+      const { audit } = state()
+      const entries = [1_000, 2_000, 3_000].map((atMs) =>
+        auditEntry(`${atMs}`, { atMs, tenantId: atMs === 2_000 ? 'acme' : 'other' }),
+      )
+      await valueOf(audit.append(entries))
+      const idsOf = async (parts: object): Promise<string[]> =>
+        (await valueOf(audit.query({ ...everything, ...parts }))).map(({ id }) => id)
+      expect(await idsOf({ fromMs: 2_000, toMs: 3_000 })).toEqual(['2000'])
+      expect(await idsOf({ scope: { tenantId: 'acme' } })).toEqual(['2000'])
+      expect(await idsOf({ scope: { tenantId: `x' or true --` } })).toEqual([])
+    })
+
+    test('is pruned by age and by number, oldest first', async () => {
+      const { audit } = state()
+      const entries = Array.from({ length: 10 }, (_, i) => auditEntry(`${i}`, { atMs: i }))
+      await valueOf(audit.append(entries))
+      expect(await valueOf(audit.prune(3, 4))).toBe(6)
+      const left = await valueOf(audit.query(everything))
+      expect(left.map(({ id }) => id)).toEqual(['9', '8', '7', '6'])
+      expect(await valueOf(audit.prune(3, 4))).toBe(0)
+    })
+  })
+})

@@ -1,0 +1,106 @@
+// A node whose data directory cannot be written when it starts: it serves what it has.
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { Site } from '#test/support/site.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const { spawnWith, start, killAll } = useDaemons()
+afterEach(killAll)
+let site: Site
+
+beforeAll(async () => {
+  site = await Site.make('disk')
+  await site.push()
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('the first bundle', async () => (await answerOf(daemon)) === '192.0.2.1')
+  await daemon.stop()
+})
+afterAll(() => site.remove())
+
+async function answerOf(daemon: DaemonProcess): Promise<string> {
+  const [line = ''] = await daemon.answers('www.example.com. A')
+  return line.split(' ').at(-1) ?? ''
+}
+
+/** @returns a module under which every write below `folder` fails with `code` */
+function unwritable(folder: string, code: string): string {
+  const path = join(site.path, `${code}.mjs`)
+  const source = `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { existsSync } = fs
+    const isIn = (path) => String(path).startsWith(${JSON.stringify(folder)})
+    const fail = (path) => {
+      throw Object.assign(new Error('${code}: ' + path), { code: '${code}', path })
+    }
+    const wrap = (name, isWrite) => {
+      const original = fs[name]
+      fs[name] = (...args) => isWrite(...args) ? fail(args[0]) : original(...args)
+    }
+    wrap('openSync', (path, flags = 'r') => flags !== 'r' && isIn(path))
+    wrap('writeFileSync', (path) => isIn(path))
+    wrap('mkdirSync', (path) => isIn(path) && !existsSync(path))
+    for (const name of ['renameSync', 'linkSync']) wrap(name, (_from, to) => isIn(to))
+    wrap('rmSync', (path) => isIn(path) && existsSync(path))
+    syncBuiltinESMExports()
+  `
+  writeFileSync(path, source)
+  return path
+}
+
+const faults = [
+  { what: 'is full', code: 'ENOSPC', says: 'the disk is full' },
+  { what: 'is read-only', code: 'EROFS', says: 'the file system is read-only' },
+  { what: 'belongs to somebody else', code: 'EACCES', says: 'this user may not write there' },
+] as const
+
+describe('a data directory that', () => {
+  test.each(faults)('$what is served from, and the log and the API say so', async (fault) => {
+    const module = unwritable(site.dataDir, fault.code)
+    const daemon = spawnWith(module, 'serve', '--settings', site.settingsFile)
+    await daemon.running()
+    expect(await answerOf(daemon)).toBe('192.0.2.1')
+    const line = daemon.logged(`the data directory ${site.dataDir} cannot be written`)
+    expect(line?.level).toBe('error')
+    expect(line?.msg).toContain(fault.says)
+    expect(line?.msg).toContain('the last bundle is served')
+    expect(await daemon.health()).toBe('degraded')
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+    expect(existsSync(join(site.dataDir, 'lock'))).toBe(false)
+  })
+
+  test.each(faults)('$what and holds no bundle is an error that says what to do', async (fault) => {
+    const empty = join(site.path, `empty-${fault.code}`)
+    const module = unwritable(empty, fault.code)
+    const daemon = spawnWith(module, 'serve', '--data-dir', empty)
+    expect(await daemon.ended).toEqual({ code: 1, signal: null })
+    expect(daemon.stderr).toContain(`the data directory ${empty} cannot be made`)
+    expect(daemon.stderr).toContain(fault.says)
+    expect(daemon.stderr).toContain('--data-dir')
+  })
+
+  test('is full and whose only bundle is damaged is an error, before "stopped"', async () => {
+    const copy = await Site.make('damaged')
+    try {
+      await copy.push()
+      const first = await start('serve', '--settings', copy.settingsFile)
+      await waitUntil('the bundle', async () => (await answerOf(first)) === '192.0.2.1')
+      await first.stop()
+      rmSync(join(copy.dataDir, 'node', 'previous.json'), { force: true })
+      writeFileSync(join(copy.dataDir, 'node', 'active.json'), '{')
+      const module = unwritable(copy.dataDir, 'ENOSPC')
+      const daemon = spawnWith(module, 'serve', '--settings', copy.settingsFile)
+      expect(await daemon.ended).toEqual({ code: 1, signal: null })
+      expect(daemon.stderr).toContain('the disk is full')
+      const said = daemon.log().map(({ msg }) => msg)
+      const reason = said.findIndex((msg) => msg.includes('cannot be written'))
+      expect(reason).toBeGreaterThanOrEqual(0)
+      expect(said.indexOf('gslbd has stopped')).toBeGreaterThan(reason)
+    } finally {
+      copy.remove()
+    }
+  })
+})

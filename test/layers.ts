@@ -1,0 +1,183 @@
+// The layers of gslbd as data: who may import whom, what each may load, and which files are hot.
+
+export interface Layer {
+  readonly folder: string
+  /** One line for the reader of ARCHITECTURE.md. */
+  readonly says: string
+  /** Folders, or parts of one (`dns/name.ts`, `state/ports`), besides the folder itself. */
+  readonly mayImport: readonly string[]
+  /** npm packages. */
+  readonly packages: readonly string[] | 'any'
+  /** Modules of Node, without the `node:`. */
+  readonly node: readonly string[] | 'any'
+}
+
+/** Lowest first. The rows of ARCHITECTURE.md are printed from this table. */
+export const layers: readonly Layer[] = [
+  {
+    folder: 'lib',
+    says: 'the few small words all use: Result, assert, clock, random, durations',
+    mayImport: [],
+    packages: [],
+    node: 'any',
+  },
+  {
+    folder: 'dns',
+    says: 'the RFCs as pure functions on bytes',
+    mayImport: ['lib'],
+    packages: [],
+    node: ['crypto'],
+  },
+  {
+    folder: 'schemas',
+    says: 'every shape that a person or a client can write',
+    mayImport: ['lib', 'dns/name.ts'],
+    packages: ['typebox', 'ajv', 'ajv-formats'],
+    node: ['net'],
+  },
+  {
+    folder: 'bundle',
+    says: 'what the runtime knows: the format, its encoder and its loader. The contract',
+    mayImport: ['lib', 'dns'],
+    packages: [],
+    node: ['crypto'],
+  },
+  {
+    folder: 'routing',
+    says: 'how members are chosen: a file per strategy, algorithm and filter',
+    mayImport: ['lib', 'dns', 'bundle'],
+    packages: ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync'],
+    node: ['crypto'],
+  },
+  {
+    folder: 'compiler',
+    says: 'files in; a bundle or diagnostics out. No network, no clock, no disk',
+    mayImport: ['lib', 'dns', 'schemas', 'bundle', 'routing'],
+    packages: ['yaml', 'ajv', 'typebox'],
+    node: ['crypto'],
+  },
+  {
+    folder: 'gitops',
+    says: 'the only folder that touches Git: poll, verify, hold, publish',
+    mayImport: ['lib', 'schemas', 'bundle', 'compiler'],
+    packages: ['isomorphic-git'],
+    node: 'any',
+  },
+  {
+    folder: 'state',
+    says: 'ports for what is neither in Git nor in a bundle, and their adapters',
+    mayImport: ['lib'],
+    packages: 'any',
+    node: 'any',
+  },
+  {
+    folder: 'runtime',
+    says: 'sockets, the answer path, health probes, the bundle slot',
+    mayImport: ['lib', 'dns', 'bundle', 'routing', 'state/ports'],
+    packages: ['koffi'],
+    node: 'any',
+  },
+  {
+    folder: 'jobs',
+    says: 'what happens on a clock: name, period, function',
+    mayImport: ['lib', 'state/ports', 'gitops'],
+    packages: [],
+    node: 'any',
+  },
+  {
+    folder: 'api',
+    says: 'HTTP in; a commit or a state change out',
+    mayImport: ['lib', 'schemas', 'state/ports', 'gitops', 'compiler', 'bundle', 'routing'],
+    packages: [
+      'ajv',
+      'bcrypt',
+      'cookie',
+      'fastify',
+      'openid-client',
+      'otpauth',
+      'pino',
+      'prom-client',
+      'qrcode',
+      'typebox',
+    ],
+    node: 'any',
+  },
+  {
+    folder: 'cli',
+    says: 'composition roots; the only reader of `process.env`',
+    mayImport: [
+      'lib',
+      'dns',
+      'schemas',
+      'bundle',
+      'routing',
+      'compiler',
+      'gitops',
+      'state',
+      'runtime',
+      'jobs',
+      'api',
+    ],
+    packages: 'any',
+    node: 'any',
+  },
+]
+
+/** Folders that may import anything and that no layer imports. */
+export const outside: readonly string[] = ['test', 'bench', 'bin', 'examples', 'docs']
+
+/** What a folder must not reach through any number of imports, types included. */
+export const unreachable: readonly { readonly from: string; readonly never: readonly string[] }[] =
+  [
+    { from: 'runtime', never: ['compiler', 'gitops', 'schemas', 'api', 'jobs', 'cli'] },
+    { from: 'compiler', never: ['runtime', 'gitops', 'state', 'api', 'jobs', 'cli'] },
+    { from: 'routing', never: ['compiler', 'runtime', 'gitops', 'state', 'api', 'jobs', 'cli'] },
+  ]
+
+/** Modules of Node that code of a folder may load through any number of run-time imports. */
+export const pure: readonly { readonly from: string; readonly node: readonly string[] }[] = [
+  { from: 'compiler', node: ['crypto', 'net'] },
+  { from: 'routing', node: ['crypto'] },
+  { from: 'bundle', node: ['crypto'] },
+  { from: 'dns', node: ['crypto'] },
+]
+
+/** Files under the hot-path law; a trailing slash names a folder. Each must exist. */
+export const hot: readonly string[] = [
+  'runtime/answer.ts',
+  'runtime/answer-policy.ts',
+  'runtime/message.ts',
+  'runtime/transaction.ts',
+  'runtime/question.ts',
+  'runtime/lookup.ts',
+  'runtime/records.ts',
+  'runtime/response-policy.ts',
+  'runtime/edns.ts',
+  'runtime/chaos.ts',
+  'routing/strategies/',
+  'routing/filters/',
+  'routing/algorithms/',
+  'routing/chain.ts',
+  'routing/client.ts',
+  'routing/lookup-client.ts',
+  'routing/networks.ts',
+  'routing/prefer.ts',
+  'routing/choose.ts',
+  'routing/rum-table.ts',
+  'routing/script/reorder.ts',
+  'routing/geo/range-table.ts',
+  'runtime/script/client.ts',
+  'lib/random.ts',
+]
+
+/** Started by name, so nobody imports them. What package.json's scripts start counts as well. */
+export const entries: readonly string[] = ['cli/main.ts', 'bin/build.ts']
+
+/** Complete and tested before the part of the product that calls them; each says which one. */
+export const awaited: readonly string[] = [
+  // The backup job, and the command that restores.
+  'state/backup/backups.ts',
+  'state/backup/restore-backup.ts',
+]
+
+export const sizes = { fileLinesMax: 400, functionLinesMax: 70, columnsMax: 100 } as const

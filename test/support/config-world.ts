@@ -1,0 +1,156 @@
+// The API over a real repository on this machine, with a few tenants: what is written is a commit.
+import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { systemKey, tokenHash } from '#api/auth/policy.ts'
+import { createApp } from '#api/app.ts'
+import { createConfigTenants } from '#api/config-tenants.ts'
+import type { ApiPorts } from '#api/ports.ts'
+import { strictPolicy } from '#compiler/health-check-policy.ts'
+import type { HealthCheckPolicy } from '#compiler/health-check-policy.ts'
+import { createGitopsControl } from '#gitops/control.ts'
+import type { GitopsControl } from '#gitops/control.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin } from '#gitops/origin.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import { devMode, portsOf } from './api-ports.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+import { waitUntil } from './wait-until.ts'
+
+export const rootKey = 'a'.repeat(64)
+/** API key of a tenant: permissions of an operator. */
+export const keyOf = (tenant: string): string => tokenHash(`key of ${tenant}`)
+
+/** Fields that tests look at; each answer has some of them. */
+export interface AnsweredBody {
+  readonly id: string
+  readonly name: string
+  readonly poolId: string | null
+  readonly ipAddress: string
+  readonly port: number
+  readonly weight: number
+  readonly domain: string
+  readonly endpoint: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly error: string
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** Empty when the answer is no object. */
+  readonly body: AnsweredBody
+  /** Empty when the answer is no list. */
+  readonly list: readonly AnsweredBody[]
+}
+
+export interface ConfigWorld {
+  readonly ports: ApiPorts
+  readonly app: ReturnType<typeof createApp>
+  readonly control: GitopsControl
+  readonly gitdir: string
+  readonly git: (...args: string[]) => string
+  /** @param path below /api/v1 @param by a bearer token */
+  readonly call: (
+    by: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Answered>
+  readonly close: () => Promise<void>
+}
+
+export interface ConfigWorldOptions {
+  readonly checkPolicy?: HealthCheckPolicy
+  readonly ports?: Partial<ApiPorts>
+}
+
+/** Tenants `default`, `acme` and `zenith`; system administrator by `rootKey`. */
+export async function startConfigWorld({
+  checkPolicy = strictPolicy,
+  ports: brought = {},
+}: ConfigWorldOptions = {}): Promise<ConfigWorld> {
+  const dataDir = makeTempDir('config-world')
+  const gitdir = originPath(dataDir)
+  const origin = ensureOrigin(gitdir, 'main')
+  if (!origin.ok) throw new Error(origin.error)
+  const control = startControl(dataDir, checkPolicy)
+  await control.start()
+  const tenants = createConfigTenants(control.config, control, systemClock)
+  const tenantOf = new Map(['default', 'acme', 'zenith'].map((id) => [tokenHash(keyOf(id)), id]))
+  const ports = portsOf({
+    auth: { ...devMode, systemKey: systemKey(rootKey) },
+    config: control.config,
+    configWriter: control,
+    checkPolicy,
+    tenants,
+    tenantKeys: { findTenant: async (hash: string) => ok(tenantOf.get(hash) ?? null) } as never,
+    sessions: { find: async () => ok(null) } as never,
+    ...brought,
+  })
+  const app = createApp(ports, [])
+  const call = callerOf(app)
+  await waitUntil('the first look', () => control.status().code === 'BranchMissing')
+  for (const name of ['acme', 'zenith']) {
+    const made = await ports.configWriter.write({
+      requestId: 'setup',
+      actor: { name: 'setup', address: 'setup@users.gslbd' },
+      operations: [{ verb: 'create', kind: 'Tenant', tenant: name, name, spec: {} }],
+    })
+    if (!made.ok) throw new Error(made.error.message)
+  }
+  return {
+    ports,
+    app,
+    control,
+    gitdir,
+    git: (...args) => execFileSync('git', ['-C', gitdir, ...args], { encoding: 'utf8' }).trim(),
+    call,
+    close: async () => {
+      await app.close()
+      await control.stop()
+      removeTempDir(dataDir)
+    },
+  }
+}
+
+function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsControl {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return createGitopsControl({
+    dataDir,
+    url: '',
+    branch: 'main',
+    pollMs: 30_000,
+    requireSignature: false,
+    allowedSignersPath: '',
+    channel: 'main',
+    signingKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    recordTtlMs: 3_600_000,
+    checkPolicy,
+    resume: null,
+  })
+}
+
+function callerOf(app: ReturnType<typeof createApp>): ConfigWorld['call'] {
+  return async (by, method, path, body, headers = {}) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: `/api/v1${path}`,
+      headers: { ...(by === '' ? {} : { authorization: `Bearer ${by}` }), ...headers },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    })
+    const { statusCode: status, payload: text } = answer
+    const parsed: unknown = /^[[{]/.test(text) ? JSON.parse(text) : {}
+    const isList = Array.isArray(parsed)
+    return {
+      status,
+      headers: answer.headers as Answered['headers'],
+      text,
+      body: (isList ? {} : parsed) as AnsweredBody,
+      list: isList ? (parsed as AnsweredBody[]) : [],
+    }
+  }
+}

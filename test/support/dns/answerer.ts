@@ -1,0 +1,68 @@
+// The answer path without sockets, for tests that ask it a great many things.
+import { encodeBundle } from '#bundle/encode.ts'
+import { loadBundle } from '#bundle/load.ts'
+import { assert } from '#lib/assert.ts'
+import { noRoutingTables } from '#routing/environment.ts'
+import { createRoutingState } from '#routing/candidates.ts'
+import { strategyNamed } from '#routing/strategies.ts'
+import { answer } from '#runtime/answer.ts'
+import { Counters } from '#runtime/counters.ts'
+import { Transaction, Transport } from '#runtime/transaction.ts'
+import type { AnswerSettings, Generation } from '#runtime/transaction.ts'
+import type { StaticConfig } from './fixture.ts'
+import { modelOf } from './model.ts'
+
+export interface Answerer {
+  /**
+   * Writes the reply over the query, as the responders do.
+   *
+   * @returns the reply, or undefined when none would be sent
+   */
+  readonly ask: (query: Uint8Array, transport: Transport) => Buffer | undefined
+  /** Writes the reply into a buffer of its own, as TCP does. */
+  readonly askBeside: (query: Uint8Array, transport: Transport) => Buffer | undefined
+}
+
+const bytesMax = 65_535
+const udpBytesMax = 1_232
+
+export function createAnswerer(
+  config: StaticConfig,
+  settings: Partial<AnswerSettings> = {},
+): Answerer {
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction({ ...defaultSettings, ...settings }, 1, counters)
+  tx.adopt(generationOf(config))
+  const slot = new Uint8Array(bytesMax)
+  const beside = new Uint8Array(bytesMax)
+  const askInto = (query: Uint8Array, transport: Transport, into: Uint8Array) => {
+    tx.transport = transport
+    slot.set(query)
+    const room = transport === Transport.Tcp ? bytesMax : udpBytesMax
+    const length = answer(tx, slot, 0, query.length, into, 0, room)
+    return length === 0 ? undefined : Buffer.from(into.subarray(0, length))
+  }
+  return {
+    ask: (query, transport) => askInto(query, transport, slot),
+    askBeside: (query, transport) => askInto(query, transport, beside),
+  }
+}
+
+const defaultSettings: AnswerSettings = {
+  udpPayloadSize: 1_232,
+  nsid: '',
+  versionBind: '',
+  tcpIdleTimeoutMs: 10_000,
+}
+
+function generationOf(config: StaticConfig): Generation {
+  const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
+    const strategy = strategyNamed(name)
+    assert(strategy !== undefined, `${name} is a strategy`)
+    return strategy.code
+  })
+  const bundle = loadBundle(bytes)
+  assert(bundle.ok, 'what the encoder wrote, the loader takes')
+  const routing = createRoutingState(bundle.value, 1).buffers
+  return { number: 1, bundle: bytes, digest, routing, tables: noRoutingTables }
+}

@@ -1,0 +1,80 @@
+// The zones of fixture.ts as the model that the compiler would hand to the encoder.
+import { hash } from 'node:crypto'
+import { plainRouting } from '#bundle/model.ts'
+import type { BundleModel, PoolModel, ServiceModel } from '#bundle/model.ts'
+import { closestZone } from './fixture.ts'
+import type { StaticConfig, StaticService } from './fixture.ts'
+
+export function modelOf(config: StaticConfig): BundleModel {
+  return {
+    commit: '',
+    zones: config.zones.map(({ name, mname, rname, ttlSeconds, minimumSeconds, nameservers }) => ({
+      name,
+      soa: {
+        mname,
+        rname,
+        refreshSeconds: 3600,
+        retrySeconds: 600,
+        expireSeconds: 86_400,
+        minimumSeconds,
+        ttlSeconds,
+      },
+      nameservers,
+    })),
+    pools: config.services.map(poolOf),
+    services: config.services.map((service, i) => serviceOf(config, service, i)),
+    routing: plainRouting,
+    responseRules: [],
+    rollouts: [],
+    windows: [],
+  }
+}
+
+/** Every service has a pool of its own with one member per address: every answer is known. */
+function poolOf(service: StaticService): PoolModel {
+  return {
+    uid: uidOf('pool', service.domain),
+    name: service.domain,
+    tenant: 'default',
+    healthCheck: null,
+    minHealthy: 0,
+    geoRules: { v4: [], v6: [] },
+    members: service.addresses.map((ipAddress) => ({
+      uid: uidOf('member', `${service.domain} ${ipAddress}`),
+      name: '',
+      ipAddress,
+      port: 443,
+      weight: 1,
+      priority: 0,
+      enabled: service.isDisabled !== true,
+      region: 'unknown',
+      warmupThreshold: 0,
+      rumUrl: '',
+      externalSignalMode: 'and',
+    })),
+  }
+}
+
+function serviceOf(config: StaticConfig, service: StaticService, index: number): ServiceModel {
+  const zone = closestZone(config, service.domain)
+  if (zone === undefined) throw new Error(`${service.domain} is in no zone`)
+  return {
+    uid: uidOf('service', service.domain),
+    name: service.domain,
+    tenant: 'default',
+    domain: service.domain,
+    zone: config.zones.indexOf(zone),
+    algorithm: 'round-robin',
+    filterChain: [],
+    onAllDown: 'empty',
+    answerCount: 1,
+    ttlSeconds: service.ttlSeconds,
+    pool: index,
+  }
+}
+
+/** Unlike what the compiler gives, but unique and the same every time. */
+function uidOf(kind: string, name: string): string {
+  const hex = hash('sha256', `${kind} ${name}`).slice(0, 32)
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

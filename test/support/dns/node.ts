@@ -1,0 +1,108 @@
+// A whole node of ours, threads and sockets included, that serves a static configuration.
+import { generateKeyPairSync } from 'node:crypto'
+import { signChannelRecord, signingKeyFromPem } from '#bundle/channel.ts'
+import type { SigningKey } from '#bundle/channel.ts'
+import { encodeBundle } from '#bundle/encode.ts'
+import { signBundle } from '#bundle/sign.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { strategyNamed } from '#routing/strategies.ts'
+import { DnsNode } from '#runtime/node.ts'
+import type { Publication } from '#runtime/node.ts'
+import { tcpLimits } from '#runtime/tcp-limits.ts'
+import type { TcpLimits } from '#runtime/tcp-limits.ts'
+import type { StaticConfig } from './fixture.ts'
+import { modelOf } from './model.ts'
+import type { RunningServer } from './reference.ts'
+
+/** What an operator sets and a client can see. */
+export interface NodeSettings {
+  readonly nsid?: string
+  readonly versionBind?: string
+  /** Default 127.0.0.1. */
+  readonly listenAddr?: string
+  /** 0: UDP through node:dgram. Default 1: batches, where the machine has them. */
+  readonly threads?: number
+  readonly tcpLimits?: Partial<TcpLimits>
+}
+
+export interface RunningNode extends RunningServer {
+  readonly node: DnsNode
+}
+
+export async function startNode(
+  config: StaticConfig,
+  settings: NodeSettings = {},
+): Promise<RunningNode> {
+  const listenAddr = settings.listenAddr ?? '127.0.0.1'
+  const key = newKey()
+  const errors: string[] = []
+  const node = new DnsNode({
+    threads: {
+      listenAddr,
+      port: 0,
+      threads: settings.threads ?? 1,
+      settings: {
+        udpPayloadSize: 1_232,
+        nsid: settings.nsid ?? '',
+        versionBind: settings.versionBind ?? '',
+        tcpIdleTimeoutMs: settings.tcpLimits?.idleTimeoutMs ?? tcpLimits.idleTimeoutMs,
+      },
+      tcpLimits: settings.tcpLimits ?? {},
+      seed: 1,
+    },
+    store: null,
+    trusted: [key],
+    health: null,
+    geo: null,
+    clock: systemClock,
+    log: errorsInto(errors),
+  })
+  const started = await node.start()
+  if (!started.ok) throw new Error(started.error)
+  const activated = await node.activate(publicationOf(config, key))
+  if (!activated.ok) throw new Error(activated.error.message)
+  return {
+    node,
+    host: listenAddr,
+    port: started.value.port,
+    stop: async () => {
+      await node.stop()
+      // A thread that died and came back has hidden a fault from its clients, not from us.
+      if (errors.length > 0) throw new Error(`the node logged errors: ${errors.join('; ')}`)
+    },
+  }
+}
+
+function publicationOf(config: StaticConfig, key: SigningKey): Publication {
+  const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
+    const strategy = strategyNamed(name)
+    if (strategy === undefined) throw new Error(`there is no strategy ${name}`)
+    return strategy.code
+  })
+  signBundle(bytes, key)
+  const issuedAtMs = systemClock.nowMs()
+  const record = {
+    channel: 'test',
+    seq: 1,
+    digest,
+    previous: '',
+    commit: '',
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + 3_600_000,
+  }
+  return { signedRecord: signChannelRecord(record, key), bundle: bytes }
+}
+
+function newKey(): SigningKey {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+}
+
+function errorsInto(errors: string[]): Log {
+  return {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (fields, message) => errors.push(`${message} ${JSON.stringify(fields)}`),
+  }
+}

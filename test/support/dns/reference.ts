@@ -1,0 +1,164 @@
+// Knot DNS and NSD with the same static zones, to compare our answers with theirs.
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+import { ask } from './client.ts'
+import type { Endpoint } from './client.ts'
+import { zoneFileOf } from './fixture.ts'
+import type { StaticConfig } from './fixture.ts'
+
+export interface RunningServer extends Endpoint {
+  readonly stop: () => Promise<void>
+}
+
+export interface ReferenceServer {
+  readonly name: 'knot' | 'nsd'
+  /** False when the program is not on this machine. */
+  readonly isInstalled: () => boolean
+  readonly start: (config: StaticConfig) => Promise<RunningServer>
+}
+
+interface Program {
+  readonly binary: string
+  readonly args: (configFile: string) => readonly string[]
+  readonly configText: (directory: string, port: number, zones: readonly ZoneFile[]) => string
+}
+
+interface ZoneFile {
+  readonly name: string
+  readonly path: string
+}
+
+const host = '127.0.0.1'
+
+const knot: Program = {
+  binary: 'knotd',
+  args: (configFile) => ['-c', configFile],
+  configText: (directory, port, zones) => `
+server:
+    rundir: ${directory}
+    listen: ${host}@${port}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+    nsid: ""
+    version: ""
+    identity: ""
+database:
+    storage: ${directory}
+log:
+  - target: stderr
+    any: error
+zone:
+${zones.map(knotZone).join('')}`,
+}
+
+const nsd: Program = {
+  binary: 'nsd',
+  args: (configFile) => ['-d', '-c', configFile],
+  configText: (directory, port, zones) => `
+server:
+    ip-address: ${host}@${port}
+    port: ${port}
+    username: ""
+    server-count: 1
+    zonesdir: ${directory}
+    pidfile: ${directory}/nsd.pid
+    logfile: ${directory}/nsd.log
+    xfrdfile: ${directory}/xfrd.state
+    xfrdir: ${directory}
+    zonelistfile: ${directory}/zone.list
+    database: ""
+    hide-version: yes
+    hide-identity: yes
+    rrl-ratelimit: 0
+remote-control:
+    control-enable: no
+${zones.map((zone) => `zone:\n    name: ${zone.name}\n    zonefile: ${zone.path}\n`).join('')}`,
+}
+
+function knotZone({ name, path }: ZoneFile): string {
+  return `  - domain: ${name}
+    file: ${path}
+    zonefile-sync: -1
+    journal-content: none
+`
+}
+
+export const referenceServers: readonly ReferenceServer[] = Object.freeze([
+  { name: 'knot', isInstalled: () => isOnPath(knot), start: (config) => start(knot, config) },
+  { name: 'nsd', isInstalled: () => isOnPath(nsd), start: (config) => start(nsd, config) },
+])
+
+function isOnPath({ binary }: Program): boolean {
+  return spawnSync('sh', ['-c', `command -v ${binary}`]).status === 0
+}
+
+async function start(program: Program, config: StaticConfig): Promise<RunningServer> {
+  const directory = makeTempDir(program.binary)
+  mkdirSync(join(directory, 'zones'))
+  const zones = config.zones.map((zone, i) => {
+    const path = join(directory, 'zones', `${i}.zone`)
+    writeFileSync(path, zoneFileOf(config, zone))
+    return { name: zone.name, path }
+  })
+  const port = await freePort()
+  const configFile = join(directory, `${program.binary}.conf`)
+  writeFileSync(configFile, program.configText(directory, port, zones))
+  const child = spawn(program.binary, program.args(configFile), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const stop = async (): Promise<void> => {
+    await stopChild(child)
+    removeTempDir(directory)
+  }
+  try {
+    await waitUntil(`${program.binary} to answer`, () => isServing({ host, port }, zones))
+  } catch (error) {
+    await stop()
+    throw new Error(`${program.binary} did not start: ${output}`, { cause: error })
+  }
+  return { host, port, stop }
+}
+
+async function isServing(server: Endpoint, zones: readonly ZoneFile[]): Promise<boolean> {
+  for (const { name } of zones) {
+    if ((await ask(server, `${name} SOA`, { tcp: true })).rcode !== 0) return false
+  }
+  return true
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+/** A port free for UDP and TCP at this moment; the programs cannot bind 0 and say which. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(0, host)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const socket = createSocket('udp4')
+    const isFree = await new Promise<boolean>((resolve) => {
+      socket.once('error', () => resolve(false))
+      socket.bind(port, host, () => resolve(true))
+    })
+    if (isFree) socket.close()
+    server.close()
+    await once(server, 'close')
+    if (isFree) return port
+  }
+}

@@ -1,0 +1,137 @@
+// The stores on which the contracts of ephemeral state are tested.
+import { createClient } from '@redis/client'
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
+import type { Clock } from '#lib/clock.ts'
+import { createEphemeral, redisPorts } from '#state/ephemeral.ts'
+import type { EphemeralPorts } from '#state/ephemeral.ts'
+import { Redis } from '#state/redis/redis.ts'
+import { FakeTime } from './fake-time.ts'
+import { startRedis } from './redis-server.ts'
+import type { RedisServer } from './redis-server.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface EphemeralUnderTest {
+  readonly ports: EphemeralPorts
+  readonly clock: Clock
+  /** Lets so much time pass for what is stored. */
+  readonly pass: (durationMs: number) => Promise<void>
+  readonly close: () => void
+}
+
+/** A store for one test, empty; and what ends the server below it. */
+export interface EphemeralAdapter {
+  readonly open: () => Promise<EphemeralUnderTest>
+  readonly stop: () => Promise<void>
+}
+
+export const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
+export const prefix = 'test:'
+
+interface Connected {
+  readonly ports: EphemeralPorts
+  readonly close: () => void
+}
+
+const inMemory =
+  (url: string): (() => Promise<EphemeralAdapter>) =>
+  async () => ({
+    open: async () => {
+      const time = new FakeTime(1_800_000_000_000)
+      const created = createEphemeral({ url, prefix, clock: time.clock, log: silentLog })
+      if (!created.ok) throw new Error(created.error)
+      const pass = async (durationMs: number): Promise<void> => time.pass(durationMs)
+      return { ports: created.value, clock: time.clock, pass, close: created.value.close }
+    },
+    stop: async () => undefined,
+  })
+
+const onRedis =
+  (connect: (url: string, clock: Clock) => Promise<Connected>) =>
+  async (): Promise<EphemeralAdapter> => {
+    const server = await startRedis()
+    return {
+      open: async () => {
+        await flushRedis(server)
+        const time = new FakeTime(Date.now())
+        const pass = async (durationMs: number): Promise<void> => {
+          time.pass(durationMs)
+          await age(server, durationMs)
+        }
+        return { ...(await connect(server.url, time.clock)), clock: time.clock, pass }
+      },
+      stop: server.stop,
+    }
+  }
+
+const alone = onRedis(async (url, clock) => {
+  const redis = new Redis({ url, prefix, clock, log: silentLog })
+  await waitUntil('Redis', () => redis.status().state === 'up')
+  return { ports: redisPorts(redis, clock), close: () => redis.close() }
+})
+
+const withFallback = onRedis(async (url, clock) => {
+  const created = createEphemeral({ url, prefix, clock, log: silentLog })
+  if (!created.ok) throw new Error(created.error)
+  await waitUntil('Redis', () => created.value.status().state === 'up')
+  return { ports: created.value, close: created.value.close }
+})
+
+/** Nobody listens on the port of the second row. */
+const withoutServers: readonly [string, () => Promise<EphemeralAdapter>][] = [
+  ['memory', inMemory('')],
+  ['memory, since Redis is away', inMemory('redis://127.0.0.1:1/0')],
+]
+
+export const ephemeralAdapters = inject('stateServers')
+  ? ([
+      ['Redis', alone],
+      ['Redis with the fallback', withFallback],
+    ] satisfies typeof withoutServers)
+  : withoutServers
+
+/** Call it inside `describe`. @returns the store, empty at the start of each test */
+export function useEphemeral(start: () => Promise<EphemeralAdapter>): () => EphemeralUnderTest {
+  let adapter: EphemeralAdapter
+  let current: EphemeralUnderTest | undefined
+  beforeAll(async () => {
+    adapter = await start()
+  })
+  beforeEach(async () => {
+    current?.close()
+    current = await adapter.open()
+  })
+  afterAll(async () => {
+    current?.close()
+    await adapter.stop()
+  })
+  return () => current!
+}
+
+async function withClient<T>(
+  { url }: RedisServer,
+  work: (send: (...words: string[]) => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  const client = createClient({ url, RESP: 2 })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work((...words) => client.sendCommand(words))
+  } finally {
+    client.destroy()
+  }
+}
+
+export async function flushRedis(server: RedisServer): Promise<void> {
+  await withClient(server, (send) => send('FLUSHALL'))
+}
+
+/** Shortens every life, as if time had passed: no test has to wait. */
+async function age(server: RedisServer, durationMs: number): Promise<void> {
+  await withClient(server, async (send) => {
+    for (const key of (await send('KEYS', `${prefix}*`)) as string[]) {
+      const leftMs = Number(await send('PTTL', key))
+      if (leftMs > durationMs) await send('PEXPIRE', key, `${leftMs - durationMs}`)
+      else if (leftMs >= 0) await send('DEL', key)
+    }
+  })
+}

@@ -1,0 +1,60 @@
+// Something in every table, and all of it read back, to compare databases.
+import { restoreBackup } from '#state/backup/restore-backup.ts'
+import { writeBackup } from '#state/backup/write-backup.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
+
+const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
+
+export async function fill(state: PersistentState): Promise<void> {
+  const { users, roles, tenantKeys, licences, settings, usage, audit, healthVerdicts } = state
+  for (const [i, text] of hostileTexts.entries()) {
+    await valueOf(users.create(newUser(`u${i}`, { displayName: text, passwordHash: null })))
+    await valueOf(settings.set(text, { text, list: [i, null, 1.5] }, i))
+  }
+  await valueOf(users.update('every-tenant', 'u0', { totp, updatedAtMs: 2_000 }))
+  await valueOf(roles.ensureSystem([{ name: 'viewer', permissions: ['pool:read'] }], 1_000))
+  const role = { id: 'r1', name: 'own', tenantId: 'acme', permissions: [], createdAtMs: 1 }
+  await valueOf(roles.create(role))
+  await valueOf(tenantKeys.put('acme', 'a'.repeat(64), 1_000))
+  await valueOf(licences.load('i'.repeat(32)))
+  await valueOf(licences.saveLicence({ token: 'payload.signature', source: 'api', savedAtMs: 5 }))
+  await valueOf(licences.beginTrial({ kind: 'offline', startedAtMs: 1, expiresAtMs: 2 }))
+  const hours = Array.from({ length: 1_200 }, (_, i) => `${100_000 + i}`)
+  const records = hours.map((period, i) => ({
+    ...{ tenantId: 'acme', period, dnsQueries: 2 ** 45 + i, apiCalls: i },
+  }))
+  await valueOf(usage.add({ id: 'b1', nowMs: 1, records }))
+  await valueOf(
+    audit.append([auditEntry('a'), auditEntry('b', { requestId: 'r', durationMs: 0.1 })]),
+  )
+  const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
+  await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
+}
+
+export async function everything(state: PersistentState): Promise<unknown> {
+  const { users, roles, tenantKeys, licences, settings, usage, audit, healthVerdicts } = state
+  return [
+    await valueOf(users.list('every-tenant')),
+    await valueOf(roles.list('every-tenant')),
+    await valueOf(tenantKeys.findTenant('a'.repeat(64))),
+    await valueOf(licences.load('another')),
+    [...(await valueOf(settings.list()))].toSorted(),
+    await valueOf(usage.range('acme', '0', '9')),
+    await valueOf(audit.query({ scope: 'every-tenant', fromMs: 0, toMs: 9_999, limit: 100 })),
+    await healthVerdicts.load(),
+  ]
+}
+
+/** @throws with the sentence when one of the two fails */
+export async function copyThrough(
+  path: string,
+  from: PersistentState,
+  to: PersistentState,
+): Promise<number> {
+  const written = await writeBackup(from.sql, path, 1_000)
+  if (!written.ok) throw new Error(written.error)
+  const restored = await restoreBackup(to.sql, path)
+  if (!restored.ok) throw new Error(restored.error)
+  return restored.value
+}

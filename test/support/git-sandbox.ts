@@ -1,0 +1,79 @@
+// A temporary directory with the real git and ssh-keygen in it, deaf to the machine's own git
+// settings.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export interface GitSandbox {
+  readonly path: string
+  readonly at: (...parts: string[]) => string
+  /** Runs git; returns its standard output, trimmed. */
+  readonly git: (cwd: string, ...args: string[]) => string
+  readonly run: (program: string, args: readonly string[], input?: string | Uint8Array) => string
+  readonly write: (path: string, text: string) => string
+  /** Makes an Ed25519 key with ssh-keygen; returns the private key's path. */
+  readonly sshKey: (name: string) => SandboxKey
+  /** Arguments that make git sign with `key`. */
+  readonly signWith: (key: SandboxKey) => string[]
+}
+
+export interface SandboxKey {
+  readonly path: string
+  /** `ssh-ed25519 AAAA… comment` */
+  readonly publicLine: string
+}
+
+export const gitEnvironment: Readonly<Record<string, string>> = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'Alice',
+  GIT_AUTHOR_EMAIL: 'alice@example.com',
+  GIT_COMMITTER_NAME: 'Alice',
+  GIT_COMMITTER_EMAIL: 'alice@example.com',
+  GIT_TERMINAL_PROMPT: '0',
+  LC_ALL: 'C',
+}
+
+export function gitSandbox(): GitSandbox {
+  const path = mkdtempSync(join(tmpdir(), 'gslbd-git-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  const run: GitSandbox['run'] = (program, args, input) =>
+    execFileSync(program, args, {
+      cwd: path,
+      env: { PATH: process.env['PATH'], HOME: path, ...gitEnvironment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      encoding: 'utf8',
+      ...(input === undefined ? {} : { input }),
+    }).trim()
+  const at = (...parts: string[]): string => join(path, ...parts)
+  const write = (name: string, text: string): string => {
+    mkdirSync(dirname(at(name)), { recursive: true })
+    writeFileSync(at(name), text)
+    return at(name)
+  }
+  const sshKey = (name: string): SandboxKey => {
+    run('ssh-keygen', [
+      '-q',
+      '-t',
+      'ed25519',
+      '-N',
+      '',
+      '-C',
+      `${name}@example.com`,
+      '-f',
+      at(name),
+    ])
+    return { path: at(name), publicLine: run('cat', [at(`${name}.pub`)]) }
+  }
+  return {
+    path,
+    at,
+    run,
+    write,
+    sshKey,
+    git: (cwd, ...args) => run('git', ['-C', cwd, ...args]),
+    signWith: (key) => ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${key.path}`],
+  }
+}

@@ -1,0 +1,55 @@
+// The databases on which the contracts of persistent state are tested.
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
+import { systemClock } from '#lib/clock.ts'
+import { createPersistent } from '#state/persistent.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { startPostgres } from './postgres-server.ts'
+import { emptyTables } from './sql-tables.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Whether real servers are tested, or what needs nothing installed. */
+    readonly stateServers: boolean
+  }
+}
+
+export type PersistentAdapter = () => Promise<{
+  readonly state: PersistentState
+  readonly stop: () => Promise<void>
+}>
+
+const embedded: PersistentAdapter = async () => {
+  const dataDir = makeTempDir('embedded')
+  return { state: await open('', dataDir), stop: async () => removeTempDir(dataDir) }
+}
+
+const postgres: PersistentAdapter = async () => {
+  const server = await startPostgres()
+  return { state: await open(server.url, ''), stop: server.stop }
+}
+
+/** `npm test` takes the embedded one, `npm run test:peers` PostgreSQL. */
+export const persistentAdapters: readonly [string, PersistentAdapter][] = inject('stateServers')
+  ? [['PostgreSQL', postgres]]
+  : [['the embedded database', embedded]]
+
+/** Call it inside `describe`. @returns the state, empty at the start of each test */
+export function useState(adapter: PersistentAdapter): () => PersistentState {
+  let running: Awaited<ReturnType<PersistentAdapter>>
+  beforeAll(async () => {
+    running = await adapter()
+  })
+  beforeEach(() => emptyTables(running.state.sql))
+  afterAll(async () => {
+    await running.state.close()
+    await running.stop()
+  })
+  return () => running.state
+}
+
+async function open(url: string, dataDir: string): Promise<PersistentState> {
+  const opened = await createPersistent({ url, dataDir, node: 'n1', clock: systemClock })
+  if (!opened.ok) throw new Error(opened.error)
+  return opened.value
+}

@@ -1,0 +1,100 @@
+// A PostgreSQL server of one test file: its own directory, a free port, killed by its process id.
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, globSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface PostgresServer {
+  readonly url: string
+  /** SIGKILL; returns when the process is gone. */
+  readonly kill: () => Promise<void>
+  /** On the same port, with the same data. */
+  readonly start: () => Promise<void>
+  /** Ends it and removes its data. */
+  readonly stop: () => Promise<void>
+}
+
+const host = '127.0.0.1'
+/** PostgreSQL refuses to run as root. */
+const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const directory = makeTempDir('postgres')
+  const data = join(directory, 'data')
+  if (account.uid !== undefined) chownSync(directory, account.uid, account.gid!)
+  run(program('initdb'), ['-D', data, '-U', 'gslbd', '--auth=trust', '-E', 'UTF8', '--no-sync'])
+  const port = await freePort()
+  let child: ChildProcess | undefined
+  const start = async (): Promise<void> => {
+    await waitUntil('PostgreSQL to start', async () => {
+      // After SIGKILL it does not start before the last of its old processes is gone.
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) {
+        child = spawn(program('postgres'), argumentsOf(data, directory, port), {
+          ...account,
+          cwd: directory,
+          stdio: 'ignore',
+        })
+      }
+      return await accepts(port)
+    })
+  }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+  await start()
+  return {
+    url: `postgresql://gslbd:secret-word@${host}:${port}/postgres`,
+    start,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      await end('SIGQUIT')
+      removeTempDir(directory)
+    },
+  }
+}
+
+function argumentsOf(data: string, directory: string, port: number): string[] {
+  const settings = { listen_addresses: host, unix_socket_directories: directory, fsync: 'off' }
+  const pairs = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+  return ['-D', data, '-p', `${port}`, ...pairs]
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, host)
+  try {
+    // A start-up message for SSL; a server that is ready answers with one letter.
+    socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))
+    await once(socket, 'data', { signal: AbortSignal.timeout(1_000) })
+    const isReady = program('pg_isready')
+    return spawnSync(isReady, ['-h', host, '-p', `${port}`]).status === 0
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+function program(name: string): string {
+  const inPath = (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, name))
+  const found = [...inPath, ...globSync(`/usr/lib/postgresql/*/bin/${name}`)].find(existsSync)
+  if (found === undefined) throw new Error(`install PostgreSQL: ${name} is not on this machine`)
+  return found
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, args, { ...account, cwd: '/', encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command}: ${stderr}`)
+}
+
+function accountOf(name: string): { uid?: number; gid?: number } {
+  const id = (flag: string): number => Number(spawnSync('id', [flag, name]).stdout.toString())
+  return { uid: id('-u'), gid: id('-g') }
+}

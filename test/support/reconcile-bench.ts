@@ -1,0 +1,120 @@
+// A reconciler over a real repository, with a compiler that only hashes, and a list of what it
+// published.
+import { generateKeyPairSync, hash } from 'node:crypto'
+import { join } from 'node:path'
+import { signingKeyFromPem } from '#bundle/channel.ts'
+import type { SigningKey } from '#bundle/channel.ts'
+import type { CompilePort } from '#gitops/compile-port.ts'
+import type { ConfigSource } from '#gitops/config-source.ts'
+import { createLocalSource } from '#gitops/local-source.ts'
+import type { Position, Publication } from '#gitops/publication.ts'
+import { Publisher } from '#gitops/publisher.ts'
+import { Reconciler } from '#gitops/reconcile.ts'
+import { loadState } from '#gitops/stored-state.ts'
+import type { GitopsStatus } from '#gitops/status.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
+
+export interface BenchOptions {
+  readonly gitdir: string
+  readonly dataDir: string
+  readonly allowedSignersPath: string
+  readonly requireSignature?: boolean
+  readonly source?: ConfigSource
+  readonly resume?: Position | null
+  readonly key?: SigningKey
+  readonly clock?: Clock
+  readonly compiler?: CompilePort
+  readonly onPublish?: (publication: Publication) => void
+}
+
+export interface Bench {
+  readonly published: Publication[]
+  /** Lines for the log. */
+  readonly changes: string[]
+  readonly compiler: HashingCompiler
+  readonly check: () => Promise<GitopsStatus>
+}
+
+export function newSigningKey(): SigningKey {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+}
+
+export function reconcileBench(options: BenchOptions): Bench {
+  const statePath = join(options.dataDir, 'gitops', 'state.json')
+  const state = loadState(statePath)
+  if (!state.ok) throw new Error(state.error)
+  const published: Publication[] = []
+  const changes: string[] = []
+  const clock = options.clock ?? systemClock
+  const compiler = new HashingCompiler()
+  const reconciler = new Reconciler({
+    source: options.source ?? createLocalSource(options.gitdir, 'main'),
+    compiler: options.compiler ?? compiler,
+    publisher: new Publisher({
+      state: state.value,
+      statePath,
+      resume: options.resume ?? null,
+      channel: 'main',
+      key: options.key ?? newSigningKey(),
+      recordTtlMs: 86_400_000,
+      clock,
+      handOver: (publication) => {
+        options.onPublish?.(publication)
+        published.push(publication)
+      },
+    }),
+    clock,
+    branch: 'main',
+    requireSignature: options.requireSignature ?? true,
+    allowedSignersPath: options.allowedSignersPath,
+    report: (_status, change) => {
+      if (change !== '') changes.push(change)
+    },
+  })
+  const check = async (): Promise<GitopsStatus> => {
+    await reconciler.check()
+    return reconciler.status
+  }
+  return { published, changes, compiler, check }
+}
+
+/** "Compiles" a tree to a list of its files; a file with the word `broken` is an error. */
+export class HashingCompiler implements CompilePort {
+  readonly #known = new Set<string>()
+  /** Files whose bytes were handed over, in order. */
+  readonly read: string[] = []
+  runs = 0
+
+  has = (blobId: string): boolean => this.#known.has(blobId)
+  isRead = (path: string): boolean => path.endsWith('.yaml')
+
+  compile: CompilePort['compile'] = (files) => {
+    this.runs++
+    const broken = []
+    for (const { path, blobId, bytes } of files) {
+      if (bytes === null) continue
+      this.read.push(path)
+      if (Buffer.from(bytes).includes('broken')) broken.push(path)
+      else this.#known.add(blobId)
+    }
+    if (broken.length > 0) {
+      const diagnostics = broken.map((path) => ({
+        severity: 'error' as const,
+        code: 'test-broken',
+        file: path,
+        line: 1,
+        column: 1,
+        message: 'the file is broken',
+        help: 'mend it',
+        text: `${path}:1:1: the file is broken`,
+      }))
+      return { ok: false, diagnostics, total: broken.length, errors: broken.length }
+    }
+    const list = files.map(({ path, blobId, kind }) => `${path} ${blobId} ${kind}\n`).join('')
+    // Room for the signature block that publishing fills.
+    const bytes = new Uint8Array(4_096)
+    return { ok: true, bytes, digest: hash('sha256', list), diagnostics: [], total: 0 }
+  }
+}

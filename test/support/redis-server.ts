@@ -1,0 +1,72 @@
+// A Redis server of one test file: a free port, no files, killed by its process id.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { freePort } from './free-port.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface RedisServer {
+  readonly url: string
+  /** SIGKILL; returns when the process is gone. */
+  readonly kill: () => Promise<void>
+  /** On the same port, with what it knew. */
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+const host = '127.0.0.1'
+
+/** @param appendfsync  `always`: SIGKILL loses nothing that was acknowledged */
+export async function startRedis(
+  appendfsync: 'everysec' | 'always' = 'everysec',
+): Promise<RedisServer> {
+  const directory = makeTempDir('redis')
+  const port = await freePort()
+  let child: ChildProcess | undefined
+  const start = async (): Promise<void> => {
+    const settings = {
+      ...{ port, bind: host, dir: directory },
+      ...{ save: '', appendonly: 'yes', appendfsync },
+    }
+    const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, `${value}`])
+    const started = spawn('redis-server', args, { stdio: 'ignore' })
+    let failure: Error | undefined
+    started.on('error', (error) => (failure = error))
+    child = started
+    await waitUntil('Redis to start', async () => {
+      if (failure !== undefined) throw failure
+      return await accepts(port)
+    })
+  }
+  const kill = async (): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  await start()
+  return {
+    url: `redis://${host}:${port}/0`,
+    start,
+    kill,
+    stop: async () => {
+      await kill()
+      removeTempDir(directory)
+    },
+  }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, host)
+  try {
+    socket.write('PING\r\n')
+    const [reply] = (await once(socket, 'data', { signal: AbortSignal.timeout(500) })) as [Buffer]
+    return reply.toString().startsWith('+PONG')
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

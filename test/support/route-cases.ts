@@ -1,0 +1,178 @@
+// One example for each route: who may call it, on what, with which body.
+import type { ConfigWorld } from './config-world.ts'
+import { keyOf, rootKey } from './config-world.ts'
+import { newUser, valueOf } from './store-values.ts'
+
+export type Params = Readonly<Record<string, string>>
+
+export interface RouteCase {
+  /** As document A says it, or docs/operations/access.md where that is silent. */
+  readonly needs: string
+  /** An object of this tenant that the route is about; none: the route is about no object. */
+  readonly make?: (world: ConfigWorld, tenant: string) => Promise<Params>
+  readonly body?: () => unknown
+  /** Of an answer to somebody who may; default: the statuses of success in the table. */
+  readonly statuses?: readonly number[]
+}
+
+let count = 0
+const unique = (word: string): string => `${word}-${++count}`
+
+const made = async (
+  world: ConfigWorld,
+  tenant: string,
+  path: string,
+  body: unknown,
+): Promise<string> => {
+  const answer = await world.call(keyOf(tenant), 'POST', path, body)
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body.id
+}
+const pool = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/pools', { name: unique('pool') }),
+})
+const member = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await pool(world, tenant)
+  return { id: await made(world, tenant, `/pools/${id}/members`, endpoint) }
+}
+const service = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/services', newService()),
+})
+const checkedPool = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await pool(world, tenant)
+  await world.call(keyOf(tenant), 'PUT', `/pools/${id}/healthcheck`, {})
+  return { id }
+}
+const filledPool = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await pool(world, tenant)
+  await made(world, tenant, `/pools/${id}/members`, endpoint)
+  return { id, poolId: id }
+}
+const geoRule = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await filledPool(world, tenant)
+  return { id: await made(world, tenant, `/pools/${id}/georules`, rule) }
+}
+const user = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('user')
+  await valueOf(ports.users.create(newUser(id, { tenantId, email: `${id}@example.com` })))
+  return { id }
+}
+const role = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('role')
+  const name = { id, name: id, tenantId }
+  await valueOf(ports.roles.create({ ...name, permissions: ['pool:read'], createdAtMs: 1 }))
+  return { id }
+}
+const tenant = async (world: ConfigWorld): Promise<Params> => {
+  const answer = await world.call(rootKey, 'POST', '/tenants', { name: unique('tenant') })
+  return { id: (JSON.parse(answer.text) as { tenant: { id: string } }).tenant.id }
+}
+
+const maintenance = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await member(world, tenant)
+  return { id: await made(world, tenant, '/maintenance-windows', newWindow(id)) }
+}
+const rollout = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  const { id = '' } = await member(world, tenant)
+  return { id: await made(world, tenant, '/rollouts', newRollout(id)) }
+}
+
+const signal = () => ({ source: 'monitor', healthy: true })
+const newWindow = (resourceId: string) => ({
+  resourceType: 'member',
+  resourceId,
+  startAt: '2126-01-01T00:00:00Z',
+  endAt: '2126-01-01T01:00:00Z',
+})
+const newRollout = (memberId: string) => ({
+  memberId,
+  steps: [{ weightPct: 50, holdSeconds: 0 }],
+})
+const endpoint = { ipAddress: '192.0.2.10', port: 443 }
+const rule = { cidr: '198.51.100.0/24', endpoint: '192.0.2.10', priority: 5 }
+const newService = () => ({ name: unique('service'), domain: `${unique('www')}.example.com.` })
+const account = () => ({
+  email: `${unique('new')}@example.com`,
+  displayName: 'New',
+  password: 'correct horse',
+  role: 'viewer',
+})
+const named = () => ({ name: unique('name') })
+const anyone = { needs: 'public' } as const
+
+/** By the operation's id in the OpenAPI document. */
+export const routeCases: Readonly<Record<string, RouteCase>> = {
+  getHealth: anyone,
+  getOpenapiJson: anyone,
+  getDocs: anyone,
+  getMetrics: { needs: 'cluster:status' },
+  getGitopsStatus: { needs: 'settings:read' },
+  getAuthConfig: anyone,
+  postAuthSetup: { ...anyone, body: account, statuses: [400, 404] },
+  postAuthLogin: {
+    ...anyone,
+    body: () => ({ email: 'eve@example.com', password: 'x' }),
+    statuses: [401, 429],
+  },
+  postAuthLogout: { needs: 'any' },
+  getAuthMe: { needs: 'any' },
+  postAuthTotpSetup: { needs: 'session', statuses: [200, 409] },
+  postAuthTotpVerify: { needs: 'session', body: () => ({ code: '000000' }), statuses: [400, 409] },
+  getUsers: { needs: 'user:read' },
+  postUsers: { needs: 'user:write', body: account },
+  getUsersById: { needs: 'user:read', make: user },
+  putUsersById: { needs: 'user:write', make: user, body: () => ({ displayName: 'x' }) },
+  deleteUsersById: { needs: 'user:delete', make: user },
+  getRoles: { needs: 'role:read' },
+  postRoles: { needs: 'role:write', body: () => ({ ...named(), permissions: [] }) },
+  getRolesById: { needs: 'role:read', make: role },
+  putRolesById: { needs: 'role:write', make: role, body: () => ({ permissions: [] }) },
+  deleteRolesById: { needs: 'role:write', make: role },
+  getTenants: { needs: 'system' },
+  postTenants: { needs: 'system', body: named },
+  deleteTenantsById: { needs: 'system', make: tenant },
+  getPools: { needs: 'pool:read' },
+  postPools: { needs: 'pool:write', body: named },
+  getPoolsById: { needs: 'pool:read', make: pool },
+  putPoolsById: { needs: 'pool:write', make: pool, body: named },
+  deletePoolsById: { needs: 'pool:delete', make: pool },
+  getPoolsByIdMembers: { needs: 'member:read', make: pool },
+  postPoolsByIdMembers: { needs: 'member:write', make: pool, body: () => endpoint },
+  getMembersById: { needs: 'member:read', make: member },
+  putMembersById: { needs: 'member:write', make: member, body: () => ({ weight: 7 }) },
+  deleteMembersById: { needs: 'member:delete', make: member },
+  getServices: { needs: 'service:read' },
+  postServices: { needs: 'service:write', body: newService },
+  getServicesById: { needs: 'service:read', make: service },
+  putServicesById: { needs: 'service:write', make: service, body: newService },
+  deleteServicesById: { needs: 'service:delete', make: service },
+  getPoolsByIdHealthcheck: { needs: 'hc:read', make: checkedPool },
+  putPoolsByIdHealthcheck: { needs: 'hc:write', make: pool, body: () => ({ type: 'tcp' }) },
+  deletePoolsByIdHealthcheck: { needs: 'hc:delete', make: checkedPool },
+  getPoolsByPoolIdGeorules: { needs: 'geo:read', make: filledPool },
+  postPoolsByPoolIdGeorules: { needs: 'geo:write', make: filledPool, body: () => rule },
+  putGeorulesById: { needs: 'geo:write', make: geoRule, body: () => rule },
+  deleteGeorulesById: { needs: 'geo:delete', make: geoRule },
+  getPoolsByIdStatus: { needs: 'pool:read', make: pool },
+  getMembersByIdStatus: { needs: 'member:read', make: member },
+  getDashboardStats: { needs: 'any' },
+  getSnapshot: { needs: 'any' },
+  postMembersByIdHealthSignal: { needs: 'member:write', make: member, body: signal },
+  getMembersByIdHealthSignals: { needs: 'member:read', make: member },
+  getMaintenanceWindows: { needs: 'maintenance:read' },
+  postMaintenanceWindows: {
+    needs: 'maintenance:write',
+    body: () => newWindow('nobody'),
+    statuses: [400],
+  },
+  deleteMaintenanceWindowsById: { needs: 'maintenance:write', make: maintenance },
+  getRollouts: { needs: 'rollout:read' },
+  postRollouts: { needs: 'rollout:write', body: () => newRollout('nobody'), statuses: [400] },
+  getRolloutsById: { needs: 'rollout:read', make: rollout },
+  // It is pending: nothing to pause or to promote yet.
+  postRolloutsByIdPause: { needs: 'rollout:write', make: rollout, statuses: [409] },
+  postRolloutsByIdPromote: { needs: 'rollout:write', make: rollout, statuses: [409] },
+  postRolloutsByIdAbort: { needs: 'rollout:write', make: rollout },
+  getUsage: { needs: 'usage:read_own' },
+  getTenantsByIdUsage: { needs: 'system', make: tenant },
+}

@@ -1,0 +1,169 @@
+// A small world to route in: client networks with country, operator and place, pools, and the
+// scratch objects of a thread to choose with.
+import type { AsnRuleModel, BundleModel } from '#bundle/model.ts'
+import { firstPolicyCode } from '#bundle/routing-columns.ts'
+import { parseAddress } from '#dns/address.ts'
+import { Random } from '#lib/random.ts'
+import { asnPreferences } from '#routing/asn-rules.ts'
+import { createRoutingState } from '#routing/candidates.ts'
+import { Chain } from '#routing/chain.ts'
+import { choose } from '#routing/choose.ts'
+import { createEnvironment, routingSettingsOf } from '#routing/environment.ts'
+import type { RoutingTables } from '#routing/environment.ts'
+import { parseCidr, prefixesToRanges } from '#routing/geo/cidr.ts'
+import type { ValuedCidr } from '#routing/geo/cidr.ts'
+import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routing/geo/countries.ts'
+import { AsnTable } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { buildRangeTable } from '#routing/geo/range-table-builder.ts'
+import { networkIndex } from '#routing/network-index.ts'
+import { createPolicies } from '#routing/policy.ts'
+import type { ScriptPort } from '#routing/script-port.ts'
+import type { RoutingState } from '#routing/state.ts'
+import { Family } from '#routing/strategy.ts'
+import { serviceCell } from '#bundle/bundle.ts'
+import type { Bundle } from '#bundle/bundle.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import { bundleOf } from './bundle-models.ts'
+
+/** What the databases say; of nested networks the longest prefix counts. */
+export interface World {
+  readonly countries?: readonly (readonly [cidr: string, code: string])[]
+  readonly operators?: readonly (readonly [cidr: string, asn: number, organisation: string])[]
+  readonly places?: readonly (readonly [cidr: string, lat: number, lon: number])[]
+}
+
+export function geoBuffersOf({ countries = [], operators = [], places = [] }: World): GeoBuffers {
+  const countryCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
+  const continentCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
+  fillCountryColumns(countryCode, continentCode)
+  const column = (values: readonly number[]): SharedArrayBuffer => {
+    const floats = new Float32Array(new SharedArrayBuffer(values.length * 4))
+    floats.set(values)
+    return floats.buffer
+  }
+  const points = places.map(([, lat, lon]) => pointAt(lat, lon))
+  return {
+    country:
+      countries.length === 0
+        ? null
+        : {
+            ranges: rangesOf(countries.map(([cidr, code]) => [cidr, countryRow(packCode(code))])),
+            countryCode: countryCode.buffer,
+            continentCode: continentCode.buffer,
+          },
+    asn: operators.length === 0 ? null : asnBuffersOf(operators),
+    location:
+      places.length === 0
+        ? null
+        : {
+            ranges: rangesOf(places.map(([cidr], i) => [cidr, i + 1])),
+            x: column([0, ...points.map(([x]) => x)]),
+            y: column([0, ...points.map(([, y]) => y)]),
+            z: column([0, ...points.map(([, , z]) => z)]),
+            countryRow: new SharedArrayBuffer((places.length + 1) * 2),
+          },
+  }
+}
+
+function pointAt(lat: number, lon: number): readonly [number, number, number] {
+  const [phi, lambda] = [(lat * Math.PI) / 180, (lon * Math.PI) / 180]
+  return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
+}
+
+function asnBuffersOf(operators: NonNullable<World['operators']>): NonNullable<GeoBuffers['asn']> {
+  const texts = ['', ...operators.map(([, , organisation]) => organisation)]
+  const numbers = new Uint32Array(new SharedArrayBuffer(texts.length * 4))
+  numbers.set([0, ...operators.map(([, asn]) => asn)])
+  const offsets = new Uint32Array(new SharedArrayBuffer((texts.length + 1) * 4))
+  const octets = Buffer.from(texts.join(''))
+  for (const [i, text] of texts.entries()) offsets[i + 1] = offsets[i]! + Buffer.byteLength(text)
+  const organisationText = new Uint8Array(new SharedArrayBuffer(Math.max(1, octets.length)))
+  organisationText.set(octets)
+  return {
+    ranges: rangesOf(operators.map(([cidr], i) => [cidr, i + 1])),
+    asnNumber: numbers.buffer,
+    organisationOffset: offsets.buffer,
+    organisationText: organisationText.buffer,
+  }
+}
+
+function rangesOf(networks: readonly (readonly [string, number])[]): SharedArrayBuffer {
+  const { ranges4, ranges6 } = prefixesToRanges(networks.map(valued))
+  return buildRangeTable(ranges4, ranges6)
+}
+
+function valued([text, value]: readonly [string, number]): ValuedCidr {
+  const cidr = parseCidr(text)
+  if (!cidr.ok) throw new Error(cidr.error)
+  return { ...cidr.value, value }
+}
+
+export function asnRule(endpoint: string, parts: Partial<AsnRuleModel>): AsnRuleModel {
+  return { asn: null, org: '', endpoint, ...parts }
+}
+
+/** What came of one choice. */
+export interface Chosen {
+  readonly addresses: readonly number[]
+  readonly scope: number
+}
+
+export interface RoutingSite {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly chain: Chain
+  /**
+   * Chooses for a client as a server that has just started would.
+   *
+   * @param turn answers that the service has given, and the seed
+   */
+  readonly choose: (client: string, parts?: { turn?: number; family?: Family }) => Chosen
+  /** As `choose`, with the random numbers and cursors as the last choice left them. */
+  readonly chooseNext: (client: string, service?: number, family?: Family) => Chosen
+  /** The last choice once more, without the work around it. @returns how many were chosen */
+  readonly runAgain: () => number
+}
+
+export function routingSite(
+  model: BundleModel,
+  world: World = {},
+  scripts: ScriptPort | null = null,
+): RoutingSite {
+  const bundle = bundleOf(model)
+  const state = createRoutingState(bundle, 1)
+  const geo = geoBuffersOf(world)
+  const { asnRules } = routingSettingsOf(bundle)
+  const asn = geo.asn === null ? null : asnPreferences(new AsnTable(geo.asn), asnRules)
+  const tables: RoutingTables = { geo, asn }
+  const policies = createPolicies(createEnvironment(bundle, tables, scripts))
+  const chain = new Chain(new Random(1))
+  let last = { policy: policies[0]!, pool: 0 }
+  chain.adopt(bundle, state, networkIndex(bundle))
+  const chooseNext = (client: string, service = 0, family: Family = Family.V4): Chosen => {
+    const address = parseAddress(client)
+    if (!address.ok) throw new Error(`${client} is no address`)
+    const code = serviceCell(bundle, service, NodeCell.Algorithm)
+    const policy = policies[code - firstPolicyCode]
+    if (policy === undefined) throw new Error(`service ${service} has no policy`)
+    chain.client.set(address.value, 0, address.value.length)
+    chain.serviceIndex = service
+    chain.family = family
+    chain.wantsScope = true
+    last = { policy, pool: serviceCell(bundle, service, NodeCell.Pool) - 1 }
+    const count = choose(chain, policy, last.pool)
+    return { addresses: [...chain.members.subarray(0, count)], scope: chain.scope }
+  }
+  return {
+    bundle,
+    state,
+    chain,
+    chooseNext,
+    runAgain: () => choose(chain, last.policy, last.pool),
+    choose: (client, { turn = 0, family } = {}) => {
+      ;(chain as { random: Random }).random = new Random(turn)
+      state.serviceCursor.fill(turn)
+      return chooseNext(client, 0, family)
+    },
+  }
+}

@@ -1,0 +1,147 @@
+// Everything around a `gslbd serve`: settings, a trusted key, and a checkout that real git pushes.
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gitEnvironment } from './git-sandbox.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+
+/** What is written to gslbd.yaml over the defaults of a site. */
+export interface SiteSettings {
+  readonly dns?: object
+  readonly api?: object
+  readonly gitops?: object
+  readonly health?: object
+  readonly geoip?: object
+  readonly asn?: object
+  readonly latency?: object
+  readonly logging?: object
+}
+
+const run = promisify(execFile)
+
+const settingsYaml = `apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  zones:
+    - name: example.com.
+      nameservers:
+        - { name: ns1.example.com., addresses: ["127.0.0.1"] }
+      soa: { mname: ns1.example.com., rname: hostmaster.example.com., minimum: 5, ttl: 60 }
+  defaults:
+    nameservers:
+      - { name: ns1.example.com. }
+`
+export const poolPath = 'tenants/default/pools/web.yaml'
+export const servicePath = 'tenants/default/services/www.yaml'
+
+const head = (kind: string, name: string): string =>
+  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`
+
+export function poolYaml(address: string, healthCheck = '', name = 'web'): string {
+  const check = healthCheck === '' ? '' : `  healthCheck: ${healthCheck}\n`
+  const member = `    - { name: a, ipAddress: ${address}, port: 80 }\n`
+  return `${head('Pool', name)}spec:\n${check}  members:\n${member}`
+}
+
+export function serviceYaml(domain: string, name = 'www', pool = 'web'): string {
+  return `${head('Service', name)}spec: { domain: ${domain}, ttl: 5, pool: ${pool} }\n`
+}
+
+export class Site {
+  readonly path: string
+  readonly dataDir: string
+  readonly checkout: string
+  readonly settingsFile: string
+  readonly keyPath: string
+
+  private constructor(label: string) {
+    this.path = makeTempDir(label)
+    this.dataDir = join(this.path, 'data')
+    this.checkout = join(this.path, 'config')
+    this.settingsFile = join(this.path, 'gslbd.yaml')
+    this.keyPath = join(this.path, 'key')
+  }
+
+  /**
+   * A trusted key, an empty origin in the data directory, and a checkout with one signed commit:
+   * www
+   * answers 192.0.2.1. It is not pushed yet.
+   */
+  static async make(label: string, settings: SiteSettings = {}): Promise<Site> {
+    const site = new Site(label)
+    site.writeSettings(settings)
+    await site.run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'alice', '-f', site.keyPath)
+    const { stdout } = await run('cat', [`${site.keyPath}.pub`])
+    mkdirSync(site.dataDir, { recursive: true })
+    writeFileSync(join(site.dataDir, 'allowed_signers'), `alice@example.com ${stdout}`)
+    await site.run('git', 'init', '-q', '--bare', '-b', 'main', join(site.dataDir, 'config.git'))
+    await site.run('git', 'init', '-q', '-b', 'main', site.checkout)
+    await site.git('remote', 'add', 'origin', join(site.dataDir, 'config.git'))
+    site.write('gslb.yaml', settingsYaml)
+    site.write(servicePath, serviceYaml('www.example.com.'))
+    site.write(poolPath, poolYaml('192.0.2.1'))
+    await site.commit('first')
+    return site
+  }
+
+  /** Ports are free ones, everything is on loopback, the API is on. */
+  writeSettings({ dns, api, ...others }: SiteSettings): void {
+    const settings = {
+      dataDir: './data',
+      dns: { listenAddr: '127.0.0.1', port: 0, threads: 1, ...dns },
+      api: { enabled: true, port: 0, ...api },
+      ...others,
+    }
+    // JSON is YAML.
+    writeFileSync(this.settingsFile, JSON.stringify(settings))
+  }
+
+  write(path: string, content: string | Uint8Array): void {
+    mkdirSync(dirname(join(this.checkout, path)), { recursive: true })
+    writeFileSync(join(this.checkout, path), content)
+  }
+
+  async run(program: string, ...args: string[]): Promise<string> {
+    const env = { PATH: process.env['PATH'], HOME: this.path, ...gitEnvironment }
+    const { stdout } = await run(program, args, { env, cwd: this.path })
+    return stdout.trim()
+  }
+
+  git(...args: string[]): Promise<string> {
+    return this.run('git', '-C', this.checkout, ...args)
+  }
+
+  /** Commits everything in the checkout. @returns the commit */
+  async commit(message: string, how: 'signed' | 'unsigned' = 'signed'): Promise<string> {
+    await this.git('add', '-A')
+    const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${this.keyPath}`]
+    const sign = how === 'signed' ? ['-S'] : []
+    await this.git(...signing, 'commit', '-q', ...sign, '-m', message)
+    return this.git('rev-parse', 'HEAD')
+  }
+
+  async push(...args: string[]): Promise<void> {
+    await this.git('push', '-q', 'origin', 'main', ...args)
+  }
+
+  /** Signed and pushed: `www` answers `address`. @returns the commit */
+  async publish(address: string): Promise<string> {
+    this.write(poolPath, poolYaml(address))
+    const commit = await this.commit(address)
+    await this.push()
+    return commit
+  }
+
+  /** The checkout as it was at `commit`, before whatever was tried since; the origin too. */
+  async backTo(commit: string): Promise<void> {
+    await this.git('reset', '-q', '--hard', commit)
+    await this.git('clean', '-q', '-ffdx')
+    await this.git('push', '-q', '--force', 'origin', `${commit}:refs/heads/main`)
+  }
+
+  remove(): void {
+    removeTempDir(this.path)
+  }
+}

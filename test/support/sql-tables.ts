@@ -1,0 +1,26 @@
+// Empty tables for the next test.
+import type { Sql } from '#state/sql/sql.ts'
+import type { Tables } from '#state/sql/tables.ts'
+import { valueOf } from './store-values.ts'
+
+/** All but the one that knows the schema's version. */
+const names: readonly (keyof Tables)[] = [
+  'users',
+  'roles',
+  'tenant_keys',
+  'installation',
+  'settings',
+  'usage_hours',
+  'usage_batches',
+  'audit_entries',
+  'health_verdicts',
+]
+
+export async function emptyTables(database: Sql): Promise<void> {
+  // Not `truncate`, which makes a new file for each table and index.
+  await valueOf(
+    database.repeatable(async (db) => {
+      for (const name of names) await db.deleteFrom(name).execute()
+    }),
+  )
+}

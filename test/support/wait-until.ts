@@ -1,0 +1,40 @@
+// Waiting for something that will happen: a condition with a deadline, never a fixed sleep.
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface WaitOptions {
+  /** Default 10 000. */
+  readonly timeoutMs?: number
+  /** Time between two looks. Default 10. */
+  readonly intervalMs?: number
+}
+
+/**
+ * Looks again and again until `probe` gives something other than false, null or undefined.
+ *
+ * @param what  completes the sentence "waited in vain for …"
+ * @returns what `probe` gave
+ * @throws Error after the deadline; the last error of `probe` is its cause
+ */
+export async function waitUntil<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 10 }: WaitOptions = {},
+): Promise<Exclude<T, false | null | undefined | void>> {
+  const deadline = performance.now() + timeoutMs
+  let cause: unknown
+  for (;;) {
+    try {
+      const seen = await probe()
+      if (seen !== false && seen !== null && seen !== undefined) {
+        return seen as Exclude<T, false | null | undefined | void>
+      }
+      cause = undefined
+    } catch (error) {
+      cause = error
+    }
+    if (performance.now() >= deadline) {
+      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause })
+    }
+    await delay(intervalMs)
+  }
+}

@@ -1,0 +1,112 @@
+// The API over a repository, a database and memory, with an account for each role.
+import { Identities } from '#api/auth/identities.ts'
+import { systemKey, tokenHash } from '#api/auth/policy.ts'
+import { builtInRoles } from '#api/permissions.ts'
+import { systemClock } from '#lib/clock.ts'
+import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
+import { MemorySessions } from '#state/memory/sessions.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { withKeys } from './api-world.ts'
+import { keyOf, rootKey, startConfigWorld } from './config-world.ts'
+import type { ConfigWorld } from './config-world.ts'
+import { persistentAdapters } from './persistent-adapters.ts'
+import { newUser, valueOf } from './store-values.ts'
+
+export interface WholeWorld {
+  readonly world: ConfigWorld
+  /**
+   * The credential of `nobody`, `junk`, `root`, `acme key`, or a tenant and a role; a session is
+   * there again if it was ended.
+   */
+  readonly bearerOf: (actor: string) => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+const people = [
+  { tenant: 'acme', role: 'none' },
+  { tenant: 'acme', role: 'viewer' },
+  { tenant: 'acme', role: 'operator' },
+  { tenant: 'acme', role: 'tenant_admin' },
+  { tenant: 'zenith', role: 'tenant_admin' },
+  { tenant: 'default', role: 'tenant_admin' },
+] as const
+
+export async function startWholeWorld(): Promise<WholeWorld> {
+  const [, adapter] = persistentAdapters[0]!
+  const running = await adapter()
+  await fill(running.state)
+  const { users, roles, tenantKeys } = running.state
+  const world = await startConfigWorld({
+    ports: {
+      users,
+      roles,
+      tenantKeys,
+      identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
+      sessions: new MemorySessions(systemClock),
+      loginAttempts: createMemoryLoginAttempts(systemClock),
+      auth: { ...withKeys, systemKey: systemKey(rootKey) },
+      view: {
+        health: () => ({ status: 'ok' }),
+        gitops: () => emptyStatus,
+        metrics: async () => '',
+      },
+    },
+  })
+  return {
+    world,
+    bearerOf: (actor) => bearerOf(world, actor),
+    stop: async () => {
+      await world.close()
+      await running.state.close()
+      await running.stop()
+    },
+  }
+}
+
+async function fill({ users, roles, tenantKeys }: PersistentState): Promise<void> {
+  const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
+  await valueOf(roles.ensureSystem(system, 1))
+  const none = { id: 'none', name: 'none', permissions: [], tenantId: 'acme', createdAtMs: 1 }
+  await valueOf(roles.create(none))
+  for (const tenant of ['acme', 'zenith']) {
+    await valueOf(tenantKeys.put(tenant, tokenHash(keyOf(tenant)), 1))
+  }
+  for (const { tenant, role } of people) {
+    const id = `${tenant}-${role}`
+    const email = `${id}@example.com`
+    await valueOf(users.create(newUser(id, { tenantId: tenant, role, email })))
+  }
+}
+
+async function bearerOf({ ports }: ConfigWorld, actor: string): Promise<string> {
+  if (actor === 'nobody') return ''
+  if (actor === 'junk') return 'j'.repeat(43)
+  if (actor === 'root') return rootKey
+  if (actor === 'acme key') return keyOf('acme')
+  const [tenant = '', role = ''] = actor.split(' ')
+  const token = tokenHash(actor).slice(0, 43)
+  const identity = { userId: `${tenant}-${role}`, tenantId: tenant, role, createdAtMs: 1 }
+  await valueOf(ports.sessions.create(tokenHash(token), identity, 3_600_000))
+  return token
+}
+
+const emptyStatus = {
+  branch: 'main',
+  head: null,
+  accepted: null,
+  active: null,
+  sync: 'starting',
+  reason: null,
+  diagnostics: [],
+  node: {
+    channel: 'main',
+    seq: 0,
+    digest: null,
+    issuedAtMs: null,
+    ageSeconds: null,
+    expired: false,
+    swapCount: 0,
+    lastSwapMs: null,
+    refused: null,
+  },
+} as const

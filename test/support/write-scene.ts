@@ -1,0 +1,131 @@
+// A node's Git side without its threads: an origin with a first commit, writes, what readers see.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCompilePort } from '#gitops/compile-adapter.ts'
+import { LiveConfigView } from '#gitops/config-view.ts'
+import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/openssh-key.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin, seedRepository } from '#gitops/origin.ts'
+import { startPipeline } from '#gitops/pipeline.ts'
+import type { Publication } from '#gitops/publication.ts'
+import type { GitopsStatus } from '#gitops/status.ts'
+import { unknownStatus } from '#gitops/status.ts'
+import type { Operation, WriteResult } from '#gitops/write/operation.ts'
+import { withUids } from '#gitops/write/uids.ts'
+import { systemClock } from '#lib/clock.ts'
+import { newSigningKey } from './reconcile-bench.ts'
+import { waitUntil } from './wait-until.ts'
+
+export const settingsYaml = `# Zones of the tests.
+apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  zones:
+    - name: example.com.
+      nameservers:
+        - { name: ns1.example.com., addresses: ["127.0.0.1"] }
+      soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
+  defaults:
+    nameservers:
+      - { name: ns1.example.com. }
+`
+
+export const alice = { name: 'alice', address: 'user-alice@users.gslbd' }
+
+export function newPem(): string {
+  return newSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+/** A line for `allowed_signers`. */
+export function signerLine(principal: string, pem: string): string {
+  const key = privateKeyFromPem(pem, principal)
+  return `${principal} namespaces="git" ${formatPublicKeyLine(key.publicKey, principal)}\n`
+}
+
+export interface SceneOptions {
+  readonly dataDir: string
+  readonly pem: string
+  /** '' for the local origin. */
+  readonly url?: string
+  readonly allowedSignersPath?: string
+  readonly pollMs?: number
+}
+
+/** An origin in `dataDir` whose first commit the node's key signed; trusts that key. */
+export async function seedOrigin(
+  { dataDir, pem }: SceneOptions,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  mkdirSync(dataDir, { recursive: true })
+  const signers = join(dataDir, 'allowed_signers')
+  if (!existsSync(signers)) writeFileSync(signers, signerLine('node@gslbd', pem))
+  const gitdir = originPath(dataDir)
+  const made = ensureOrigin(gitdir, 'main')
+  if (!made.ok) throw new Error(made.error)
+  const contents = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const)
+  const seed = {
+    branch: 'main',
+    files: new Map(contents),
+    message: 'first',
+    author: { name: 'alice <alice@example.com>', seconds: 1_700_000_000 },
+  }
+  const seeded = await seedRepository(createIsoDriver(gitdir), seed, privateKeyFromPem(pem, ''))
+  if (!seeded.ok) throw new Error(seeded.error)
+  return seeded.value
+}
+
+export interface WriteScene {
+  readonly view: LiveConfigView
+  readonly published: Publication[]
+  readonly status: () => GitopsStatus
+  readonly write: (...operations: Operation[]) => Promise<WriteResult>
+  readonly poke: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** Started when the first commit is accepted. */
+export async function startWriteScene(options: SceneOptions): Promise<WriteScene> {
+  const { dataDir, pem } = options
+  const view = new LiveConfigView()
+  const published: Publication[] = []
+  let status = unknownStatus
+  let lastId = 0
+  const pipeline = startPipeline({
+    options: {
+      dataDir,
+      url: options.url ?? '',
+      branch: 'main',
+      pollMs: options.pollMs ?? 60_000,
+      requireSignature: true,
+      allowedSignersPath: options.allowedSignersPath ?? join(dataDir, 'allowed_signers'),
+      channel: 'main',
+      signingKeyPem: pem,
+      recordTtlMs: 86_400_000,
+      resume: null,
+    },
+    compiler: createCompilePort(),
+    clock: systemClock,
+    random: Math.random,
+    onPublish: (publication) => published.push(publication),
+    onConfig: (news) => view.apply(news),
+    onStatus: (next) => {
+      status = next
+    },
+  })
+  const write = (...operations: Operation[]): Promise<WriteResult> =>
+    new Promise((settle) => {
+      const request = { requestId: `request-${++lastId}`, actor: alice, operations }
+      pipeline.write({ request: withUids(request, systemClock), settle })
+    })
+  await waitUntil('the first look', () => status.checkedAtMs > 0, { timeoutMs: 60_000 })
+  return {
+    view,
+    published,
+    status: () => status,
+    write,
+    poke: pipeline.poke,
+    stop: pipeline.stop,
+  }
+}

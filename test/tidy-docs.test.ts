@@ -1,0 +1,128 @@
+// Documents say what the source says: links, paths, commands, exit codes, settings, workflows.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Exit } from '#cli/command.ts'
+import { commands } from '#cli/commands.ts'
+import { settingRows } from '#cli/settings-schema.ts'
+import { overrides } from '#cli/settings.ts'
+import { layers } from './layers.ts'
+import {
+  adrViolations,
+  changelogViolations,
+  linkViolations,
+  pathViolations,
+  tableRows,
+  workflowViolations,
+} from './tidy/doc-rules.ts'
+import { listFiles } from './tidy/source.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const exists = (path: string): boolean => existsSync(join(root, path))
+const files = listFiles(root)
+const below = (folder: string, suffix: string): string[] =>
+  files.filter((path) => path.startsWith(folder) && path.endsWith(suffix))
+
+describe('this repository', () => {
+  test('links lead somewhere', () => {
+    expect(below('', '.md').flatMap((path) => linkViolations(path, read(path), exists))).toEqual([])
+  })
+
+  test('decisions are pages in one form, numbered without gaps', () => {
+    const decisions = below('docs/adr/', '.md')
+    expect(decisions.flatMap((path) => adrViolations(path, read(path)))).toEqual([])
+    const numbers = decisions.map((path) => Number(path.split('/').at(-1)!.slice(0, 4)))
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1))
+  })
+
+  test('the changelog keeps its parts', () => {
+    expect(changelogViolations(read('CHANGELOG.md'))).toEqual([])
+  })
+
+  test('workflows pin what they use, and CI runs nothing but the common script', () => {
+    const workflows = below('.github/workflows/', '.yml')
+    expect(workflows.flatMap((path) => workflowViolations(path, read(path)))).toEqual([])
+    const runs = [...read('.github/workflows/ci.yml').matchAll(/\brun: (.+)$/gm)]
+    expect(runs.map(([, command]) => command)).toEqual(['.ci/run'])
+  })
+
+  test('ARCHITECTURE.md is short and names files that exist', () => {
+    const text = read('ARCHITECTURE.md')
+    expect(text.split('\n').length).toBeLessThanOrEqual(250)
+    const folders = [...layers.map(({ folder }) => folder), 'test', 'docs', 'bench', 'bin']
+    expect(pathViolations('ARCHITECTURE.md', text, folders, exists)).toEqual([])
+  })
+
+  test('README.md lists every command and no other', () => {
+    const rows = tableRows(read('README.md'), 'command')
+    const listed = rows.map(([usage = '']) => usage.split(' ')[1])
+    expect(listed.sort()).toEqual(Object.keys(commands).sort())
+  })
+
+  test('README.md lists the exit codes', () => {
+    const codes = tableRows(read('README.md'), 'exit code').map(([code]) => Number(code))
+    expect(codes).toEqual(Object.values(Exit))
+  })
+
+  test('README.md shows settings that exist, with their defaults and variables', () => {
+    const rows = tableRows(read('README.md'), 'key')
+    expect(rows.length).toBeGreaterThan(0)
+    for (const [key, shown, variable] of rows) {
+      const row = settingRows.find((candidate) => candidate.key === key)
+      expect(row, `setting ${key}`).toBeDefined()
+      const { default: plain, 'x-default': inWords } = row!.leaf
+      if (inWords === undefined && plain !== '') expect(shown, key).toBe(String(plain))
+      const override = overrides.find((candidate) => candidate.key === key)
+      expect(variable, `variable of ${key}`).toBe(override?.env ?? '')
+    }
+  })
+})
+
+describe('each rule refuses its offence', () => {
+  const nowhere = (): boolean => false
+
+  test('a link to nothing', () => {
+    expect(linkViolations('docs/a.md', '[x](../b.md)', nowhere)).toHaveLength(1)
+    expect(linkViolations('docs/a.md', '[x](../b.md#y)', (path) => path === 'b.md')).toEqual([])
+    expect(linkViolations('a.md', '[x](https://example.org) [y](#z)', nowhere)).toEqual([])
+  })
+
+  const adr =
+    '# 7. X\n\nStatus: accepted. Date: 2026-01-02.\n\n' +
+    '## Context\n\n## Decision\n\n## Consequences\n\n## Alternatives\n'
+  test.each([
+    ['nothing', adr, 0],
+    ['a wrong number', adr.replace('# 7.', '# 8.'), 1],
+    ['a missing status', adr.replace('Status', 'State'), 1],
+    ['a missing part', adr.replace('## Alternatives\n', ''), 1],
+    ['length', adr + '\n'.repeat(70), 1],
+  ])('a decision with %s', (_title, text, count) => {
+    expect(adrViolations('docs/adr/0007-x.md', text)).toHaveLength(count)
+  })
+
+  test('a changelog with strange parts, or in another order', () => {
+    expect(changelogViolations('## 1\n### Safety\n### Features\n')).toEqual([])
+    expect(changelogViolations('## 1\n### Fixes\n')).toHaveLength(1)
+    expect(changelogViolations('## 1\n### Features\n### Safety\n')).toHaveLength(1)
+  })
+
+  test('a workflow with a moving action or a writing token', () => {
+    const pinned = `permissions:\n  contents: read\n - uses: a/b@${'0'.repeat(40)} # v1\n`
+    expect(workflowViolations('w.yml', pinned)).toEqual([])
+    expect(workflowViolations('w.yml', pinned.replace(/@0+/, '@v4'))).toHaveLength(1)
+    expect(workflowViolations('w.yml', pinned.replace('read', 'write'))).toHaveLength(1)
+  })
+
+  test('a path that does not exist', () => {
+    expect(pathViolations('a.md', 'see `lib/x.ts` and `data/y`', ['lib'], nowhere)).toEqual([
+      'a.md: names lib/x.ts, which does not exist',
+    ])
+  })
+
+  test('a table is read without its padding', () => {
+    const text = 'x\n\n| key   | b |\n| ----- | - |\n| `one` |   |\n\ny | z'
+    expect(tableRows(text, 'key')).toEqual([['one', '']])
+    expect(tableRows(text, 'none')).toEqual([])
+  })
+})

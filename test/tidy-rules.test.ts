@@ -1,0 +1,328 @@
+// Each rule of the house refuses its offence and accepts the right form beside it.
+import { describe, expect, test } from 'vitest'
+import type { Layer } from './layers.ts'
+import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
+import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
+import { importsOf } from './tidy/imports.ts'
+import {
+  cycleViolations,
+  danglingViolations,
+  deadFileViolations,
+  layerViolations,
+  purityViolations,
+  reachViolations,
+} from './tidy/layer-rules.ts'
+import { layerTable, withoutPadding } from './tidy/layer-table.ts'
+import { parseSource } from './tidy/source.ts'
+import type { Source } from './tidy/source.ts'
+import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
+
+const low: Layer = { folder: 'low', says: 'x', mayImport: [], packages: [], node: ['crypto'] }
+const top: Layer = {
+  folder: 'top',
+  says: 'y',
+  mayImport: ['low/part.ts', 'mid/ports'],
+  packages: ['@scope/known'],
+  node: 'any',
+}
+
+function tree(files: Record<string, string>): Source[] {
+  return Object.entries(files).map(([path, text]) => parseSource(path, text))
+}
+
+/** Violations without their place. */
+const said = (messages: readonly string[]): string[] => messages.map((m) => m.replace(/^\S+: /, ''))
+
+describe('imports are seen', () => {
+  const forms: readonly [form: string, text: string][] = [
+    ['static', `import { x } from './x.ts'`],
+    ['for its effect', `import './x.ts'`],
+    ['type', `import type { x } from './x.ts'`],
+    ['re-exported', `export { x } from './x.ts'`],
+    ['dynamic', `const x = await import('./x.ts')`],
+    ['in a type', `type X = import('./x.ts').X`],
+    ['required', `const x = require('./x.ts')`],
+    ['resolved', `new Worker(import.meta.resolve('./x.ts'))`],
+    ['as a worker', `new Worker(new URL('./x.ts', import.meta.url))`],
+  ]
+  test.each(forms)('%s', (_form, text) => {
+    const targets = importsOf(parseSource('low/a.ts', text)).map(({ target }) => target)
+    expect(targets).toEqual(['low/x.ts'])
+  })
+
+  test('and told apart from what is left at run time', () => {
+    const text = `import type { a } from './a.ts'\nimport { b } from './b.ts'`
+    const seen = importsOf(parseSource('low/c.ts', text)).map(({ typeOnly }) => typeOnly)
+    expect(seen).toEqual([true, false])
+  })
+})
+
+describe('layers', () => {
+  const cases: readonly [title: string, path: string, text: string, expected: string[]][] = [
+    ['accept the folder itself', 'low/a.ts', `import './b.ts'`, []],
+    ['accept a listed part', 'top/a.ts', `import '#low/part.ts'`, []],
+    ['accept a file of a listed part', 'top/a.ts', `import '#mid/ports/p.ts'`, []],
+    ['accept a listed package', 'top/a.ts', `import '@scope/known/deep'`, []],
+    ['leave tests alone', 'test/a.test.ts', `import '#top/a.ts'`, []],
+    ['refuse upwards', 'low/a.ts', `import '#top/a.ts'`, ['low may not import #top/a.ts']],
+    [
+      'refuse a part that is not listed',
+      'top/a.ts',
+      `import '#low/other.ts'`,
+      ['top may not import #low/other.ts'],
+    ],
+    [
+      'refuse dynamic imports too',
+      'low/a.ts',
+      `await import('#top/a.ts')`,
+      ['low may not import #top/a.ts'],
+    ],
+    [
+      'refuse worker files too',
+      'low/a.ts',
+      `new URL('../top/w.ts', import.meta.url)`,
+      ['../top/w.ts leaves the folder; write #top/w.ts', 'low may not import ../top/w.ts'],
+    ],
+    [
+      'refuse a strange package',
+      'low/a.ts',
+      `import 'left-pad'`,
+      ['low may not import package left-pad'],
+    ],
+    ['refuse a module of Node', 'low/a.ts', `import 'node:fs'`, ['low may not import node:fs']],
+    ['want a suffix', 'low/a.ts', `import './b'`, ['./b has no suffix; write ./b.ts']],
+  ]
+  test.each(cases)('%s', (_title, path, text, expected) => {
+    expect(said(layerViolations(tree({ [path]: text }), [low, top]))).toEqual(expected)
+  })
+
+  test('are shown as a table', () => {
+    const row = '| `low/` | x | none | none | crypto |'
+    expect(layerTable([low]).split('\n').at(-1)).toBe(row)
+    const padded = '| --- |\n| `low/` | x    | none | none | crypto |'
+    expect(withoutPadding(padded)).toBe(`| - |\n${row}`)
+  })
+})
+
+describe('graph rules', () => {
+  const chain = tree({
+    'top/a.ts': `import type { b } from '#mid/b.ts'`,
+    'mid/b.ts': `import '#low/c.ts'`,
+    'low/c.ts': `import 'node:fs'`,
+  })
+
+  test('find a way of any length to a folder that must stay unknown', () => {
+    const rules = [{ from: 'top', never: ['low'] }]
+    const expected = ['top reaches low: top/a.ts → mid/b.ts → low/c.ts']
+    expect(reachViolations(chain, rules)).toEqual(expected)
+    expect(reachViolations(chain, [{ from: 'low', never: ['top'] }])).toEqual([])
+  })
+
+  test('find modules of Node that come in through others, but not over types', () => {
+    const found = purityViolations(chain, [{ from: 'mid', node: [] }])
+    expect(found).toEqual(['mid loads node:fs: mid/b.ts → low/c.ts'])
+    expect(purityViolations(chain, [{ from: 'top', node: [] }])).toEqual([])
+    expect(purityViolations(chain, [{ from: 'mid', node: ['fs'] }])).toEqual([])
+  })
+
+  test('find circles', () => {
+    const circle = tree({ 'low/a.ts': `import './b.ts'`, 'low/b.ts': `import './a.ts'` })
+    expect(cycleViolations(circle)).toEqual(['cycle: low/a.ts → low/b.ts → low/a.ts'])
+    expect(cycleViolations(chain)).toEqual([])
+  })
+
+  test('find imports of files that are not there', () => {
+    const found = danglingViolations(chain, (path) => path !== 'low/c.ts')
+    expect(found).toEqual(['mid/b.ts:1: #low/c.ts does not exist'])
+  })
+
+  test('find files that only tests import, and helpers that nobody imports', () => {
+    const files = tree({
+      'top/main.ts': `import './used.ts'`,
+      'top/used.ts': '',
+      'low/tested.ts': '',
+      'test/a.test.ts': `import '#low/tested.ts'; import './support/near.ts'`,
+      'test/support/near.ts': '',
+      'test/b.test.ts': `spawn('node', [join(here, 'program.ts')])`,
+      'test/program.ts': '',
+      'test/support/far.ts': '',
+    })
+    const dead = deadFileViolations(files, [low, top], ['top/main.ts'])
+    expect(dead.map((message) => message.split(':')[0])).toEqual([
+      'low/tested.ts',
+      'test/support/far.ts',
+    ])
+  })
+})
+
+describe('sizes', () => {
+  const sizes = { fileLinesMax: 5, functionLinesMax: 3, columnsMax: 40 }
+  const cases: readonly [title: string, text: string, expected: string[]][] = [
+    ['accept what fits', 'const a = () => {\n  return 1\n}\n', []],
+    ['refuse a long file', '\n'.repeat(6), ['6 lines, at most 5; split it']],
+    ['refuse a wide line', `// ${'x'.repeat(40)}`, ['over 40 columns']],
+    ['let a link be wide', `// https://example.org/${'x'.repeat(60)}`, []],
+    ['refuse a long function', 'function a() {\n\n\n}', ['function of 4 lines, at most 3']],
+    ['refuse a long method', 'class A {\nb() {\n\n\n} }', ['function of 4 lines, at most 3']],
+    ['let a suite be long', `describe('x', () => {\n\n\n})`, []],
+  ]
+  test.each(cases)('%s', (_title, text, expected) => {
+    expect(said(sizeViolations(parseSource('low/a.ts', text), sizes))).toEqual(expected)
+  })
+})
+
+test.each([
+  ['dns/name-table.ts', 0],
+  ['test/unit/dns/name-table.test.ts', 0],
+  ['dns/nameTable.ts', 1],
+  ['dns/name_table.ts', 1],
+  ['dns/utils.ts', 1],
+  ['dns/helpers.ts', 1],
+  ['dns/name-utils.ts', 1],
+  ['dns/index.ts', 1],
+  ['dns/common.ts', 1],
+])('the name of %s breaks %i rules', (path, count) => {
+  expect(nameViolations(path)).toHaveLength(count)
+})
+
+test.each([
+  ['// What it knows, in one sentence.\nconst a = 1', 0],
+  ['#!/usr/bin/env node\n// What it knows.\n', 0],
+  ['// A sentence that needs\n// two lines.\n', 0],
+  [`import './a.ts'`, 1],
+  ['// eslint-disable', 1],
+  ['// lower case and no end', 1],
+])('the opening of %j breaks %i rules', (text, count) => {
+  expect(openingViolations(parseSource('low/a.ts', text))).toHaveLength(count)
+})
+
+describe('banned constructs', () => {
+  const refused: readonly [path: string, text: string, name: string][] = [
+    ['lib/a.ts', 'enum A { B }', 'enum'],
+    ['lib/a.ts', 'namespace A { export const b = 1 }', 'namespace'],
+    ['lib/a.ts', 'export default function a() {}', 'default export'],
+    ['lib/a.ts', 'export default 1', 'default export'],
+    ['lib/a.ts', `export * from './b.ts'`, 'barrel (`export *`)'],
+    ['lib/a.ts', `import { type B } from './b.ts'`, 'inline `{ type X }`'],
+    ['test/a.test.ts', `test.only('x', () => {})`, 'skipped or focused test'],
+    ['test/a.test.ts', `describe.skip('x', () => {})`, 'skipped or focused test'],
+    ['test/a.test.ts', `test.skipIf(true)('x', () => {})`, 'skipped or focused test'],
+    ['api/a.ts', `console.log('x')`, 'console'],
+    ['runtime/a.ts', 'process.env', 'process.env'],
+    ['routing/a.ts', 'Math.random()', 'Math.random'],
+    ['compiler/a.ts', 'Date.now()', 'a clock'],
+    ['compiler/a.ts', 'new Date()', 'a clock'],
+    ['compiler/a.ts', 'performance.now()', 'a clock'],
+  ]
+  test.each(refused)('%s may not say %j', (path, text, name) => {
+    const found = said(banViolations(parseSource(path, text)))
+    expect(found).toEqual([expect.stringContaining(`${name} is banned; use `)])
+  })
+
+  const accepted: readonly [path: string, text: string][] = [
+    ['lib/clock.ts', 'Date.now()'],
+    ['cli/a.ts', 'process.env; console.log(1)'],
+    ['test/a.test.ts', 'Math.random(); process.env'],
+    ['vitest.config.ts', 'export default {}'],
+    ['api/a.ts', 'new Date(0)'],
+    ['lib/a.ts', `declare module 'x' {}`],
+  ]
+  test.each(accepted)('%s may say %j', (path, text) => {
+    expect(banViolations(parseSource(path, text))).toEqual([])
+  })
+})
+
+describe('hot-path law', () => {
+  const refused: readonly [text: string, offence: string][] = [
+    ['new Uint8Array(2)', '`new`'],
+    ['const b = [1]', 'an array literal'],
+    ['const b = { c: 1 }', 'an object literal'],
+    ['const b = () => 1', 'a closure'],
+    ['const b = `c`', 'a template string'],
+    ['const b = /c/', 'a regular expression'],
+    ['b(...c)', 'spread'],
+    ['for (const b of c) d(b)', 'an iterator'],
+    ['for (const b in c) d(b)', 'an iterator'],
+    ['const [b] = c', 'destructuring of an array'],
+    ['try { b() } finally { c() }', 'try'],
+    ['class B {}', 'a class'],
+    ['b.subarray(1)', 'a method that allocates'],
+  ]
+  test.each(refused)('refuses %j', (body, offence) => {
+    const found = hotPathViolations(parseSource('hot.ts', `export function a() { ${body} }`))
+    expect(said(found)).toEqual([`${offence} on the hot path`])
+  })
+
+  test.each([
+    'async function a() { }',
+    'function* a() { }',
+    'const s = { select: async () => 1 }',
+    'class A { async b() { } }',
+  ])('refuses %j', (text) => {
+    expect(said(hotPathViolations(parseSource('hot.ts', text)))).toEqual([
+      'async or generator on the hot path',
+    ])
+  })
+
+  test.each([
+    'const table = [1, 2]; export const s = Object.freeze({ select: (a) => table[a] })',
+    'class A { b = new Uint8Array(2); constructor() { this.c = [] } d() { this.b[0] = 1 } }',
+    'export const s = { bind(config) { const t = new Map(); return (a) => a + 1 } }',
+    'export function createAnswer() { return { x: [] } }',
+    'class A { adopt(b) { this.view = new Uint8Array(b) } }',
+    'function a() { return [1] } const b = a(); export function c(i) { return b[i] }',
+    'const texts = [1].map((n) => Buffer.from([n])); export const t = (i) => texts[i]',
+    'export function a(b) { for (let i = 0; i < b.length; i++) b[i] = 0; return -1 }',
+  ])('accepts %j', (text) => {
+    expect(hotPathViolations(parseSource('hot.ts', text))).toEqual([])
+  })
+
+  test.each([
+    'function a() { return [1] } export function b() { return a() }',
+    'export function a() { return [1] } const b = a()',
+    'function a() { return [1] }',
+  ])('refuses %j: it may run for a query', (text) => {
+    expect(said(hotPathViolations(parseSource('hot.ts', text)))).toEqual([
+      'an array literal on the hot path',
+    ])
+  })
+
+  test('judges what preparation returns', () => {
+    const text = 'export const s = { bind() { return (a) => [a] } }'
+    expect(said(hotPathViolations(parseSource('hot.ts', text)))).toEqual([
+      'an array literal on the hot path',
+    ])
+  })
+
+  test('knows its files and misses none', () => {
+    expect(isHot('routing/strategies/a.ts', ['routing/strategies/'])).toBe(true)
+    expect(isHot('routing/strategies.ts', ['routing/strategies/'])).toBe(false)
+    expect(missingHotFiles(['a/b.ts', 'c/'], ['a/b.ts'])).toHaveLength(1)
+  })
+})
+
+describe('words', () => {
+  test.each([
+    `TO${'DO'}: later`,
+    `see ../${'shared'}/x`,
+    `at /${'work'}/main`,
+    `see ${'design'}.md`,
+    `${'design'} section 5`,
+    `https://x.${'nexus'}.example/npm`,
+  ])('refuse %j', (line) => {
+    expect(wordViolations('a.md', `fine\n${line}`)).toEqual([expect.stringMatching(/^a\.md:2: /)])
+  })
+
+  test('accept prose', () => {
+    expect(wordViolations('a.md', 'RFC 1035 section 4.1 · docs/adr · ../test/layers.ts')).toEqual(
+      [],
+    )
+  })
+
+  test('find a lock file that names another registry', () => {
+    const lock = (host: string): string =>
+      JSON.stringify({ packages: { 'node_modules/a': { resolved: `https://${host}/a.tgz` } } })
+    expect(lockFileViolations(lock('registry.npmjs.org'))).toEqual([])
+    expect(lockFileViolations(lock('mirror.example'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,97 @@
+// This repository keeps its own rules; test/tidy-rules.test.ts shows that each rule can fail.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { awaited, entries, hot, layers, outside, pure, sizes, unreachable } from './layers.ts'
+import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
+import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
+import {
+  cycleViolations,
+  danglingViolations,
+  deadFileViolations,
+  layerViolations,
+  purityViolations,
+  reachViolations,
+} from './tidy/layer-rules.ts'
+import { layerTable, withoutPadding } from './tidy/layer-table.ts'
+import { folderOf, listFiles, readSources } from './tidy/source.ts'
+import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const files = listFiles(root)
+const sources = readSources(root)
+const paths = sources.map(({ path }) => path)
+const folders = [...layers.map(({ folder }) => folder), ...outside]
+
+test('every import is in the layer table and written in its form', () => {
+  expect(layerViolations(sources, layers)).toEqual([])
+})
+
+test('no file lies outside the folders that the table knows', () => {
+  const strays = paths.filter((path) => folderOf(path) !== '' && !folders.includes(folderOf(path)))
+  expect(strays).toEqual([])
+})
+
+test('the runtime and the compiler do not know each other, over any number of imports', () => {
+  expect(reachViolations(sources, unreachable)).toEqual([])
+})
+
+test('pure folders reach no disk, network or clock', () => {
+  expect(purityViolations(sources, pure)).toEqual([])
+})
+
+test('no files import each other in a circle', () => {
+  expect(cycleViolations(sources)).toEqual([])
+})
+
+test('every import names a file that exists', () => {
+  expect(danglingViolations(sources, (path) => existsSync(join(root, path)))).toEqual([])
+})
+
+test('every file is used by something', () => {
+  const scripts = Object.values(
+    (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts,
+  )
+  const started = scripts.flatMap((script) => script.match(/[\w/-]+\.ts\b/g) ?? [])
+  expect(deadFileViolations(sources, layers, [...entries, ...started, ...awaited])).toEqual([])
+  // What is used by now is awaited no longer.
+  const unused = deadFileViolations(sources, layers, [...entries, ...started])
+  expect(awaited.filter((path) => !unused.some((text) => text.startsWith(`${path}:`)))).toEqual([])
+})
+
+test('files, functions and lines keep their sizes', () => {
+  expect(sources.flatMap((source) => sizeViolations(source, sizes))).toEqual([])
+})
+
+test('file names are kebab-case and say something', () => {
+  expect(paths.flatMap(nameViolations)).toEqual([])
+})
+
+test('every file opens with a sentence that says what it knows', () => {
+  const opened = sources.filter(({ path }) => !path.endsWith('.test.ts'))
+  expect(opened.flatMap(openingViolations)).toEqual([])
+})
+
+test('no file uses a banned construct', () => {
+  expect(sources.flatMap(banViolations)).toEqual([])
+})
+
+test('functions that run for every query allocate nothing that can be seen', () => {
+  expect(missingHotFiles(hot, paths)).toEqual([])
+  const judged = sources.filter(({ path }) => isHot(path, hot))
+  expect(judged.flatMap(hotPathViolations)).toEqual([])
+})
+
+test('no text speaks of what is not in this repository', () => {
+  const texts = files.filter((path) => !path.startsWith('test/fuzz/corpus/'))
+  expect(texts.flatMap((path) => wordViolations(path, read(path)))).toEqual([])
+})
+
+test('the lock file names the public registry only', () => {
+  expect(lockFileViolations(read('package-lock.json'))).toEqual([])
+})
+
+test('ARCHITECTURE.md shows the layer table', () => {
+  expect(withoutPadding(read('ARCHITECTURE.md'))).toContain(layerTable(layers))
+})

@@ -1,0 +1,73 @@
+// The rules about the form of a file: length, functions, columns, name, opening sentence.
+import ts from 'typescript'
+import { at, visit } from './source.ts'
+import type { Source } from './source.ts'
+
+export interface Sizes {
+  readonly fileLinesMax: number
+  readonly functionLinesMax: number
+  readonly columnsMax: number
+}
+
+export function sizeViolations(source: Source, sizes: Sizes): string[] {
+  const found: string[] = []
+  const lines = source.text.replace(/\n$/, '').split('\n')
+  if (lines.length > sizes.fileLinesMax) {
+    found.push(`${source.path}: ${lines.length} lines, at most ${sizes.fileLinesMax}; split it`)
+  }
+  for (const [index, line] of lines.entries()) {
+    // A link cannot be broken.
+    if ([...line].length <= sizes.columnsMax || /https?:\/\/\S{40}/.test(line)) continue
+    // A sentence for people is searched for as a whole: it is not cut in two.
+    if (/^\s*(?:return )?(['"`]).*\1[,)]*$/.test(line)) continue
+    found.push(`${source.path}:${index + 1}: over ${sizes.columnsMax} columns`)
+  }
+  visit(source.ast, (node) => {
+    if (!isFunction(node) || isSuite(node)) return
+    const length = lineOf(source, node.getEnd()) - lineOf(source, node.getStart()) + 1
+    if (length <= sizes.functionLinesMax) return
+    const limit = sizes.functionLinesMax
+    found.push(`${at(source, node.getStart())}: function of ${length} lines, at most ${limit}`)
+  })
+  return found
+}
+
+const lineOf = (source: Source, position: number): number =>
+  source.ast.getLineAndCharacterOfPosition(position).line
+
+export function isFunction(node: ts.Node): node is ts.FunctionLikeDeclaration {
+  return (
+    ts.isFunctionDeclaration(node) ||
+    ts.isFunctionExpression(node) ||
+    ts.isArrowFunction(node) ||
+    ts.isMethodDeclaration(node) ||
+    ts.isConstructorDeclaration(node) ||
+    ts.isAccessor(node)
+  )
+}
+
+/** The callback of `describe` is a list of tests, not a function to hold in the head. */
+function isSuite(node: ts.Node): boolean {
+  return ts.isCallExpression(node.parent) && /^describe\b/.test(node.parent.expression.getText())
+}
+
+const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)*$/
+const saysNothing = /^(?:utils?|helpers?|common|misc|index|shared|types|functions)\b|[-.]utils?\./
+
+/** Of any file below a folder of code. */
+export function nameViolations(path: string): string[] {
+  const name = path.split('/').at(-1)!
+  const found: string[] = []
+  if (!kebab.test(name)) found.push(`${path}: file names are kebab-case`)
+  if (saysNothing.test(name)) found.push(`${path}: the name says nothing; name what it knows`)
+  return found
+}
+
+/** A file opens with one sentence: what it knows. */
+export function openingViolations(source: Source): string[] {
+  const lines = source.text.replace(/^#!.*\n/, '').split('\n')
+  const after = lines.findIndex((line) => !line.startsWith('// '))
+  const opening = lines.slice(0, after === -1 ? lines.length : after).join(' ')
+  const isSentence = /^\/\/ (?!eslint|prettier|@)\S+( \S+)+[.:?!]/.test(opening)
+  return isSentence ? [] : [`${source.path}:1: open with a comment that says what this file knows.`]
+}

@@ -1,0 +1,67 @@
+// Reads the imports of a file: static, dynamic, re-exports, `require` and worker files.
+import { posix } from 'node:path'
+import ts from 'typescript'
+import { at, visit } from './source.ts'
+import type { Source } from './source.ts'
+
+export interface Import {
+  readonly specifier: string
+  /** `path:line` of the import. */
+  readonly where: string
+  /** Gone at run time: `import type`, `export type`. */
+  readonly typeOnly: boolean
+  /** The file it names, from the root, when it is one of ours; else undefined. */
+  readonly target: string | undefined
+}
+
+export function importsOf(source: Source): Import[] {
+  const found: Import[] = []
+  const add = (literal: ts.Node | undefined, typeOnly: boolean): void => {
+    if (literal === undefined || !ts.isStringLiteralLike(literal)) return
+    const specifier = literal.text
+    const target = targetOf(source.path, specifier)
+    found.push({ specifier, where: at(source, literal.getStart()), typeOnly, target })
+  }
+  visit(source.ast, (node) => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node.importClause))
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal, true)
+    } else if (ts.isCallExpression(node) && loadsModule(node)) add(node.arguments[0], false)
+    else if (ts.isNewExpression(node) && isUrlOfThisModule(node)) {
+      // A worker's file: `new Worker(new URL('./worker.ts', import.meta.url))`.
+      visit(node, (part) => {
+        if (ts.isStringLiteralLike(part) && part.text.endsWith('.ts')) add(part, false)
+      })
+    }
+  })
+  return found
+}
+
+function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
+  return clause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+}
+
+function loadsModule(call: ts.CallExpression): boolean {
+  const callee = call.expression.getText()
+  if (call.expression.kind === ts.SyntaxKind.ImportKeyword) return true
+  return callee === 'require' || callee === 'import.meta.resolve'
+}
+
+function isUrlOfThisModule(node: ts.NewExpression): boolean {
+  return node.expression.getText() === 'URL' && /import\.meta/.test(node.getText())
+}
+
+function targetOf(from: string, specifier: string): string | undefined {
+  if (specifier.startsWith('#')) return specifier.slice(1)
+  if (/^\.\.?\//.test(specifier)) return posix.join(posix.dirname(from), specifier)
+  return undefined
+}
+
+/** `@scope/name/part` is package `@scope/name`. */
+export function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}

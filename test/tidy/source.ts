@@ -1,0 +1,49 @@
+// The TypeScript files of this repository, parsed once.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+
+export interface Source {
+  /** From the root of the repository, with `/`. */
+  readonly path: string
+  readonly text: string
+  readonly ast: ts.SourceFile
+}
+
+/** The first folder of a path; empty for a file at the root. */
+export const folderOf = (path: string): string => (path.includes('/') ? path.split('/')[0]! : '')
+export const isTest = (path: string): boolean => path.startsWith('test/')
+
+export function parseSource(path: string, text: string): Source {
+  const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  return { path, text, ast }
+}
+
+/** `path:line`, as an editor opens it. */
+export function at(source: Source, position: number): string {
+  return `${source.path}:${source.ast.getLineAndCharacterOfPosition(position).line + 1}`
+}
+
+export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
+  see(node)
+  node.forEachChild((child) => visit(child, see))
+}
+
+const notOurs = new Set(['.git', 'node_modules', 'dist', 'data'])
+
+/** Every file that belongs to the repository, sorted; links are not followed. */
+export function listFiles(root: string, folder = ''): string[] {
+  const found: string[] = []
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    if (folder === '' && notOurs.has(entry.name)) continue
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory()) found.push(...listFiles(root, path))
+    else if (entry.isFile()) found.push(path)
+  }
+  return found.sort()
+}
+
+export function readSources(root: string): Source[] {
+  const paths = listFiles(root).filter((path) => path.endsWith('.ts'))
+  return paths.map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')))
+}

@@ -1,0 +1,152 @@
+// Words and constructs that this repository does without, each with what to use instead.
+import ts from 'typescript'
+import { at, folderOf, isTest, visit } from './source.ts'
+import type { Source } from './source.ts'
+
+interface Ban {
+  readonly name: string
+  readonly instead: string
+  /** Paths where it is right. */
+  readonly allowedIn?: (path: string) => boolean
+  readonly matches: (node: ts.Node) => boolean
+}
+
+const program = (path: string): boolean => ['cli', 'bench', 'bin'].includes(folderOf(path))
+const inClock = (path: string): boolean => path === 'lib/clock.ts'
+
+export const bans: readonly Ban[] = [
+  { name: 'enum', instead: 'a const object', matches: ts.isEnumDeclaration },
+  {
+    name: 'namespace',
+    instead: 'a file',
+    matches: (node) => ts.isModuleDeclaration(node) && !isAmbient(node),
+  },
+  {
+    name: 'default export',
+    instead: 'a named export',
+    allowedIn: (path) => path.endsWith('.config.ts'),
+    matches: (node) =>
+      ts.isExportAssignment(node) ||
+      (ts.canHaveModifiers(node) &&
+        ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword) === true),
+  },
+  {
+    name: 'barrel (`export *`)',
+    instead: 'an import of the file itself',
+    matches: (node) => ts.isExportDeclaration(node) && node.exportClause === undefined,
+  },
+  {
+    name: 'inline `{ type X }`',
+    instead: '`import type` on its own line',
+    matches: (node) => ts.isImportSpecifier(node) && node.isTypeOnly,
+  },
+  {
+    name: 'skipped or focused test',
+    instead: 'a test that runs',
+    matches: (node) =>
+      ts.isPropertyAccessExpression(node) &&
+      /^(?:skip|only|todo|skipIf|runIf|fails)$/.test(node.name.text) &&
+      /^(?:test|it|describe|suite|bench|context|ctx)\b/.test(node.expression.getText()),
+  },
+  {
+    name: 'console',
+    instead: 'the logger or `io` that was passed in',
+    allowedIn: program,
+    matches: (node) => isMember(node, 'console', /./),
+  },
+  {
+    name: 'process.env',
+    instead: 'a setting that cli/ passes in',
+    allowedIn: (path) => program(path) || isTest(path),
+    matches: (node) => isMember(node, 'process', /^env$/),
+  },
+  {
+    name: 'Math.random',
+    instead: 'the Random that was passed in (lib/random.ts)',
+    allowedIn: (path) => program(path) || isTest(path),
+    matches: (node) => isMember(node, 'Math', /^random$/),
+  },
+  {
+    name: 'a clock',
+    instead: 'the Clock that was passed in (lib/clock.ts)',
+    allowedIn: (path) => program(path) || isTest(path) || inClock(path),
+    matches: (node) =>
+      isMember(node, 'Date', /^now$/) ||
+      isMember(node, 'performance', /^now$/) ||
+      isMember(node, 'process', /^hrtime$/) ||
+      (ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length),
+  },
+]
+
+function isMember(node: ts.Node, object: string, member: RegExp): boolean {
+  if (!ts.isPropertyAccessExpression(node)) return false
+  return node.expression.getText() === object && member.test(node.name.text)
+}
+
+function isAmbient(node: ts.ModuleDeclaration): boolean {
+  return node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) === true
+}
+
+export function banViolations(source: Source): string[] {
+  const found: string[] = []
+  const inForce = bans.filter(({ allowedIn }) => allowedIn?.(source.path) !== true)
+  visit(source.ast, (node) => {
+    for (const { name, instead, matches } of inForce) {
+      if (!matches(node)) continue
+      found.push(`${at(source, node.getStart())}: ${name} is banned; use ${instead}`)
+    }
+  })
+  return found
+}
+
+interface Word {
+  readonly pattern: RegExp
+  readonly why: string
+}
+
+// Written in pieces, so that this file passes its own rule.
+const anywhere: readonly Word[] = [
+  { pattern: new RegExp(`\\b(?:TO${'DO'}|FIX${'ME'})\\b`), why: 'do it, or write an issue' },
+  {
+    pattern: new RegExp(`(?:\\.\\./)+(?:sha${'red'}|sp${'ec'}|rese${'arch'}|prototy${'pes'})\\b`),
+    why: 'it is not in this repository',
+  },
+  {
+    pattern: new RegExp(`(?:^|[\\s"'\`(=])/(?:wo${'rk'}|ro${'ot'}|ho${'me'})/`),
+    why: "it is a path of one person's machine",
+  },
+  {
+    pattern: new RegExp(`\\b(?:des${'ign'}|sty${'le'}|fie${'ld'})\\.md\\b`),
+    why: 'it is not in this repository; name ARCHITECTURE.md, STYLE.md or an ADR',
+  },
+  {
+    pattern: new RegExp(`\\bdes${'ign'} sections? \\d`),
+    why: 'no such document is in this repository; name ARCHITECTURE.md or an ADR',
+  },
+  {
+    pattern: new RegExp(
+      `https?://[^\\s"']*(?:artifact${'ory'}|nex${'us'}|verdacc${'io'}|npmmir${'ror'})`,
+    ),
+    why: 'it is a private package mirror',
+  },
+]
+
+/** Of any text file of the repository. */
+export function wordViolations(path: string, text: string): string[] {
+  return text.split('\n').flatMap((line, index) =>
+    anywhere
+      .map(({ pattern, why }) => ({ match: pattern.exec(line), why }))
+      .filter(({ match }) => match !== null)
+      .map(({ match, why }) => `${path}:${index + 1}: remove "${match![0].trim()}": ${why}`),
+  )
+}
+
+const registryOfNpm = 'https://registry.npmjs.org/'
+
+/** A lock file may name no other registry: `npm ci` would go there on every machine. */
+export function lockFileViolations(text: string): string[] {
+  const { packages } = JSON.parse(text) as { packages: Record<string, { resolved?: string }> }
+  return Object.entries(packages)
+    .filter(([, { resolved }]) => resolved !== undefined && !resolved.startsWith(registryOfNpm))
+    .map(([name]) => `package-lock.json: ${name} is resolved outside the public registry`)
+}
