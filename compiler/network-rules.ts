@@ -1,7 +1,8 @@
 // Rules that send client networks to members, as disjoint ranges that say whom each client prefers.
 import { bundleLimits } from '#bundle/limits.ts'
 import type { ClientRange, ClientRanges } from '#bundle/model.ts'
-import type { Cidr } from '#routing/geo/cidr.ts'
+import { disjointRanges } from '#routing/geo/cidr.ts'
+import type { Cidr, DisjointRange } from '#routing/geo/cidr.ts'
 
 export interface NetworkRule {
   /** Position in its file. */
@@ -37,22 +38,29 @@ export function arrangeRules(rules: readonly NetworkRule[], order: RuleOrder): A
     redundant: new Map(),
     crowded: undefined,
   }
-  const nested4: Nested<number>[] = []
-  const nested6: Nested<bigint>[] = []
-  for (const rule of rules) {
-    const { octets, prefixBits } = rule.network
-    const view = new DataView(octets.buffer, octets.byteOffset)
-    if (octets.length === 4) {
-      const start = view.getUint32(0)
-      nested4.push({ rule, start, end: start + 2 ** (32 - prefixBits) - 1 })
-    } else {
-      const start = (view.getBigUint64(0) << 64n) | view.getBigUint64(8)
-      nested6.push({ rule, start, end: start + (1n << BigInt(128 - prefixBits)) - 1n })
-    }
-  }
-  const v4 = flatten(work, nested4, (address, step) => address + step)
-  const v6 = flatten(work, nested6, (address, step) => address + BigInt(step))
-  return { ranges: { v4, v6 }, ...work }
+  const { v4, v6 } = disjointRanges(
+    rules,
+    ({ network }) => network,
+    (own, outer: Preferred | undefined): Preferred => {
+      const preferred = rulesOf(work, own, outer?.rules ?? [])
+      return { rules: preferred, endpoints: preferred.map(({ endpoint }) => endpoint) }
+    },
+  )
+  return { ranges: { v4: v4.map(clientRange), v6: v6.map(clientRange) }, ...work }
+}
+
+/** The rules that hold a client, the first to be tried first, no member twice. */
+interface Preferred {
+  readonly rules: readonly NetworkRule[]
+  readonly endpoints: readonly string[]
+}
+
+function clientRange<Address>({
+  start,
+  end,
+  value: { endpoints },
+}: DisjointRange<Address, Preferred>): ClientRange<Address> {
+  return { start, end, endpoints }
 }
 
 interface Work {
@@ -62,63 +70,7 @@ interface Work {
   crowded: NetworkRule | undefined
 }
 
-interface Nested<Address> {
-  readonly rule: NetworkRule
-  readonly start: Address
-  readonly end: Address
-}
-
-/** A network with the rules that hold its clients, the first to be tried first, no member twice. */
-interface Open<Address> {
-  readonly start: Address
-  readonly end: Address
-  readonly rules: readonly NetworkRule[]
-  readonly endpoints: readonly string[]
-}
-
-/**
- * Two networks are apart or one holds the other, so a stack of the open ones is enough.
- *
- * @param move the address `step` away
- */
-function flatten<Address extends number | bigint>(
-  work: Work,
-  nested: Nested<Address>[],
-  move: (address: Address, step: 1 | -1) => Address,
-): ClientRange<Address>[] {
-  nested.sort(
-    (a, b) =>
-      compare(a.start, b.start) ||
-      a.rule.network.prefixBits - b.rule.network.prefixBits ||
-      inOrder(work.order, a.rule, b.rule),
-  )
-  const ranges: ClientRange<Address>[] = []
-  const open: Open<Address>[] = []
-  let from: Address | undefined
-  const emit = (end: Address, endpoints: readonly string[]): void => {
-    if (from !== undefined && from <= end) ranges.push({ start: from, end, endpoints })
-  }
-  const close = (): void => {
-    const { end, endpoints } = open.pop()!
-    emit(end, endpoints)
-    from = move(end, 1)
-  }
-  for (let at = 0; at < nested.length;) {
-    const { start, end } = nested[at]!
-    const own: NetworkRule[] = []
-    for (; nested[at]?.start === start && nested[at]?.end === end; at++) own.push(nested[at]!.rule)
-    while (open.length > 0 && open.at(-1)!.end < start) close()
-    const outer = open.at(-1)
-    if (outer !== undefined) emit(move(start, -1), outer.endpoints)
-    from = start
-    const rules = rulesOf(work, own, outer?.rules ?? [])
-    open.push({ start, end, rules, endpoints: rules.map(({ endpoint }) => endpoint) })
-  }
-  while (open.length > 0) close()
-  return ranges
-}
-
-/** @param own the rules of one network, in order @param outer those of the network around it */
+/** @param own the rules of one network @param outer those of the network around it, in order */
 function rulesOf(
   work: Work,
   own: readonly NetworkRule[],
@@ -126,7 +78,7 @@ function rulesOf(
 ): readonly NetworkRule[] {
   const { order, ahead, redundant } = work
   const kept = new Map<string, NetworkRule>()
-  for (const rule of own) {
+  for (const rule of own.toSorted((a, b) => inOrder(order, a, b))) {
     const same = kept.get(rule.endpoint)
     if (same === undefined) kept.set(rule.endpoint, rule)
     else redundant.set(rule, same)
@@ -173,8 +125,4 @@ function distinct(rules: readonly NetworkRule[]): readonly NetworkRule[] {
 /** Of rules for one network, or in the order of the file of any. */
 function inOrder(order: RuleOrder, a: NetworkRule, b: NetworkRule): number {
   return (order === 'longest-prefix' ? a.priority - b.priority : 0) || a.index - b.index
-}
-
-function compare<Address extends number | bigint>(a: Address, b: Address): number {
-  return a < b ? -1 : Number(a > b)
 }

@@ -71,70 +71,98 @@ export function prefixesToRanges(prefixes: Iterable<ValuedCidr>): {
   ranges4: Range4[]
   ranges6: Range6[]
 } {
-  const nested4: Nested<number>[] = []
-  const nested6: Nested<bigint>[] = []
-  for (const { octets, prefixBits, value } of prefixes) {
+  const { v4, v6 } = disjointRanges(
+    prefixes,
+    (prefix) => prefix,
+    ([first]) => first.value,
+  )
+  return { ranges4: v4, ranges6: v6 }
+}
+
+/** From `start` to `end`, both included. */
+export interface DisjointRange<Address, Value> {
+  readonly start: Address
+  readonly end: Address
+  readonly value: Value
+}
+
+/** @param outer the value of the network around these; undefined: there is none */
+type ValueOf<Item, Value> = (own: readonly [Item, ...Item[]], outer: Value | undefined) => Value
+
+/**
+ * Disjoint ranges in the order of their addresses. Takes as long as it takes to sort.
+ *
+ * @param valueOf the value of a network, from all items of just this network in the order of
+ *   `items`; asked once for each, after it was asked for the network around
+ */
+export function disjointRanges<Item, Value>(
+  items: Iterable<Item>,
+  networkOf: (item: Item) => Cidr,
+  valueOf: ValueOf<Item, Value>,
+): {
+  readonly v4: DisjointRange<number, Value>[]
+  readonly v6: DisjointRange<bigint, Value>[]
+} {
+  const nested4: Nested<number, Item>[] = []
+  const nested6: Nested<bigint, Item>[] = []
+  for (const item of items) {
+    const { octets, prefixBits } = networkOf(item)
+    const view = new DataView(octets.buffer, octets.byteOffset)
     if (octets.length === 4) {
-      const start = new DataView(octets.buffer, octets.byteOffset).getUint32(0)
-      nested4.push({ start, end: start + 2 ** (32 - prefixBits) - 1, prefixBits, value })
+      const start = view.getUint32(0)
+      nested4.push({ start, end: start + 2 ** (32 - prefixBits) - 1, item })
     } else {
-      const view = new DataView(octets.buffer, octets.byteOffset)
       const start = (view.getBigUint64(0) << 64n) | view.getBigUint64(8)
-      const end = start + (1n << BigInt(128 - prefixBits)) - 1n
-      nested6.push({ start, end, prefixBits, value })
+      nested6.push({ start, end: start + (1n << BigInt(128 - prefixBits)) - 1n, item })
     }
   }
   return {
-    ranges4: flatten(nested4, (address, step) => address + step),
-    ranges6: flatten(nested6, (address, step) => address + BigInt(step)),
+    v4: flatten(nested4, valueOf, (address, step) => address + step),
+    v6: flatten(nested6, valueOf, (address, step) => address + BigInt(step)),
   }
 }
 
-interface Nested<Address> {
+interface Nested<Address, Item> {
   readonly start: Address
   readonly end: Address
-  readonly prefixBits: number
-  readonly value: number
-}
-
-interface Flat<Address> {
-  readonly start: Address
-  readonly end: Address
-  readonly value: number
+  readonly item: Item
 }
 
 /**
- * Two prefixes are apart or one holds the other, so a stack of the open ones is enough.
+ * Two networks are apart or one holds the other, so a stack of the open ones is enough.
  *
  * @param move the address `step` away
  */
-function flatten<Address extends number | bigint>(
-  prefixes: Nested<Address>[],
+function flatten<Address extends number | bigint, Item, Value>(
+  nested: Nested<Address, Item>[],
+  valueOf: ValueOf<Item, Value>,
   move: (address: Address, step: 1 | -1) => Address,
-): Flat<Address>[] {
-  // Stable, so that the first of equal prefixes stays first.
-  prefixes.sort((a, b) => compare(a.start, b.start) || a.prefixBits - b.prefixBits)
-  const flat: Flat<Address>[] = []
-  const open: Nested<Address>[] = []
+): DisjointRange<Address, Value>[] {
+  // The outer one first; stable, so that items of one network keep their order.
+  nested.sort((a, b) => compare(a.start, b.start) || compare(b.end, a.end))
+  const ranges: DisjointRange<Address, Value>[] = []
+  const open: DisjointRange<Address, Value>[] = []
   let from: Address | undefined
-  const emit = (end: Address, value: number): void => {
-    if (from !== undefined && from <= end) flat.push({ start: from, end, value })
+  const emit = (end: Address, value: Value): void => {
+    if (from !== undefined && from <= end) ranges.push({ start: from, end, value })
   }
   const close = (): void => {
     const { end, value } = open.pop()!
     emit(end, value)
     from = move(end, 1)
   }
-  for (const prefix of prefixes) {
-    while (open.length > 0 && open.at(-1)!.end < prefix.start) close()
+  for (let at = 0; at < nested.length;) {
+    const { start, end, item } = nested[at++]!
+    const own: [Item, ...Item[]] = [item]
+    for (; nested[at]?.start === start && nested[at]?.end === end; at++) own.push(nested[at]!.item)
+    while (open.length > 0 && open.at(-1)!.end < start) close()
     const outer = open.at(-1)
-    if (outer?.start === prefix.start && outer.prefixBits === prefix.prefixBits) continue
-    if (outer !== undefined) emit(move(prefix.start, -1), outer.value)
-    from = prefix.start
-    open.push(prefix)
+    if (outer !== undefined) emit(move(start, -1), outer.value)
+    from = start
+    open.push({ start, end, value: valueOf(own, outer?.value) })
   }
   while (open.length > 0) close()
-  return flat
+  return ranges
 }
 
 function compare<Address extends number | bigint>(a: Address, b: Address): number {
