@@ -27,9 +27,10 @@ export const filters: readonly Filter[] = Object.freeze([
   script,
 ])
 
-/** A filter as a chain names it, with what stands behind the colon. */
+/** A filter as a chain names it. */
 export interface FilterUse {
   readonly filter: Filter
+  /** What stands behind the colon; empty without one. */
   readonly argument: string
 }
 
@@ -39,5 +40,5 @@ export function filterNamed(text: string): FilterUse | undefined {
   const name = colon < 0 ? text : text.slice(0, colon)
   const filter = filters.find((known) => known.name === name || known.aliases.includes(name))
   if (filter === undefined || (filter === script) !== colon >= 0) return undefined
-  return { filter, argument: text.slice(colon + 1) }
+  return { filter, argument: colon < 0 ? '' : text.slice(colon + 1) }
 }

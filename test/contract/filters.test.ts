@@ -103,15 +103,18 @@ describe('the tables', () => {
   })
 
   test.each([
-    ['geo-ip', 'geo-ip'],
-    ['rum-latency', 'rum'],
-    ['wrr', 'weighted-round-robin'],
-    ['script:result = []', 'script'],
-    ['script', undefined],
-    ['sticky:x', undefined],
-    ['nonsense', undefined],
-  ])('%s is found as %s', (text, name) => {
-    expect(filterNamed(text)?.filter.name).toBe(name)
+    ['geo-ip', 'geo-ip', ''],
+    ['rum-latency', 'rum', ''],
+    ['wrr', 'weighted-round-robin', ''],
+    ['script:result = []', 'script', 'result = []'],
+    ['script:a ? b : c', 'script', 'a ? b : c'],
+    ['script:', 'script', ''],
+    ['script', undefined, undefined],
+    ['sticky:x', undefined, undefined],
+    ['nonsense', undefined, undefined],
+  ])('%s is found as %s with the argument "%s"', (text, name, argument) => {
+    const use = filterNamed(text)
+    expect([use?.filter.name, use?.argument]).toEqual([name, argument])
   })
 })
 
