@@ -1,7 +1,7 @@
 // A small world to route in: client networks with country, operator and place, pools, and the
 // scratch objects of a thread to choose with.
 import type { AsnRuleModel, BundleModel } from '#bundle/model.ts'
-import { firstPolicyCode } from '#bundle/routing-columns.ts'
+import { firstPolicyCode, unitVector } from '#bundle/routing-columns.ts'
 import { parseAddress } from '#dns/address.ts'
 import { Random } from '#lib/random.ts'
 import { asnPreferences } from '#routing/asn-rules.ts'
@@ -42,7 +42,7 @@ export function geoBuffersOf({ countries = [], operators = [], places = [] }: Wo
     floats.set(values)
     return floats.buffer
   }
-  const points = places.map(([, lat, lon]) => pointAt(lat, lon))
+  const points = places.map(([, lat, lon]) => unitVector(lat, lon))
   return {
     country:
       countries.length === 0
@@ -64,11 +64,6 @@ export function geoBuffersOf({ countries = [], operators = [], places = [] }: Wo
             countryRow: new SharedArrayBuffer((places.length + 1) * 2),
           },
   }
-}
-
-function pointAt(lat: number, lon: number): readonly [number, number, number] {
-  const [phi, lambda] = [(lat * Math.PI) / 180, (lon * Math.PI) / 180]
-  return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
 }
 
 function asnBuffersOf(operators: NonNullable<World['operators']>): NonNullable<GeoBuffers['asn']> {
