@@ -14,7 +14,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { keysUnder, laterKeys, repositoryKeys, settingRows } from './settings-schema.ts'
-import type { SettingValue } from './settings-schema.ts'
+import type { SettingValue } from './setting-forms.ts'
 import { problemOf } from './settings-value.ts'
 
 /** By key (`dns.port`); a key that the file does not have is not in it. */

@@ -2,87 +2,17 @@
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { healthPolicies } from '#runtime/health/policy.ts'
-
-/** What the text of a setting stands for, where JSON Schema has no word for it. */
-export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'networks'
-
-export type SettingValue = string | number | boolean | readonly string[]
-
-/** A leaf of the schema, as the loader, the reference page and SIGHUP read it. */
-export interface SettingLeaf {
-  readonly description: string
-  readonly type?: 'string' | 'integer' | 'boolean' | 'array'
-  readonly enum?: readonly string[]
-  readonly default?: SettingValue
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly maxLength?: number
-  readonly maxItems?: number
-  readonly 'x-kind'?: SettingKind
-  readonly 'x-minimumMs'?: number
-  readonly 'x-maximumMs'?: number
-  /** True: SIGHUP applies a change. Otherwise the process must be restarted. */
-  readonly 'x-reload'?: boolean
-  /** The default in words, when it is not a constant. */
-  readonly 'x-default'?: string
-  /** What to write, when type and bounds do not say it. */
-  readonly 'x-expected'?: string
-}
-
-const durationPattern = '^(0|([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+)$'
-
-interface DurationOptions {
-  readonly default: string
-  readonly description: string
-  readonly minimumMs: number
-  readonly maximumMs: number
-  readonly reload?: boolean
-}
-
-function duration({ minimumMs, maximumMs, reload = false, ...rest }: DurationOptions) {
-  return Type.Optional(
-    Type.String({
-      ...rest,
-      pattern: durationPattern,
-      maxLength: 40,
-      'x-kind': 'duration',
-      'x-minimumMs': minimumMs,
-      'x-maximumMs': maximumMs,
-      ...(reload ? { 'x-reload': true } : {}),
-    }),
-  )
-}
-
-const integer = (minimum: number, maximum: number, options: Record<string, unknown>) =>
-  Type.Optional(Type.Integer({ ...options, minimum, maximum }))
-const boolean = (options: Record<string, unknown>) => Type.Optional(Type.Boolean(options))
-const text = (maxLength: number, options: Record<string, unknown>) =>
-  Type.Optional(Type.String({ ...options, maxLength }))
-/** The file is looked at while the node runs; a new one is taken over, a broken one is not. */
-const database = (description: string) =>
-  text(4_096, {
-    'x-kind': 'path',
-    'x-default': 'none',
-    'x-expected': 'the path of an MMDB file',
-    description: `${description} An MMDB file, read again whenever it changes.`,
-  })
-const networks = (options: Record<string, unknown>) =>
-  Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), {
-      ...options,
-      default: [],
-      maxItems: 1_000,
-      'x-kind': 'networks',
-    }),
-  )
-const choice = <Values extends string[]>(
-  values: readonly [...Values],
-  options: Record<string, unknown>,
-) => Type.Optional(Type.Enum(values, options))
-const section = <Properties extends Record<string, TSchema>>(
-  description: string,
-  properties: Properties,
-) => Type.Optional(Type.Object(properties, { additionalProperties: false, description }))
+import {
+  boolean,
+  choice,
+  database,
+  duration,
+  integer,
+  networks,
+  section,
+  text,
+} from './setting-forms.ts'
+import type { SettingLeaf } from './setting-forms.ts'
 
 const tcp = section('DNS over TCP (RFC 7766).', {
   idleTimeout: duration({

@@ -5,7 +5,8 @@ import { unreachable } from '#lib/assert.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/geo/cidr.ts'
 import { suggest } from '#lib/suggest.ts'
-import type { SettingLeaf, SettingRow, SettingValue } from './settings-schema.ts'
+import type { SettingLeaf, SettingValue } from './setting-forms.ts'
+import type { SettingRow } from './settings-schema.ts'
 
 /** @returns a sentence about `value`, or undefined when it fits. */
 export function problemOf(
