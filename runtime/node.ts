@@ -2,32 +2,30 @@
 // next.
 import { checkOrder, verifyChannelRecord } from '#bundle/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/channel.ts'
-import { NodeCell } from '#bundle/cells.ts'
-import { firstPolicyCode } from '#bundle/routing-columns.ts'
-import { adoptBundle, loadBundle } from '#bundle/load.ts'
-import { serviceCell } from '#bundle/bundle.ts'
+import { adoptBundle } from '#bundle/load.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { carryRoutingState, createRoutingState } from '#routing/candidates.ts'
 import type { RoutingState } from '#routing/state.ts'
-import { unknownStepOf } from '#routing/policy.ts'
-import { strategiesByCode } from '#routing/strategies.ts'
 import { GenerationMemory } from './arena.ts'
-import type { BundleStore, StoredName } from './bundle-store.ts'
+import type { BundleStore } from './bundle-store.ts'
 import { GeoLink } from './geo-link.ts'
 import type { GeoFeed } from './geo-link.ts'
-import { countHealth, HealthLink } from './health-link.ts'
+import { countHealth } from './health-link.ts'
 import type { HealthMonitor } from './health/monitor.ts'
-import { OverlayClock } from './overlay-clock.ts'
+import { LiveState } from './live-state.ts'
 import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
 import { ResponseHits } from './response-hits.ts'
 import type { ResponseHitCounts } from './response-hits.ts'
-import { refusalSentences } from './refusals.ts'
-import type { RefusalCode } from './refusals.ts'
+import { refuse } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import { servableBundle } from './servable.ts'
+import { bootBundle, replaceBad } from './stored-bundles.ts'
+import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import { ThreadGroup } from './thread-group.ts'
 import type { ThreadGroupParts } from './thread-group.ts'
 
@@ -53,12 +51,6 @@ export interface Publication {
   readonly bundle: Uint8Array
 }
 
-export interface Refusal {
-  readonly code: RefusalCode
-  /** What is wrong, and what goes on serving. */
-  readonly message: string
-}
-
 export interface NodeStatus {
   readonly active: ChannelRecord | null
   /** The last publication that was refused; null when a later one was activated. */
@@ -81,9 +73,10 @@ const crashes = { max: 3, windowMs: 60_000 } as const
 
 export class DnsNode {
   readonly #parts: DnsNodeParts
+  /** null: nothing is kept. */
+  readonly #stored: StoredBundlesParts | null
   readonly #threads: ThreadGroup
-  readonly #health: HealthLink | null
-  readonly #overlays: OverlayClock
+  readonly #live: LiveState
   readonly #geo: GeoLink
   #serving: { readonly bundle: Bundle; readonly state: RoutingState } | undefined
   #active: ChannelRecord | undefined
@@ -103,12 +96,11 @@ export class DnsNode {
 
   constructor(parts: DnsNodeParts) {
     this.#parts = parts
-    this.#health = parts.health === null ? null : new HealthLink(parts.health)
-    const { clock, log, onRegression } = parts
-    const isProbed = parts.health !== null
-    this.#overlays = new OverlayClock({ clock, log, isProbed, after: systemAfter, onRegression })
-    parts.health?.onUpdate(() => this.#overlays.healthChanged())
-    parts.health?.onSignal(() => this.#overlays.healthChanged())
+    const { store, trusted } = parts
+    const onRecord = (record: ChannelRecord): void => this.#remember(record)
+    this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
+    const { health, clock, log, onRegression } = parts
+    this.#live = new LiveState({ health, clock, log, after: systemAfter, onRegression })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
     this.#threads = new ThreadGroup({
       ...parts.threads,
@@ -130,60 +122,17 @@ export class DnsNode {
   }
 
   #boot(): void {
-    const { store, log } = this.#parts
-    if (store === null) return
-    for (const name of ['active', 'previous'] as const) {
-      const stored = this.#readStored(store, name)
-      if (stored === undefined) continue
-      if (!stored.ok) {
-        log.error({ bundle: name }, `the stored ${name} bundle is not used: ${stored.error}`)
-        continue
-      }
-      const { record, bundle } = stored.value
-      this.#install(record, bundle)
-      this.#activeSigned = store.record(name) as SignedChannelRecord
-      log.info(
-        { seq: record.seq, digest: record.digest, commit: record.commit },
-        `serving the ${name} bundle from disk`,
-      )
-      return
-    }
-    log.info({}, 'no bundle on disk; every query is refused until one arrives')
+    const stored = this.#stored === null ? undefined : bootBundle(this.#stored)
+    if (stored !== undefined) this.#serveStored(stored)
   }
 
-  #readStored(
-    store: BundleStore,
-    name: StoredName,
-  ): Result<{ record: ChannelRecord; bundle: Bundle }, string> | undefined {
-    const value = store.record(name)
-    if (value === undefined) return undefined
-    const record = verifyChannelRecord(value, this.#parts.trusted)
-    if (!record.ok) return err(refusalSentences[record.error])
-    // Remembered even when its bundle is damaged: an older publication stays a rollback.
-    if (this.#newest === undefined || record.value.seq > this.#newest.seq)
-      this.#newest = record.value
-    const quarantined = store.quarantine()[record.value.digest]
-    if (quarantined !== undefined) return err(`it is in quarantine: ${quarantined}`)
-    const bytes = store.bundle(record.value.digest)
-    if (!bytes.ok) return bytes
-    const bundle = this.#check(bytes.value, record.value)
-    return bundle.ok
-      ? ok({ record: record.value, bundle: bundle.value })
-      : err(bundle.error.message)
+  #serveStored({ record, signed, bundle }: StoredBundle): void {
+    this.#install(record, bundle)
+    this.#activeSigned = signed
   }
 
-  #check(bytes: Uint8Array, record: ChannelRecord): Result<Bundle, Refusal> {
-    const loaded = loadBundle(bytes, this.#parts.trusted)
-    if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
-    if (loaded.value.digest !== record.digest) return refuse('digest-mismatch')
-    const { counts } = loaded.value
-    for (let service = 0; service < counts.services; service++) {
-      const code = serviceCell(loaded.value, service, NodeCell.Algorithm)
-      const isPolicy = code >= firstPolicyCode
-      if (!isPolicy && strategiesByCode[code] === undefined) return refuse('unknown-strategy')
-    }
-    if (unknownStepOf(loaded.value) !== undefined) return refuse('unknown-strategy')
-    return loaded
+  #remember(record: ChannelRecord): void {
+    if (this.#newest === undefined || record.seq > this.#newest.seq) this.#newest = record
   }
 
   /**
@@ -235,7 +184,7 @@ export class DnsNode {
     if (quarantined !== undefined) return refuse('quarantined')
     if (digest === this.#active?.digest && order.value === 'same')
       return ok({ record: record.value, bundle: undefined })
-    const checked = this.#check(bundle, record.value)
+    const checked = servableBundle(bundle, record.value, this.#parts.trusted)
     return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
   }
 
@@ -263,15 +212,14 @@ export class DnsNode {
       this.#serving === undefined
         ? createRoutingState(bundle, serial, memory)
         : carryRoutingState(this.#serving, bundle, serial, memory)
-    this.#health?.prepare(bundle, state)
-    this.#overlays.serve(bundle, state)
+    this.#live.prepare(bundle, state)
     const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
     this.#memory.publish(bundle.bytes, state.buffers, hits)
     this.#serving = { bundle, state }
     this.#active = record
-    if (this.#newest === undefined || record.seq > this.#newest.seq) this.#newest = record
+    this.#remember(record)
     this.#publish()
-    this.#health?.serve(bundle, state)
+    this.#live.serve(bundle, state)
   }
 
   /** Hands what serves to the threads, with the tables that go with it now. */
@@ -307,24 +255,13 @@ export class DnsNode {
 
   /** Takes the serving bundle out of service and serves the one before it. */
   #goBack(error: Error): void {
-    const { store, log } = this.#parts
     const bad = this.#active
-    if (store === null || bad === undefined) return
-    const previous = this.#readStored(store, 'previous')
-    if (previous?.ok !== true || previous.value.record.digest === bad.digest) return
+    if (this.#stored === null || bad === undefined) return
+    const previous = replaceBad(this.#stored, bad, error)
+    if (previous === undefined) return
     this.#crashTimesMs = []
-    try {
-      store.addToQuarantine(bad.digest, `threads died under it: ${error.message}`)
-    } catch (fault) {
-      log.error({ err: fault }, 'the quarantine cannot be written')
-    }
     this.#refused = { ...refuse('quarantined').error, seq: bad.seq, digest: bad.digest }
-    log.error(
-      { digest: bad.digest },
-      'bundle quarantined after repeated crashes; serving the previous one',
-    )
-    this.#install(previous.value.record, previous.value.bundle)
-    this.#activeSigned = store.record('previous') as SignedChannelRecord
+    this.#serveStored(previous)
   }
 
   /** What a publisher must continue from: the newest seq, and the digest that really serves. */
@@ -375,11 +312,11 @@ export class DnsNode {
   }
 
   overlays(): OverlayStatus {
-    return this.#overlays.status()
+    return this.#live.overlays()
   }
 
   async stop(): Promise<void> {
-    this.#overlays.stop()
+    this.#live.stop()
     await this.#parts.health?.stop()
     await this.#threads.stop()
   }
@@ -393,8 +330,4 @@ function namedBy(signed: unknown): { seq: number; digest: string } {
     seq: typeof seq === 'number' ? seq : 0,
     digest: typeof digest === 'string' ? digest : '',
   }
-}
-
-function refuse(code: RefusalCode): { readonly ok: false; readonly error: Refusal } {
-  return err({ code, message: refusalSentences[code] })
 }

@@ -1,8 +1,19 @@
 // Why a node does not activate what it was given, in words for the status page and the log.
 import type { ChannelError } from '#bundle/channel.ts'
+import { err } from '#lib/result.ts'
 
 export type RefusalCode =
   ChannelError | 'bad-bundle' | 'digest-mismatch' | 'unknown-strategy' | 'quarantined'
+
+export interface Refusal {
+  readonly code: RefusalCode
+  /** What is wrong, and what goes on serving. */
+  readonly message: string
+}
+
+export function refuse(code: RefusalCode): { readonly ok: false; readonly error: Refusal } {
+  return err({ code, message: refusalSentences[code] })
+}
 
 export const refusalSentences: Readonly<Record<RefusalCode, string>> = Object.freeze({
   malformed: 'the channel record is malformed; the serving bundle stays',

@@ -1,0 +1,34 @@
+// Whether this version can answer from a bundle: it loads, is the named one, and has no unknown step.
+import { serviceCell } from '#bundle/bundle.ts'
+import type { Bundle } from '#bundle/bundle.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import type { ChannelRecord, TrustedKey } from '#bundle/channel.ts'
+import { loadBundle } from '#bundle/load.ts'
+import { firstPolicyCode } from '#bundle/routing-columns.ts'
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { unknownStepOf } from '#routing/policy.ts'
+import { strategiesByCode } from '#routing/strategies.ts'
+import { refuse } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+
+/**
+ * @param bytes the signed file, in shared memory
+ * @param record has been verified
+ */
+export function servableBundle(
+  bytes: Uint8Array,
+  record: ChannelRecord,
+  trusted: readonly TrustedKey[],
+): Result<Bundle, Refusal> {
+  const loaded = loadBundle(bytes, trusted)
+  if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
+  const bundle = loaded.value
+  if (bundle.digest !== record.digest) return refuse('digest-mismatch')
+  for (let service = 0; service < bundle.counts.services; service++) {
+    const code = serviceCell(bundle, service, NodeCell.Algorithm)
+    const isPolicy = code >= firstPolicyCode
+    if (!isPolicy && strategiesByCode[code] === undefined) return refuse('unknown-strategy')
+  }
+  return unknownStepOf(bundle) === undefined ? loaded : refuse('unknown-strategy')
+}
