@@ -27,6 +27,7 @@ export interface ThreadSnapshot {
   readonly noCandidate: number
   readonly batches: number
   readonly sendErrors: number
+  readonly overLimit: number
   /** By mnemonic: NOERROR, NXDOMAIN … */
   readonly byRcode: Readonly<Record<string, number>>
   /** By mnemonic: A, AAAA … */

@@ -92,6 +92,13 @@ const queries: readonly MetricRow[] = [
     labels: [],
     read: ({ threads }) => one(total(threads, ({ sendErrors }) => sendErrors)),
   },
+  {
+    name: 'gslbd_dns_over_limit_total',
+    type: 'counter',
+    help: 'Queries answered SERVFAIL because they were more a second than the licence permits.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ overLimit }) => overLimit)),
+  },
 ]
 
 /** A label for each source of response rules would be as many series as people write files. */

@@ -104,6 +104,8 @@ function sizeLimit(tx: Transaction): number {
 /** From question to records. */
 function resolve(tx: Transaction): void {
   const { qtype, bundle } = tx
+  // Below 0 there is no limit.
+  if (tx.tokens >= 0 && isOverLimit(tx)) return
   if (tx.qclass === QClass.Ch) return answerChaos(tx)
   if (!isInternet(tx.qclass)) return refuse(tx)
   if (bundle === undefined) {
@@ -119,6 +121,18 @@ function resolve(tx: Transaction): void {
   const node = findName(tx, bundle)
   if (node < 0) return answerAbove(tx, bundle)
   if (isServable(tx)) answerNode(tx, bundle, node)
+}
+
+/** One token for a query (document A, "Limits"); without one, SERVFAIL. */
+function isOverLimit(tx: Transaction): boolean {
+  if (tx.tokens > 0) {
+    tx.tokens--
+    return false
+  }
+  tx.rcode = Rcode.ServFail
+  tx.counters.overLimit()
+  explain(tx, ExtendedError.Other, EdeText.QueryLimit)
+  return true
 }
 
 /** From a question whose name does not exist. */

@@ -21,6 +21,8 @@ const Slot = {
   NoCandidate: 4,
   Batches: 5,
   SendErrors: 6,
+  /** Answered SERVFAIL for want of a token; see query-bucket.ts. */
+  OverLimit: 7,
   Rcode: 8,
   Type: 8 + rcodeSlots,
   Script: 8 + rcodeSlots + typeNumbers.length + 1,
@@ -55,6 +57,9 @@ export class Counters {
   sendErrors(count: number): void {
     this.#slots[Slot.SendErrors]! += count
   }
+  overLimit(): void {
+    this.#slots[Slot.OverLimit]! += 1
+  }
   script(outcome: ScriptOutcome): void {
     this.#slots[Slot.Script + outcome]! += 1
   }
@@ -86,6 +91,7 @@ export class Counters {
       noCandidate: at(Slot.NoCandidate),
       batches: at(Slot.Batches),
       sendErrors: at(Slot.SendErrors),
+      overLimit: at(Slot.OverLimit),
       byRcode,
       byType,
       byScriptOutcome,
@@ -101,6 +107,8 @@ export interface CounterSnapshot {
   readonly noCandidate: number
   readonly batches: number
   readonly sendErrors: number
+  /** Answered SERVFAIL because the licence permits no more queries a second. */
+  readonly overLimit: number
   readonly byRcode: Readonly<Record<number, number>>
   readonly byType: Readonly<Record<string, number>>
   /** Script steps, by how they ended; see `scriptOutcomeNames`. */

@@ -16,10 +16,13 @@ const optionHeaderBytes = 4
 const subnetHeaderBytes = 4
 
 /** Texts of RFC 8914 section 4, short: an answer is no place for prose. */
-export const extendedErrorTexts: readonly Uint8Array[] = ['', 'no healthy member', 'no bundle'].map(
-  (text) => Buffer.from(text),
-)
-export const EdeText = { None: 0, NoHealthyMember: 1, NoBundle: 2 } as const
+export const extendedErrorTexts: readonly Uint8Array[] = [
+  '',
+  'no healthy member',
+  'no bundle',
+  'query limit',
+].map((text) => Buffer.from(text))
+export const EdeText = { None: 0, NoHealthyMember: 1, NoBundle: 2, QueryLimit: 3 } as const
 
 /** True when an OPT record is all the rest of the message; its owner is the root. */
 export function isLoneOpt({ queryView }: Transaction, owner: number, end: number): boolean {

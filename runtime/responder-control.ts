@@ -46,6 +46,8 @@ export interface ResponderStart {
   readonly seed: number
   readonly control: SharedArrayBuffer
   readonly counters: SharedArrayBuffer
+  /** See query-bucket.ts. */
+  readonly queryBucket: SharedArrayBuffer
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** Generations arrive here; read without an event loop, which a responder does not have. */

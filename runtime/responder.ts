@@ -8,6 +8,7 @@ import { answer } from './answer.ts'
 import { Counters } from './counters.ts'
 import { loadLibc } from './libc.ts'
 import type { Libc } from './libc.ts'
+import { QueryBucket } from './query-bucket.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptClient } from './script/client.ts'
@@ -35,6 +36,7 @@ function run(libc: Libc): void {
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   tx.scripts = scripts
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
+  const bucket = new QueryBucket(start.queryBucket)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
   const { buffer, slotBytes } = source
   tx.source = source.clients
@@ -50,12 +52,14 @@ function run(libc: Libc): void {
     if (count === 0) continue
     tx.counters.batch()
     scripts.startBatch()
+    tx.tokens = bucket.take(count)
     for (let slot = 0; slot < count; slot++) {
       const offset = source.slotOffset(slot)
       const length = source.queryLength(slot)
       tx.sourceAt = source.clientOffset(slot)
       source.setReply(slot, answer(tx, buffer, offset, length, buffer, offset, slotBytes))
     }
+    bucket.giveBack(tx.tokens)
     const failed = source.send(count)
     if (failed > 0) tx.counters.sendErrors(failed)
     if (wanted === Control.Stop) break

@@ -15,6 +15,8 @@ export interface StreamStart {
   readonly seed: number
   readonly control: SharedArrayBuffer
   readonly counters: SharedArrayBuffer
+  /** See query-bucket.ts. */
+  readonly queryBucket: SharedArrayBuffer
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
 }

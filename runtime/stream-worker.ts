@@ -6,6 +6,7 @@ import { systemClock } from '#lib/clock.ts'
 import { answer } from './answer.ts'
 import { Counters } from './counters.ts'
 import { loadLibc } from './libc.ts'
+import { QueryBucket } from './query-bucket.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { ScriptClient } from './script/client.ts'
@@ -27,6 +28,7 @@ const tcpTx = new Transaction(start.settings, start.seed, new Counters(start.cou
 tcpTx.transport = Transport.Tcp
 tcpTx.sourceBytes = 16
 const udpTx = new Transaction(start.settings, start.seed + 1, tcpTx.counters)
+const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
 tcpTx.scripts = scripts
 udpTx.scripts = scripts
@@ -44,7 +46,10 @@ const server = createTcpServer({
     // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
     tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
     tcpTx.source = client.address
-    return answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    tcpTx.tokens = bucket.take(1)
+    const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    bucket.giveBack(tcpTx.tokens)
+    return length
   },
 })
 
@@ -59,7 +64,7 @@ await listen()
 async function listen(): Promise<void> {
   let { port } = start
   if (start.withUdp) {
-    const udp = await listenDgram(udpTx, start.listenAddr, port)
+    const udp = await listenDgram(udpTx, bucket, start.listenAddr, port)
     if (!udp.ok) return post({ kind: 'failed', message: udp.error })
     dgram = udp.value.socket
     port = udp.value.port

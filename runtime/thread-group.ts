@@ -10,6 +10,7 @@ import { Counters } from './counters.ts'
 import type { CounterSnapshot } from './counters.ts'
 import { loadLibc } from './libc.ts'
 import type { Libc } from './libc.ts'
+import { queryBucketBytes } from './query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptHost } from './script/host.ts'
@@ -31,6 +32,8 @@ export interface ThreadGroupParts {
   readonly seed: number
   /** The table of a RumStore; without it browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
+  /** The cells of a QueryBucket; without it no query is too many. */
+  readonly queryBucket?: SharedArrayBuffer
   readonly log: Log
   /** A thread has died of a fault in our code; it is being restarted. */
   readonly onCrash: (error: Error) => void
@@ -53,6 +56,7 @@ export class ThreadGroup {
   readonly #control: SharedArrayBuffer
   readonly #cells: Int32Array
   readonly #counters: readonly SharedArrayBuffer[]
+  readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
   readonly #responders: (Worker | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
@@ -81,6 +85,7 @@ export class ThreadGroup {
       clock: systemClock,
       log: parts.log,
     })
+    this.#queryBucket = parts.queryBucket ?? new SharedArrayBuffer(queryBucketBytes)
     this.#counters = Array.from(
       { length: this.#threads + 1 },
       () => new SharedArrayBuffer(Counters.bytes),
@@ -134,6 +139,7 @@ export class ThreadGroup {
       seed: this.#parts.seed + index,
       control: this.#control,
       counters: this.#counters[index]!,
+      queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(index),
       port: port2,
     }
@@ -160,6 +166,7 @@ export class ThreadGroup {
       seed: this.#parts.seed + this.#threads,
       control: this.#control,
       counters: this.#counters[this.#threads]!,
+      queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(this.#threads),
     }
     const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {

@@ -72,6 +72,8 @@ export class Transaction {
   /** Units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
+  /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
+  tokens = -1
 
   /** The query's memory and the reply's, which may be the same. */
   query: Uint8Array = noOctets

@@ -7,6 +7,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { answer } from './answer.ts'
 import { whyNotListening } from './listen-fault.ts'
+import type { QueryBucket } from './query-bucket.ts'
 import type { Transaction } from './transaction.ts'
 
 const replyBytesMax = 4096
@@ -17,6 +18,7 @@ const replyBytesMax = 4096
  */
 export async function listenDgram(
   tx: Transaction,
+  bucket: QueryBucket,
   listenAddr: string,
   port: number,
 ): Promise<Result<{ socket: Socket; port: number }, string>> {
@@ -43,7 +45,9 @@ export async function listenDgram(
     tx.source = client.value
     tx.sourceBytes = client.value.length
     const reply = Buffer.allocUnsafe(replyBytesMax)
+    tx.tokens = bucket.take(1)
     const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
+    bucket.giveBack(tx.tokens)
     if (length === 0) return
     // A failed send is the client's to notice: it asks again.
     socket.send(reply, 0, length, from.port, from.address, (error) => {

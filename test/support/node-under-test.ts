@@ -31,6 +31,7 @@ export interface NodeOptions {
   readonly health?: HealthMonitor
   readonly geo?: GeoFeed
   readonly clock?: Clock
+  readonly queryBucket?: SharedArrayBuffer
 }
 
 /** A node that is not started yet, with what it logs. */
@@ -47,6 +48,7 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
       settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
       tcpLimits: {},
       seed: 1,
+      ...(options.queryBucket === undefined ? {} : { queryBucket: options.queryBucket }),
     },
     store: options.dataDir === undefined ? null : new BundleStore(options.dataDir),
     trusted: [options.trusted],

@@ -17,6 +17,7 @@ const thread: ThreadSnapshot = {
   noCandidate: 4,
   batches: 5,
   sendErrors: 6,
+  overLimit: 7,
   byRcode: { NOERROR: 8, NXDOMAIN: 4 },
   byType: { A: 7, AAAA: 5, OTHER: 1 },
   byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },

@@ -1,0 +1,97 @@
+// The token bucket that all threads which answer share: how many queries a second the licence
+// permits.
+
+const Cell = {
+  /** Tokens a second, which is also what the bucket holds; 0: no limit. */
+  Rate: 0,
+  Tokens: 1,
+  /** Millisecond up to which tokens were added; the low 32 bits of it. */
+  FilledMs: 2,
+} as const
+
+export const queryBucketBytes = 12
+
+/** What `take` says where there is no limit. */
+export const noLimit = -1
+
+/** Beyond it, the sum of two would leave the cell. */
+const rateMax = 1_000_000_000
+const second = 1_000
+
+/**
+ * Whoever takes tokens first adds those that time has brought: no thread's stall starves the
+ * others, and none waits for another.
+ */
+export class QueryBucket {
+  readonly #cells: Int32Array
+  readonly #nowMs: () => number
+
+  /** @param nowMs time that never goes back, the same in all threads */
+  constructor(shared: SharedArrayBuffer, nowMs: () => number = createMachineClock()) {
+    this.#cells = new Int32Array(shared)
+    this.#nowMs = nowMs
+  }
+
+  /** Fills the bucket for another rate. For the main thread. @param rate 0: no limit */
+  adopt(rate: number): void {
+    const capacity = Math.min(Math.max(rate, 0), rateMax)
+    const cells = this.#cells
+    Atomics.store(cells, Cell.FilledMs, Math.floor(this.#nowMs()) | 0)
+    Atomics.store(cells, Cell.Tokens, capacity)
+    Atomics.store(cells, Cell.Rate, capacity)
+  }
+
+  /** @returns how many of `wanted` queries may be answered, or `noLimit` */
+  take(wanted: number): number {
+    const cells = this.#cells
+    const rate = Atomics.load(cells, Cell.Rate)
+    if (rate === 0) return noLimit
+    this.#fill(rate)
+    for (;;) {
+      const tokens = Atomics.load(cells, Cell.Tokens)
+      const granted = Math.min(wanted, tokens)
+      const rest = tokens - granted
+      if (Atomics.compareExchange(cells, Cell.Tokens, tokens, rest) === tokens) return granted
+    }
+  }
+
+  /** What was taken for packets that turned out to ask nothing. */
+  giveBack(tokens: number): void {
+    if (tokens > 0) this.#add(tokens, Atomics.load(this.#cells, Cell.Rate))
+  }
+
+  #fill(rate: number): void {
+    const cells = this.#cells
+    const nowMs = Math.floor(this.#nowMs())
+    const filledMs = Atomics.load(cells, Cell.FilledMs)
+    const elapsedMs = ((nowMs | 0) - filledMs) | 0
+    // Less than nothing: another thread has looked at the clock later and was faster here.
+    if (elapsedMs <= 0 && elapsedMs > -second) return
+    // Whole tokens up to now less whole tokens up to then: no fraction of one is ever lost.
+    const brought =
+      elapsedMs >= 0 && elapsedMs < second
+        ? Math.floor((nowMs * rate) / second) - Math.floor(((nowMs - elapsedMs) * rate) / second)
+        : rate
+    if (brought === 0) return
+    const seen = Atomics.compareExchange(cells, Cell.FilledMs, filledMs, nowMs | 0)
+    if (seen === filledMs) this.#add(brought, rate)
+  }
+
+  /** Up to the brim; what another rate has put there meanwhile is never made less. */
+  #add(count: number, rate: number): void {
+    const cells = this.#cells
+    for (;;) {
+      const tokens = Atomics.load(cells, Cell.Tokens)
+      if (tokens >= rate) return
+      const sum = Math.min(tokens + count, rate)
+      if (Atomics.compareExchange(cells, Cell.Tokens, tokens, sum) === tokens) return
+    }
+  }
+}
+
+/** `performance.now()` begins with its thread, and `hrtime` would make an array at each look. */
+function createMachineClock(): () => number {
+  const [seconds, nanoseconds] = process.hrtime()
+  const offsetMs = seconds * 1_000 + nanoseconds / 1e6 - performance.now()
+  return () => performance.now() + offsetMs
+}
