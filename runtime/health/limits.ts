@@ -45,6 +45,8 @@ export const healthLimits = {
   peerBatchMax: 1_000,
   /** Each tick looks at one of so many shares of the targets for words that grew old. */
   peerSweepTicks: 5,
+  /** Updates that may arrive while all is loaded; after more, what arrives live has to do. */
+  peerBacklogMax: 1_000,
   /** A node that was silent for so long is forgotten. */
   peerForgottenMs: 360_000,
   peerNodesMax: 64,

@@ -17,6 +17,13 @@ export interface MemberHealth {
   readonly intervalMs: number
 }
 
+/** What another node's own probes say of a member. */
+export interface PeerView {
+  readonly node: string
+  readonly healthy: boolean
+  readonly score: number
+}
+
 export interface TargetOptions {
   /** Keys of members that are new, or enabled again: those with a gate must pass it. */
   readonly arrivals?: ReadonlySet<string>
@@ -42,6 +49,12 @@ export interface HealthMonitor {
   healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined
   /** The `healthy` of `healthOf`: true until a probe (or the store) says otherwise. */
   verdictOf(memberUid: string, ipAddress: string): boolean | undefined
+  /** What this node's own probes say, whatever other nodes do. */
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined
+  /** What other nodes say of a member, where their word counts. null: this node is alone. */
+  peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null
+  /** Other nodes that were heard lately, by name. null: this node is alone. */
+  peers(): readonly string[] | null
   /** `handler` is called with members of whom `signalOf` may say something else than before. */
   onSignal(handler: (memberUids: readonly string[]) => void): void
   /** What outside monitors say of a member, probed or not; undefined: nothing now. */

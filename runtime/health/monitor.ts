@@ -146,7 +146,19 @@ class Monitor implements HealthMonitor {
     return this.#known.get(targetKey(memberUid, ipAddress))?.healthy
   }
 
-  // Signals come from outside; see view.ts.
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    return this.healthOf(memberUid, ipAddress)
+  }
+
+  // Other nodes and signals are outside; see view.ts.
+  peersOf(): null {
+    return null
+  }
+
+  peers(): null {
+    return null
+  }
+
   onSignal(): void {}
 
   signalOf(): undefined {}

@@ -16,6 +16,9 @@ export interface PeerPublisherParts {
   readonly log: Log
 }
 
+/** More than are on their way at once: one a second, and answers come within one. */
+const sentMax = 16
+
 export class PeerPublisher {
   readonly #parts: PeerPublisherParts
   /** Members whose last published word may not be true any more. */
@@ -23,6 +26,8 @@ export class PeerPublisher {
   readonly #published = new Map<string, VerdictOwner>()
   #isBusy = false
   #isAway = false
+  /** When what was published lately was written. */
+  #sentAtMs: number[] = []
   #beatMs = -Infinity
 
   constructor(parts: PeerPublisherParts) {
@@ -33,6 +38,11 @@ export class PeerPublisher {
     for (const { memberUid, ipAddress } of owners) {
       this.#dirty.set(targetKey(memberUid, ipAddress), { memberUid, ipAddress })
     }
+  }
+
+  /** False for a word in this node's name that this process has not said. */
+  hasSent({ atMs }: PeerUpdate): boolean {
+    return this.#sentAtMs.includes(atMs)
   }
 
   /** Called once a second. Publishes what has changed, or confirms the rest when it is time. */
@@ -59,6 +69,7 @@ export class PeerPublisher {
   async #publish(batch: ReadonlyMap<string, VerdictOwner>): Promise<void> {
     const { peers, clock, log } = this.#parts
     const update = this.#updateOf(batch)
+    this.#sentAtMs = [...this.#sentAtMs, update.atMs].slice(-sentMax)
     try {
       await peers.publish(update)
     } catch (error) {

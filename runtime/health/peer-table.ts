@@ -11,6 +11,7 @@ interface PeerNode {
 }
 
 interface PeerVote extends Vote {
+  readonly node: string
   readonly rttMs: number
 }
 
@@ -37,15 +38,24 @@ export class PeerTable {
     return [...withdrawn, ...changed]
   }
 
-  /** Takes in what was said before this node listened. @param ageMs how long ago */
-  adopt(verdict: PeerVerdict, ageMs: number, nowMs: number): void {
-    const { node, memberUid, ipAddress } = verdict
-    if (node === this.#own) return
-    const heardMs = nowMs - Math.max(0, ageMs)
-    const isLater = (this.#nodes.get(node)?.heardMs ?? -Infinity) >= heardMs
-    // What arrived live meanwhile is newer.
-    if (isLater && this.#members.get(targetKey(memberUid, ipAddress))?.has(node) === true) return
-    if (isLater || this.#hear(node, heardMs)) this.#put(node, verdict)
+  /**
+   * Forgets all votes and takes these, which were said before this node listened. Words are as old
+   * as wall clocks say, unless their node has been heard since.
+   */
+  replace(verdicts: readonly PeerVerdict[], wallMs: number, nowMs: number): void {
+    this.#members.clear()
+    this.#votes = 0
+    for (const verdict of verdicts) {
+      const { node, atMs } = verdict
+      const heardMs = nowMs - Math.max(0, wallMs - atMs)
+      if (node !== this.#own && this.#hear(node, heardMs)) this.#put(node, verdict)
+    }
+  }
+
+  /** Nodes that were heard less than `maxAgeMs` ago, in no order. */
+  nodesHeard(maxAgeMs: number, nowMs: number): readonly string[] {
+    const nodes = [...this.#nodes].filter(([, { heardMs }]) => nowMs - heardMs < maxAgeMs)
+    return nodes.map(([node]) => node)
   }
 
   /** Votes that are younger than `maxAgeMs`, in no order. */
@@ -86,7 +96,7 @@ export class PeerTable {
       if (this.#votes >= healthLimits.peerVotesMax) return
       this.#votes++
     }
-    votes.set(node, { healthy, score, rttMs })
+    votes.set(node, { node, healthy, score, rttMs })
     this.#members.set(key, votes)
   }
 

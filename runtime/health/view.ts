@@ -3,10 +3,10 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
-import type { PeerHealth, PeerVerdict } from '#state/ports/peer-health.ts'
+import type { PeerHealth, PeerUpdate } from '#state/ports/peer-health.ts'
 import { healthLimits } from './limits.ts'
 import { LiveSignals } from './live-signals.ts'
-import type { HealthMonitor, MemberHealth, TargetOptions } from './member-health.ts'
+import type { HealthMonitor, MemberHealth, PeerView, TargetOptions } from './member-health.ts'
 import type { MonitoredTarget, VerdictChange } from './messages.ts'
 import { PeerPublisher } from './peer-publisher.ts'
 import { PeerTable, peerStaleAfterMs } from './peer-table.ts'
@@ -48,6 +48,9 @@ class HealthView implements HealthMonitor {
   readonly #said = new Map<string, MemberHealth>()
   /** The next target that is looked at for what time has done to it. */
   #sweepAt = 0
+  /** What arrives while all is loaded. */
+  #backlog: PeerUpdate[] | undefined
+  #isNamesakeTold = false
   #unsubscribe: (() => void) | undefined
   #callOffTick: (() => void) | undefined
 
@@ -108,6 +111,23 @@ class HealthView implements HealthMonitor {
     return health
   }
 
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    return this.#parts.local.healthOf(memberUid, ipAddress)
+  }
+
+  peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null {
+    if (this.#table === undefined) return null
+    const { intervalMs } = this.ownHealthOf(memberUid, ipAddress) ?? { intervalMs: 0 }
+    const nowMs = this.#parts.clock.monotonicMs()
+    const key = targetKey(memberUid, ipAddress)
+    return this.#table.votesOf(key, peerStaleAfterMs(intervalMs), nowMs)
+  }
+
+  peers(): readonly string[] | null {
+    const nowMs = this.#parts.clock.monotonicMs()
+    return this.#table?.nodesHeard(healthLimits.staleMsMin, nowMs) ?? null
+  }
+
   verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
     return this.healthOf(memberUid, ipAddress)?.healthy
   }
@@ -150,28 +170,52 @@ class HealthView implements HealthMonitor {
   }
 
   #listen(): void {
-    const { peers, clock, log } = this.#parts
+    const { peers } = this.#parts
     const table = this.#table
     if (peers === null || table === undefined) return
-    this.#unsubscribe = peers.bus.subscribe((update) => {
-      this.#update(table.take(update, clock.monotonicMs()))
-    })
-    peers.bus.load().then(
-      (verdicts) => {
-        this.#adopt(table, verdicts)
+    this.#unsubscribe = peers.bus.subscribe(
+      (update) => {
+        this.#hear(table, update)
       },
-      (error: unknown) => {
-        log.warn({ err: error }, 'what the other nodes said could not be read; new words are taken')
-      },
+      () => void this.#load(table, peers.bus),
     )
+    void this.#load(table, peers.bus)
     this.#tickLater()
   }
 
-  #adopt(table: PeerTable, verdicts: readonly PeerVerdict[]): void {
+  #hear(table: PeerTable, update: PeerUpdate): void {
+    this.#warnOfNamesake(update)
+    this.#backlog?.push(update)
+    if ((this.#backlog?.length ?? 0) > healthLimits.peerBacklogMax) this.#backlog = undefined
+    this.#update(table.take(update, this.#parts.clock.monotonicMs()))
+  }
+
+  /** Each of two nodes of one name would pass over what the other says. */
+  #warnOfNamesake(update: PeerUpdate): void {
+    const { peers, log } = this.#parts
+    const isOwn = update.node === peers?.node
+    if (!isOwn || this.#isNamesakeTold || this.#publisher?.hasSent(update) !== false) return
+    this.#isNamesakeTold = true
+    log.error(
+      { node: update.node },
+      'another node has the name of this one, and neither hears the other; give each a state.nodeName',
+    )
+  }
+
+  /** Replaces what the table says by what the bus knows; a bus that is away tells when it is back. */
+  async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
+    const backlog: PeerUpdate[] = []
+    this.#backlog = backlog
+    const verdicts = await bus.load().catch(() => undefined)
+    // Another load has begun since, or too much has arrived, or nobody listens any more.
+    if (this.#backlog !== backlog || this.#unsubscribe === undefined) return
+    this.#backlog = undefined
+    if (verdicts === undefined) return
     const { clock } = this.#parts
-    const [nowMs, wallMs] = [clock.monotonicMs(), clock.nowMs()]
-    for (const verdict of verdicts) table.adopt(verdict, wallMs - verdict.atMs, nowMs)
-    this.#update(verdicts)
+    const nowMs = clock.monotonicMs()
+    table.replace(verdicts, clock.nowMs(), nowMs)
+    for (const update of backlog) table.take(update, nowMs)
+    this.#update(this.#outdatedOf(this.#targets))
   }
 
   #tickLater(): void {
@@ -186,15 +230,19 @@ class HealthView implements HealthMonitor {
   /** Looks at a share of the targets for words that grew old. */
   #sweep(): void {
     const count = Math.ceil(this.#targets.length / healthLimits.peerSweepTicks)
-    const outdated: VerdictOwner[] = []
-    for (let i = 0; i < count; i++) {
-      const { memberUid, ipAddress } = this.#targets[this.#sweepAt]!
-      this.#sweepAt = (this.#sweepAt + 1) % this.#targets.length
+    const share = this.#targets.slice(this.#sweepAt, this.#sweepAt + count)
+    const end = this.#sweepAt + share.length
+    this.#sweepAt = end >= this.#targets.length ? 0 : end
+    this.#update(this.#outdatedOf(share))
+  }
+
+  /** Those of whom routing was told something else than what holds now. */
+  #outdatedOf(targets: readonly MonitoredTarget[]): readonly VerdictOwner[] {
+    return targets.filter(({ memberUid, ipAddress }) => {
       const before = this.#said.get(targetKey(memberUid, ipAddress))
       const now = this.healthOf(memberUid, ipAddress)
-      if (now !== undefined && !isSame(now, before)) outdated.push({ memberUid, ipAddress })
-    }
-    this.#update(outdated)
+      return now !== undefined && !isSame(now, before)
+    })
   }
 
   #update(owners: readonly VerdictOwner[]): void {

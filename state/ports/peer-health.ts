@@ -31,6 +31,9 @@ export interface PeerHealth {
   readonly publish: (update: PeerUpdate) => Promise<void>
   /** What all nodes have said and not taken back, with the time of the last confirmation. */
   readonly load: () => Promise<readonly PeerVerdict[]>
-  /** `handler` is called with every update, the caller's own too. */
-  readonly subscribe: (handler: (update: PeerUpdate) => void) => () => void
+  /**
+   * `handler` is called with every update, the caller's own too; `onGap` whenever updates may have
+   * been missed: the bus was away, and what `load` gives now is the truth.
+   */
+  readonly subscribe: (handler: (update: PeerUpdate) => void, onGap?: () => void) => () => void
 }

@@ -71,15 +71,10 @@ class RedisPeerHealth implements PeerHealth {
     return verdicts
   }
 
-  readonly subscribe = (handler: (update: PeerUpdate) => void): (() => void) => {
+  readonly subscribe: PeerHealth['subscribe'] = (handler, onGap = () => undefined) => {
     const hear = (text: string): void => handler(JSON.parse(text) as PeerUpdate)
     const leave = this.#redis.subscribe(channel, hear)
-    const forget = this.#redis.onUp(() => {
-      this.load().then(
-        (verdicts) => updatesOf(verdicts).forEach((update) => handler(update)),
-        () => undefined,
-      )
-    })
+    const forget = this.#redis.onUp(onGap)
     return () => {
       leave()
       forget()
@@ -124,14 +119,6 @@ class RedisPeerHealth implements PeerHealth {
   #words(node: string): string {
     return this.#redis.key('peer-health', 'words', node)
   }
-}
-
-function updatesOf(verdicts: readonly PeerVerdict[]): readonly PeerUpdate[] {
-  const byNode = Map.groupBy(verdicts, ({ node }) => node)
-  return [...byNode].map(([node, changed]) => ({
-    ...{ node, changed, withdrawn: [] },
-    atMs: changed[0]!.atMs,
-  }))
 }
 
 const fieldOf = ({ memberUid, ipAddress }: VerdictOwner): string => `${memberUid} ${ipAddress}`

@@ -118,7 +118,10 @@ describe('two nodes and one Redis', () => {
     const [a, b] = [await node(server), await node(server)]
     const heard: string[] = []
     b.healthSignals.subscribe(({ source }) => heard.push(source))
-    b.peerHealth.subscribe(({ node: from, changed }) => heard.push(`${from} ${changed.length}`))
+    b.peerHealth.subscribe(
+      ({ node: from, changed }) => heard.push(`${from} ${changed.length}`),
+      () => heard.push('gap'),
+    )
     const [postedAtMs, owner] = [Date.now(), { memberUid: 'm1', ipAddress: '192.0.2.1' }]
     const word = { memberUid: 'm1', healthy: false, score: null, postedAtMs }
     const signal = { ...word, source: 'pager', expiresAtMs: postedAtMs + hour }
@@ -133,7 +136,7 @@ describe('two nodes and one Redis', () => {
     await expect(a.peerHealth.publish(update)).rejects.toThrow('Redis')
     heard.length = 0
     await server.start()
-    await waitUntil('what was missed', () => heard.includes('outage') && heard.includes('a 1'))
+    await waitUntil('what was missed', () => heard.includes('outage') && heard.includes('gap'))
     expect(await b.peerHealth.load()).toEqual([verdict])
   })
 

@@ -9,8 +9,9 @@ import { probeTarget } from './check.ts'
 import { simulatedMonitor } from './simulated-monitor.ts'
 import type { SimulatedMonitor } from './simulated-monitor.ts'
 
-const silent = (): void => undefined
-const log = { info: silent, warn: silent, error: silent }
+const logged: string[] = []
+const note = (_fields: object, message: string): void => void logged.push(message)
+const log = { info: note, warn: note, error: note }
 const [uid, ip] = ['m1', '127.0.0.1']
 
 interface Node {
@@ -27,7 +28,7 @@ interface Node {
 /** Nodes on one bus; each has a clock of its own, and all are walked together. */
 class Cluster {
   readonly nodes: Node[] = []
-  bus: PeerHealth = createMemoryPeerHealth()
+  bus: { -readonly [Name in keyof PeerHealth]: PeerHealth[Name] } = createMemoryPeerHealth()
   /** Wall clocks of two nodes differ by so much. */
   skewMs = 60_000
   readonly #policy: HealthPolicy
@@ -205,6 +206,127 @@ describe('a node that starts', () => {
     isAway = false
     await cluster.walk(10_000)
     expect(signs()).toBe('--')
+  })
+})
+
+/** A bus that can be away for one node, which is told when it is back. */
+function breakableBus() {
+  const bus = createMemoryPeerHealth()
+  const gaps: (() => void)[] = []
+  let isAway = false
+  const subscribe: PeerHealth['subscribe'] = (handler, onGap = () => undefined) => {
+    gaps.push(onGap)
+    return bus.subscribe((update) => {
+      if (!isAway) handler(update)
+    })
+  }
+  const load = () => (isAway ? Promise.reject(new Error('no connection')) : bus.load())
+  return {
+    bus,
+    broken: { ...bus, subscribe, load },
+    away: () => {
+      isAway = true
+    },
+    back: () => {
+      isAway = false
+      for (const onGap of gaps) onGap()
+    },
+  }
+}
+
+describe('a node that has heard nothing for a while', () => {
+  const ipAddress = ip
+  const word = (healthy: boolean, atMs: number) => ({
+    ...{ node: 'far', memberUid: uid, ipAddress, healthy, score: healthy ? 1 : 0 },
+    ...{ rttMs: 5, atMs },
+  })
+
+  async function lateNode() {
+    const { bus, broken, away, back } = breakableBus()
+    cluster = new Cluster('global-any-healthy')
+    cluster.bus = broken
+    const node = await cluster.add('n0', 'failure')
+    const { world } = node.simulated
+    const say = (healthy: boolean) =>
+      bus.publish({
+        ...{ node: 'far', withdrawn: [], atMs: world.clock.nowMs() },
+        changed: [word(healthy, world.clock.nowMs())],
+      })
+    await cluster.walk(20_000)
+    await say(true)
+    expect(sign(node)).toBe('+')
+    return { node, bus, world, away, back, say }
+  }
+
+  test('takes over what was said meanwhile', async () => {
+    const { node, away, back, say } = await lateNode()
+    away()
+    await say(false)
+    await cluster.walk(1_000)
+    expect(sign(node)).toBe('+')
+    back()
+    await cluster.walk(500)
+    expect([sign(node), node.seen.at(-1)]).toEqual(['-', '-'])
+  })
+
+  test('does not hold on to what was taken back meanwhile', async () => {
+    const { node, bus, world, away, back } = await lateNode()
+    away()
+    const withdrawn = [{ memberUid: uid, ipAddress }]
+    await bus.publish({ node: 'far', changed: [], withdrawn, atMs: world.clock.nowMs() })
+    back()
+    await cluster.walk(500)
+    await bus.publish({ node: 'far', changed: [], withdrawn: [], atMs: world.clock.nowMs() })
+    expect([sign(node), node.view.peersOf(uid, ip)]).toEqual(['-', []])
+  })
+
+  test('does not take the word of one that is gone for a new one', async () => {
+    const { node, away, back } = await lateNode()
+    away()
+    await cluster.walk(60_000)
+    expect(sign(node)).toBe('-')
+    back()
+    await cluster.walk(500)
+    expect([sign(node), node.view.peers()]).toEqual(['-', []])
+  })
+
+  test('keeps what arrives while it reads the rest', async () => {
+    const { node, bus, away, back, say } = await lateNode()
+    away()
+    let letGo = (): void => undefined
+    const loaded = await bus.load()
+    cluster.bus.load = () =>
+      new Promise((resolve) => {
+        letGo = () => resolve(loaded)
+      })
+    back()
+    await say(false)
+    letGo()
+    await cluster.walk(500)
+    expect(sign(node)).toBe('-')
+  })
+})
+
+describe('what each node says by itself', () => {
+  test('is there beside what routing goes by', async () => {
+    const [first] = await clusterOf('global-any-healthy', 'failure', 'success', 'failure')
+    await cluster.walk(20_000)
+    expect(first!.view.healthOf(uid, ip)!.healthy).toBe(true)
+    expect(first!.view.ownHealthOf(uid, ip)!.healthy).toBe(false)
+    const said = first!.view.peersOf(uid, ip)!.map(({ node, healthy }) => `${node} ${healthy}`)
+    expect(said.sort()).toEqual(['n1 true', 'n2 false'])
+    expect([...first!.view.peers()!].sort()).toEqual(['n1', 'n2'])
+  })
+
+  test('two nodes of one name are told of, once', async () => {
+    logged.length = 0
+    await clusterOf('local-only', 'success', 'success')
+    await cluster.walk(20_000)
+    expect(logged).toEqual([])
+    await cluster.add('n0', 'failure')
+    await cluster.walk(20_000)
+    const told = logged.filter((line) => line.includes('state.nodeName'))
+    expect(told).toHaveLength(2)
   })
 })
 
