@@ -10,6 +10,7 @@ export const Sys = {
   SOCK_CLOEXEC: 0o2000000,
   SOL_IP: 0,
   SOL_SOCKET: 1,
+  SOL_UDP: 17,
   SOL_IPV6: 41,
   SO_RCVBUF: 8,
   SO_REUSEPORT: 15,
@@ -21,6 +22,7 @@ export const Sys = {
   IPV6_MTU_DISCOVER: 23,
   IPV6_V6ONLY: 26,
   IPV6_RECVPKTINFO: 49,
+  UDP_SEGMENT: 103,
   MSG_WAITFORONE: 0x10000,
 } as const
 

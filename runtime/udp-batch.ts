@@ -1,4 +1,5 @@
 // A socket read and written many packets a call: recvmmsg and sendmmsg over memory laid out once.
+// Replies of a batch that go to the same client leave as one message, which the kernel cuts.
 import { Errno, Sys } from './libc.ts'
 import type { Libc } from './libc.ts'
 import type { PacketSource } from './packet-source.ts'
@@ -10,8 +11,17 @@ import type { UdpEndpoint } from './udp-socket.ts'
  */
 const batchMax = 24
 const cacheLineBytes = 64
-/** struct mmsghdr on a 64-bit system, in 32-bit words. */
-const Header = { Words: 16, NameBytes: 2, ControlBytes: 10, Length: 14 } as const
+/** struct mmsghdr on a 64-bit system, in 32-bit words; pointers take two. */
+const Header = {
+  Words: 16,
+  Name: 0,
+  NameBytes: 2,
+  Iovecs: 4,
+  IovecCount: 6,
+  Control: 8,
+  ControlBytes: 10,
+  Length: 14,
+} as const
 /** struct iovec, in 32-bit words: the low half of its length. */
 const Iovec = { Words: 4, LengthLow: 2 } as const
 /** struct sockaddr_in and sockaddr_in6; CMSG_SPACE of in_pktinfo and in6_pktinfo. */
@@ -19,6 +29,11 @@ const sizes = {
   v4: { name: 16, address: 4, control: 32, ifindex: 16 },
   v6: { name: 28, address: 8, control: 40, ifindex: 32 },
 } as const
+/** The control message that says how to cut (struct cmsghdr and a 16-bit size), in 32-bit words. */
+const Segment = { Bytes: 24, Length: 18, Words: { Length: 0, Level: 2, Type: 3, Size: 4 } } as const
+/** A segment must fit every path uncut (RFC 9715 section 3.1), and all of them an IP packet. */
+const segmentBytesMax = 1232
+const joinedBytesMax = 65_000
 /** Names and control data of neighbouring packets do not share a cache line's half. */
 const nameStride = 32
 const controlStride = 64
@@ -34,14 +49,20 @@ export class UdpBatch implements PacketSource {
   readonly #controlBytes: number
   readonly #ifindexWord: number
   readonly #names = new Uint8Array(new ArrayBuffer(batchMax * nameStride))
+  readonly #nameWords = new Uint32Array(this.#names.buffer)
   readonly #control = new Uint32Array(new ArrayBuffer(batchMax * controlStride))
   readonly #iovecs = new Uint32Array(new ArrayBuffer(batchMax * Iovec.Words * 4))
   readonly #headers = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
+  /** What is sent: a message for each run of replies to one client, made of their slots' parts. */
+  readonly #messages = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
   /**
-   * Address of each slot's header. A number of that size is an object to V8: made for each call, it
-   * would be the only thing that a responder leaves to the collector.
+   * Addresses of the headers and messages. A number of that size is an object to V8: made for each
+   * call, it would be the only thing that a responder leaves to the collector.
    */
-  readonly #headerAddresses: readonly bigint[]
+  readonly #headersAddress: bigint
+  readonly #messageAddresses: readonly bigint[]
+  /** Whether the kernel cuts messages; off for good when a way out cannot carry it. */
+  #isJoining: boolean
   /** Failed receives in a row. */
   #failures = 0
 
@@ -59,11 +80,14 @@ export class UdpBatch implements PacketSource {
     // An odd number of cache lines, so that the first octets of the slots spread over the cache.
     this.slotBytes = Math.ceil(Math.max(2048, replyBytesMax) / 128) * 128 + cacheLineBytes
     this.buffer = new Uint8Array(new ArrayBuffer(batchMax * this.slotBytes))
-    const headers = libc.addressOf(this.#headers)
-    this.#headerAddresses = Array.from(
+    this.#headersAddress = libc.addressOf(this.#headers)
+    const messages = libc.addressOf(this.#messages)
+    this.#messageAddresses = Array.from(
       { length: batchMax },
-      (_, slot) => headers + BigInt(slot * Header.Words * 4),
+      (_, message) => messages + BigInt(message * Header.Words * 4),
     )
+    // Linux 4.18 and later; 0 cuts nothing and tells whether it could.
+    this.#isJoining = libc.setsockopt(fd, Sys.SOL_UDP, Sys.UDP_SEGMENT, new Uint8Array(4), 4) === 0
     this.#layOut()
   }
 
@@ -81,15 +105,18 @@ export class UdpBatch implements PacketSource {
       pointers[header + 1] = BigInt(this.#nameBytes)
       pointers[header + 2] = address(this.#iovecs, slot * Iovec.Words * 4)
       pointers[header + 3] = 1n
-      if (this.#controlBytes > 0)
-        pointers[header + 4] = address(this.#control, slot * controlStride)
+      pointers[header + 4] = address(this.#control, slot * controlStride)
       pointers[header + 5] = BigInt(this.#controlBytes)
+      const segment = this.#segmentWord(slot)
+      this.#control[segment + Segment.Words.Length] = Segment.Length
+      this.#control[segment + Segment.Words.Level] = Sys.SOL_UDP
+      this.#control[segment + Segment.Words.Type] = Sys.UDP_SEGMENT
     }
   }
 
   receive(): number {
     const { recvmmsg, errno } = this.#libc
-    const count = recvmmsg(this.#fd, this.#headerAddresses[0]!, batchMax, Sys.MSG_WAITFORONE, 0)
+    const count = recvmmsg(this.#fd, this.#headersAddress, batchMax, Sys.MSG_WAITFORONE, 0)
     if (count > 0) {
       this.#failures = 0
       return count
@@ -127,37 +154,121 @@ export class UdpBatch implements PacketSource {
   }
 
   send(count: number): number {
+    const messages = this.#join(count)
     let failed = 0
-    let start = 0
-    while (start < count) {
-      if (this.#iovecs[start * Iovec.Words + Iovec.LengthLow] === 0) {
-        start++
-        continue
+    let at = 0
+    while (at < messages) {
+      const sent = this.#libc.sendmmsg(this.#fd, this.#messageAddresses[at]!, messages - at, 0)
+      if (sent > 0) {
+        at += sent
+      } else if (this.#libc.errno() !== Errno.EINTR) {
+        // The first of them is the one that failed (a full queue, no route): its clients will ask
+        // again.
+        failed += this.#sendCut(at)
+        at++
       }
-      let end = start + 1
-      while (end < count && this.#iovecs[end * Iovec.Words + Iovec.LengthLow] !== 0) end++
-      failed += this.#sendRun(start, end)
-      start = end
     }
     this.#restore(count)
     return failed
   }
 
-  /** @returns how many of the slots from `start` up to `end` could not be sent */
-  #sendRun(start: number, end: number): number {
-    let failed = 0
-    let at = start
-    while (at < end) {
-      const address = this.#headerAddresses[at]!
-      const sent = this.#libc.sendmmsg(this.#fd, address, end - at, 0)
-      if (sent > 0) {
-        at += sent
-      } else if (this.#libc.errno() !== Errno.EINTR) {
-        // The first of them is the one that failed (a full queue, no route): the client will ask
-        // again.
-        at++
-        failed++
+  /** Makes messages of the replies in the first `count` slots. @returns how many */
+  #join(count: number): number {
+    let messages = 0
+    /** The first slot of the last message, the slot after it, its octets; those of a segment. */
+    let first = 0
+    let end = -1
+    let bytes = 0
+    let segmentBytes = 0
+    for (let slot = 0; slot < count; slot++) {
+      const length = this.#iovecs[slot * Iovec.Words + Iovec.LengthLow]!
+      if (length === 0) continue
+      const isNext =
+        slot === end &&
+        length <= segmentBytes &&
+        bytes === (slot - first) * segmentBytes &&
+        bytes + length <= joinedBytesMax &&
+        this.#isSameClient(first, slot)
+      if (isNext) {
+        this.#extend(messages - 1, first, segmentBytes)
+        bytes += length
+      } else {
+        this.#start(messages++, slot)
+        first = slot
+        bytes = length
+        segmentBytes = this.#isJoining && length <= segmentBytesMax ? length : 0
       }
+      end = slot + 1
+    }
+    return messages
+  }
+
+  /** A message of one reply: the parts of its slot, which the kernel may have changed. */
+  #start(message: number, slot: number): void {
+    const to = message * Header.Words
+    const from = slot * Header.Words
+    const messages = this.#messages
+    const headers = this.#headers
+    messages[to + Header.Name] = headers[from + Header.Name]!
+    messages[to + Header.Name + 1] = headers[from + Header.Name + 1]!
+    messages[to + Header.NameBytes] = this.#nameBytes
+    messages[to + Header.Iovecs] = headers[from + Header.Iovecs]!
+    messages[to + Header.Iovecs + 1] = headers[from + Header.Iovecs + 1]!
+    messages[to + Header.IovecCount] = 1
+    messages[to + Header.Control] = headers[from + Header.Control]!
+    messages[to + Header.Control + 1] = headers[from + Header.Control + 1]!
+    messages[to + Header.ControlBytes] = this.#controlBytes
+  }
+
+  /** One more reply of the slots from `first` on. */
+  #extend(message: number, first: number, segmentBytes: number): void {
+    const at = message * Header.Words
+    this.#messages[at + Header.IovecCount] = this.#messages[at + Header.IovecCount]! + 1
+    this.#messages[at + Header.ControlBytes] = this.#controlBytes + Segment.Bytes
+    this.#control[this.#segmentWord(first) + Segment.Words.Size] = segmentBytes
+  }
+
+  /** Whether two slots came from one address and port, to one address of ours. */
+  #isSameClient(a: number, b: number): boolean {
+    const names = this.#nameWords
+    const nameWords = this.#nameBytes / 4
+    for (let word = 0; word < nameWords; word++) {
+      if (names[(a * nameStride) / 4 + word] !== names[(b * nameStride) / 4 + word]) return false
+    }
+    const controlWords = this.#controlBytes / 4
+    for (let word = 0; word < controlWords; word++) {
+      const isSame =
+        this.#control[(a * controlStride) / 4 + word] ===
+        this.#control[(b * controlStride) / 4 + word]
+      if (!isSame) return false
+    }
+    return true
+  }
+
+  /** Where the control message of a slot that says how to cut begins, in words. */
+  #segmentWord(slot: number): number {
+    return (slot * controlStride + this.#controlBytes) / 4
+  }
+
+  /**
+   * Sends the replies of a failed message each alone, once, and joins no more: its way out does not
+   * carry joined ones (a network card without checksums, a tunnel).
+   *
+   * @returns how many could not be sent
+   */
+  #sendCut(message: number): number {
+    const at = message * Header.Words
+    const replies = this.#messages[at + Header.IovecCount]!
+    if (replies === 1) return 1
+    this.#isJoining = false
+    let failed = 0
+    this.#messages[at + Header.IovecCount] = 1
+    this.#messages[at + Header.ControlBytes] = this.#controlBytes
+    for (let reply = 0; reply < replies; reply++) {
+      const sent = this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0)
+      if (sent !== 1) failed++
+      // The iovecs of neighbouring slots are neighbours; the client is the same.
+      this.#messages[at + Header.Iovecs] = this.#messages[at + Header.Iovecs]! + Iovec.Words * 4
     }
     return failed
   }
