@@ -22,7 +22,21 @@ interface Round {
   readonly queryFile: string
   readonly seconds: number
   readonly edns: EdnsMode
+  readonly clients?: number
 }
+
+/**
+ * One client is a load balancer or a forwarder: many queries of a batch have one source. Resolvers
+ * are many sources.
+ */
+const pairModes: readonly {
+  readonly figure: string
+  readonly edns: EdnsMode
+  readonly clients: number
+}[] = [
+  ...ednsModes.map((edns) => ({ figure: edns.name, edns, clients: 1 })),
+  { figure: 'resolvers', edns: ednsModes[1], clients: 100 },
+]
 
 export async function runAnswer(context: BenchContext): Promise<Report> {
   const queryFile = writeQueryFile(context.directory, names)
@@ -140,15 +154,17 @@ async function runPairs(
   const rounds = isQuick ? 2 : 8
   const rows: string[][] = []
   const figures: Record<string, Figure> = {}
-  for (const edns of ednsModes) {
+  for (const { figure, edns, clients } of pairModes) {
     const ratios: number[] = []
     const [ours, theirs]: [Sample[], Sample[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
-      say(`at the same instant, EDNS ${edns.name}, round ${round + 1} of ${rounds}`)
+      say(
+        `at the same instant, EDNS ${edns.name}, clients ${clients}, round ${round + 1} of ${rounds}`,
+      )
       // The one whose load starts first has a moment alone: take turns.
       const isFirst = round % 2 === 0
       const order = isFirst ? [gslbd, gdnsd] : [gdnsd, gslbd]
-      const pair = await load(order, { queryFile, edns, seconds: isQuick ? 1 : 6 })
+      const pair = await load(order, { queryFile, edns, clients, seconds: isQuick ? 1 : 6 })
       const [our, their] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
       ours.push(our)
       theirs.push(their)
@@ -159,9 +175,9 @@ async function runPairs(
       ['gdnsd', theirs],
     ] as const) {
       const ratio = name === 'gslbd' ? [fixed(median(ratios), 3), range(ratios, 3)] : ['1', '']
-      rows.push([name, edns.name, String(rounds), ...cells(samples), ...ratio])
+      rows.push([name, edns.name, String(clients), String(rounds), ...cells(samples), ...ratio])
     }
-    figures[`answer.pair.${edns.name}`] = { value: median(ratios), unit: 'ratio', n: rounds }
+    figures[`answer.pair.${figure}`] = { value: median(ratios), unit: 'ratio', n: rounds }
   }
   const table: Table = {
     title:
@@ -169,6 +185,7 @@ async function runPairs(
     columns: [
       'server',
       'EDNS',
+      'clients',
       'n',
       'user µs',
       'system µs',
