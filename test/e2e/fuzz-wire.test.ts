@@ -12,12 +12,13 @@ import { query } from '#test/support/dns/message.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { listedQueries } from '#test/support/dns/query-list.ts'
+import { countFrom, testSeed } from '#test/support/random.ts'
 import { complaintAbout, dnsMessageCorpus, mustBeDropped } from '../fuzz/targets/dns-message.ts'
 import { mutated } from '../fuzz/targets/mutator.ts'
 
-/** Messages per transport. A night's run: GSLBD_FUZZ_COUNT=1000000, with a seed of its own. */
-const count = Number(process.env['GSLBD_FUZZ_COUNT'] ?? 20_000)
-const seed = Number(process.env['GSLBD_FUZZ_SEED'] ?? 1)
+/** Messages per transport. A night's run: GSLB_FUZZ_COUNT=1000000, with a GSLB_SEED of its own. */
+const count = countFrom('GSLB_FUZZ_COUNT', 20_000)
+const seed = testSeed
 /** One millisecond per message on a slow, shared machine, and time to start. */
 const timeout = 60_000 + count * 4
 
@@ -140,7 +141,7 @@ async function exchangeBatch(
 ): Promise<Map<number, Buffer>> {
   const replies = new Map<number, Buffer>()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const patience = setTimeout(() => reject(new Error('the good query was not answered')), 5_000)
+  const patience = setTimeout(() => reject(new Error('the good query was not answered')), 20_000)
   const take = (reply: Buffer): void => {
     const id = reply.readUInt16BE(0)
     if (id === lastId) return resolve()

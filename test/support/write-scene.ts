@@ -14,6 +14,8 @@ import { unknownStatus } from '#gitops/status.ts'
 import type { Operation, WriteResult } from '#gitops/write/operation.ts'
 import { withUids } from '#gitops/write/uids.ts'
 import { systemClock } from '#lib/clock.ts'
+import { Random } from '#lib/random.ts'
+import { testSeed } from './random.ts'
 import { newSigningKey } from './reconcile-bench.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -92,6 +94,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   const published: Publication[] = []
   let status = unknownStatus
   let lastId = 0
+  const random = new Random(testSeed)
   const pipeline = startPipeline({
     options: {
       dataDir,
@@ -107,7 +110,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     },
     compiler: createCompilePort(),
     clock: systemClock,
-    random: Math.random,
+    random: () => random.next() / 2 ** 32,
     onPublish: (publication) => published.push(publication),
     onConfig: (news) => view.apply(news),
     onStatus: (next) => {

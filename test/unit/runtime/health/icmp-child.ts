@@ -1,5 +1,5 @@
 // Probes the addresses of its arguments in turn, twice each; prints results and log as JSON.
-import { randomBytes } from 'node:crypto'
+import { Random } from '#lib/random.ts'
 import { openIcmpSocket } from '#runtime/health/probes/icmp-socket.ts'
 import type { ProbeResult } from '#runtime/health/probe.ts'
 import { probeTarget } from './check.ts'
@@ -18,9 +18,10 @@ function probe(address: string): Promise<ProbeResult> {
 function forge(): () => void {
   const socket = openIcmpSocket('v4')
   if (!socket.ok || !socket.value.isRaw) throw new Error('no raw socket to forge with')
+  const random = new Random(1)
   const timer = setInterval(() => {
     for (let bytes = 8; bytes < 40; bytes++) {
-      const packet = randomBytes(bytes)
+      const packet = Buffer.from(Array.from({ length: bytes }, () => random.below(256)))
       packet.writeUInt16BE(0, 0)
       socket.value.send(packet, Buffer.from([127, 0, 0, 1]))
     }

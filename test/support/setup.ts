@@ -1,0 +1,5 @@
+// Runs before each test file.
+import fc from 'fast-check'
+import { testSeed } from './random.ts'
+
+fc.configureGlobal({ seed: testSeed })
