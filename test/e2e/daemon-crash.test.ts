@@ -69,7 +69,7 @@ const killPhases = ['around its first swap', 'between two swaps', 'in its start'
 
 test(
   'killed at any moment, it comes up with a whole commit, never an older one',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async () => {
     const random = new Random(20_261_120)
     let isOver = false
@@ -124,7 +124,7 @@ const moments: readonly KillMoment[] = ['half written', 'after the rename']
 
 test(
   'killed in each durable write, it comes up with that commit or the one before',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async () => {
     const armed = join(site.path, 'armed')
     const writes = durable.flatMap((file) => moments.map((moment) => ({ file, moment })))

@@ -18,7 +18,7 @@ beforeAll(async () => {
   site = await Site.make('metrics')
   backend = await startHttpBackend()
   const http = `type: http, port: ${backend.port}, httpPath: /healthz`
-  const check = `{ ${http}, intervalMs: 1000, timeoutMs: 500 }`
+  const check = `{ ${http}, intervalMs: 2000, timeoutMs: 2000 }`
   site.write(
     poolPath,
     `apiVersion: gslb/v1

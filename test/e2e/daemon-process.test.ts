@@ -305,7 +305,8 @@ describe('the lock', () => {
 
 test('a SIGTERM during the start ends it cleanly as soon as it runs', async () => {
   const starting = spawn('serve', '--settings', site.settingsFile)
-  await waitUntil('the lock', () => existsSync(join(site.dataDir, 'lock')))
+  const lock = join(site.dataDir, 'lock')
+  await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
   starting.signal('SIGHUP')
   expect(await starting.stop()).toEqual({ code: 0, signal: null })
   expect(starting.log().map(({ msg }) => msg)).toContain('gslbd is running')

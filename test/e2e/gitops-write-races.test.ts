@@ -127,7 +127,7 @@ test('hundreds of writes of two processes and a person are all there, in one lin
   assert.equal(pools.size, 2 * each + pushed)
   const commits = assertStraight(box, gitdir, signers)
   assert(commits > 4, 'the writers took turns')
-}, 180_000)
+}, 240_000)
 
 test('a remote that is down, refuses or cannot be written to: an error that says so', async () => {
   const { box, pems, signers, gitdir, server, url } = await remote()

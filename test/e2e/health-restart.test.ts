@@ -24,7 +24,7 @@ function poolOf(port: number, addresses: readonly string[]): string {
     (address, i) =>
       `    - { name: m${i}, ipAddress: ${address}, port: 80, warmupThreshold: 1000 }\n`,
   )
-  const check = `{ type: tcp, port: ${port}, intervalMs: 500, timeoutMs: 400, riseCount: 100 }`
+  const check = `{ type: tcp, port: ${port}, intervalMs: 500, timeoutMs: 500, riseCount: 100 }`
   const head = 'apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: web }\n'
   return `${head}spec:\n  healthCheck: ${check}\n  members:\n${members.join('')}`
 }
@@ -47,7 +47,7 @@ async function listenAt(address: string, port: number): Promise<Backend> {
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   const title = `after ${signal} a dead member stays out and a closed gate stays closed`
-  test(title, { timeout: 120_000 }, async () => {
+  test(title, { timeout: 180_000 }, async () => {
     const site = await Site.make('health-restart', { health: { enabled: true } })
     cleanups.push(() => site.remove())
     const { port } = await listenAt(good, 0)

@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const deadline = { timeout: 10_000, interval: 10 }
+const deadline = { timeout: 45_000, interval: 10 }
 const [old, fresh] = ['127.0.0.1', '127.0.0.2']
 const key = newSigningKey()
 
@@ -37,7 +37,7 @@ function modelOf(
   const models = Object.entries(members).map(([address, given], i) =>
     member(address, { uid: uid(0x100 + i), ...given }),
   )
-  const check = { ...healthCheck, type: 'tcp' as const, port, intervalMs: 200, timeoutMs: 150 }
+  const check = { ...healthCheck, type: 'tcp' as const, port, intervalMs: 200, timeoutMs: 200 }
   const whole: Partial<PoolModel> = { members: models, healthCheck: check, ...parts }
   const services = [service(1, 'www.test.', { answerCount: 1 })]
   return { ...bareModel, zones: [zone('test.')], pools: [pool(1, [], whole)], services }

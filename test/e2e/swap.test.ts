@@ -107,7 +107,7 @@ describe('health', () => {
       type: 'tcp' as const,
       port: backend.port,
       intervalMs: 300,
-      timeoutMs: 200,
+      timeoutMs: 300,
     }
     // The first priority is where nobody listens: failover shows the verdict.
     const ill = member('127.0.0.77', { priority: 1, uid: uid(77) })

@@ -167,7 +167,7 @@ test('the list of queries is long, and no query is in it twice', () => {
 })
 
 describe.each(installed)('$name', ({ name, start }) => {
-  test('answers as we do, but for the exceptions', { timeout: 120_000 }, async () => {
+  test('answers as we do, but for the exceptions', { timeout: 180_000 }, async () => {
     const them = await start(conformanceConfig)
     try {
       const faults: { title: string; found: Difference[] }[] = []

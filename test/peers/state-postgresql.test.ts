@@ -84,7 +84,7 @@ test('killed and started again under load, it loses nothing that was acknowledge
   const users = new Set((await valueOf(state.users.list('every-tenant'))).map(({ id }) => id))
   created = created.filter((id) => !users.has(id))
   expect(created).toEqual([])
-}, 120_000)
+}, 240_000)
 
 test('more calls than can wait are refused at once', async () => {
   const state = await open(await postgres())

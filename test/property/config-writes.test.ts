@@ -210,4 +210,4 @@ test('after each write the view is as the model says, and every commit compiles'
     }),
     { numRuns: 12 },
   )
-}, 120_000)
+}, 240_000)

@@ -277,7 +277,7 @@ export async function askFrom(
   tcp: boolean,
 ): Promise<Told> {
   const bytes = query(`${service}.example.com. A`)
-  const signal = AbortSignal.timeout(4_000)
+  const signal = AbortSignal.timeout(10_000)
   if (tcp) {
     const socket = createConnection({ host, port, localAddress: source })
     socket.write(framed(bytes))

@@ -11,7 +11,7 @@ const sockets = 8
 /** Between an answer and the next query: the machine has others to run. */
 const pauseMs = 1
 /** A query that has no answer by then is lost. */
-const patienceMs = 3_000
+const patienceMs = 15_000
 
 export interface LoadResult {
   readonly asked: number

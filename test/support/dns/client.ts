@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly port: number
 }
 
-const deadlineMs = 4_000
+const deadlineMs = 10_000
 
 /** Sends `bytes` and waits for the datagram that comes back. @throws after the deadline */
 export async function exchangeUdp(server: Endpoint, bytes: Buffer): Promise<Buffer> {

@@ -11,7 +11,7 @@ import type { WholeWorld } from '#test/support/whole-world.ts'
 let whole: WholeWorld
 beforeAll(async () => {
   whole = await startWholeWorld()
-}, 60_000)
+})
 afterAll(() => whole.stop())
 
 const everythingOf = (names: string, ...verbs: string[]): string[] =>

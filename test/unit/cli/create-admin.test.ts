@@ -28,7 +28,7 @@ test('creates the first account and then nothing more, without asking', async ()
     ok: false,
     error: expect.stringMatching(/^there is an account already/) as string,
   })
-}, 60_000)
+})
 
 test.each([
   ['a password that is too short', { email: 'a@example.com', password: 'short' }, 'password must'],

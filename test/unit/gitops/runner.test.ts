@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { test, vi } from 'vitest'
+import { test } from 'vitest'
 import { pauseMs, Runner } from '#gitops/runner.ts'
 import { watchPaths } from '#gitops/watch.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const pauses: readonly [
   title: string,
@@ -43,7 +44,7 @@ test('pokes during a look lead to one more look, never to two at once', async ()
   runner.poke()
   for (let i = 0; i < 5; i++) runner.poke()
   release()
-  await vi.waitUntil(() => looks === 2)
+  await waitUntil('the second look', () => looks === 2)
   release()
   await runner.stop()
   assert.equal(looks, 2)
@@ -65,9 +66,7 @@ test('a watched file is noticed when made, replaced and removed, new folders too
     for (const [title, act] of changes) {
       const before = count
       act(path)
-      await vi
-        .waitUntil(() => count > before, { timeout: 2_000 })
-        .catch(() => assert.fail(`${folder}: not noticed when ${title}`))
+      await waitUntil(`${folder}: to be noticed when ${title}`, () => count > before)
     }
     watch.close()
   }
@@ -81,6 +80,6 @@ test('a watched path that cannot be looked at is noticed once it can', async () 
   const watch = watchPaths([path], () => count++)
   rmSync(path)
   writeFileSync(path, 'x')
-  await vi.waitUntil(() => count > 0, { timeout: 2_000 })
+  await waitUntil('the file to be noticed', () => count > 0)
   watch.close()
 })

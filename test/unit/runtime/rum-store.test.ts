@@ -226,7 +226,7 @@ test('the table holds what a list of averages holds, after any samples and any t
     }),
     { numRuns: 30 },
   )
-}, 60_000)
+})
 
 test('a reader beside the writer never gets another network’s number', async () => {
   const worker = new Worker(new URL('../../support/rum-writer.ts', import.meta.url), {

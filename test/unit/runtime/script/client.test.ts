@@ -136,7 +136,7 @@ test('an answer that comes late is nobody’s', () => {
   // While its question is open, nobody waits for the helper.
   const startedMs = performance.now()
   for (let i = 0; i < 1_000; i++) client.run(script, chain)
-  expect(performance.now() - startedMs).toBeLessThan(1_000)
+  expect(performance.now() - startedMs).toBeLessThan(1_500)
   expect(counters.snapshot().byScriptOutcome).toMatchObject({ timeout: 1, busy: 1_000 })
   // Now it comes, and would put the last first.
   order[0] = 3
