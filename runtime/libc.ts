@@ -63,10 +63,7 @@ export interface Libc {
 export function loadLibc(): Libc | string {
   if (process.platform !== 'linux') return `batched UDP needs Linux, this is ${process.platform}`
   try {
-    const require = createRequire(import.meta.url)
-    const koffi = require('koffi') as typeof Koffi
-    const libc = koffi.load(null)
-    const bindTo = <F>(prototype: string): F => libc.func(prototype) as unknown as F
+    const { koffi, bindTo } = openLibc()
     return {
       socket: bindTo('int socket(int, int, int)'),
       bind: bindTo('int bind(int, void *, unsigned int)'),
@@ -82,4 +79,11 @@ export function loadLibc(): Libc | string {
   } catch (error) {
     return `batched UDP is not available: ${error instanceof Error ? error.message : String(error)}`
   }
+}
+
+/** @throws where koffi was not installed for this system */
+export function openLibc(): { koffi: typeof Koffi; bindTo: <F>(prototype: string) => F } {
+  const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi
+  const libc = koffi.load(null)
+  return { koffi, bindTo: <F>(prototype: string): F => libc.func(prototype) as unknown as F }
 }

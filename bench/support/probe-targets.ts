@@ -1,6 +1,7 @@
 // Many members to probe, each at an address of its own on this machine.
 import type { HealthCheckModel } from '#bundle/model.ts'
 import type { MonitoredTarget } from '#runtime/health/monitor.ts'
+import { healthCheck } from '#test/support/bundle-models.ts'
 
 export const intervalMs = 10_000
 
@@ -13,24 +14,16 @@ export function targetsOf(kind: Kind, count: number, ports: readonly number[]): 
   const [answering = 0, hanging = 0, encrypted = 0] = ports
   const port = kind === 'https' ? encrypted : kind === 'http-hang' ? hanging : answering
   const check: HealthCheckModel = {
+    ...healthCheck,
     type: kind === 'tcp' || kind === 'icmp' ? kind : 'http',
     port,
     intervalMs,
     timeoutMs: 2_000,
     httpPath: '/healthz',
     httpHost: 'www.example.com',
-    httpExpectedStatus: 200,
     httpContains: 'ok',
     tls: kind === 'https',
     insecureSkipVerify: true,
-    riseCount: 1,
-    fallCount: 1,
-    scoreWindow: 0,
-    icmpCount: 3,
-    scriptPath: '',
-    scriptContent: '',
-    webhookURL: '',
-    webhookMethod: 'POST',
   }
   return Array.from({ length: count }, (_, i) => ({
     memberUid: `00000003-0000-4000-8000-${i.toString(16).padStart(12, '0')}`,

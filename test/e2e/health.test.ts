@@ -10,6 +10,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { createHealthMonitor } from '#runtime/health/monitor.ts'
 import type { MonitoredTarget, VerdictChange } from '#runtime/health/monitor.ts'
+import { healthCheck } from '#test/support/bundle-models.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
 
@@ -55,24 +56,12 @@ function targetsOf(demo: DemoBackends): MonitoredTarget[] {
     pool: 'demo',
     warmupThreshold: 0,
     check: {
-      type: 'http',
+      ...healthCheck,
       port,
       intervalMs,
       timeoutMs,
       httpPath: '/healthz',
-      httpHost: '',
-      httpExpectedStatus: 200,
       httpContains: 'ok',
-      tls: false,
-      insecureSkipVerify: false,
-      riseCount: 1,
-      fallCount: 1,
-      scoreWindow: 0,
-      icmpCount: 3,
-      scriptPath: '',
-      scriptContent: '',
-      webhookURL: '',
-      webhookMethod: 'POST',
     },
   }))
 }

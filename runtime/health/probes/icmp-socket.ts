@@ -1,9 +1,8 @@
 // A socket for echo requests, through the system calls that Node does not offer.
-import { createRequire } from 'node:module'
 import { getSystemErrorName } from 'node:util'
-import type Koffi from 'koffi'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { openLibc } from '../../libc.ts'
 import type { IcmpFamily } from './icmp-packet.ts'
 
 /** Linux numbers; the same on x86-64 and arm64. */
@@ -167,10 +166,7 @@ let libc: Libc | null | undefined
 function loadLibc(): Libc | null {
   if (process.platform !== 'linux') return null
   try {
-    const require = createRequire(import.meta.url)
-    const koffi = require('koffi') as typeof Koffi
-    const library = koffi.load(null)
-    const bindTo = <F>(prototype: string): F => library.func(prototype) as unknown as F
+    const { koffi, bindTo } = openLibc()
     return {
       socket: bindTo('int socket(int, int, int)'),
       setsockopt: bindTo('int setsockopt(int, int, int, void *, unsigned int)'),

@@ -8,6 +8,7 @@ import { createApiServer } from '#api/server.ts'
 import type { ApiServer } from '#api/server.ts'
 import type { Log } from '#lib/log.ts'
 import { portsOf } from '#test/support/api-ports.ts'
+import { startingStatus } from '#test/support/gitops-status.ts'
 
 const held: GitopsStatus = {
   branch: 'main',
@@ -39,27 +40,6 @@ const held: GitopsStatus = {
     refused: null,
   },
 }
-const starting: GitopsStatus = {
-  branch: 'main',
-  head: null,
-  accepted: null,
-  active: null,
-  sync: 'starting',
-  reason: null,
-  diagnostics: [],
-  node: {
-    channel: 'main',
-    seq: 0,
-    digest: null,
-    issuedAtMs: null,
-    ageSeconds: null,
-    expired: false,
-    swapCount: 0,
-    lastSwapMs: null,
-    refused: null,
-  },
-}
-
 const plainView: OperatorView = {
   health: () => ({ status: 'ok' }),
   gitops: () => held,
@@ -127,8 +107,8 @@ describe('GET /api/v1/gitops/status', () => {
   })
 
   test('shows null for what is not there yet', async () => {
-    const [origin] = await start({ gitops: () => starting })
-    expect(await (await fetch(`${origin}/api/v1/gitops/status`)).json()).toEqual(starting)
+    const [origin] = await start({ gitops: () => startingStatus })
+    expect(await (await fetch(`${origin}/api/v1/gitops/status`)).json()).toEqual(startingStatus)
   })
 
   test('sends no field that its schema does not name', async () => {

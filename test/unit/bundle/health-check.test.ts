@@ -1,27 +1,9 @@
 // Which health checks a node takes from a bundle: only those that it can run.
 import { expect, test } from 'vitest'
 import { parseHealthCheck } from '#bundle/health-check.ts'
+import { healthCheck } from '#test/support/bundle-models.ts'
 
-const check = {
-  type: 'http',
-  port: 443,
-  intervalMs: 10_000,
-  timeoutMs: 2_000,
-  httpPath: '/',
-  httpHost: '',
-  httpExpectedStatus: 200,
-  httpContains: '',
-  tls: true,
-  insecureSkipVerify: false,
-  riseCount: 1,
-  fallCount: 1,
-  scoreWindow: 0,
-  icmpCount: 3,
-  scriptPath: '',
-  scriptContent: '',
-  webhookURL: '',
-  webhookMethod: 'POST',
-}
+const check = { ...healthCheck, port: 443, tls: true }
 
 const refused: readonly (readonly [what: string, change: object])[] = [
   ['a type of a later version', { type: 'grpc' }],

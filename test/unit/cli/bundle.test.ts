@@ -4,23 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { signBundle } from '#bundle/sign.ts'
 import { Exit } from '#cli/command.ts'
-import { main } from '#cli/main.ts'
 import { formatPrivateKey, formatPublicKeyLine, privateKeyFromPem } from '#gitops/openssh-key.ts'
 import { encode, healthCheck, newSigningKey, smallModel } from '#test/support/bundle-models.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-
-async function run(...argv: string[]) {
-  let out = ''
-  let err = ''
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    env: {},
-    isTerminal: false,
-  }
-  const exit = await main(argv, io)
-  return { exit, out, err }
-}
 
 /** A signed bundle on disk, its key, and a key that has nothing to do with it. */
 function files() {
@@ -59,7 +46,7 @@ function files() {
 
 test('inspect prints what the manifest says, and who claims to have signed', async () => {
   const { signed, plain, key, digest } = files()
-  const { exit, out } = await run('bundle', 'inspect', signed)
+  const { exit, out } = await runCli('bundle', 'inspect', signed)
   expect(exit).toBe(Exit.Ok)
   const rows = new Map<string, string>()
   for (const line of out.trim().split('\n')) rows.set(line.slice(0, 10).trim(), line.slice(11))
@@ -71,7 +58,7 @@ test('inspect prints what the manifest says, and who claims to have signed', asy
     members: '4',
   })
   expect(rows.get('signature')).toBe(`by key ${key.keyId}, not checked here`)
-  expect((await run('bundle', 'inspect', plain)).out).toContain('signature  none\n')
+  expect((await runCli('bundle', 'inspect', plain)).out).toContain('signature  none\n')
 })
 
 describe('verify', () => {
@@ -158,14 +145,14 @@ describe('verify', () => {
       ],
     ]
   test.each(rows)('%s', async (_title, args, exit, text) => {
-    const result = await run('bundle', 'verify', ...args(files()))
+    const result = await runCli('bundle', 'verify', ...args(files()))
     expect(result.exit).toBe(exit)
     expect(result.out + result.err).toContain(text)
   })
 })
 
 test('dump prints all of it with names instead of numbers', async () => {
-  const { exit, out } = await run('bundle', 'dump', files().plain)
+  const { exit, out } = await runCli('bundle', 'dump', files().plain)
   expect(exit).toBe(Exit.Ok)
   expect(JSON.parse(out)).toMatchObject({
     manifest: { commit: 'c0ffee' },
@@ -209,7 +196,7 @@ describe('a wrong call', () => {
     [['inspect', '--all', 'a'], "Unknown option '--all'"],
   ]
   test.each(rows)('%j is explained', async (args, text) => {
-    const { exit, err } = await run('bundle', ...args)
+    const { exit, err } = await runCli('bundle', ...args)
     expect(exit).toBe(Exit.Usage)
     expect(err).toContain(text)
     expect(err).toContain('gslbd bundle --help')

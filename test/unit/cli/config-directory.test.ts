@@ -6,21 +6,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readConfigDirectory } from '#cli/config-directory.ts'
-import { main } from '#cli/main.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-
-async function run(...argv: string[]) {
-  let out = ''
-  let err = ''
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    env: {},
-    isTerminal: false,
-  }
-  const exit = await main(argv, io)
-  return { exit, out, err }
-}
 
 function example(): string {
   const path = tempDir('config')
@@ -45,7 +32,7 @@ for (const { kind, make } of specials) {
   test(`${kind} where a file belongs is named`, async () => {
     const path = example()
     await make(join(path, servicePath))
-    const { exit, out, err } = await run('check', path)
+    const { exit, out, err } = await runCli('check', path)
     expect({ exit, out }).toEqual({ exit: 2, out: '' })
     expect(err).toBe(`gslbd check: ${join(path, servicePath)} is ${kind}, not a file; remove it\n`)
   })
@@ -53,7 +40,7 @@ for (const { kind, make } of specials) {
   test(`${kind} elsewhere is passed over, as Git does`, async () => {
     const path = example()
     await make(join(path, 'editor.pipe'))
-    expect((await run('check', path)).exit).toBe(0)
+    expect((await runCli('check', path)).exit).toBe(0)
   })
 }
 
@@ -61,7 +48,7 @@ test.each([
   ['a device', '/dev'],
   ['processes that come and go', '/proc'],
 ])('a directory of %s is one clear message', async (_what, path) => {
-  const { exit, out } = await run('check', path)
+  const { exit, out } = await runCli('check', path)
   expect(exit).toBe(1)
   expect(out.match(/ error /g)).toHaveLength(1)
   expect(out).toContain('there is no configuration')
@@ -78,7 +65,7 @@ test('without configuration, what lies below is listed, and links are not follow
 
 test('simulate without configuration says so', async () => {
   const path = tempDir('empty')
-  const { exit, out, err } = await run('simulate', 'www.example.com', '--config', path)
+  const { exit, out, err } = await runCli('simulate', 'www.example.com', '--config', path)
   expect({ exit, out }).toEqual({ exit: 1, out: '' })
   expect(err).toContain(`${path} holds neither gslb.yaml nor tenants/`)
   expect(err).toContain('--config')
@@ -86,7 +73,7 @@ test('simulate without configuration says so', async () => {
 
 test('compile makes no directories', async () => {
   const folder = join(tempDir('out'), 'nowhere')
-  const { exit, err } = await run('compile', example(), '-o', join(folder, 'a.bundle'))
+  const { exit, err } = await runCli('compile', example(), '-o', join(folder, 'a.bundle'))
   expect(exit).toBe(2)
   expect(err).toContain(`the directory ${folder} does not exist`)
   expect(existsSync(folder)).toBe(false)
@@ -95,8 +82,8 @@ test('compile makes no directories', async () => {
 test('trust add invents no data directory, and writes into one that is there', async () => {
   const dataDir = join(tempDir('trust'), 'data')
   const key = join(tempDir('key'), 'k')
-  expect((await run('keygen', '-o', key)).exit).toBe(0)
-  const add = () => run('trust', 'add', 'a@example.com', `${key}.pub`, '--data-dir', dataDir)
+  expect((await runCli('keygen', '-o', key)).exit).toBe(0)
+  const add = () => runCli('trust', 'add', 'a@example.com', `${key}.pub`, '--data-dir', dataDir)
   const refused = await add()
   expect(refused.exit).toBe(4)
   expect(refused.err).toContain(`the directory ${dataDir} does not exist`)

@@ -3,24 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Exit } from '#cli/command.ts'
-import { main } from '#cli/main.ts'
 import type { Simulation } from '#cli/simulation.ts'
 import { encode, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
 import { rule } from '#test/support/response-rules.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
-async function run(...argv: string[]) {
-  let out = ''
-  let err = ''
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    env: {},
-    isTerminal: false,
-  }
-  const exit = await main(['simulate', ...argv], io)
-  return { exit, out, err }
-}
+const run = (...argv: string[]) => runCli('simulate', ...argv)
 
 function put(name: string, content: Uint8Array | string): string {
   const path = join(tempDir('simulate'), name)

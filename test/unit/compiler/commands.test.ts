@@ -10,8 +10,8 @@ import { loadBundle } from '#bundle/load.ts'
 import { reasonSpecs } from '#gitops/reasons.ts'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/openssh-key.ts'
 import { Exit } from '#cli/command.ts'
-import { main } from '#cli/main.ts'
 import { diagnosticCodes } from '#compiler/diagnostics.ts'
+import { runCli } from '#test/support/run-cli.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const scratch = mkdtempSync(join(tmpdir(), 'gslbd-commands-'))
@@ -19,31 +19,19 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 const sshKey = generateSshKey('me@example.com')
 
-async function run(...argv: string[]) {
-  let out = ''
-  let err = ''
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    env: {},
-    isTerminal: false,
-  }
-  const exit = await main(argv, io)
-  return { exit, out, err }
-}
 const fixture = (code: string) => join(root, 'test/fixtures/diagnostics', code)
 const quickstart = join(root, 'examples/quickstart')
 
 for (const name of ['quickstart', 'multi-tenant']) {
   test(`check finds nothing in examples/${name}`, async () => {
-    const { exit, out } = await run('check', join(root, 'examples', name))
+    const { exit, out } = await runCli('check', join(root, 'examples', name))
     expect([exit, out.startsWith('ok: ')]).toEqual([Exit.Ok, true])
   })
 }
 
 test('check exits 1 on errors and 0 on warnings', async () => {
-  expect((await run('check', fixture('pool-unknown'))).exit).toBe(Exit.ErrorsFound)
-  const warned = await run('check', fixture('pool-inactive'))
+  expect((await runCli('check', fixture('pool-unknown'))).exit).toBe(Exit.ErrorsFound)
+  const warned = await runCli('check', fixture('pool-inactive'))
   expect([warned.exit, warned.out.trimEnd().split('\n').at(-1)]).toEqual([
     Exit.Ok,
     'ok: 1 service, 1 pool, 1 zone; 1 warning',
@@ -52,7 +40,7 @@ test('check exits 1 on errors and 0 on warnings', async () => {
 
 for (const format of ['json', 'sarif']) {
   test(`check --format ${format} prints one JSON document and nothing else`, async () => {
-    const { exit, out, err } = await run('check', fixture('pool-unknown'), '--format', format)
+    const { exit, out, err } = await runCli('check', fixture('pool-unknown'), '--format', format)
     expect(exit).toBe(Exit.ErrorsFound)
     expect(JSON.parse(out)).toBeTypeOf('object')
     expect(err).toBe('')
@@ -68,12 +56,12 @@ test.each(['check', 'compile'])('%s takes what the nodes allow from its flags', 
     // Its hosts of IPv6 are internal, too.
     const flagsOfAll = [...flags, '--webhook-allowed-host', '::/0']
     const output = command === 'compile' ? ['-o', join(scratch, 'policy.bundle')] : []
-    const refused = await run(command, fixture(code), ...output)
+    const refused = await runCli(command, fixture(code), ...output)
     expect([refused.exit, `${refused.out}${refused.err}`]).toEqual([
       Exit.ErrorsFound,
       expect.stringContaining(code),
     ])
-    expect((await run(command, fixture(code), ...output, ...flagsOfAll)).exit).toBe(Exit.Ok)
+    expect((await runCli(command, fixture(code), ...output, ...flagsOfAll)).exit).toBe(Exit.Ok)
   }
 })
 
@@ -88,9 +76,9 @@ function sshKeyFile(half: 'private' | 'public'): string {
 
 test("compile signs with OpenSSH's key, and verify trusts its public half", async () => {
   const file = join(scratch, 'ssh.bundle')
-  const made = await run('compile', quickstart, '-o', file, '--key', sshKeyFile('private'))
+  const made = await runCli('compile', quickstart, '-o', file, '--key', sshKeyFile('private'))
   expect([made.exit, made.out.includes('not signed')]).toEqual([Exit.Ok, false])
-  const { exit, out } = await run('bundle', 'verify', file, '--trust', sshKeyFile('public'))
+  const { exit, out } = await runCli('bundle', 'verify', file, '--trust', sshKeyFile('public'))
   expect([exit, out.includes('signed by key')]).toEqual([Exit.Ok, true])
 })
 
@@ -149,7 +137,7 @@ const wrongCalls: readonly [title: string, argv: string[], sentence: RegExp][] =
 ]
 for (const [title, argv, sentence] of wrongCalls) {
   test(`${title} is one clear message and exit 2`, async () => {
-    const { exit, out, err } = await run(...argv)
+    const { exit, out, err } = await runCli(...argv)
     expect(err).toMatch(sentence)
     expect([exit, out]).toEqual([Exit.Usage, ''])
   })
@@ -161,8 +149,8 @@ test('compile writes a bundle that the loader takes, with and without a signatur
   writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const trusted = [trustedKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }))]
   const [plain, signed] = [join(scratch, 'plain.bundle'), join(scratch, 'signed.bundle')]
-  const first = await run('compile', quickstart, '-o', plain)
-  const second = await run('compile', quickstart, '-o', signed, '--key', keyFile)
+  const first = await runCli('compile', quickstart, '-o', plain)
+  const second = await runCli('compile', quickstart, '-o', signed, '--key', keyFile)
   expect([first.exit, second.exit]).toEqual([Exit.Ok, Exit.Ok])
   const digest = /digest ([0-9a-f]{64})/.exec(first.out)?.[1]
   expect(second.out).toContain(digest)
@@ -180,7 +168,7 @@ function shared(file: string): Uint8Array {
 
 test('compile writes nothing when the configuration has errors', async () => {
   const file = join(scratch, 'none.bundle')
-  const { exit, err } = await run('compile', fixture('pool-unknown'), '-o', file)
+  const { exit, err } = await runCli('compile', fixture('pool-unknown'), '-o', file)
   expect([exit, /pool-unknown/.test(err)]).toEqual([Exit.ErrorsFound, true])
   expect(() => readFileSync(file)).toThrow(/ENOENT/)
 })
@@ -204,7 +192,7 @@ test('the digest does not depend on the time zone, the locale or the folder', ()
 })
 
 test('explain without a code lists them all', async () => {
-  const { out } = await run('explain')
+  const { out } = await runCli('explain')
   expect(
     out
       .trimEnd()
@@ -215,15 +203,15 @@ test('explain without a code lists them all', async () => {
 
 for (const code of Object.keys(reasonSpecs)) {
   test(`explain says what to do about ${code}, in any case of letters`, async () => {
-    const { exit, out } = await run('explain', code.toLowerCase())
+    const { exit, out } = await runCli('explain', code.toLowerCase())
     expect(exit).toBe(Exit.Ok)
     expect(out).toMatch(new RegExp(`^(held|unreachable) ${code}: [^]*\\nTo do: .+\\.\\n`))
-    expect((await run('explain')).out).toContain(`\n${code} `)
+    expect((await runCli('explain')).out).toContain(`\n${code} `)
   })
 }
 
 test('explain shows the cause and both examples', async () => {
-  const { exit, out } = await run('explain', 'pool-unknown')
+  const { exit, out } = await runCli('explain', 'pool-unknown')
   expect(exit).toBe(Exit.Ok)
   expect(out).toMatch(/Causes it:\n {4}spec: .*pool: wbe[^]*Does not:\n {4}spec: .*pool: web/)
 })

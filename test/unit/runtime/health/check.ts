@@ -1,29 +1,10 @@
 // A health check with document A's defaults, and the targets that use it.
 import type { HealthCheckModel } from '#bundle/model.ts'
 import type { MonitoredTarget } from '#runtime/health/messages.ts'
+import { healthCheck as plainCheck } from '#test/support/bundle-models.ts'
 
 export function healthCheck(given: Partial<HealthCheckModel> = {}): HealthCheckModel {
-  return {
-    type: 'tcp',
-    port: 80,
-    intervalMs: 10_000,
-    timeoutMs: 2_000,
-    httpPath: '/',
-    httpHost: '',
-    httpExpectedStatus: 200,
-    httpContains: '',
-    tls: false,
-    insecureSkipVerify: false,
-    riseCount: 1,
-    fallCount: 1,
-    scoreWindow: 0,
-    icmpCount: 3,
-    scriptPath: '',
-    scriptContent: '',
-    webhookURL: '',
-    webhookMethod: 'POST',
-    ...given,
-  }
+  return { ...plainCheck, type: 'tcp', intervalMs: 10_000, timeoutMs: 2_000, ...given }
 }
 
 export function probeTarget(

@@ -1,0 +1,23 @@
+// What a node says of its configuration before the first.
+import type { GitopsStatus } from '#api/operator-view.ts'
+
+export const startingStatus: GitopsStatus = {
+  branch: 'main',
+  head: null,
+  accepted: null,
+  active: null,
+  sync: 'starting',
+  reason: null,
+  diagnostics: [],
+  node: {
+    channel: 'main',
+    seq: 0,
+    digest: null,
+    issuedAtMs: null,
+    ageSeconds: null,
+    expired: false,
+    swapCount: 0,
+    lastSwapMs: null,
+    refused: null,
+  },
+}

@@ -1,0 +1,21 @@
+// gslbd as a script calls it: what it printed and its exit code.
+import { main } from '#cli/main.ts'
+
+export interface CliRun {
+  readonly exit: number
+  readonly out: string
+  readonly err: string
+}
+
+/** @param argv command and options, as in a shell */
+export async function runCli(...argv: string[]): Promise<CliRun> {
+  let out = ''
+  let err = ''
+  const exit = await main(argv, {
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    env: {},
+    isTerminal: false,
+  })
+  return { exit, out, err }
+}
