@@ -9,6 +9,7 @@ import type { PersistentState } from '#state/persistent.ts'
 import { withKeys } from './api-world.ts'
 import { keyOf, rootKey, startConfigWorld } from './config-world.ts'
 import type { ConfigWorld } from './config-world.ts'
+import { startingStatus } from './gitops-status.ts'
 import { persistentAdapters } from './persistent-adapters.ts'
 import { newUser, valueOf } from './store-values.ts'
 
@@ -47,7 +48,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       auth: { ...withKeys, systemKey: systemKey(rootKey) },
       view: {
         health: () => ({ status: 'ok' }),
-        gitops: () => emptyStatus,
+        gitops: () => startingStatus,
         metrics: async () => '',
       },
     },
@@ -89,24 +90,3 @@ async function bearerOf({ ports }: ConfigWorld, actor: string): Promise<string> 
   await valueOf(ports.sessions.create(tokenHash(token), identity, 3_600_000))
   return token
 }
-
-const emptyStatus = {
-  branch: 'main',
-  head: null,
-  accepted: null,
-  active: null,
-  sync: 'starting',
-  reason: null,
-  diagnostics: [],
-  node: {
-    channel: 'main',
-    seq: 0,
-    digest: null,
-    issuedAtMs: null,
-    ageSeconds: null,
-    expired: false,
-    swapCount: 0,
-    lastSwapMs: null,
-    refused: null,
-  },
-} as const
