@@ -125,10 +125,11 @@ function traceLines({ trace }: SimulatedService): string[] {
   return [
     row('among', list(candidates)),
     ...(geoRule === null ? [] : [row('geo rule', `sends the client to ${geoRule}`)]),
-    ...steps.map(({ name, before, after, scopeBits }) => {
+    ...steps.map(({ name, before, after, scopeBits, script }) => {
       const isSame = before.join() === after.join()
+      const why = script === null ? '' : `, ${script.outcome}: ${script.reason}`
       const bits = scopeBits === 0 ? '' : ` (needs ${scopeBits} bits of the client)`
-      return row('step', `${name}: ${isSame ? 'changes nothing' : list(after)}${bits}`)
+      return row('step', `${name}: ${isSame ? `changes nothing${why}` : list(after)}${bits}`)
     }),
   ]
 }

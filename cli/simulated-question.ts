@@ -1,6 +1,6 @@
 // What a simulation is asked: the question, who asks, and with which tables, dice and scripts.
 import type { RoutingTables } from '#routing/environment.ts'
-import type { ScriptPort } from '#routing/script-port.ts'
+import type { SimulatedScripts } from './simulated-scripts.ts'
 
 export interface SimulatedQuestion {
   /** Wire form. */
@@ -12,7 +12,7 @@ export interface SimulatedQuestion {
   /** Who asks: the subnet of the query's ECS option. null: nobody in particular, 0.0.0.0. */
   readonly client: SimulatedClient | null
   readonly tables: RoutingTables
-  readonly scripts: ScriptPort | null
+  readonly scripts: SimulatedScripts | null
 }
 
 export interface SimulatedClient {

@@ -1,29 +1,162 @@
-// The scripts of a simulation: run in place, at the simulated time, until one takes too long.
+// The scripts of a simulation: run in a thread as on a node, at the simulated time, until one is
+// killed or takes too long.
 import type { Bundle } from '#bundle/bundle.ts'
+import { assert } from '#lib/assert.ts'
+import type { Chain } from '#routing/chain.ts'
 import type { RoutingTables } from '#routing/environment.ts'
-import { GeoTables } from '#routing/geo/geo-tables.ts'
-import { scriptBodiesOf } from '#routing/script/bodies.ts'
-import { createScriptRunner } from '#routing/script/runner.ts'
-import type { ScriptRunner } from '#routing/script/runner.ts'
+import { scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodies.ts'
+import { ScriptOutcome, scriptOutcomeNames } from '#routing/script/contract.ts'
+import type { ScriptPort } from '#routing/script-port.ts'
+import type { RoutingBuffers } from '#routing/state.ts'
+import { Counters } from '#runtime/counters.ts'
+import { ScriptClient } from '#runtime/script/client.ts'
+import { MailCell, Mailbox } from '#runtime/script/mailbox.ts'
+import { HelperThread } from '#runtime/script/worker-thread.ts'
+
+/** A run that changed nothing. */
+export interface ScriptNote {
+  /** One of `scriptOutcomeNames`. */
+  readonly outcome: string
+  readonly reason: string
+}
+
+/** A simulation asks thousands of times; one run of a script may take so much of that. */
+const slowMs = 250
+/** A run that takes longer does not come back: its thread is killed. */
+const hangMs = 1_000
+/** For a thread to start, on a machine that has much else to do. */
+const startMs = 30_000
 
 /** @returns null when none of the bundles has a script: then there is no engine to load */
-export async function scriptsOf(
+export function scriptsOf(
   bundles: readonly Bundle[],
-  { geo }: RoutingTables,
+  tables: RoutingTables,
   nowMs: number,
-): Promise<ScriptRunner | null> {
+): SimulatedScripts | null {
   if (!bundles.some((bundle) => scriptBodiesOf(bundle).length > 0)) return null
-  const elapsedMs = (): number => performance.now()
-  return await createScriptRunner({ geo: new GeoTables(geo), nowMs: () => nowMs, elapsedMs })
+  return new SimulatedScripts(tables, nowMs)
+}
+
+/** A helper with what it runs: one bundle under one state. */
+interface Side {
+  readonly client: ScriptClient
+  readonly helper: HelperThread
+  readonly cells: Int32Array
+}
+
+export class SimulatedScripts implements ScriptPort {
+  readonly #tables: RoutingTables
+  readonly #nowMs: number
+  readonly #bodies: string[] = []
+  /** Why they are not run any more, by body. */
+  readonly #stopped = new Map<string, string>()
+  readonly #sides = new Map<RoutingBuffers, Side>()
+  readonly #ending: Promise<void>[] = []
+  #notes: (ScriptNote | null)[] = []
+
+  constructor(tables: RoutingTables, nowMs: number) {
+    this.#tables = tables
+    this.#nowMs = nowMs
+  }
+
+  compile(body: string): number {
+    const known = this.#bodies.indexOf(body)
+    return known < 0 ? this.#bodies.push(body) - 1 : known
+  }
+
+  run(script: number, chain: Chain): void {
+    const body = this.#bodies[script]!
+    const stopped = this.#stopped.get(body)
+    const note =
+      stopped === undefined
+        ? this.#runOnce(body, chain)
+        : { outcome: scriptOutcomeNames[ScriptOutcome.Benched], reason: stopped }
+    if (this.#notes.length < notesMax) this.#notes.push(note)
+  }
+
+  /** Of the runs since it was asked last, the first few; null: the script had its way. */
+  takeNotes(): readonly (ScriptNote | null)[] {
+    const notes = this.#notes
+    this.#notes = []
+    return notes
+  }
+
+  /** A warning for each script that was stopped, for people. */
+  warnings(): readonly string[] {
+    return [...this.#stopped].map(([body, reason]) => {
+      const line = body.replaceAll(/\s+/g, ' ').trim()
+      const shown = line.length > shownMax ? `${line.slice(0, shownMax)}…` : line
+      return `the script "${shown}" ${reason} and was not run again: it changes nothing here`
+    })
+  }
+
+  async close(): Promise<void> {
+    const ends = [...this.#sides.values()].map(({ helper }) => helper.end())
+    this.#sides.clear()
+    await Promise.all([...this.#ending, ...ends])
+  }
+
+  #runOnce(body: string, chain: Chain): ScriptNote | null {
+    const { client, helper } = this.#sideOf(chain)
+    const startedMs = performance.now()
+    client.run(client.compile(body), chain)
+    const tookMs = Math.round(performance.now() - startedMs)
+    const { outcome } = client
+    const report = helper.takeReport()
+    const isHung = outcome === ScriptOutcome.Timeout && report === undefined
+    if (isHung) {
+      this.#drop(chain.state.buffers)
+      this.#stopped.set(body, `did not come back within ${hangMs} ms`)
+    } else if (outcome === ScriptOutcome.Timeout) this.#stopped.set(body, 'took too long')
+    else if (tookMs > slowMs) this.#stopped.set(body, `took ${tookMs} ms`)
+    if (outcome === ScriptOutcome.Done) return null
+    const reason = report?.reason ?? this.#stopped.get(body) ?? ''
+    return { outcome: scriptOutcomeNames[outcome], reason }
+  }
+
+  #drop(buffers: RoutingBuffers): void {
+    const side = this.#sides.get(buffers)
+    this.#sides.delete(buffers)
+    if (side !== undefined) this.#ending.push(side.helper.end())
+  }
+
+  #sideOf({ bundle, state: { buffers } }: Chain): Side {
+    const known = this.#sides.get(buffers)
+    // Its engine may have given up: the thread has ended, or is about to.
+    if (known !== undefined && Atomics.load(known.cells, MailCell.HasHelper) === 1) return known
+    this.#drop(buffers)
+    const side = startSide(bundle, buffers, this.#tables, this.#nowMs)
+    this.#sides.set(buffers, side)
+    return side
+  }
 }
 
 const shownMax = 60
+/** More than the steps of a chain, and no more than a simulation can show. */
+const notesMax = 64
 
-/** @returns a warning for each script that was stopped, for people */
-export function stoppedScripts(scripts: ScriptRunner | null): readonly string[] {
-  return (scripts?.benched() ?? []).map((body) => {
-    const line = body.replaceAll(/\s+/g, ' ').trim()
-    const shown = line.length > shownMax ? `${line.slice(0, shownMax)}…` : line
-    return `the script "${shown}" took too long and was not run again: it changes nothing here`
-  })
+/** Waits for the thread, whose start needs nothing from this one. */
+function startSide(
+  bundle: Bundle,
+  routing: RoutingBuffers,
+  tables: RoutingTables,
+  nowMs: number,
+): Side {
+  const mailbox = new SharedArrayBuffer(Mailbox.bytes)
+  const { cells } = new Mailbox(mailbox)
+  const bodies = scriptBodiesOf(bundle)
+  const { starts, scripts, keys } = scriptSeatsOf(bundle, bodies)
+  const strikes = new SharedArrayBuffer(keys.length * 4)
+  const set = { bodies, seatStarts: starts, seatScripts: scripts, strikes }
+  const { bytes, digest } = bundle
+  const helper = new HelperThread()
+  helper.serve(mailbox, nowMs)
+  helper.tell({ number: 1, bundle: bytes, digest, routing, tables, scripts: set })
+  Atomics.wait(cells, MailCell.Adopted, 0, startMs)
+  const hasStarted = Atomics.load(cells, MailCell.Adopted) === 1
+  assert(hasStarted, `a thread for scripts starts within ${startMs} ms`)
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const client = new ScriptClient(mailbox, counters, hangMs)
+  client.adopt(1, set)
+  return { client, helper, cells }
 }

@@ -24,6 +24,7 @@ import { drawManyByPolicy, traceChoice } from '#routing/trace.ts'
 import type { Trace } from '#routing/trace.ts'
 import type { Transaction } from '#runtime/transaction.ts'
 import type { SimulatedQuestion } from './simulated-question.ts'
+import type { ScriptNote } from './simulated-scripts.ts'
 
 export interface SimulatedService {
   readonly name: string
@@ -66,6 +67,8 @@ export interface SimulatedTrace {
     readonly before: readonly string[]
     readonly after: readonly string[]
     readonly scopeBits: number
+    /** Why a script changed nothing; null: it had its way, or the step is none. */
+    readonly script: ScriptNote | null
   }[]
 }
 
@@ -86,7 +89,9 @@ export function explainService({ tx, service, question, message }: Answered): Si
   const code = serviceCell(bundle, service, NodeCell.Algorithm)
   const policy = tx.policies[code - firstPolicyCode]
   const hasTrace = hasFamily && policy !== undefined
+  question.scripts?.takeNotes()
   const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
+  const notes = question.scripts?.takeNotes() ?? []
   const shownPool = trace?.pool ?? pool
   const members = hasFamily ? explainPool(bundle, state, shownPool, family) : []
   const picks = hasFamily
@@ -116,7 +121,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
     picks: picks as string[],
     mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),
     ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
-    trace: trace === null ? null : addressesOf(bundle, trace),
+    trace: trace === null ? null : addressesOf(bundle, trace, notes),
     distribution: members
       .filter(({ index }) => draws.has(index))
       .map(({ index, ipAddress }) => {
@@ -135,7 +140,13 @@ function traceFresh({ chain, state }: Transaction, policy: Policy, pool: number,
   return traceChoice(again, policy, pool)
 }
 
-function addressesOf(bundle: Bundle, trace: Trace): SimulatedTrace {
+/** @param notes one for each script step, in their order */
+function addressesOf(
+  bundle: Bundle,
+  trace: Trace,
+  notes: readonly (ScriptNote | null)[],
+): SimulatedTrace {
+  const left = [...notes]
   const texts = (members: readonly number[]): readonly string[] =>
     members.map((member) => addressOfMember(bundle, member))
   return {
@@ -146,9 +157,12 @@ function addressesOf(bundle: Bundle, trace: Trace): SimulatedTrace {
       before: texts(before),
       after: texts(after),
       scopeBits,
+      script: name === scriptName ? (left.shift() ?? null) : null,
     })),
   }
 }
+
+const scriptName = 'script'
 
 /** Steps and strategies that may put any of what they are given first. */
 const byTurnOrDice: ReadonlySet<string> = new Set(['round-robin', 'weighted-round-robin'])

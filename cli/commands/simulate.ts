@@ -23,7 +23,7 @@ import type { ComparedSide } from '../compare-simulations.ts'
 import { printSimulation } from '../print-simulation.ts'
 import { applyHealthFile, unknownMember } from '../simulated-health.ts'
 import type { SimulatedClient } from '../simulated-question.ts'
-import { scriptsOf, stoppedScripts } from '../simulated-scripts.ts'
+import { scriptsOf } from '../simulated-scripts.ts'
 import { showOverlays } from '../simulated-overlays.ts'
 import { loadTables } from '../simulated-tables.ts'
 import { simulate } from '../simulation.ts'
@@ -97,14 +97,18 @@ export const simulateCommand: Command = {
       return failed?.error.exit ?? Exit.Internal
     }
     const bundles = [side, other].flatMap((one) => (one?.ok === true ? [one.value.bundle] : []))
-    const scripts = await scriptsOf(bundles, tables.value(side.value.bundle), asked.nowMs)
+    const scripts = scriptsOf(bundles, tables.value(side.value.bundle), asked.nowMs)
     const common = { ...asked, tables: tables.value, scripts }
+    const finish = async (): Promise<Exit> => {
+      for (const text of scripts?.warnings() ?? []) io.err(`gslbd simulate: ${text}\n`)
+      await scripts?.close()
+      return Exit.Ok
+    }
     if (other?.ok === true) {
       const name = text === null ? null : asked.qname
       const differences = compareSimulations(side.value, other.value, { ...common, name })
       io.out(isJson ? `${JSON.stringify(differences, null, 2)}\n` : printComparison(differences))
-      for (const text of stoppedScripts(scripts)) io.err(`gslbd simulate: ${text}\n`)
-      return Exit.Ok
+      return await finish()
     }
     const { bundle, state, overlays } = side.value
     const heading = {
@@ -120,8 +124,7 @@ export const simulateCommand: Command = {
         ? `${JSON.stringify({ ...heading, digest: bundle.digest, overlays, ...result }, null, 2)}\n`
         : printSimulation({ ...heading, overlays, nowMs: asked.nowMs }, result),
     )
-    for (const text of stoppedScripts(scripts)) io.err(`gslbd simulate: ${text}\n`)
-    return Exit.Ok
+    return await finish()
   },
 }
 

@@ -60,6 +60,34 @@ export function scriptSeatsOf(bundle: Bundle, bodies: readonly string[]): Script
   return { starts: starts.buffer, scripts: shared.buffer, keys }
 }
 
+/** Which step of which service a seat is, for people. */
+export interface SeatNames {
+  readonly tenant: string
+  /** The name that is asked for. */
+  readonly service: string
+  /** The steps of the chain that have this text, from 1. */
+  readonly steps: readonly number[]
+}
+
+export function namesOfSeat(
+  bundle: Bundle,
+  { starts, scripts }: Pick<ScriptSeats, 'starts' | 'scripts'>,
+  bodies: readonly string[],
+  seat: number,
+): SeatNames {
+  const [ends, numbers] = [new Uint32Array(starts).subarray(1), new Uint32Array(scripts)]
+  const service = ends.findIndex((end) => seat < end)
+  const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
+  const text = textOf(bundle, bundle.policyRow[policy * PolicyCell.Words + PolicyCell.Text]!)
+  const step = `${prefix}${bodies[numbers[seat]!]!}`
+  const chain = parsePolicyText(text)?.filterChain ?? []
+  return {
+    tenant: textOf(bundle, bundle.serviceTenant[service]!),
+    service: nameOfService(bundle, service),
+    steps: chain.flatMap((name, i) => (name === step ? [i + 1] : [])),
+  }
+}
+
 function nameOfService(bundle: Bundle, service: number): string {
   const node = bundle.serviceNode[service]!
   const offset = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!

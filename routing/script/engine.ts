@@ -7,35 +7,54 @@ import type {
   QuickJSRuntime,
   QuickJSSyncVariant,
 } from 'quickjs-emscripten-core'
+import { bundleLimits } from '#bundle/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { scriptLimits, ScriptOutcome, scriptPrelude } from './contract.ts'
+import { scriptLimits, ScriptOutcome } from './contract.ts'
+import { EngineMemory } from './engine-memory.ts'
+import type { MemoryImage, WasmMemory } from './engine-memory.ts'
+import { emptyResult, Exchange, resultFaults, scriptPrelude } from './prelude.ts'
 
 export interface ScriptFault {
   readonly message: string
   /** From 1; 0: not known. */
   readonly line: number
+  /** In characters, from 1; 0: not known. */
   readonly column: number
+}
+
+/** What a run is given. */
+export interface ScriptQuestion {
+  /** JSON, a list: of each member what does not change, in the order of document B. */
+  readonly members: string
+  /** Which of these are candidates, in their order, and how many. */
+  readonly places: Uint32Array
+  readonly count: number
+  /** Three a candidate: weight, health_score, rtt_ms. */
+  readonly values: Float64Array
+  /** JSON, an object: client, qname, qtype, now. */
+  readonly globals: string
+  /** Of `Math.random`. */
+  readonly seed: number
 }
 
 export interface ScriptRun {
   readonly outcome: ScriptOutcome
-  /** What `result` names, in its order, whatever it is. */
-  readonly addresses: readonly string[]
-  /** Of an exception, for people. */
+  /** Of the members that `result` names, in its order: candidates or not, some perhaps twice. */
+  readonly named: Uint32Array
+  /** Why nothing changes, for people. */
   readonly message: string
 }
 
-/** Of 64 KiB: more than the engine's own stack and `memoryBytesMax` together. It never grows. */
+/** Of 64 KiB: more than the engine's own stack and `heapBytesMax` together. It never grows. */
 const memoryPages = 256
+/** What a script may have, and as much again of the engine's own and what is lost between. */
+const heapBytesMax = scriptLimits.memoryBytesMax * 2
 const fileName = 'script'
 const never = (): boolean => false
+const nobody = new Uint32Array(0)
 
-/** What is used of the platform's own; its types come with a browser's. */
-interface Memory {
-  readonly buffer: ArrayBuffer
-}
-type MemoryClass = new (limits: { initial: number; maximum: number }) => Memory
+type MemoryClass = new (limits: { initial: number; maximum: number }) => WasmMemory
 const { WebAssembly } = globalThis as unknown as { WebAssembly: { Memory: MemoryClass } }
 /** The package's types speak of its other form, whose default export is one level deeper. */
 const build = quickJsBuild as unknown as QuickJSSyncVariant
@@ -49,30 +68,46 @@ export async function loadScriptEngine(): Promise<ScriptEngine> {
 }
 
 /**
- * After each run the engine's whole memory is put back to what it was before the first. That is
- * a tenth of the cost of a new realm, and nothing of one tenant's run is there in another's.
+ * Before each run the engine's whole memory is put back to what it was when nothing had run. That
+ * is a tenth of the cost of a new realm, and nothing of one tenant's run is there in another's.
+ * For a large pool it is put back to what it was when that pool had just been built.
  */
 export class ScriptEngine {
   readonly #context: QuickJSContext
+  readonly #build: QuickJSHandle
   readonly #put: QuickJSHandle
   readonly #read: QuickJSHandle
-  readonly #snapshot: MemorySnapshot
+  readonly #memory: EngineMemory
+  readonly #counts: Uint32Array
+  readonly #places: Uint32Array
+  readonly #values: Float64Array
+  readonly #order: Uint32Array
+  /** By `members` of a question. */
+  #kept = new Map<string, MemoryImage>()
   #polls = 0
   #isLate = never
   #isBroken = false
 
-  constructor(runtime: QuickJSRuntime, memory: Memory) {
+  constructor(runtime: QuickJSRuntime, memory: WasmMemory) {
     runtime.setMemoryLimit(scriptLimits.memoryBytesMax)
     runtime.setMaxStackSize(scriptLimits.stackBytesMax)
     runtime.setInterruptHandler(() => {
       this.#polls++
-      return this.#polls * scriptLimits.stepsPerPoll > scriptLimits.stepsMax || this.#isLate()
+      return this.#hasNoStepsLeft() || this.#isLate()
     })
     this.#context = runtime.newContext()
-    const pair = this.#context.unwrapResult(this.#context.evalCode(scriptPrelude))
-    this.#put = this.#context.getProp(pair, 0)
-    this.#read = this.#context.getProp(pair, 1)
-    this.#snapshot = new MemorySnapshot(memory)
+    const parts = this.#context.unwrapResult(this.#context.evalCode(scriptPrelude))
+    this.#build = this.#context.getProp(parts, 0)
+    this.#put = this.#context.getProp(parts, 1)
+    this.#read = this.#context.getProp(parts, 2)
+    this.#memory = new EngineMemory(memory, heapBytesMax)
+    const { membersPerPoolMax } = bundleLimits
+    const words = this.#memory.exchange(Uint32Array)
+    this.#counts = words.of(0, Exchange.Values / 4)
+    this.#places = words.of(Exchange.Places, membersPerPoolMax)
+    this.#order = words.of(Exchange.Order, membersPerPoolMax)
+    const values = this.#memory.exchange(Float64Array)
+    this.#values = values.of(Exchange.Values, membersPerPoolMax * 3)
   }
 
   /** True when the engine itself has given up; it is of no more use. */
@@ -80,9 +115,30 @@ export class ScriptEngine {
     return this.#isBroken
   }
 
+  /**
+   * Builds pools ahead of the questions for them, as far as there is room, and lets go of those
+   * that are not named any more. Takes some milliseconds for a large pool that is new.
+   *
+   * @param pools as the `members` of a question. @returns those that are kept
+   */
+  keep(pools: Iterable<string>): ReadonlySet<string> {
+    const kept = new Map<string, MemoryImage>()
+    let bytes = 0
+    for (const members of pools) {
+      const image = this.#kept.get(members) ?? this.#imageOf(members)
+      if (image === undefined || kept.has(members)) continue
+      bytes += image.bytes
+      if (bytes > scriptLimits.keptBytesMax) break
+      kept.set(members, image)
+    }
+    this.#kept = kept
+    return new Set(kept.keys())
+  }
+
   /** Parses a body without running it. */
   check(body: string): Result<null, ScriptFault> {
     const found = this.#guarded(never, () => {
+      this.#memory.restore(this.#memory.base)
       const compiled = this.#context.evalCode(body, fileName, { type: 'global', compileOnly: true })
       return compiled.error === undefined ? undefined : this.#faultOf(compiled.error)
     })
@@ -90,31 +146,53 @@ export class ScriptEngine {
     return found === undefined ? ok(null) : err(found.fault)
   }
 
-  /**
-   * @param input canonical text of a ScriptInput
-   * @param seed of `Math.random`
-   * @param isLate asked every ten thousand steps; true ends the run
-   */
-  run(body: string, input: string, seed: number, isLate: () => boolean = never): ScriptRun {
+  /** @param isLate asked every ten thousand steps; true ends the run */
+  run(body: string, question: ScriptQuestion, isLate: () => boolean = never): ScriptRun {
     const context = this.#context
-    const failed = (error: QuickJSHandle): ScriptRun => {
-      const { name, fault } = this.#faultOf(error)
-      return { outcome: outcomeOf(name, fault.message), addresses: [], message: fault.message }
-    }
     const run = this.#guarded(isLate, (): ScriptRun => {
-      const given = [context.newString(input), context.newNumber(seed)]
+      const { members, globals, seed } = question
+      const image = this.#kept.get(members)
+      this.#memory.restore(image ?? this.#memory.base)
+      this.#write(question)
+      if (image === undefined) {
+        const text = context.newString(members)
+        const built = context.callFunction(this.#build, context.undefined, text)
+        if (built.error !== undefined) return this.#failed(built.error)
+      }
+      const given = [context.newString(globals), context.newNumber(seed)]
       const put = context.callFunction(this.#put, context.undefined, ...given)
-      if (put.error !== undefined) return failed(put.error)
+      if (put.error !== undefined) return this.#failed(put.error)
       const done = context.evalCode(body, fileName, { type: 'global' })
-      if (done.error !== undefined) return failed(done.error)
-      const most = context.newNumber(scriptLimits.resultBytesMax)
-      const read = context.callFunction(this.#read, context.undefined, most)
-      if (read.error !== undefined) return failed(read.error)
-      const addresses = context.getString(read.value).split(' ').slice(0, -1)
-      return { outcome: ScriptOutcome.Done, addresses, message: '' }
+      if (done.error !== undefined) return this.#failed(done.error)
+      const read = context.callFunction(this.#read, context.undefined)
+      if (read.error !== undefined) return this.#failed(read.error)
+      const message = resultFaults[context.getNumber(read.value)] ?? emptyResult
+      const named = this.#order.slice(0, this.#counts[Exchange.Named / 4])
+      return { outcome: ScriptOutcome.Done, named, message: named.length === 0 ? message : '' }
     })
     if (!(run instanceof Error)) return run
-    return { outcome: ScriptOutcome.Memory, addresses: [], message: run.message }
+    return { outcome: ScriptOutcome.Memory, named: nobody, message: run.message }
+  }
+
+  #write({ places, count, values }: ScriptQuestion): void {
+    this.#counts[Exchange.Count / 4] = count
+    this.#places.set(places.subarray(0, count))
+    this.#values.set(values.subarray(0, count * 3))
+  }
+
+  /** @returns undefined when the pool alone is more than a script may have */
+  #imageOf(members: string): MemoryImage | undefined {
+    const image = this.#guarded(never, () => {
+      this.#memory.clear()
+      const context = this.#context
+      const text = context.newString(members)
+      const built = context.callFunction(this.#build, context.undefined, text)
+      // What is not let go of is kept with the pool.
+      text.dispose()
+      built.dispose()
+      return built.error === undefined ? this.#memory.capture() : undefined
+    })
+    return image instanceof Error ? undefined : image
   }
 
   #guarded<T>(isLate: () => boolean, work: () => T): T | Error {
@@ -122,15 +200,31 @@ export class ScriptEngine {
     this.#polls = 0
     this.#isLate = isLate
     try {
+      // Handles of a run are not disposed of: what they point to is gone when the next one begins.
       return work()
     } catch (error) {
       // A fault of WebAssembly, such as the end of this thread's own stack.
       this.#isBroken = true
       return error instanceof Error ? error : new Error(String(error))
-    } finally {
-      // Handles of this run are not disposed of: what they point to is gone.
-      if (!this.#isBroken) this.#snapshot.restore()
     }
+  }
+
+  #hasNoStepsLeft(): boolean {
+    return this.#polls * scriptLimits.stepsPerPoll > scriptLimits.stepsMax
+  }
+
+  #failed(error: QuickJSHandle): ScriptRun {
+    const { name, fault } = this.#faultOf(error)
+    const outcome = outcomeOf(name, fault.message)
+    const message =
+      outcome === ScriptOutcome.Timeout ? this.#whyEnded() : whatWasThrown(name, fault)
+    return { outcome, named: nobody, message }
+  }
+
+  #whyEnded(): string {
+    return this.#hasNoStepsLeft()
+      ? `it took more than ${scriptLimits.stepsMax} steps`
+      : `it took more than ${scriptLimits.runMs} ms`
   }
 
   /** What was thrown may be anything. Looking at it may run code; the limits hold here, too. */
@@ -148,43 +242,16 @@ export class ScriptEngine {
   }
 }
 
+function whatWasThrown(name: string, { message, line }: ScriptFault): string {
+  const text = [name, message].filter((part) => part !== '').join(': ')
+  const where = line === 0 ? '' : ` (line ${line})`
+  return `${text === '' ? 'it threw something that is no error' : text}${where}`
+}
+
 function outcomeOf(name: string, message: string): ScriptOutcome {
   if (name === 'SyntaxError') return ScriptOutcome.Syntax
   if (name !== 'InternalError') return ScriptOutcome.Exception
   if (message === 'interrupted') return ScriptOutcome.Timeout
   const isMemory = /out of memory|stack overflow|too long/.test(message)
   return isMemory ? ScriptOutcome.Memory : ScriptOutcome.Exception
-}
-
-/**
- * The octets below and above the engine's stack. The stack is the longest run of zeros; what stands
- * in its free part, and behind the heap's end, is written before it is read.
- */
-class MemorySnapshot {
-  readonly #octets: Uint8Array
-  readonly #low: Uint8Array
-  readonly #high: Uint8Array
-  readonly #highAt: number
-
-  constructor(memory: Memory) {
-    this.#octets = new Uint8Array(memory.buffer)
-    const words = new Uint32Array(memory.buffer)
-    let end = words.length
-    while (words[end - 1] === 0) end--
-    let gap = { from: 0, to: 0 }
-    for (let from = 0; from < end; from++) {
-      let to = from
-      while (to < end && words[to] === 0) to++
-      if (to - from > gap.to - gap.from) gap = { from, to }
-      from = to
-    }
-    this.#low = this.#octets.slice(0, gap.from * 4)
-    this.#highAt = gap.to * 4
-    this.#high = this.#octets.slice(this.#highAt, end * 4)
-  }
-
-  restore(): void {
-    this.#octets.set(this.#low)
-    this.#octets.set(this.#high, this.#highAt)
-  }
 }

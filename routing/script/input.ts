@@ -1,5 +1,5 @@
-// What a script sees of a query: candidates and client, in words.
-import { memberOctets, textOf } from '#bundle/bundle.ts'
+// What a script sees of a query: candidates and client, in words (document B).
+import { addressOfMember, textOf } from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
@@ -8,50 +8,98 @@ import { unpackCode } from '../geo/countries.ts'
 import type { GeoTables } from '../geo/geo-tables.ts'
 import type { RangeTable } from '../geo/range-table.ts'
 import type { RoutingState } from '../state.ts'
-import type { ScriptInput } from './contract.ts'
+import type { ScriptQuestion } from './engine.ts'
 
 /** A query as numbers, as it crosses from thread to thread. */
 export interface ScriptQuery {
-  /** The first `count` are the candidates. */
+  /** The candidates, as members of the bundle. */
   readonly members: Uint32Array
-  readonly count: number
   readonly client: Pick<Client, 'words' | 'isIpv6'>
   /** Wire form, not in shared memory. */
   readonly qname: Uint8Array
   /** True for AAAA. */
   readonly isV6: boolean
+  readonly seed: number
 }
 
 export interface ScriptWorld {
   readonly bundle: Bundle
   readonly state: RoutingState
   readonly geo: GeoTables
+  /** By pool; see kept-pools.ts. Members of other pools are written anew for each query. */
+  readonly keptPools: ReadonlyMap<number, ScriptPool>
+}
+
+/** Members as the engine builds them. */
+export interface ScriptPool {
+  /** See ScriptQuestion. */
+  readonly text: string
+  /** The member at place 0; the others follow it. -1: they are a query's candidates. */
+  readonly firstMember: number
+  /** By place: the first one with the same address, which is the one that a script can name. */
+  readonly namedAs: Uint32Array
+}
+
+export function scriptPoolOf(
+  bundle: Bundle,
+  members: ArrayLike<number>,
+  firstMember = -1,
+): ScriptPool {
+  const placeOf = new Map<string, number>()
+  const namedAs = new Uint32Array(members.length)
+  const rows = Array.from(members, (member, place) => {
+    const ip = addressOfMember(bundle, member)
+    const first = placeOf.get(ip)
+    namedAs[place] = first ?? place
+    if (first === undefined) placeOf.set(ip, place)
+    const region = textOf(bundle, bundle.memberRegion[member]!)
+    const priority = bundle.memberPriority[member]!
+    // All fields in the order of document B: a script may print them.
+    return { ip, region, weight: 0, priority, health_score: 0, rtt_ms: 0 }
+  })
+  return { text: JSON.stringify(rows), firstMember, namedAs }
+}
+
+export interface AskedQuestion extends ScriptQuestion {
+  readonly pool: ScriptPool
 }
 
 /** @param nowMs Unix time */
-export function scriptInputOf(world: ScriptWorld, query: ScriptQuery, nowMs: number): ScriptInput {
-  const { bundle, state, geo } = world
-  const candidates = Array.from(query.members.subarray(0, query.count), (member) => ({
-    ip: formatAddress(memberOctets(bundle, member)),
-    region: textOf(bundle, bundle.memberRegion[member]!),
-    weight: state.memberWeight[member]!,
-    priority: bundle.memberPriority[member]!,
-    health_score: state.memberScore[member]!,
-    rtt_ms: state.memberRttMs[member]!,
-  }))
-  return {
-    candidates,
-    client: {
-      ip: formatAddress(octetsOf(query.client, 128)),
-      subnet: query.client.isIpv6
-        ? `${formatAddress(octetsOf(query.client, 48))}/48`
-        : `${formatAddress(octetsOf(query.client, 24))}/24`,
-      asn: asnOf(geo, query.client),
-      geo: countryOf(geo, query.client),
-    },
+export function scriptQuestionOf(
+  world: ScriptWorld,
+  query: ScriptQuery,
+  nowMs: number,
+): AskedQuestion {
+  const { bundle, state } = world
+  const { members, seed } = query
+  const kept = world.keptPools.get(bundle.memberPool[members[0]!]!)
+  const pool = kept ?? scriptPoolOf(bundle, members)
+  const places = members.map((member, i) => (kept === undefined ? i : member - pool.firstMember))
+  const values = new Float64Array(members.length * 3)
+  for (const [i, member] of members.entries()) {
+    values[i * 3] = state.memberWeight[member]!
+    values[i * 3 + 1] = state.memberScore[member]!
+    values[i * 3 + 2] = state.memberRttMs[member]!
+  }
+  const globals = JSON.stringify({
+    client: clientOf(world.geo, query.client),
     qname: formatName(query.qname),
     qtype: query.isV6 ? 'AAAA' : 'A',
     now: Math.floor(nowMs / 1000),
+  })
+  return { members: pool.text, places, count: members.length, values, globals, seed, pool }
+}
+
+/** `asn` is 0 and `geo` is empty where they are not known. */
+function clientOf({ asn, country }: GeoTables, client: ScriptQuery['client']) {
+  const subnet = client.isIpv6
+    ? `${formatAddress(octetsOf(client, 48))}/48`
+    : `${formatAddress(octetsOf(client, 24))}/24`
+  return {
+    ip: formatAddress(octetsOf(client, 128)),
+    subnet,
+    asn: asn === null ? 0 : asn.asnNumber[valueAt(asn.ranges, client)]!,
+    geo: country === null ? '' : unpackCode(country.countryCode[valueAt(country.ranges, client)]!),
   }
 }
 
@@ -64,38 +112,32 @@ function octetsOf({ words, isIpv6 }: ScriptQuery['client'], bits: number): Uint8
   return octets
 }
 
-function asnOf({ asn }: GeoTables, client: ScriptQuery['client']): number {
-  return asn === null ? 0 : asn.asnNumber[valueAt(asn.ranges, client)]!
-}
-
-function countryOf({ country }: GeoTables, client: ScriptQuery['client']): string {
-  return country === null ? '' : unpackCode(country.countryCode[valueAt(country.ranges, client)]!)
-}
-
 function valueAt(ranges: RangeTable, { words, isIpv6 }: ScriptQuery['client']): number {
   if (!isIpv6) return ranges.value4(ranges.find4(words[0]!))
   return ranges.value6(ranges.find6(words[0]!, words[1]!, words[2]!, words[3]!))
 }
 
 /**
- * Where the candidates that `addresses` names stand, each once, in that order; other addresses are
- * ignored.
+ * Where the candidates that a run names stand, each once, in its order; members that are no
+ * candidates are ignored.
  *
  * @param into receives the positions; has room for all candidates
  * @returns how many
  */
 export function positionsNamed(
-  { candidates }: ScriptInput,
-  addresses: readonly string[],
+  { places, count, pool }: AskedQuestion,
+  named: Uint32Array,
   into: Uint32Array,
 ): number {
-  const left = new Map(candidates.map(({ ip }, position) => [ip, position]))
-  let count = 0
-  for (const address of addresses) {
-    const position = left.get(address)
-    if (position === undefined) continue
-    left.delete(address)
-    into[count++] = position
+  // By place: the position + 1 of the candidate that is meant by its address.
+  const left = new Uint32Array(pool.namedAs.length)
+  for (let i = 0; i < count; i++) left[pool.namedAs[places[i]!]!] = i + 1
+  let total = 0
+  for (const place of named) {
+    const position = left[place] ?? 0
+    if (position === 0) continue
+    left[place] = 0
+    into[total++] = position - 1
   }
-  return count
+  return total
 }

@@ -48,9 +48,9 @@ export class Bench {
   }
 
   /** Called now and then. @returns the scripts that were sent to the bench since */
-  look(): readonly { readonly key: string; readonly pauseMs: number }[] {
+  look(): readonly { readonly seat: number; readonly pauseMs: number }[] {
     const nowMs = this.#clock.monotonicMs()
-    const sent: { key: string; pauseMs: number }[] = []
+    const sent: { seat: number; pauseMs: number }[] = []
     for (let i = 0; i < this.#strikes.length; i++) {
       const key = this.#keys[i]!
       const record = this.#records.get(key)
@@ -67,7 +67,7 @@ export class Bench {
       const longer = Math.min((record?.pauseMs ?? 0) * 2, benchPause.mostMs)
       const pauseMs = Math.max(longer, benchPause.firstMs)
       this.#records.set(key, { untilMs: nowMs + pauseMs, pauseMs })
-      sent.push({ key, pauseMs })
+      sent.push({ seat: i, pauseMs })
     }
     return sent
   }

@@ -23,9 +23,19 @@ export class ScriptClient implements ScriptPort {
   /** In this batch; without batches there is no end to them. */
   #runsLeft: number = Number.MAX_SAFE_INTEGER
 
-  constructor(mailbox: SharedArrayBuffer, counters: Counters) {
+  readonly #waitMs: number
+  /** How the last run ended. */
+  outcome: ScriptOutcome = ScriptOutcome.Done
+
+  /** @param waitMs longer in simulations, where a run ends by its steps */
+  constructor(
+    mailbox: SharedArrayBuffer,
+    counters: Counters,
+    waitMs: number = scriptLimits.waitMs,
+  ) {
     this.#mailbox = new Mailbox(mailbox)
     this.#counters = counters
+    this.#waitMs = waitMs
   }
 
   /** Called before the policies of the generation are bound. */
@@ -47,7 +57,9 @@ export class ScriptClient implements ScriptPort {
   }
 
   run(script: number, chain: Chain): void {
-    if (script >= 0) this.#counters.script(this.#ask(script, chain))
+    if (script < 0) return
+    this.outcome = this.#ask(script, chain)
+    this.#counters.script(this.outcome)
   }
 
   #ask(script: number, chain: Chain): ScriptOutcome {
@@ -66,7 +78,7 @@ export class ScriptClient implements ScriptPort {
     const number = (asked + 1) | 0
     Atomics.store(cells, MailCell.Asked, number)
     Atomics.notify(cells, MailCell.Asked)
-    Atomics.wait(cells, MailCell.Answered, asked, scriptLimits.waitMs)
+    Atomics.wait(cells, MailCell.Answered, asked, this.#waitMs)
     const isAnswered = Atomics.load(cells, MailCell.Answered) === number
     const outcome = isAnswered ? (cells[MailCell.Outcome]! as ScriptOutcome) : ScriptOutcome.Timeout
     if (outcome === ScriptOutcome.Timeout) {

@@ -2,12 +2,15 @@
 import { adoptBundle } from '#bundle/load.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodies.ts'
+import { namesOfSeat, scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodies.ts'
+import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { Generation } from '../transaction.ts'
 import { Bench } from './bench.ts'
 import { HelperThread } from './worker-thread.ts'
 import { MailCell, Mailbox, strikesMax } from './mailbox.ts'
 import type { ScriptSet } from './mailbox.ts'
+import { ReportLimit } from './report-limit.ts'
+import type { ScriptReport } from './report-limit.ts'
 
 export interface ScriptHostParts {
   /** Threads that answer; each has a mailbox and a helper of its own. */
@@ -30,6 +33,8 @@ const stuck = { afterMs: 30, looks: 3 } as const
 const lookMs = 10
 /** The bench has a cell for each service with a script; it is looked at more seldom. */
 const looksPerBenchLook = 10
+/** Characters of what a script threw. */
+const reasonLengthMax = 200
 /** Between a helper's end by itself and its successor. */
 const restartMs = 1_000
 
@@ -48,10 +53,9 @@ export class ScriptHost {
   readonly #parts: ScriptHostParts
   readonly #posts: readonly Post[]
   readonly #bench: Bench
+  readonly #limit: ReportLimit
   #spare: HelperThread | undefined
   #serving: Generation | undefined
-  /** By seat; of the newest generation. */
-  #seatKeys: readonly string[] = []
   #timer: NodeJS.Timeout | undefined
   #killed = 0
   #looks = 0
@@ -60,6 +64,7 @@ export class ScriptHost {
   constructor(parts: ScriptHostParts) {
     this.#parts = parts
     this.#bench = new Bench(parts.clock)
+    this.#limit = new ReportLimit(parts.clock)
     this.#posts = Array.from({ length: parts.threads }, () => {
       const shared = new SharedArrayBuffer(Mailbox.bytes)
       const cells = new Int32Array(shared, 0, MailCell.Words)
@@ -85,7 +90,6 @@ export class ScriptHost {
     const bodies = scriptBodiesOf(adopted)
     if (bodies.length === 0) return null
     const { starts, scripts, keys } = scriptSeatsOf(adopted, bodies)
-    this.#seatKeys = keys
     const strikes = this.#bench.carry(keys)
     return { bodies, seatStarts: starts, seatScripts: scripts, strikes }
   }
@@ -138,6 +142,7 @@ export class ScriptHost {
       post.isReplacing = true
       setTimeout(() => this.#refill(post), restartMs).unref()
     })
+    helper.onReport((report) => this.#log(report))
     helper.serve(post.shared)
     this.#tell(post)
     if (!this.#isStopping) this.#spare = new HelperThread()
@@ -166,9 +171,9 @@ export class ScriptHost {
     for (const post of this.#posts) this.#lookAt(post, nowMs)
     this.#looks++
     if (this.#looks % looksPerBenchLook !== 0) return
-    for (const { key, pauseMs } of this.#bench.look()) {
+    for (const { seat, pauseMs } of this.#bench.look()) {
       this.#parts.log.warn(
-        { ...namesIn(key), pauseMs },
+        { ...this.#namesOf(seat), pauseMs },
         'a script used up its time again and again; for a while it is left out',
       )
     }
@@ -194,13 +199,12 @@ export class ScriptHost {
     const seat = post.cells[MailCell.Seat]!
     // The numbers of another generation may mean another service.
     const isOfServing = post.cells[MailCell.Generation] === this.#serving?.number
-    const key = isOfServing ? this.#seatKeys[seat] : undefined
     this.#vacate(post)
     post.isReplacing = true
     this.#killed++
-    if (key !== undefined) this.#bench.strike(seat, strikesMax)
+    if (isOfServing) this.#bench.strike(seat, strikesMax)
     this.#parts.log.warn(
-      key === undefined ? {} : namesIn(key),
+      isOfServing ? this.#namesOf(seat) : {},
       'a script did not come back from a native function; its thread was killed',
     )
     // A new helper may look at the mailbox only when the old one cannot write any more.
@@ -215,10 +219,32 @@ export class ScriptHost {
     if (this.#spare !== undefined) ending.push(this.#spare.end())
     this.#spare = undefined
     await Promise.all(ending)
+    // One that was just taking over a generation may have said once more that it is there.
+    for (const post of this.#posts) if (post.helper === undefined) this.#vacate(post)
   }
-}
 
-function namesIn(key: string): { service: string; script: string } {
-  const [service = '', script = ''] = key.split(' ')
-  return { service, script }
+  /** So often in a minute for each service. */
+  #log({ generation, seat, outcome, reason }: ScriptReport): void {
+    if (generation !== this.#serving?.number) return
+    const names = this.#namesOf(seat)
+    if (!this.#limit.allows(names.service)) return
+    this.#parts.log.warn(
+      { ...names, result: scriptOutcomeNames[outcome], reason: reason.slice(0, reasonLengthMax) },
+      'a script changed nothing',
+    )
+  }
+
+  /** Of a seat of the serving generation. */
+  #namesOf(seat: number): {
+    readonly tenant: string
+    readonly service: string
+    readonly step: string
+  } {
+    const { bundle, digest, scripts } = this.#serving!
+    const { bodies, seatStarts: starts, seatScripts } = scripts!
+    const seats = { starts, scripts: seatScripts }
+    const names = namesOfSeat(adoptBundle(bundle, digest), seats, bodies, seat)
+    const { tenant, service, steps } = names
+    return { tenant, service, step: steps.join(', ') }
+  }
 }

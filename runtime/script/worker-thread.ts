@@ -1,6 +1,8 @@
 // The main thread's end of one helper: started warm, put on a mailbox, told generations, ended.
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Generation } from '../transaction.ts'
+import type { ScriptReport } from './report-limit.ts'
+import type { ScriptPost } from './worker.ts'
 
 /** MB. The engine's parser is deep in this thread's own stack before its own limit stops it. */
 const resourceLimits = { stackSizeMb: 32, maxOldGenerationSizeMb: 128 } as const
@@ -30,9 +32,23 @@ export class HelperThread {
     this.#worker.once('exit', listener)
   }
 
-  serve(mailbox: SharedArrayBuffer): void {
+  onReport(listener: (report: ScriptReport) => void): void {
+    this.#channel.port1.on('message', listener)
+    // A listener would keep the process alive.
+    this.#channel.port1.unref()
+  }
+
+  /** Without a listener: the next report, if there is one. */
+  takeReport(): ScriptReport | undefined {
+    const received = receiveMessageOnPort(this.#channel.port1)
+    return (received as { message: ScriptReport } | undefined)?.message
+  }
+
+  /** @param simulatedMs see ScriptPost */
+  serve(mailbox: SharedArrayBuffer, simulatedMs: number | null = null): void {
     const port = this.#channel.port2
-    this.#worker.postMessage({ mailbox, port }, [port])
+    const post: ScriptPost = { mailbox, port, simulatedMs }
+    this.#worker.postMessage(post, [port])
   }
 
   tell(generation: Generation): void {

@@ -1,6 +1,7 @@
 // A thread as a script helper's: runs what nests without end, and says what broke the engine.
 import { parentPort } from 'node:worker_threads'
 import { loadScriptEngine } from '#routing/script/engine.ts'
+import { scriptQuestion } from './script-question.ts'
 
 const bodies = [
   ...['(', '[', '{', 'a=>', 'x=', '-', 'a?', 'new ', '`${', 'function f(){', 'if(1)'].map(
@@ -15,10 +16,11 @@ const bodies = [
   'const x = function* () { yield* x() }; [...x()]',
 ]
 
+const empty = scriptQuestion({ candidates: [], client: {}, qname: '', qtype: '', now: 0 })
 const broken: string[] = []
 let engine = await loadScriptEngine()
 for (const body of bodies) {
-  engine.run(body, '{"candidates":[],"client":{},"qname":"","qtype":"","now":0}', 0)
+  engine.run(body, empty)
   if (!engine.isBroken) continue
   broken.push(body)
   engine = await loadScriptEngine()

@@ -16,7 +16,7 @@ test('pauses double up to a minute, and a run in time ends the row', () => {
   for (let i = 0; i < 9; i++) {
     strikes[0] = strikesMax
     const [sent] = bench.look()
-    expect(sent?.key).toBe('a')
+    expect(sent?.seat).toBe(0)
     pauses.push(sent!.pauseMs)
     time.ms += sent!.pauseMs - 1
     expect([bench.look(), strikes[0], bench.size]).toEqual([[], strikesMax, 1])
@@ -28,7 +28,7 @@ test('pauses double up to a minute, and a run in time ends the row', () => {
   strikes[0] = 0
   bench.look()
   strikes[0] = strikesMax
-  expect(bench.look()).toEqual([{ key: 'a', pauseMs: benchPause.firstMs }])
+  expect(bench.look()).toEqual([{ seat: 0, pauseMs: benchPause.firstMs }])
 })
 
 test('a script keeps its place when the bundle changes around it', () => {

@@ -1,0 +1,51 @@
+// The large pools that scripts choose from, built in the engine before anybody asks.
+import { poolOfService, serviceCell } from '#bundle/bundle.ts'
+import type { Bundle } from '#bundle/bundle.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/routing-columns.ts'
+import { scriptLimits } from './contract.ts'
+import type { ScriptEngine } from './engine.ts'
+import { scriptPoolOf } from './input.ts'
+import type { ScriptPool } from './input.ts'
+
+/**
+ * @param seatStarts see ScriptSeats
+ * @returns by pool, those that the engine keeps
+ */
+export function keepPools(
+  engine: ScriptEngine,
+  bundle: Bundle,
+  seatStarts: Uint32Array,
+): ReadonlyMap<number, ScriptPool> {
+  const pools = new Map<number, ScriptPool>()
+  const texts = function* (): Generator<string> {
+    for (const pool of largePools(bundle, seatStarts)) {
+      const first = bundle.poolMemberStart[pool]!
+      const members = Array.from({ length: sizeOf(bundle, pool) }, (_, i) => first + i)
+      const built = scriptPoolOf(bundle, members, first)
+      pools.set(pool, built)
+      yield built.text
+    }
+  }
+  const kept = engine.keep(texts())
+  for (const [pool, { text }] of pools) if (!kept.has(text)) pools.delete(pool)
+  return pools
+}
+
+/** Of services that have a script, and their fallbacks; in a fixed order. */
+function largePools(bundle: Bundle, seatStarts: Uint32Array): ReadonlySet<number> {
+  const pools = new Set<number>()
+  for (let service = 0; service < bundle.counts.services; service++) {
+    if (seatStarts[service] === seatStarts[service + 1]) continue
+    const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
+    const fallback = bundle.policyRow[policy * PolicyCell.Words + PolicyCell.FallbackPool]! - 1
+    for (const pool of [poolOfService(bundle, service), fallback]) {
+      if (pool >= 0 && sizeOf(bundle, pool) >= scriptLimits.keptMembersMin) pools.add(pool)
+    }
+  }
+  return pools
+}
+
+function sizeOf({ poolCount4, poolCount6 }: Bundle, pool: number): number {
+  return poolCount4[pool]! + poolCount6[pool]!
+}
