@@ -95,6 +95,8 @@ export function checkPolicies(c: BundleColumns, { counts }: Manifest): string | 
     const policy = at / PolicyCell.Words
     const text = c.policyRow[at + PolicyCell.Text]!
     if (text >= texts) return `policy ${policy} has no text`
+    const bytes = c.stringOffset[text + 1]! - c.stringOffset[text]!
+    if (bytes > bundleLimits.policyBytesMax) return `policy ${policy} has a text of ${bytes} octets`
     if (!read.has(text) && parsePolicyText(textOf(c, text)) === undefined) {
       return `policy ${policy} is not one that this version can follow`
     }

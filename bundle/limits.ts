@@ -20,6 +20,10 @@ export const bundleLimits = {
   /** What fits a reply of 512 octets in most cases. */
   answerCountMax: 16,
   filtersPerChainMax: 16,
+  /** Of one entry of a chain, which may be a whole script: UTF-16 units. */
+  filterLengthMax: 65_536,
+  /** JSON of a policy: a full chain, each unit written as six octets. */
+  policyBytesMax: 7_340_032,
   addressesPerNameserverMax: 16,
   /** Of one repository; each is looked at whenever the clock ticks. */
   rolloutsMax: 10_000,

@@ -13,9 +13,13 @@ export function parsePolicyText(text: string): PolicyText | undefined {
   const value = fieldsOf(text)
   if (value === undefined || !isText(value['algorithm'])) return undefined
   const chain = value['filterChain']
-  if (!Array.isArray(chain) || !chain.every(isText)) return undefined
+  if (!Array.isArray(chain) || !chain.every(isStep)) return undefined
   if (chain.length > bundleLimits.filtersPerChainMax) return undefined
   return value as unknown as PolicyText
+}
+
+function isStep(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= bundleLimits.filterLengthMax
 }
 
 /** @returns undefined when the text does not hold the routing settings of this version */

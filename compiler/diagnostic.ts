@@ -45,6 +45,8 @@ export type YamlPath = readonly (string | number)[]
 export interface Place {
   readonly path: YamlPath
   readonly at: 'key' | 'value'
+  /** Of a text: the index in it that is meant. */
+  readonly character?: number | undefined
 }
 
 export const valueAt = (...path: YamlPath): Place => ({ path, at: 'value' })

@@ -112,7 +112,7 @@ class SpanResolver {
   #document: YamlDocument | undefined
 
   spanOf(file: ReadFile, place: Place): LocalSpan {
-    const key = `${place.at} ${place.path.join('/')}`
+    const key = `${place.at} ${place.character ?? ''} ${place.path.join('/')}`
     let span = file.memo.spans.get(key)
     if (span === undefined) {
       if (this.#file !== file || this.#document === undefined) {

@@ -1,43 +1,30 @@
 // Whether the body of a script step is a program at all. Reads it, never runs it.
 import { checkScript } from '#routing/script/check.ts'
 
+export interface ScriptMistake {
+  readonly message: string
+  /** Index in the body; undefined: not known. */
+  readonly character: number | undefined
+}
+
 /**
- * Node's own parser reads the body as that of a function which is never called: no code of it
- * runs, and nothing of it is left. The parser looks at the body by itself, so a stray brace cannot
- * end the function. A script, unlike a function, may not return; the nearest that this parser has
- * to "no return here" is a block of a class, asked only where the word stands.
- *
- * What this parser lets pass is read once more by the engine that will run it: it is older, and
- * knows less of the language.
+ * Asks the engine that will run it, so that what is accepted here can be read there.
  *
  * @returns what is wrong, or undefined
  */
-export function scriptFault(body: string): string | undefined {
-  const fault = faultOf(body) ?? returnFault(body)
-  if (fault !== undefined) return fault
+export function scriptMistake(body: string): ScriptMistake | undefined {
   const checked = checkScript(body)
   if (checked.ok) return undefined
   const { message, line, column } = checked.error
-  return `${message} (line ${line}, column ${column})`
+  if (line === 0) return { message, character: undefined }
+  const character = characterAt(body, line, column)
+  return { message: `${message} (line ${line}, column ${column} of the script)`, character }
 }
 
-function returnFault(body: string): string | undefined {
-  if (!/\breturn\b/.test(body)) return undefined
-  const inBlock = faultOf(`class Block { static {\n${body}\n} }`)
-  return inBlock === illegalReturn ? inBlock : undefined
-}
-
-const illegalReturn = 'Illegal return statement'
-
-function faultOf(body: string): string | undefined {
-  try {
-    Reflect.construct(Function, [body])
-    return undefined
-  } catch (error) {
-    // Beside syntax: nesting so deep that the parser gives up.
-    if (!(error instanceof SyntaxError)) return 'it is nested too deeply'
-    return error.message === 'Single function literal required'
-      ? "Unexpected token '}'"
-      : error.message
-  }
+/** The engine counts characters, JavaScript's strings have two units for some. */
+function characterAt(body: string, line: number, column: number): number {
+  const lines = body.split('\n')
+  const before = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)
+  const signs = [...(lines[line - 1] ?? '')].slice(0, Math.max(column - 1, 0))
+  return Math.min(before + signs.join('').length, body.length)
 }

@@ -3,6 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import type { Document, ParsedNode, YAMLMap } from 'yaml'
 import type { LocalSpan, Place } from './diagnostic.ts'
 import type { LocalFinding } from './finding.ts'
+import { placeInScalar } from './scalar-place.ts'
 
 /** No field of any schema is nested half as deep. */
 const depthMax = 32
@@ -32,7 +33,7 @@ export function readYaml(text: string): YamlDocument {
   return {
     value,
     findings: syntax === undefined ? reader.findings : [syntax],
-    spanOf: (place) => spanOf(document, place),
+    spanOf: (place) => spanOf(document, text, place),
   }
 }
 
@@ -130,7 +131,7 @@ function rangeOf(node: ParsedNode | null): LocalSpan {
   return { start: range[0], end: Math.max(range[1], range[0] + 1) }
 }
 
-function spanOf(document: Document.Parsed, place: Place): LocalSpan {
+function spanOf(document: Document.Parsed, text: string, place: Place): LocalSpan {
   let node: ParsedNode | null = document.contents
   let span = isMap(node) ? rangeOf(node.items[0]?.key ?? node) : rangeOf(node)
   for (const [i, step] of place.path.entries()) {
@@ -150,7 +151,11 @@ function spanOf(document: Document.Parsed, place: Place): LocalSpan {
     const isEmpty = node === null || (isScalar(node) && node.value === null && node.source === '')
     span = isLast && place.at === 'value' && !isEmpty ? rangeOf(node) : rangeOf(pair.key)
   }
-  return span
+  const isText = isScalar(node) && typeof node.value === 'string'
+  if (place.character === undefined || !isText) return span
+  const source = text.slice(span.start, span.end)
+  const start = span.start + placeInScalar(source, node.value as string, place.character)
+  return { start, end: start + 1 }
 }
 
 /** As people write it: `!!str`. */

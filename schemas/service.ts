@@ -19,11 +19,11 @@ export const algorithms = [
   'latency',
 ] as const
 
-/** A test compares both with what a bundle may hold. */
+/** A test compares these with what a bundle may hold. */
 export const filtersPerChainMax = 16
 export const answerCountMax = 16
 /** Of one entry of a chain, which may be a whole script. */
-const filterLengthMax = 65_536
+export const filterLengthMax = 65_536
 
 export const ServiceSpec = Type.Object(
   {

@@ -34,6 +34,16 @@ export const chainDiagnostics = {
     bad: 'filterChain: ["script:result = ["]',
     good: 'filterChain: ["script:result = [candidates[0].ip]"]',
   },
+  'script-pool-large': {
+    severity: 'warning',
+    message: 'the pool "%s" has %s members of one family; a script has time for %s',
+    help: 'put a filter that drops members, such as geo-ip, before the script, or split the pool',
+    cause:
+      'A script has 2 ms. One that looks at each of several thousand members runs out of time, ' +
+      'changes nothing, and is left out for a while.',
+    bad: 'filterChain: ["script:…"]   # and a pool of 2000 members',
+    good: 'filterChain: [geo-ip, "script:…"]',
+  },
   'filter-unreachable': {
     severity: 'warning',
     message: '%s has no effect: %s before it has chosen already',

@@ -6,7 +6,7 @@ import { algorithms } from '#schemas/service.ts'
 import { valueAt } from '../diagnostic.ts'
 import type { Report } from '../finding.ts'
 import type { ObjectRule } from '../object-rule.ts'
-import { scriptFault } from '../script-syntax.ts'
+import { scriptMistake } from '../script-syntax.ts'
 
 const scriptName = 'script'
 /** Leaves one member, though document B counts it among the narrowing filters. */
@@ -55,8 +55,12 @@ function useOf(text: string, index: number, report: Report): FilterUse | undefin
       report('script-empty', place)
       return undefined
     }
-    const fault = scriptFault(body)
-    if (fault !== undefined) report('script-syntax', place, { args: [fault] })
+    const mistake = scriptMistake(body)
+    if (mistake !== undefined) {
+      const { character: at, message } = mistake
+      const character = at === undefined ? undefined : text.length - body.length + at
+      report('script-syntax', { ...place, character }, { args: [message] })
+    }
     return use
   }
   if (use !== undefined) return use

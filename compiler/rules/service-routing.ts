@@ -2,6 +2,7 @@
 import { algorithms } from '#routing/algorithms.ts'
 import { continentCodes } from '#routing/geo/countries.ts'
 import { filterNamed } from '#routing/filters.ts'
+import { scriptLimits } from '#routing/script/contract.ts'
 import type { DiagnosticCode } from '../diagnostics.ts'
 import { valueAt } from '../diagnostic.ts'
 import type { Place } from '../diagnostic.ts'
@@ -98,10 +99,20 @@ const needsOfFilter: Readonly<Record<string, readonly Need[]>> = Object.freeze({
   'map-file': [mapRules],
   asn: [asnRules],
   latency: [probes],
+  script: [
+    {
+      code: 'script-pool-large',
+      isMissing: ({ addressesMax }) => addressesMax > scriptLimits.candidatesInTime,
+      detail: ({ addressesMax }) => [String(addressesMax), String(scriptLimits.candidatesInTime)],
+    },
+  ],
   'signal-weight': [
     { code: 'signal-weight-without-signals', isMissing: ({ hasSignal }) => hasSignal === false },
   ],
 })
+
+/** Filters that leave fewer members than they are given. */
+const dropping: readonly string[] = ['geo-ip', 'map-file', 'asn', 'sticky', 'sticky-weighted']
 
 interface NeedyStep {
   readonly needs: readonly Need[]
@@ -113,9 +124,15 @@ function stepsOf({ object: { spec } }: Entry<'Service'>): readonly NeedyStep[] {
     const needs = needsBySpelling.get(spec.algorithm)
     return needs === undefined ? [] : [{ needs, place: valueAt('spec', 'algorithm') }]
   }
-  return spec.filterChain.flatMap((text, i) => {
-    const needs = needsOfFilter[filterNamed(text)?.filter.name ?? '']
-    return needs === undefined ? [] : [{ needs, place: valueAt('spec', 'filterChain', i) }]
+  const names = spec.filterChain.map((text) => filterNamed(text)?.filter.name ?? '')
+  const firstDropping = names.findIndex((name) => dropping.includes(name))
+  return names.flatMap((name, i) => {
+    const needs = needsOfFilter[name]
+    // What is left of the members is not known here.
+    const isBehind = name === 'script' && firstDropping >= 0 && firstDropping < i
+    return needs === undefined || isBehind
+      ? []
+      : [{ needs, place: valueAt('spec', 'filterChain', i) }]
   })
 }
 

@@ -56,7 +56,7 @@ export class EngineMemory {
     for (const { at, octets } of parts) this.#octets.set(octets, at)
   }
 
-  /** As `restore(base)`, and nothing of an earlier run behind it: what is added then can be kept. */
+  /** As `restore(base)`, and nothing of an earlier run behind it: what is added can be kept. */
   clear(): void {
     this.#words.fill(0, this.#end, this.#heapEnd)
     this.restore(this.base)

@@ -10,7 +10,7 @@ import { adoptBundle, loadBundle } from '#bundle/load.ts'
 import type { BundleErrorCode } from '#bundle/load.ts'
 import { PolicyCell } from '#bundle/routing-columns.ts'
 import { signBundle } from '#bundle/sign.ts'
-import { encode, newSigningKey, smallModel } from '#test/support/bundle-models.ts'
+import { encode, newSigningKey, service, smallModel } from '#test/support/bundle-models.ts'
 import {
   manifestOf,
   serviceCellIndex,
@@ -262,6 +262,17 @@ describe('columns are refused whose digests fit but', () => {
     expect(loadBundle(routed).ok).toBe(true)
     const loaded = loadBundle(withElement(routed, name, index, value))
     expect(loaded.ok ? 'loaded' : loaded.error.message).toContain(fault)
+  })
+
+  test.each([
+    ['the longest script', 65_536, true],
+    ['a longer one', 65_537, false],
+  ])('a chain with %s', (_, length, isLoaded) => {
+    const filterChain = [`script:${'\n'.repeat(length - 'script:'.length)}`]
+    const services = [service(1, 'www.example.org.', { filterChain, pool: 0 })]
+    const loaded = loadBundle(encode({ ...smallModel, services }).bytes)
+    const isUnknown = !loaded.ok && loaded.error.message.includes('is not one that this version')
+    expect([loaded.ok, isUnknown]).toEqual([isLoaded, !isLoaded])
   })
 
   test('a name in the index twice hides another one', () => {

@@ -1,46 +1,57 @@
-// The body of a script step is read like a program, and nothing of it happens.
-import { expect, test } from 'vitest'
-import { scriptFault } from '#compiler/script-syntax.ts'
+// The body of a script step is read by the engine that will run it, and nothing of it happens.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { scriptMistake } from '#compiler/script-syntax.ts'
+import { ScriptOutcome } from '#routing/script/contract.ts'
+import { loadScriptEngine } from '#routing/script/engine.ts'
+import type { ScriptEngine } from '#routing/script/engine.ts'
+import { scriptQuestion } from '#test/support/script-question.ts'
 
-const good: readonly [title: string, body: string][] = [
-  ['an assignment', 'result = candidates.map((c) => c.ip)'],
-  ['sloppy code', 'with (client) { result = [ip] }'],
-  [
-    'a function that returns',
-    'function best(c) { return c.ip }\nvar result = [best(candidates[0])]',
-  ],
-  ['a comment at the end', 'result = [] // none'],
-  ['the word return in a text', 'result = ["return"]'],
-]
-for (const [title, body] of good) {
-  test(`accepts ${title}`, () => expect(scriptFault(body)).toBeUndefined())
-}
-
-const bad: readonly [title: string, body: string, fault: string][] = [
-  ['an open list', 'result = [', "Unexpected token '}'"],
-  ['a return of the script itself', 'return [candidates[0].ip]', 'Illegal return statement'],
-  ['a brace that ends the function around it', '}, function () {', "Unexpected token '}'"],
-  ['a brace and a call', '})(); (function () {', "Unexpected token '}'"],
-  ['an open comment', 'result = [] /*', 'Invalid or unexpected token'],
-  ['a module', 'import fs from "node:fs"', 'Cannot use import statement outside a module'],
-  ['parentheses without end', '('.repeat(60_000), 'it is nested too deeply'],
-]
-for (const [title, body, fault] of bad) {
-  test(`refuses ${title}`, () => expect(scriptFault(body)).toBe(fault))
-}
-
-test('runs no part of the body', () => {
-  const mark = '__scriptSyntaxRan'
-  const touch = `globalThis.${mark} = true`
-  for (const body of [touch, `${touch};`, `class A { static { ${touch} } }`, `[].x = (${touch})`]) {
-    expect(scriptFault(body)).toBeUndefined()
-  }
-  for (const body of [`} ${touch}; {`, `}})(); ${touch}; (function () {{`, `return ${touch}`]) {
-    expect(scriptFault(body)).toBeDefined()
-  }
-  expect(mark in globalThis).toBe(false)
+let engine: ScriptEngine
+beforeAll(async () => {
+  engine = await loadScriptEngine()
 })
 
-test('refuses what Node knows and the engine of the scripts does not', () => {
-  expect(scriptFault('using file = null')).toMatch(/line 1, column \d+/)
+const input = { candidates: [], client: {}, qname: '.', qtype: 'A', now: 0 }
+const outcomeOf = (body: string): number => engine.run(body, scriptQuestion(input)).outcome
+
+describe('what it accepts, the engine can read', () => {
+  test.each([
+    ['an assignment', 'result = candidates.map((c) => c.ip)'],
+    ['sloppy code', 'with (client) { result = [] }'],
+    ['a function that returns', 'function best(c) { return c }\nvar result = [best()]'],
+    ['a comment at the end', 'result = [] // none'],
+    ['the word return in a text', 'result = ["return"]'],
+    ['a module that is loaded as it runs', 'import("std"); result = []'],
+  ])('%s', (_, body) => {
+    expect(scriptMistake(body)).toBeUndefined()
+    expect(outcomeOf(body)).toBe(ScriptOutcome.Done)
+  })
+})
+
+describe('what it refuses, the engine refuses, too', () => {
+  test.each([
+    ['an open list', 'result = [', 'result = ['.length],
+    ['a return of the script itself', 'const a = 1\nreturn [a]', 12],
+    ['a brace too many', 'result = []\n}', 12],
+    ['a brace that ends a function around it', '}, function () {', 0],
+    ['a module', 'import fs from "node:fs"', 7],
+    ['a word out of place, behind signs of two units', 'result = ["😀", "é"] oops', 21],
+    ['what Node knows and this engine does not', 'using file = null', 6],
+  ])('%s', (_, body, character) => {
+    const mistake = scriptMistake(body)
+    expect(mistake).toMatchObject({ character })
+    expect(mistake?.message).toMatch(/ \(line \d+, column \d+ of the script\)$/)
+    expect(outcomeOf(body)).toBe(ScriptOutcome.Syntax)
+  })
+
+  test.each(['(', '[', '{', 'a=>', '-', 'new '])('nesting without end: %s', (part) => {
+    expect(scriptMistake(part.repeat(60_000))).toBeDefined()
+    expect(scriptMistake('result = []')).toBeUndefined()
+  })
+})
+
+test('runs no part of the body', () => {
+  for (const body of ['for (;;);', 'throw 1', 'class A { static { for (;;); } }']) {
+    expect(scriptMistake(body)).toBeUndefined()
+  }
 })

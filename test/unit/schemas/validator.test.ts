@@ -7,7 +7,12 @@ import { strategies } from '#routing/strategies.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { membersPerPoolMax } from '#schemas/pool.ts'
-import { algorithms, answerCountMax, filtersPerChainMax } from '#schemas/service.ts'
+import {
+  algorithms,
+  answerCountMax,
+  filterLengthMax,
+  filtersPerChainMax,
+} from '#schemas/service.ts'
 import { validate } from '#schemas/validator.ts'
 
 function object(kind: Kind, spec: unknown) {
@@ -279,6 +284,7 @@ test('the algorithms of the schema are those of routing and their aliases', () =
 test('a service of the schema fits into a bundle', () => {
   expect(filtersPerChainMax).toBe(bundleLimits.filtersPerChainMax)
   expect(answerCountMax).toBe(bundleLimits.answerCountMax)
+  expect(filterLengthMax).toBe(bundleLimits.filterLengthMax)
 })
 
 test('the schema names every filter', () => {

@@ -145,8 +145,9 @@ describe('nothing of a run is left for the next', () => {
     expect(engine.keep([kept.members])).toEqual(new Set([kept.members]))
     const spoilPool = 'candidates[1].region = "XX"; candidates[2].ip = 5; delete candidates[0].ip'
     engine.run(spoilPool, kept)
-    const same = `if (JSON.stringify(candidates) === ${JSON.stringify(JSON.stringify(input.candidates))}`
-    expect(run(`${same}) result = [candidates[0].ip]`)).toEqual([0])
+    const literal = JSON.stringify(JSON.stringify(input.candidates))
+    const same = `if (JSON.stringify(candidates) === ${literal})`
+    expect(run(`${same} result = [candidates[0].ip]`)).toEqual([0])
     engine.keep([])
   })
 
