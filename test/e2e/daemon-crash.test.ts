@@ -1,8 +1,17 @@
 // A node that is killed, damaged, without disk or without its origin: it serves on.
-import { readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  onTestFailed,
+  onTestFinished,
+  test,
+} from 'vitest'
 import { main } from '#cli/main.ts'
 import { Random } from '#lib/random.ts'
 import { refusingPort } from '#test/support/backend.ts'
@@ -10,21 +19,42 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { killAt } from '#test/support/kill-at.ts'
 import type { KillMoment } from '#test/support/kill-at.ts'
+import { countFrom, testSeed } from '#test/support/random.ts'
 import { poolYaml, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const { spawn, spawnWith, start, killAll } = useDaemons()
 afterEach(killAll)
+/** How often it is killed at a random moment. */
+const kills = countFrom('GSLB_KILL_COUNT', 6)
 let site: Site
 /** Newest commit published so far. */
 let newest = 0
 
-beforeAll(async () => {
-  site = await Site.make('crash')
-  site.write('tenants/default/services/api.yaml', serviceYaml('api.example.com.', 'api', 'api'))
-  await publish(++newest)
+/** Nothing is half done in it; a test that failed has left it to the next one broken. */
+let isSound = false
+beforeEach(async () => {
+  onTestFailed(() => {
+    isSound = false
+  })
+  if (!isSound) await makeSite()
+  isSound = true
 })
 afterAll(() => site.remove())
+
+/** A data directory with two bundles; the second one is active. */
+async function makeSite(): Promise<void> {
+  ;(site as Site | undefined)?.remove()
+  site = await Site.make('crash')
+  site.write('tenants/default/services/api.yaml', serviceYaml('api.example.com.', 'api', 'api'))
+  newest = 0
+  await publish(++newest)
+  const daemon = await run()
+  await serves(daemon, newest)
+  await publish(++newest)
+  await serves(daemon, newest)
+  await daemon.stop()
+}
 
 /** Commit `n` gives both names the number n: a node that mixes two commits shows two numbers. */
 async function publish(n: number): Promise<string> {
@@ -69,9 +99,9 @@ const killPhases = ['around its first swap', 'between two swaps', 'in its start'
 
 test(
   'killed at any moment, it comes up with a whole commit, never an older one',
-  { timeout: 180_000 },
+  { timeout: 120_000 + kills * 20_000 },
   async () => {
-    const random = new Random(20_261_120)
+    const random = new Random(testSeed)
     let isOver = false
     const pushing = (async () => {
       while (!isOver) {
@@ -85,9 +115,9 @@ test(
       isOver = true
       await pushing
     })
-    for (let kills = 0; kills < 9; kills++) {
+    for (let kill = 0; kill < kills; kill++) {
       const daemon = spawn('serve', '--settings', site.settingsFile)
-      const phase = killPhases[kills % killPhases.length]!
+      const phase = killPhases[kill % killPhases.length]!
       if (phase !== 'in its start') {
         await daemon.running()
         const first = await served(daemon)
@@ -164,13 +194,13 @@ describe('without its origin', () => {
     const url = `http://127.0.0.1:${await refusingPort()}/config.git`
     site.writeSettings({ gitops: { url } })
     const daemon = await run()
+    site.writeSettings({})
     expect(await served(daemon)).toBe(newest)
     await waitUntil('the fault', async () => (await daemon.gitops()).sync === 'unreachable')
     expect((await daemon.gitops()).reason?.code).toBe('ConnectionFailed')
     expect(await daemon.health()).toBe('degraded')
     expect(await served(daemon)).toBe(newest)
     await daemon.stop()
-    site.writeSettings({})
   })
 
   test('a node whose origin was moved away serves on, and follows it again', async () => {
@@ -205,11 +235,9 @@ function flipByte(path: string, offset: number): void {
 
 const previousServes = { disk: 'serving the previous bundle from disk', first: () => newest - 1 }
 const nothingServes = { disk: 'no bundle on disk', first: () => 0 }
+// Others, without a process: test/e2e/node-disk.test.ts.
 const damages = [
-  ['a truncated bundle', () => truncateSync(activeBundle(), 100), previousServes],
   ['a bundle with a flipped bit', () => flipByte(activeBundle(), 2_000), previousServes],
-  ['a bundle that is gone', () => rmSync(activeBundle()), previousServes],
-  ['a record that is no JSON', () => writeFileSync(node('active.json'), '{"rec'), previousServes],
   ['a changed record', () => forge(), previousServes],
   ['no folder of bundles at all', () => rmSync(node(), { recursive: true }), nothingServes],
 ] as const

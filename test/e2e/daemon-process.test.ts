@@ -3,18 +3,17 @@ import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Io } from '#cli/command.ts'
 import { commands } from '#cli/commands.ts'
-import { main } from '#cli/main.ts'
 import { version } from '#lib/version.ts'
 import { TcpClient } from '#test/support/dns/client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -66,6 +65,11 @@ const loopback = { listenAddr: '127.0.0.1', threads: 1 }
 const other = (): string => join(site.path, `data-${files}`)
 const withDns = (port: number): object => ({ dataDir: other(), dns: { ...loopback, port } })
 const place = (port: number): string => `127.0.0.1 port ${port}`
+
+function locksIn(dataDir: string): string[] {
+  const isThere = statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === true
+  return isThere ? readdirSync(dataDir).filter((name) => name.startsWith('lock')) : []
+}
 
 interface StartCase {
   readonly title: string
@@ -159,15 +163,10 @@ describe('a start', () => {
       expect(lines[0]).toMatch(/^gslbd: /)
       for (const part of says(given)) expect(lines[0]).toContain(part)
       expect(await answer()).toBe('192.0.2.1')
+      const { dataDir } = given as { dataDir: string }
+      expect(locksIn(dataDir)).toEqual(dataDir === site.dataDir ? ['lock'] : [])
     })
   }
-
-  test('that failed leaves no lock behind', async () => {
-    const dataDir = join(site.path, 'data-no-lock')
-    const file = settingsWith({ dataDir, dns: { ...loopback, port: daemon.dnsPort } })
-    await spawn('serve', '--settings', file).ended
-    expect(readdirSync(dataDir).filter((name) => name.startsWith('lock'))).toEqual([])
-  })
 
   test('makes a data directory that is not there, for its owner only', async () => {
     const dataDir = join(site.path, 'a', 'b', 'data')
@@ -186,18 +185,18 @@ describe('a start', () => {
       path,
       'dns: { prot: 5, threads: -1 }\napi: { port: x }\nlogging: { level: loud }\n',
     )
-    const second = spawn('serve', '--settings', path, '--log-format', 'xml')
-    expect(await second.ended).toEqual({ code: 1, signal: null })
+    const { exit, err } = await runCli('serve', '--settings', path, '--log-format', 'xml')
+    expect(exit).toBe(1)
     for (const part of ['"port"', 'dns.threads', 'api.port', 'logging.level', '--log-format']) {
-      expect(second.stderr).toContain(part)
+      expect(err).toContain(part)
     }
-    expect(second.stderr.trimEnd().split('\n')).toHaveLength(5)
+    expect(err.trimEnd().split('\n')).toHaveLength(5)
   })
 
   test('with a settings file that is not there says so', async () => {
-    const second = spawn('serve', '--settings', join(site.path, 'nowhere.yaml'))
-    expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stderr).toMatch(/nowhere\.yaml: there is no such file; create it/)
+    const { exit, err } = await runCli('serve', '--settings', join(site.path, 'nowhere.yaml'))
+    expect(exit).toBe(1)
+    expect(err).toMatch(/nowhere\.yaml: there is no such file; create it/)
   })
 })
 
@@ -268,27 +267,14 @@ describe('signals', () => {
   })
 })
 
-const deadLocks = {
-  'a process that is gone': () => `${lastPid()} 1\n`,
-  'a process whose number another has now': () => `${process.pid} 1\n`,
-  'a process that was cut off while it wrote': () => '',
-  'nobody: the file is damaged': () => '\0\0garbage\n',
-}
-
-/** The number of a process that has ended. */
-function lastPid(): number {
-  return Number(execFileSync('sh', ['-c', 'echo $$']).toString())
-}
-
+// Locks of others that are gone, empty or damaged: test/unit/cli/data-dir.test.ts.
 describe('the lock', () => {
-  for (const [whose, text] of Object.entries(deadLocks)) {
-    test(`of ${whose} keeps nobody out`, async () => {
-      writeFileSync(join(site.dataDir, 'lock'), text())
-      daemon = await start('serve', '--settings', site.settingsFile)
-      expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null })
-    })
-  }
+  test('of a process whose number another has now keeps nobody out', async () => {
+    writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
+    daemon = await start('serve', '--settings', site.settingsFile)
+    expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+  })
 
   test('goes to one of two that start at the same moment', async () => {
     site.writeSettings({})
@@ -315,22 +301,11 @@ test('a SIGTERM during the start ends it cleanly as soon as it runs', async () =
 
 describe('the command line', () => {
   const names = Object.keys(commands)
-  const call = async (...args: string[]) => {
-    let out = ''
-    let err = ''
-    const io: Io = {
-      out: (text) => (out += text),
-      err: (text) => (err += text),
-      env: {},
-      isTerminal: false,
-    }
-    return { code: await main(args, io), out, err }
-  }
 
   for (const name of names) {
     test(`gslbd ${name} --help prints its usage and ends with 0`, async () => {
-      const { code, out, err } = await call(name, '--help')
-      expect({ code, err }).toEqual({ code: 0, err: '' })
+      const { exit, out, err } = await runCli(name, '--help')
+      expect({ exit, err }).toEqual({ exit: 0, err: '' })
       expect(out).toMatch(new RegExp(`^Usage: gslbd ${name}`))
     })
   }
@@ -342,7 +317,7 @@ describe('the command line', () => {
   })
 
   test.each(['--version', 'version'])('gslbd %s prints name and version', async (word) => {
-    expect(await call(word)).toEqual({ code: 0, out: `gslbd ${version}\n`, err: '' })
+    expect(await runCli(word)).toEqual({ exit: 0, out: `gslbd ${version}\n`, err: '' })
   })
 
   test('an unknown command ends with 2', async () => {
@@ -361,8 +336,8 @@ describe('the command line', () => {
   ] as const
   for (const [args, message] of wrongCalls) {
     test(`gslbd ${args.join(' ')} is a wrong call`, async () => {
-      const { code, out, err } = await call(...args)
-      expect({ code, out }).toEqual({ code: 2, out: '' })
+      const { exit, out, err } = await runCli(...args)
+      expect({ exit, out }).toEqual({ exit: 2, out: '' })
       expect(err).toContain(message)
       expect(err.split('\n')).toHaveLength(3)
       expect(err).toContain(`Run "gslbd ${args[0]} --help"`)

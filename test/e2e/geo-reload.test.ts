@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import {
@@ -27,12 +27,7 @@ import { QueryLoad } from '#test/support/query-load.ts'
 import type { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const { start, killAll } = useDaemons()
-const sites: Site[] = []
-afterEach(async () => {
-  await killAll()
-  for (const site of sites.splice(0)) site.remove()
-})
+const { start } = useDaemons()
 
 interface Running {
   readonly site: Site
@@ -44,9 +39,9 @@ interface Running {
   readonly isBroken: () => Promise<boolean>
 }
 
+/** Whoever starts it removes its site. */
 async function run(threads: number, cityPath?: string, before?: (file: string) => void) {
   const { site, cityFile } = await makeGeoSite('geo-reload', { threads }, cityPath)
-  sites.push(site)
   before?.(cityFile)
   const daemon = await start('serve', '--settings', site.settingsFile)
   const server = { host: '127.0.0.1', port: daemon.dnsPort }
@@ -61,6 +56,16 @@ async function run(threads: number, cityPath?: string, before?: (file: string) =
   }
   await waitUntil('the configuration', async () => (await nearest()).startsWith('192.0.2.'))
   const running: Running = { site, daemon, file: cityFile, nearest, until, isBroken }
+  return running
+}
+
+/** A node of this test alone. */
+async function runAlone(...args: Parameters<typeof run>): Promise<Running> {
+  const running = await run(...args)
+  onTestFinished(async () => {
+    await running.daemon.stop('SIGKILL')
+    running.site.remove()
+  })
   return running
 }
 
@@ -87,7 +92,7 @@ test.each([
   ['UDP in batches', 2],
   ['UDP through node:dgram', 0],
 ])('a file renamed into its place changes the answers: %s', patient, async (_by, threads) => {
-  const { daemon, file, until } = await run(threads)
+  const { daemon, file, until } = await runAlone(threads)
   await until(fra)
   const answers = await underLoad(daemon, async () => {
     replace(file, cityDatabase('paris'))
@@ -98,34 +103,6 @@ test.each([
   expect(answers).toEqual([fra, par, iad])
 })
 
-test('broken files keep the tables before, and metrics and log say so', patient, async () => {
-  const { daemon, file, until, isBroken } = await run(1)
-  await until(fra)
-  const whole = cityDatabase('paris')
-  const faults: readonly (readonly [string, () => void, RegExp])[] = [
-    ['garbage', () => replace(file, Buffer.from('<html>not a database</html>')), /MMDB|metadata/],
-    ['half of it', () => replace(file, whole.subarray(whole.length / 2)), /./],
-    ['no file', () => rmSync(file), /there is no file/],
-  ]
-  const errors = () => daemon.log().filter(({ msg }) => msg.includes('is not loaded'))
-  const answers = await underLoad(daemon, async () => {
-    for (const [i, [title, damage, sentence]] of faults.entries()) {
-      damage()
-      await waitUntil(`${title} to be seen`, () => errors().length > i)
-      expect(errors()[i]).toMatchObject({
-        msg: 'a geo database is not loaded; the tables before stay in use',
-        setting: 'geoip.dbPath',
-      })
-      expect([title, errors()[i]!['error']]).toEqual([title, expect.stringMatching(sentence)])
-      expect([title, await isBroken()]).toEqual([title, true])
-    }
-  })
-  expect(answers).toEqual([fra])
-  replace(file, whole)
-  await until(par)
-  expect(await isBroken()).toBe(false)
-})
-
 test('a ConfigMap that turns its link changes the answers', patient, async () => {
   const put = (folder: string, version: string, content: Buffer): void => {
     mkdirSync(join(folder, version), { recursive: true })
@@ -133,7 +110,7 @@ test('a ConfigMap that turns its link changes the answers', patient, async () =>
     symlinkSync(version, join(folder, '..data_tmp'))
     renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
   }
-  const { daemon, file, until } = await run(1, 'map/city.mmdb', (link) => {
+  const { daemon, file, until } = await runAlone(1, 'map/city.mmdb', (link) => {
     put(dirname(link), '..2026_11_01', cityDatabase())
     symlinkSync('..data/city.mmdb', link)
   })
@@ -146,26 +123,11 @@ test('a ConfigMap that turns its link changes the answers', patient, async () =>
   expect(answers).toEqual([fra, par])
 })
 
-test('a file that is written in place, slowly, is used when it is whole', patient, async () => {
-  const { daemon, file, until } = await run(1)
-  await until(fra)
-  const whole = cityDatabase('paris')
-  const answers = await underLoad(daemon, async () => {
-    truncateSync(file)
-    for (let at = 0; at < whole.length; at += whole.length >> 3) {
-      appendFileSync(file, whole.subarray(at, at + (whole.length >> 3)))
-      await delay(250)
-    }
-    await until(par)
-  })
-  expect(answers).toEqual([fra, par])
-})
-
 test(
   'a node without the file serves, says so, and takes it up when it comes',
   patient,
   async () => {
-    const { daemon, file, nearest, isBroken } = await run(1, 'later.mmdb')
+    const { daemon, file, nearest, isBroken } = await runAlone(1, 'later.mmdb')
     expect(daemon.logged('a geo database is not loaded; there are no tables of it')).toMatchObject({
       level: 'error',
       setting: 'geoip.dbPath',
@@ -182,19 +144,78 @@ test(
   },
 )
 
-test('a new configuration keeps the tables', patient, async () => {
-  const { site, daemon, until } = await run(1)
-  await until(fra)
-  const answers = await underLoad(daemon, async () => {
-    const swaps = 'gslbd_bundle_swaps_total'
-    const before = (await daemon.metrics()).get(swaps)
-    site.write('README.md', 'A change that means nothing to answers.\n')
-    site.write('tenants/default/services/more.yaml', moreYaml)
-    await site.commit('one service more')
-    await site.push()
-    await waitUntil('the swap', async () => (await daemon.metrics()).get(swaps) !== before)
+describe('on a node that runs', () => {
+  let running: Running
+  beforeAll(async () => {
+    running = await run(1)
   })
-  expect(answers).toEqual([fra])
+  afterAll(async () => {
+    await running.daemon.stop('SIGKILL')
+    running.site.remove()
+  })
+
+  test('broken files keep the tables before, and metrics and log say so', patient, async () => {
+    const { daemon, file, until, isBroken } = running
+    replace(file, cityDatabase())
+    await until(fra)
+    const whole = cityDatabase('paris')
+    const faults: readonly (readonly [string, () => void, RegExp])[] = [
+      ['garbage', () => replace(file, Buffer.from('<html>not a database</html>')), /MMDB|metadata/],
+      ['half of it', () => replace(file, whole.subarray(whole.length / 2)), /./],
+      ['no file', () => rmSync(file), /there is no file/],
+    ]
+    const ever = () => daemon.log().filter(({ msg }) => msg.includes('is not loaded'))
+    const before = ever().length
+    const errors = () => ever().slice(before)
+    const answers = await underLoad(daemon, async () => {
+      for (const [i, [title, damage, sentence]] of faults.entries()) {
+        damage()
+        await waitUntil(`${title} to be seen`, () => errors().length > i)
+        expect(errors()[i]).toMatchObject({
+          msg: 'a geo database is not loaded; the tables before stay in use',
+          setting: 'geoip.dbPath',
+        })
+        expect([title, errors()[i]!['error']]).toEqual([title, expect.stringMatching(sentence)])
+        expect([title, await isBroken()]).toEqual([title, true])
+      }
+    })
+    expect(answers).toEqual([fra])
+    replace(file, whole)
+    await until(par)
+    expect(await isBroken()).toBe(false)
+  })
+
+  test('a file that is written in place, slowly, is used when it is whole', patient, async () => {
+    const { daemon, file, until } = running
+    replace(file, cityDatabase())
+    await until(fra)
+    const whole = cityDatabase('paris')
+    const answers = await underLoad(daemon, async () => {
+      truncateSync(file)
+      for (let at = 0; at < whole.length; at += whole.length >> 3) {
+        appendFileSync(file, whole.subarray(at, at + (whole.length >> 3)))
+        await delay(250)
+      }
+      await until(par)
+    })
+    expect(answers).toEqual([fra, par])
+  })
+
+  test('a new configuration keeps the tables', patient, async () => {
+    const { site, daemon, file, until } = running
+    replace(file, cityDatabase())
+    await until(fra)
+    const answers = await underLoad(daemon, async () => {
+      const swaps = 'gslbd_bundle_swaps_total'
+      const before = (await daemon.metrics()).get(swaps)
+      site.write('README.md', 'A change that means nothing to answers.\n')
+      site.write('tenants/default/services/more.yaml', moreYaml)
+      await site.commit('one service more')
+      await site.push()
+      await waitUntil('the swap', async () => (await daemon.metrics()).get(swaps) !== before)
+    })
+    expect(answers).toEqual([fra])
+  })
 })
 
 const moreYaml = `apiVersion: gslb/v1
