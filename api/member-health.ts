@@ -17,9 +17,9 @@ export interface NodeView {
 }
 
 export interface KnownHealth {
-  /** This node's probes and the outside monitors, in one word. */
+  /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
   readonly healthy: boolean
-  /** 0 to 1; 1 while scoring is off. */
+  /** Of this node's probes, 0 to 1; 1 while scoring is off. */
   readonly score: number
   /** Of this node's probes; 0: too few. */
   readonly rttMs: number
@@ -29,7 +29,7 @@ export interface KnownHealth {
   readonly warmupPasses: number
   /** When the probes last had news; Unix epoch. 0: none yet. */
   readonly lastCheckedMs: number
-  /** This node among them. */
+  /** As each finds it: this node, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
 }
 

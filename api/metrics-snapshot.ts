@@ -6,6 +6,8 @@ export interface MetricsSnapshot {
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
   readonly health: HealthSnapshot
+  /** null: this node uses none. */
+  readonly isRedisUp: boolean | null
   /** Hits of response rules, by source. */
   readonly responseRules: ReadonlyMap<string, number>
   readonly scripts: { readonly benched: number; readonly killed: number }
@@ -50,8 +52,18 @@ export interface HealthSnapshot {
   readonly late: number
   readonly workerRestarts: number
   /** Enabled members of the active bundle. */
-  readonly membersHealthy: number
-  readonly membersUnhealthy: number
+  readonly members: MemberCounts
+  /** Members of whom outside monitors say something now. */
+  readonly signalled: { readonly healthy: number; readonly unhealthy: number }
+  /** Other nodes that were heard lately; null: this node is alone. */
+  readonly peers: number | null
+}
+
+export interface MemberCounts {
+  readonly healthy: number
+  readonly unhealthy: number
+  /** Healthy, but not through the warm-up gate. */
+  readonly warming: number
 }
 
 /** Rollouts and maintenance windows of the active bundle, by state. */

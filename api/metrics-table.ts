@@ -1,5 +1,8 @@
 // Every metric there is. Adding one means one row here and one field of the snapshot.
 import type { MetricsSnapshot, ThreadSnapshot } from './metrics-snapshot.ts'
+import { healthRows } from './metrics-health.ts'
+import { bounded, one } from './metrics-samples.ts'
+import type { Sample } from './metrics-samples.ts'
 import { scriptRows } from './metrics-scripts.ts'
 import { syncStates } from './operator-view.ts'
 
@@ -12,24 +15,16 @@ export interface MetricRow {
   readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
 }
 
-export interface Sample {
-  readonly value: number
-  readonly labels: Readonly<Record<string, string>>
-}
-
 /** Values of labels; anything else is counted as `other`, so that no client can add a series. */
 const known = {
   qtype: 'A NS CNAME SOA PTR HINFO MX TXT AAAA SRV DS DNSKEY SVCB HTTPS AXFR IXFR ANY CAA'.split(
     ' ',
   ),
   rcode: 'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED NOTAUTH BADVERS'.split(' '),
-  probe: 'tcp http icmp script webhook'.split(' '),
   rollout: 'pending running paused promoted rolled_back'.split(' '),
   window: 'scheduled active completed'.split(' '),
-  result: 'success failure timeout local-error'.split(' '),
 } as const
 
-const one = (value: number): Sample[] => [{ value, labels: {} }]
 const ifKnown = (value: number | null): Sample[] => (value === null ? [] : one(value))
 const total = (threads: readonly ThreadSnapshot[], read: (thread: ThreadSnapshot) => number) =>
   threads.reduce((sum, thread) => sum + read(thread), 0)
@@ -161,46 +156,6 @@ const tcp: readonly MetricRow[] = [
         value,
         labels: { event },
       })),
-  },
-]
-
-const health: readonly MetricRow[] = [
-  {
-    name: 'gslbd_probes_total',
-    type: 'counter',
-    help: 'Health probes that ended, by type and result.',
-    labels: ['type', 'result'],
-    read: ({ health }) =>
-      Object.entries(health.probes).flatMap(([type, results]) =>
-        bounded(results, known.result).map(([result, value]) => ({
-          value,
-          labels: { type: known.probe.includes(type) ? type : 'other', result },
-        })),
-      ),
-  },
-  {
-    name: 'gslbd_probes_late_total',
-    type: 'counter',
-    help: 'Probes that began later than planned: the node has more to probe than it manages.',
-    labels: [],
-    read: ({ health }) => one(health.late),
-  },
-  {
-    name: 'gslbd_probe_worker_restarts_total',
-    type: 'counter',
-    help: 'Health workers that ended by themselves and were replaced.',
-    labels: [],
-    read: ({ health }) => one(health.workerRestarts),
-  },
-  {
-    name: 'gslbd_members',
-    type: 'gauge',
-    help: 'Enabled members of the active bundle, by verdict.',
-    labels: ['health'],
-    read: ({ health: { membersHealthy, membersUnhealthy } }) => [
-      { value: membersHealthy, labels: { health: 'healthy' } },
-      { value: membersUnhealthy, labels: { health: 'unhealthy' } },
-    ],
   },
 ]
 
@@ -343,7 +298,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...scriptRows,
   ...threads,
   ...tcp,
-  ...health,
+  ...healthRows,
   ...overlays,
   ...geo,
   ...bundle,
@@ -366,17 +321,4 @@ function sumBy(
     }
   }
   return bounded(sums, known[label]).map(([name, value]) => ({ value, labels: { [label]: name } }))
-}
-
-/** Unknown names are added up under `other`. */
-function bounded(
-  counts: Readonly<Record<string, number>>,
-  names: readonly string[],
-): [name: string, count: number][] {
-  const sums = new Map<string, number>()
-  for (const [name, count] of Object.entries(counts)) {
-    const key = names.includes(name) ? name : 'other'
-    sums.set(key, (sums.get(key) ?? 0) + count)
-  }
-  return [...sums]
 }

@@ -5,7 +5,6 @@ import { Writable } from 'node:stream'
 import { Passwords, passwordFault } from '#api/auth/passwords.ts'
 import { defaultTenant } from '#api/caller.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
@@ -22,7 +21,6 @@ export interface Answers {
 /** Errors: a sentence. Nothing is asked when there is an account already. */
 export async function createAdmin(
   settings: Settings,
-  log: Log,
   ask: () => Promise<Answers>,
 ): Promise<Result<string, string>> {
   // A node that runs holds the embedded database.
@@ -33,16 +31,13 @@ export async function createAdmin(
     const state = createNodeState({
       dataDir: settings.dataDir,
       databaseUrl: settings.database.url,
-      redisUrl: '',
       clock: systemClock,
-      log,
       prepare: async () => undefined,
     })
-    if (!state.ok) return state
     try {
-      return await createFirst(state.value, settings.auth.bcryptCost, ask)
+      return await createFirst(state, settings.auth.bcryptCost, ask)
     } finally {
-      await state.value.close()
+      await state.close()
     }
   } finally {
     if (held?.ok === true) held.value.release()

@@ -1,6 +1,5 @@
 // The whole daemon, put together: data directory, key, node, Git side, API, jobs; and taken apart
 // again.
-import { hostname } from 'node:os'
 import { createGitopsControl } from '#gitops/control.ts'
 import type { GitopsControl } from '#gitops/control.ts'
 import { originPath } from '#gitops/options.ts'
@@ -17,8 +16,7 @@ import { BundleStore } from '#runtime/bundle-store.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import { DnsNode } from '#runtime/node.ts'
 import { RumStore } from '#runtime/rum-store.ts'
-import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
-import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from './data-dir.ts'
 import type { DataDir } from './data-dir.ts'
 import type { ProcessLog } from './log.ts'
@@ -34,6 +32,7 @@ import { createOperatorView } from './operator-view.ts'
 import { RecordAlarm } from './record-alarm.ts'
 import { changedSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
+import { openEphemeralState } from './ephemeral-state.ts'
 import { ThreadLoad } from './thread-load.ts'
 
 export interface Daemon {
@@ -66,17 +65,28 @@ export async function startDaemon(
   const dataDir = openDataDirToServe(settings.dataDir)
   if (!dataDir.ok) return dataDir
   const prepared = await prepare()
-  const key = prepared.ok ? openNodeKey(settings.dataDir) : prepared
-  if (!key.ok) {
+  const opened = prepared.ok ? openKeyAndState(settings, log) : prepared
+  if (!opened.ok) {
     dataDir.value.release()
-    return key
+    return opened
   }
-  const running = new RunningDaemon(settings, log, dataDir.value, key.value)
+  const { key, shared } = opened.value
+  const running = new RunningDaemon(settings, log, dataDir.value, key, shared)
   const started = await running.start()
   if (started.ok) return ok(running)
   log.error({}, started.error)
   await running.stop()
   return started
+}
+
+function openKeyAndState(
+  settings: Settings,
+  log: ProcessLog,
+): Result<{ readonly key: NodeKey; readonly shared: EphemeralState }, string> {
+  const key = openNodeKey(settings.dataDir)
+  if (!key.ok) return key
+  const shared = openEphemeralState(settings, log)
+  return shared.ok ? ok({ key: key.value, shared: shared.value }) : shared
 }
 
 class RunningDaemon implements Daemon {
@@ -85,8 +95,8 @@ class RunningDaemon implements Daemon {
   readonly #dataDir: DataDir
   readonly #key: NodeKey
   readonly #store: BundleStore
+  readonly #shared: EphemeralState
   readonly #health: HealthMonitor | null
-  readonly #signals: HealthSignals
   readonly #geo: NodeGeo
   readonly #node: DnsNode
   readonly #load = new ThreadLoad(systemClock)
@@ -102,17 +112,21 @@ class RunningDaemon implements Daemon {
   dnsPort = 0
   apiPort: number | null = null
 
-  constructor(settings: Settings, log: ProcessLog, dataDir: DataDir, key: NodeKey) {
+  constructor(
+    settings: Settings,
+    log: ProcessLog,
+    dataDir: DataDir,
+    key: NodeKey,
+    shared: EphemeralState,
+  ) {
     this.#settings = settings
     this.#log = log
     this.#dataDir = dataDir
     this.#key = key
     this.#store = new BundleStore(dataDir.path)
     const clock = systemClock
-    const health = createNodeHealth(settings, log, process.env)
-    this.#health = health?.monitor ?? null
-    // With health checks off every member counts as healthy, whatever outside monitors say.
-    this.#signals = health?.signals ?? createMemoryHealthSignals(clock)
+    this.#shared = shared
+    this.#health = createNodeHealth(settings, shared, log, process.env)
     this.#geo = createNodeGeo(settings, log)
     const { dns } = settings
     this.#node = new DnsNode({
@@ -284,6 +298,7 @@ class RunningDaemon implements Daemon {
       node: this.#node,
       gitops,
       health: this.#health,
+      shared: this.#shared.status,
       load: this.#load,
       canKeep: () => this.#dataDir.fault() === null,
       clock: systemClock,
@@ -296,8 +311,12 @@ class RunningDaemon implements Daemon {
       view,
       config: gitops.config,
       configWriter: gitops,
-      memberHealth: createMemberHealthView(this.#health, hostname(), systemClock),
-      healthSignals: this.#signals,
+      memberHealth: createMemberHealthView(
+        this.#health,
+        this.#settings.state.nodeName,
+        systemClock,
+      ),
+      shared: this.#shared,
       overlays: {
         rollout: (uid) => this.#node.overlays().rollouts.find((one) => one.uid === uid),
       },
@@ -339,6 +358,7 @@ class RunningDaemon implements Daemon {
     await this.#activations
     await this.#geo.source.stop()
     await this.#node.stop()
+    this.#shared.close()
     this.#dataDir.release()
     this.#log.info({}, 'gslbd has stopped')
   }

@@ -45,20 +45,27 @@ function known(
   node: string,
   lastCheckedMs: number,
 ): KnownHealth {
-  const probed = monitor.healthOf(uid, ipAddress)
   const signal = monitor.signalOf(uid)
-  const healthy = blend(externalSignalMode, probed?.healthy ?? true, signal)
-  if (probed === undefined) return unprobed(node, healthy)
-  const { score, rttMs, isWarming, warmupPasses } = probed
+  const blended = (probe: boolean): boolean => blend(externalSignalMode, probe, signal)
+  const own = monitor.ownHealthOf(uid, ipAddress)
+  const routed = monitor.healthOf(uid, ipAddress)
+  if (own === undefined || routed === undefined) return unprobed(node, blended(true))
+  const { score, rttMs, isWarming, warmupPasses } = own
+  const peers = monitor.peersOf(uid, ipAddress)
   return {
-    healthy,
+    healthy: blended(routed.healthy),
     score,
     rttMs,
     // A node that is alone measures nothing global.
-    globalRttMs: null,
+    globalRttMs: peers === null ? null : routed.rttMs,
     isWarming,
     warmupPasses,
     lastCheckedMs,
-    nodes: [{ node, healthy, score }],
+    // The outside monitors' words are the same everywhere.
+    nodes: [{ node, healthy: own.healthy, score }, ...(peers ?? [])].map((one) => ({
+      node: one.node,
+      healthy: blended(one.healthy),
+      score: one.score,
+    })),
   }
 }

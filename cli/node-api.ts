@@ -17,7 +17,7 @@ import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import type { Io } from './command.ts'
 import type { ProcessLog } from './log.ts'
@@ -35,7 +35,7 @@ export interface NodeApiParts {
   readonly config: ConfigView
   readonly configWriter: ConfigWriter
   readonly memberHealth: MemberHealthView
-  readonly healthSignals: HealthSignals
+  readonly shared: EphemeralState
   readonly overlays: OverlayView
   readonly env: Io['env']
 }
@@ -53,16 +53,12 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (!secrets.ok) return secrets
   const weakness = weakKey(secrets.value)
   if (weakness !== undefined) log.warn({}, weakness)
-  const opened = createNodeState({
+  const state = createNodeState({
     dataDir: settings.dataDir,
     databaseUrl: settings.database.url,
-    redisUrl: settings.redis.url,
     clock: systemClock,
-    log,
     prepare: (persistent) => ensureRoles(persistent, log),
   })
-  if (!opened.ok) return opened
-  const state = opened.value
   const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
   const ports = portsOf(parts, secrets.value, state, audit)
   const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
@@ -84,13 +80,14 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
 function portsOf(
   parts: NodeApiParts,
   { apiKey, secretKey }: NodeSecrets,
-  { persistent, ephemeral }: NodeState,
+  { persistent }: NodeState,
   audit: ApiPorts['audit'],
 ): ApiPorts {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, healthSignals, overlays } = parts
+  const { memberHealth, overlays } = parts
+  const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = persistent
-  const { sessions, loginAttempts } = ephemeral
+  const { sessions, loginAttempts } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const { allowScriptChecks, webhookAllowedHosts } = settings.health
   return {

@@ -7,25 +7,20 @@ import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import { createHealthView } from '#runtime/health/view.ts'
 import { spawnHealthWorker } from '#runtime/health/worker-keeper.ts'
 import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
-import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
-import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
 import type { Settings } from './settings.ts'
 
-export interface NodeHealth {
-  readonly monitor: HealthMonitor
-  /** Where outside monitors post. */
-  readonly signals: HealthSignals
-}
-
 /**
+ * @param shared brings the words of outside monitors, and through Redis those of other nodes
  * @param environment of the process, for scripts
  * @returns null when health checks are off: every member then counts as healthy (document A)
  */
 export function createNodeHealth(
-  { dataDir, health, state }: Settings,
+  { dataDir, health, state, redis }: Settings,
+  shared: EphemeralState,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
-): NodeHealth | null {
+): HealthMonitor | null {
   if (!health.enabled) return null
   const { allowScriptChecks, webhookAllowedHosts } = health
   const probeSettings = {
@@ -40,12 +35,11 @@ export function createNodeHealth(
     clock,
     spawn: () => spawnHealthWorker(probeSettings),
   })
-  const signals = createMemoryHealthSignals(clock)
-  const monitor = createHealthView({
+  return createHealthView({
     local,
-    signals,
+    signals: shared.healthSignals,
     // Without a bus between nodes each is alone, and every policy comes to its own view.
-    peers: null,
+    peers: redis.url === '' ? null : { node: state.nodeName, bus: shared.peerHealth },
     policy: state.healthPolicy,
     quorumMinPercent: state.quorumMinPercent,
     clock,
@@ -57,5 +51,4 @@ export function createNodeHealth(
     },
     log,
   })
-  return { monitor, signals }
 }

@@ -2,11 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
+import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Log } from '#lib/log.ts'
-import { createEphemeral } from '#state/ephemeral.ts'
-import type { EphemeralState } from '#state/ephemeral.ts'
 import { createPersistent } from '#state/persistent.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
@@ -14,7 +11,6 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 export interface NodeState {
   /** Each port opens the database when it is first called. */
   readonly persistent: Pick<PersistentState, PersistentPort>
-  readonly ephemeral: EphemeralState
   /** Errors: a sentence that says what to do. */
   readonly open: () => Promise<Result<PersistentState, string>>
   /** There is something to open: this is not the first start. */
@@ -29,22 +25,13 @@ export interface NodeStateOptions {
   readonly dataDir: string
   /** Empty: PGlite in the data directory. */
   readonly databaseUrl: string
-  /** Empty: in memory. */
-  readonly redisUrl: string
   readonly clock: Clock
-  readonly log: Log
   /** Runs when the database was opened, before anybody else uses it. */
   readonly prepare: (state: PersistentState) => Promise<void>
 }
 
-/** What all keys of this program in Redis begin with. */
-const redisPrefix = 'gslbd:'
-
-/** Errors: a sentence that names the setting. */
-export function createNodeState(options: NodeStateOptions): Result<NodeState, string> {
-  const { dataDir, databaseUrl, redisUrl, clock, log, prepare } = options
-  const ephemeral = createEphemeral({ url: redisUrl, prefix: redisPrefix, clock, log })
-  if (!ephemeral.ok) return ephemeral
+export function createNodeState(options: NodeStateOptions): NodeState {
+  const { dataDir, databaseUrl, clock, prepare } = options
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
     (opening ??= createPersistent({ url: databaseUrl, dataDir, node: '', clock }).then(
@@ -55,17 +42,15 @@ export function createNodeState(options: NodeStateOptions): Result<NodeState, st
       },
     ))
   const ports = persistentPorts.map((name) => [name, whenOpen(open, name)])
-  return ok({
+  return {
     persistent: Object.fromEntries(ports) as NodeState['persistent'],
-    ephemeral: ephemeral.value,
     open,
     exists: () => databaseUrl !== '' || existsSync(join(dataDir, 'database')),
     close: async () => {
       const opened = await opening
       if (opened?.ok === true) await opened.value.close()
-      ephemeral.value.close()
     },
-  })
+  }
 }
 
 type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>

@@ -1,5 +1,10 @@
 // What the parts of a daemon say of themselves, joined into what the API shows.
-import type { MetricsSnapshot, OverlaySnapshot, ThreadSnapshot } from '#api/metrics-snapshot.ts'
+import type {
+  HealthSnapshot,
+  MetricsSnapshot,
+  OverlaySnapshot,
+  ThreadSnapshot,
+} from '#api/metrics-snapshot.ts'
 import { createMetrics } from '#api/metrics.ts'
 import type { GitopsStatus, OperatorView, SyncState } from '#api/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
@@ -8,6 +13,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import type { DnsNode } from '#runtime/node.ts'
+import type { EphemeralStatus } from '#state/ephemeral.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
 export interface ViewParts {
@@ -15,6 +21,7 @@ export interface ViewParts {
   readonly gitops: GitopsControl
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
+  readonly shared: () => EphemeralStatus
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
   /** false: the data directory cannot be written, so a restart would serve what it holds. */
@@ -34,12 +41,14 @@ export function createOperatorView(parts: ViewParts): OperatorView {
   }
 }
 
-function overall({ node, gitops, canKeep }: ViewParts): 'ok' | 'degraded' | 'starting' {
+function overall({ node, gitops, canKeep, shared }: ViewParts): 'ok' | 'degraded' | 'starting' {
   const { active, refused, expired, isStored } = node.status()
   if (active === null) return 'starting'
   const { sync } = gitops.status()
   const isBehind = sync === 'held' || sync === 'unreachable'
-  const needsSomebody = refused !== null || expired || !isStored || !canKeep() || isBehind
+  const isAlone = shared().state === 'away'
+  const needsSomebody =
+    refused !== null || expired || !isStored || !canKeep() || isBehind || isAlone
   return needsSomebody ? 'degraded' : 'ok'
 }
 
@@ -80,7 +89,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
 function snapshot(parts: ViewParts): MetricsSnapshot {
   const { node, gitops, health } = parts
   const { active, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
-  const members = node.memberHealth()
+  const redis = parts.shared()
   const stats = health?.stats()
   const tcp = node.tcpStats
   const git = gitops.status()
@@ -96,9 +105,11 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       probes: stats === undefined ? {} : { ...stats.probes },
       late: stats?.late ?? 0,
       workerRestarts: stats?.workerRestarts ?? 0,
-      membersHealthy: members.healthy,
-      membersUnhealthy: members.unhealthy,
+      members: node.memberHealth(),
+      signalled: countSignalled(health),
+      peers: health?.peers()?.length ?? null,
     },
+    isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),
     scripts: node.scriptStatus(),
     overlays: overlaySnapshot(parts),
@@ -125,6 +136,15 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       commitToActiveSeconds: parts.commitToActiveSeconds(),
     },
   }
+}
+
+function countSignalled(health: HealthMonitor | null): HealthSnapshot['signalled'] {
+  const counts = { healthy: 0, unhealthy: 0 }
+  for (const memberUid of health?.signalled() ?? []) {
+    if (health?.signalOf(memberUid) === true) counts.healthy++
+    else counts.unhealthy++
+  }
+  return counts
 }
 
 function overlaySnapshot({ node }: ViewParts): OverlaySnapshot {

@@ -183,14 +183,17 @@ export const SettingsFile = Type.Object(
           'alone. An address with a password belongs in GSLB_DATABASE_URL.',
       }),
     }),
-    redis: section('What may be forgotten and all nodes share: sessions, failed logins.', {
-      url: text(2_000, {
-        default: '',
-        description:
-          'redis:// or rediss:// address. Empty: the memory of this process. An address with a ' +
-          'password belongs in GSLB_REDIS_URL.',
-      }),
-    }),
+    redis: section(
+      'What may be forgotten and all nodes share: sessions, failed logins, what each finds of members.',
+      {
+        url: text(2_000, {
+          default: '',
+          description:
+            'redis:// or rediss:// address. Empty: the memory of this process. An address with a ' +
+            'password belongs in GSLB_REDIS_URL.',
+        }),
+      },
+    ),
     gitops,
     health: section('Health probes.', {
       enabled: boolean({
@@ -223,6 +226,14 @@ export const SettingsFile = Type.Object(
       quorumMinPercent: integer(1, 100, {
         default: 51,
         description: 'Share of the nodes that must say healthy under `global-quorum`, in percent.',
+      }),
+      nodeName: text(253, {
+        pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$',
+        'x-default': "the machine's host name",
+        'x-expected': 'letters, digits, dots, dashes and underscores',
+        description:
+          'Name of this node to the others and in the API. No two nodes that share a ' +
+          '`redis.url` may have the same.',
       }),
     }),
     geoip: section('Where clients are. [More](../operations/geo-data.md).', {

@@ -1,6 +1,6 @@
 // The settings of this process: flags before environment before file before defaults.
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
@@ -69,6 +69,7 @@ export interface Settings {
     readonly healthPolicy: HealthPolicy
     /** 1 to 100. */
     readonly quorumMinPercent: number
+    readonly nodeName: string
   }
   /** undefined: no such database. */
   readonly geoip: { readonly dbPath: string | undefined }
@@ -88,6 +89,7 @@ export const overrides = [
   { key: 'gitops.url', env: 'GSLB_GITOPS_URL', flag: undefined },
   { key: 'logging.format', env: 'GSLB_LOG_FORMAT', flag: 'log-format' },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
+  { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
 ] as const
 export type SettingFlag = NonNullable<(typeof overrides)[number]['flag']>
@@ -178,6 +180,7 @@ function settle(file: SettingValues, outside: SettingValues, fileDirectory: stri
     }
     if (row.leaf['x-kind'] === 'duration') value = milliseconds(String(value))
     if (row.key === 'dns.threads') value ??= availableParallelism()
+    if (row.key === 'state.nodeName') value ??= hostname()
     if (row.key === 'gitops.allowedSigners')
       value ??= join(settings['dataDir'] as string, 'allowed_signers')
     place(settings, row, value)

@@ -207,17 +207,21 @@ function memberOfUid({ memberUid: column }: Bundle, memberUid: string): number {
   return at < 0 ? -1 : at / 16
 }
 
-/** How many enabled members may answer, and how many may not. */
-export function countHealth(
-  bundle: Bundle,
-  state: RoutingState,
-): { readonly healthy: number; readonly unhealthy: number } {
-  let healthy = 0
-  let unhealthy = 0
+/** Enabled members. Whom a maintenance window holds out is counted as any other. */
+export interface HealthCounts {
+  readonly healthy: number
+  readonly unhealthy: number
+  /** Healthy, but not through the warm-up gate. */
+  readonly warming: number
+}
+
+export function countHealth(bundle: Bundle, state: RoutingState): HealthCounts {
+  let [healthy, unhealthy, warming] = [0, 0, 0]
   for (let member = 0; member < bundle.counts.members; member++) {
     if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
-    if (state.memberHealthy[member] === 1) healthy++
-    else unhealthy++
+    if (state.memberHealthy[member] !== 1) unhealthy++
+    else if ((state.memberOut[member]! & MemberOut.Warming) !== 0) warming++
+    else healthy++
   }
-  return { healthy, unhealthy }
+  return { healthy, unhealthy, warming }
 }

@@ -16,6 +16,7 @@ import type { BundleStore } from './bundle-store.ts'
 import { GeoLink } from './geo-link.ts'
 import type { GeoFeed } from './geo-link.ts'
 import { countHealth } from './health-link.ts'
+import type { HealthCounts } from './health-link.ts'
 import type { HealthMonitor } from './health/monitor.ts'
 import { LiveState } from './live-state.ts'
 import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
@@ -293,10 +294,9 @@ export class DnsNode {
     return this.#threads.tcpStats
   }
 
-  memberHealth(): { readonly healthy: number; readonly unhealthy: number } {
-    const { bundle, state } = this.#serving ?? {}
-    if (bundle === undefined || state === undefined) return { healthy: 0, unhealthy: 0 }
-    return countHealth(bundle, state)
+  memberHealth(): HealthCounts {
+    if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0 }
+    return countHealth(this.#serving.bundle, this.#serving.state)
   }
 
   get responseHits(): ResponseHitCounts {

@@ -1,4 +1,4 @@
-// Whether this version can answer from a bundle: it loads, is the named one, and has no unknown step.
+// Whether this version can answer from a bundle: it loads, is the named one, and has known steps.
 import { serviceCell } from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { NodeCell } from '#bundle/cells.ts'

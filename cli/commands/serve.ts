@@ -43,13 +43,13 @@ export const serve: Command = {
       io.err(`${settings.error.join('\n')}\n`)
       return Exit.ErrorsFound
     }
-    const log = createLog(settings.value.logging, io.out, io.lostLines)
     if (isFirstAccount) {
-      const created = await createAdmin(settings.value, log, askOnTerminal)
+      const created = await createAdmin(settings.value, askOnTerminal)
       if (created.ok) io.out(`${created.value}\n`)
       else io.err(`gslbd: ${created.error}\n`)
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
+    const log = createLog(settings.value.logging, io.out, io.lostLines)
     const ended = await runUntilSignal(() => startDaemon(settings.value, log), log, read)
     if (ended.ok) return Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)

@@ -202,7 +202,7 @@ class HealthView implements HealthMonitor {
     )
   }
 
-  /** Replaces what the table says by what the bus knows; a bus that is away tells when it is back. */
+  /** What the table says becomes what the bus knows; one that is away tells when it is back. */
   async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
     const backlog: PeerUpdate[] = []
     this.#backlog = backlog

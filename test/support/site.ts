@@ -15,6 +15,8 @@ export interface SiteSettings {
   readonly geoip?: object
   readonly asn?: object
   readonly latency?: object
+  readonly state?: object
+  readonly redis?: object
   readonly logging?: object
 }
 

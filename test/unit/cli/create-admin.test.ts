@@ -2,7 +2,6 @@ import { afterEach, expect, test } from 'vitest'
 import { createAdmin } from '#cli/create-admin.ts'
 import { loadSettings } from '#cli/settings.ts'
 import type { Settings } from '#cli/settings.ts'
-import { silentLog } from '#test/support/api-ports.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const directories: string[] = []
@@ -19,9 +18,9 @@ function settingsOf(): Settings {
 test('creates the first account and then nothing more, without asking', async () => {
   const settings = settingsOf()
   const answers = { email: 'ann@example.com', password: 'correct horse' }
-  const first = await createAdmin(settings, silentLog, async () => answers)
+  const first = await createAdmin(settings, async () => answers)
   expect(first).toEqual({ ok: true, value: 'ann@example.com is system administrator' })
-  const second = await createAdmin(settings, silentLog, async () => {
+  const second = await createAdmin(settings, async () => {
     throw new Error('asked')
   })
   expect(second).toMatchObject({
@@ -36,7 +35,7 @@ test.each([
 ])(
   'refuses %s',
   async (_what, answers, sentence) => {
-    const created = await createAdmin(settingsOf(), silentLog, async () => answers)
+    const created = await createAdmin(settingsOf(), async () => answers)
     expect(created.ok ? '' : created.error).toContain(sentence)
   },
   60_000,

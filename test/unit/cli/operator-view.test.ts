@@ -61,7 +61,7 @@ function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecor
   return { channel: 'main', seq, digest, previous: '', commit: '', issuedAtMs, expiresAtMs }
 }
 
-async function bench(disk = { isWritable: true }) {
+async function bench(disk = { isWritable: true }, bus: { state: 'up' | 'away' } = { state: 'up' }) {
   const dataDir = tempDir()
   const key = openNodeKey(dataDir)
   if (!key.ok) throw new Error(key.error)
@@ -95,6 +95,7 @@ async function bench(disk = { isWritable: true }) {
     geo: () => [],
     gitops,
     health: null,
+    shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
     canKeep: () => disk.isWritable,
     clock,
@@ -173,6 +174,17 @@ test('a publication that is refused shows as degraded until a good one comes', a
   await publish(6, now())
   expect(view.health().status).toBe('ok')
   expect(view.gitops().node.refused).toBeNull()
+})
+
+test('a Redis that is not reached is degraded, until it is', async () => {
+  const bus: { state: 'up' | 'away' } = { state: 'away' }
+  const { view, publish, now } = await bench(undefined, bus)
+  await publish(1, now())
+  expect(view.health().status).toBe('degraded')
+  expect(await view.metrics()).toContain('gslbd_redis_up 0')
+  bus.state = 'up'
+  expect(view.health().status).toBe('ok')
+  expect(await view.metrics()).toContain('gslbd_redis_up 1')
 })
 
 test('a data directory that cannot be written is degraded, until it can be', async () => {

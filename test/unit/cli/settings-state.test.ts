@@ -15,6 +15,7 @@ const rows: readonly [string, string][] = [
   ['state: { healthPolicy: local-onli }', 'did you mean "local-only"?'],
   ['state: { quorumMinPercent: 101 }', 'write a whole number from 1 to 100'],
   ['state: { quorumMinPercent: 0 }', 'write a whole number from 1 to 100'],
+  ['state: { nodeName: "fra 1" }', 'letters, digits, dots, dashes and underscores'],
 ]
 test.each(rows)('%s is refused', (text, part) => {
   const read = readSettingsText(text, 'f')

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -70,7 +70,11 @@ describe('defaults', () => {
           allowedSigners: resolve('./data/allowed_signers'),
         },
         health: { enabled: false, allowScriptChecks: false, webhookAllowedHosts: [] },
-        state: { healthPolicy: 'local-or-global-fallback', quorumMinPercent: 51 },
+        state: {
+          healthPolicy: 'local-or-global-fallback',
+          quorumMinPercent: 51,
+          nodeName: hostname(),
+        },
         geoip: { dbPath: undefined },
         asn: { dbPath: undefined },
         latency: { geoipDBPath: undefined },
