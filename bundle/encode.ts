@@ -12,12 +12,12 @@ import type { BundleCounts, Manifest } from './manifest.ts'
 import type { BundleModel, ServiceModel } from './model.ts'
 import { deepestName } from './name-depth.ts'
 import { overlayColumns } from './overlay-columns.ts'
-import { poolColumns } from './pool-columns.ts'
+import { poolColumns, PoolMemory } from './pool-columns.ts'
 import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
 import { ResponseColumns } from './response-columns.ts'
-import { sortedByUid, uidColumn } from './rows.ts'
+import { RowMemory } from './rows.ts'
 import { StringTable } from './string-table.ts'
-import { zoneColumns } from './zone-columns.ts'
+import { ZoneMemory } from './zone-columns.ts'
 
 export interface EncodedBundle {
   /** The whole file, not signed, in a SharedArrayBuffer. */
@@ -28,36 +28,53 @@ export interface EncodedBundle {
 }
 
 /**
+ * What an encoding leaves for the next one of nearly the same model. The octets do not depend on it;
+ * a model that was encoded must not change.
+ */
+export class EncoderMemory {
+  readonly pools = new PoolMemory()
+  readonly services = new RowMemory<ServiceModel, ServiceModel>()
+  readonly zones = new ZoneMemory()
+}
+
+/**
  * @param codeOf strategy name to the `Algorithm` of its cell, -1 when it needs a policy; names are
  *   checked by the compiler
  */
 export function encodeBundle(
   model: BundleModel,
   codeOf: (algorithm: string) => number,
+  memory = new EncoderMemory(),
 ): EncodedBundle {
   const strings = new StringTable()
   const endpoints = new EndpointTable(model.routing)
   const ranges = new ClientRangeColumns()
   const mapTableRow = ranges.add(model.routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
-  const pools = poolColumns(model.pools, { strings, endpoints, ranges })
+  const pools = poolColumns(model.pools, memory.pools, { strings, endpoints, ranges })
   const policies = new PolicyTable(strings, pools.indexOfPool)
-  const order = sortedByUid(model.services)
+  const services = memory.services.rowsOf(model.services, (service) => service)
+  const order = services.rows
   const responses = new ResponseColumns(model.responseRules, strings)
-  const zones = zoneColumns(model, order, (seed) => responses.indexUnder(seed) !== undefined)
-  const { nodeRow } = zones.columns
-  for (const [i, service] of order.entries()) {
+  const isGoodSeed = (seed: number): boolean => responses.indexUnder(seed) !== undefined
+  const zones = memory.zones.columns(model, order, isGoodSeed)
+  const nodeRow = zones.columns.nodeRow.slice()
+  for (let i = 0; i < order.length; i++) {
+    const service = order[i]!
+    const poolRow = service.pool < 0 ? -1 : pools.indexOfPool[service.pool]!
     const row = zones.serviceNode[i]! * NodeCell.Words
-    nodeRow[row + NodeCell.Pool] = service.pool < 0 ? 0 : pools.indexOfPool[service.pool]! + 1
+    nodeRow[row + NodeCell.Pool] = poolRow + 1
     nodeRow[row + NodeCell.TtlSeconds] = service.ttlSeconds
-    const pool = model.pools[service.pool]
-    const hasGeoRules = pool !== undefined && pool.geoRules.v4.length + pool.geoRules.v6.length > 0
+    const hasGeoRules = poolRow >= 0 && pools.columns.poolNetworks[poolRow]! > 0
     const code = isPlain(service, hasGeoRules) ? codeOf(service.algorithm) : -1
     nodeRow[row + NodeCell.Algorithm] = code >= 0 ? code : policies.codeOf(service)
   }
   const columns: BundleColumns = {
     ...zones.columns,
-    ...serviceColumns(order, zones.serviceNode, strings),
+    nodeRow,
+    serviceNode: zones.serviceNode,
+    serviceUid: services.uids,
+    ...serviceTexts(order, strings),
     ...pools.columns,
     ...ranges.columns(),
     policyRow: policies.rows(),
@@ -79,14 +96,8 @@ export function encodeBundle(
   return assemble(columns, counts, zones.nameSeed, model.commit)
 }
 
-function serviceColumns(
-  order: readonly ServiceModel[],
-  serviceNode: Uint32Array,
-  strings: StringTable,
-) {
+function serviceTexts(order: readonly ServiceModel[], strings: StringTable) {
   return {
-    serviceUid: uidColumn(order),
-    serviceNode,
     serviceName: Uint32Array.from(order, ({ name }) => strings.add(name)),
     serviceTenant: Uint32Array.from(order, ({ tenant }) => strings.add(tenant)),
   }

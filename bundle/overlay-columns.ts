@@ -9,7 +9,7 @@ import type { StringTable } from './string-table.ts'
 /** Where the encoder has put the pools of the model. */
 export interface PlacedPools {
   /** Row of the pool at a position of the model. */
-  readonly indexOfPool: readonly number[]
+  readonly indexOfPool: Uint32Array
   readonly columns: { readonly poolMemberStart: Uint32Array; readonly poolCount4: Uint32Array }
 }
 

@@ -7,7 +7,7 @@ import { MemberExtraRows } from './member-extra.ts'
 import type { MemberModel, PoolModel } from './model.ts'
 import { placeCode } from './routing-columns.ts'
 import type { EndpointTable } from './routing-columns.ts'
-import { addressOctets, sortedByUid, uidColumn, writeUid } from './rows.ts'
+import { addressOctets, copyOctets, RowMemory, writeUid } from './rows.ts'
 import type { StringTable } from './string-table.ts'
 
 /** Where the columns of pools put what is not theirs. */
@@ -17,20 +17,38 @@ export interface PoolParts {
   readonly ranges: ClientRangeColumns
 }
 
-export function poolColumns(pools: readonly PoolModel[], parts: PoolParts) {
+/** What a pool's rows say by themselves, whatever other pools there are. */
+interface PoolRow {
+  /** IPv4 before IPv6; within a family the order of the file, which breaks ties in routing. */
+  readonly members: readonly MemberRow[]
+  readonly memberUids: Uint8Array
+  readonly count4: number
+  /** Canonical JSON; '' when there is none. */
+  readonly healthCheck: string
+}
+
+interface MemberRow {
+  readonly member: MemberModel
+  readonly octets: Uint8Array
+  readonly place: number
+}
+
+export class PoolMemory extends RowMemory<PoolModel, PoolRow> {}
+
+export function poolColumns(pools: readonly PoolModel[], memory: PoolMemory, parts: PoolParts) {
   const { strings, endpoints } = parts
-  const order = sortedByUid(pools)
-  const memberCount = order.reduce((sum, pool) => sum + pool.members.length, 0)
+  const { positions, rowAt, uids, rows } = memory.rowsOf(pools, poolRow)
+  const memberCount = rows.reduce((sum, { members }) => sum + members.length, 0)
   const columns = {
-    poolUid: uidColumn(order),
-    poolName: new Uint32Array(order.length),
-    poolTenant: new Uint32Array(order.length),
-    poolMemberStart: new Uint32Array(order.length),
-    poolCount4: new Uint32Array(order.length),
-    poolCount6: new Uint32Array(order.length),
-    poolHealthCheck: new Uint32Array(order.length),
-    poolMinHealthy: new Uint32Array(order.length),
-    poolNetworks: new Uint32Array(order.length),
+    poolUid: uids,
+    poolName: new Uint32Array(pools.length),
+    poolTenant: new Uint32Array(pools.length),
+    poolMemberStart: new Uint32Array(pools.length),
+    poolCount4: new Uint32Array(pools.length),
+    poolCount6: new Uint32Array(pools.length),
+    poolHealthCheck: new Uint32Array(pools.length),
+    poolMinHealthy: new Uint32Array(pools.length),
+    poolNetworks: new Uint32Array(pools.length),
     memberUid: new Uint8Array(memberCount * 16),
     memberPool: new Uint32Array(memberCount),
     memberAddress: new Uint8Array(memberCount * 4),
@@ -43,26 +61,25 @@ export function poolColumns(pools: readonly PoolModel[], parts: PoolParts) {
     memberPlace: new Uint16Array(memberCount),
     memberEndpoint: new Uint32Array(memberCount),
   }
-  const positions = new Map<PoolModel, number>()
   const octets6: Uint8Array[] = []
   const extra = new MemberExtraRows(strings)
   let row = 0
-  for (const [poolIndex, pool] of order.entries()) {
-    positions.set(pool, poolIndex)
-    const check = pool.healthCheck as unknown as Json
+  for (let poolIndex = 0; poolIndex < pools.length; poolIndex++) {
+    const pool = pools[positions[poolIndex]!]!
+    const { members, memberUids, count4, healthCheck } = rows[poolIndex]!
     columns.poolName[poolIndex] = strings.add(pool.name)
     columns.poolTenant[poolIndex] = strings.add(pool.tenant)
-    columns.poolHealthCheck[poolIndex] = check === null ? 0 : strings.add(canonicalJson(check))
+    columns.poolHealthCheck[poolIndex] = strings.add(healthCheck)
     columns.poolMinHealthy[poolIndex] = pool.minHealthy
     columns.poolMemberStart[poolIndex] = row
-    const members = byFamily(pool.members)
-    columns.poolNetworks[poolIndex] = networksOf(pool, members.order, row, parts.ranges)
-    columns.poolCount4[poolIndex] = members.count4
-    columns.poolCount6[poolIndex] = members.order.length - members.count4
-    for (const { member, octets } of members.order) {
-      writeUid(columns.memberUid, row * 16, member.uid)
+    columns.poolNetworks[poolIndex] = networksOf(pool, members, row, parts.ranges)
+    columns.poolCount4[poolIndex] = count4
+    columns.poolCount6[poolIndex] = members.length - count4
+    copyOctets(columns.memberUid, row * 16, memberUids, 0, memberUids.length)
+    for (const { member, octets, place } of members) {
       columns.memberPool[row] = poolIndex
-      columns.memberAddress.set(octets.length === 4 ? octets : rowOctets(octets6), row * 4)
+      const octets4 = octets.length === 4 ? octets : rowOctets(octets6)
+      copyOctets(columns.memberAddress, row * 4, octets4, 0, 4)
       if (octets.length === 16) octets6.push(octets)
       columns.memberPort[row] = member.port
       columns.memberWeight[row] = member.weight
@@ -70,7 +87,7 @@ export function poolColumns(pools: readonly PoolModel[], parts: PoolParts) {
       columns.memberFlags[row] = member.enabled ? MemberFlag.Enabled : 0
       columns.memberName[row] = strings.add(member.name)
       columns.memberRegion[row] = strings.add(member.region)
-      columns.memberPlace[row] = placeCode(member.region)
+      columns.memberPlace[row] = place
       columns.memberEndpoint[row] = endpoints.rowOf(member.ipAddress)
       extra.add(row, member)
       row++
@@ -80,7 +97,7 @@ export function poolColumns(pools: readonly PoolModel[], parts: PoolParts) {
   for (const [i, octets] of octets6.entries()) memberAddress6.set(octets, i * 16)
   return {
     columns: { ...columns, memberAddress6, memberExtra: extra.column() },
-    indexOfPool: pools.map((pool) => positions.get(pool)!),
+    indexOfPool: rowAt,
   }
 }
 
@@ -106,10 +123,17 @@ function rowOctets(rows: readonly unknown[]): Uint8Array {
   return octets
 }
 
-/** IPv4 before IPv6; within a family the order of the file, which breaks ties in routing. */
-function byFamily(members: readonly MemberModel[]) {
-  const all = members.map((member) => ({ member, octets: addressOctets(member.ipAddress) }))
+function poolRow(pool: PoolModel): PoolRow {
+  const all = pool.members.map((member): MemberRow => ({
+    member,
+    octets: addressOctets(member.ipAddress),
+    place: placeCode(member.region),
+  }))
   const v4 = all.filter(({ octets }) => octets.length === 4)
-  const v6 = all.filter(({ octets }) => octets.length === 16)
-  return { order: [...v4, ...v6], count4: v4.length }
+  const members = [...v4, ...all.filter(({ octets }) => octets.length === 16)]
+  const memberUids = new Uint8Array(members.length * 16)
+  for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
+  const check = pool.healthCheck as unknown as Json
+  const healthCheck = check === null ? '' : canonicalJson(check)
+  return { members, memberUids, count4: v4.length, healthCheck }
 }

@@ -88,11 +88,11 @@ export const continentBit = 0x8000
 /** Collects the distinct policies of the services. */
 export class PolicyTable {
   readonly #strings: StringTable
-  readonly #indexOfPool: readonly number[]
+  readonly #indexOfPool: Uint32Array
   readonly #rows: number[] = []
   readonly #codes = new Map<string, number>()
 
-  constructor(strings: StringTable, indexOfPool: readonly number[]) {
+  constructor(strings: StringTable, indexOfPool: Uint32Array) {
     this.#strings = strings
     this.#indexOfPool = indexOfPool
   }

@@ -17,9 +17,11 @@ export class StringTable {
     const texts = [...this.#numbers.keys()]
     const stringOffset = new Uint32Array(texts.length + 1)
     const stringBytes = Buffer.from(texts.join(''), 'utf8')
+    // One octet for each unit: nearly always, and fifty times as fast to know.
+    const isPlain = stringBytes.length === texts.reduce((sum, { length }) => sum + length, 0)
     let at = 0
-    for (const [i, text] of texts.entries()) {
-      at += Buffer.byteLength(text)
+    for (let i = 0; i < texts.length; i++) {
+      at += isPlain ? texts[i]!.length : Buffer.byteLength(texts[i]!)
       stringOffset[i + 1] = at
     }
     return { stringOffset, stringBytes }

@@ -15,8 +15,49 @@ interface Host {
   readonly addresses: readonly Uint8Array[]
 }
 
+type ZoneTables = ReturnType<typeof layOut>
+
+/** The names of the last bundle: they change less often than what is said of them. */
+export class ZoneMemory {
+  #last: readonly [BundleModel, readonly ServiceModel[], ZoneTables] | undefined
+
+  /** As `zoneColumns`; what comes back is not to be written to. */
+  columns(
+    model: BundleModel,
+    services: readonly ServiceModel[],
+    isGoodSeed: (seed: number) => boolean,
+  ): ZoneTables {
+    const [lastModel, lastServices, last] = this.#last ?? []
+    const isSame =
+      last !== undefined &&
+      // Their names have a say in the choice of the seed.
+      areAlike(model.responseRules, lastModel!.responseRules, Object.is) &&
+      areAlike(model.zones, lastModel!.zones, isSameZone) &&
+      areAlike(services, lastServices!, isSameName)
+    const tables = isSame ? last : layOut(model, services, isGoodSeed)
+    this.#last = [model, services, tables]
+    return tables
+  }
+}
+
+function areAlike<T>(
+  items: readonly T[],
+  others: readonly T[],
+  isSame: (a: T, b: T) => boolean,
+): boolean {
+  return items.length === others.length && items.every((item, i) => isSame(item, others[i]!))
+}
+
+function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
+  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers
+}
+
+function isSameName(a: ServiceModel, b: ServiceModel): boolean {
+  return a === b || (a.domain === b.domain && a.zone === b.zone)
+}
+
 /** @param isGoodSeed whether other names, too, are spread well under a seed of the name hash */
-export function zoneColumns(
+function layOut(
   model: BundleModel,
   services: readonly ServiceModel[],
   isGoodSeed: (seed: number) => boolean,

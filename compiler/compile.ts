@@ -1,5 +1,5 @@
 // Files in; a bundle or diagnostics out. The same files give the same bytes, whoever asks.
-import { encodeBundle } from '#bundle/encode.ts'
+import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
 import type { EncodedBundle } from '#bundle/encode.ts'
 import { bundleLimits } from '#bundle/limits.ts'
 import { loadBundle } from '#bundle/load.ts'
@@ -76,10 +76,15 @@ const defaultParts: CompilerParts = {
   unserved: unservedKinds,
 }
 
-/** Keeps the files of the last compilation by blob id: only changed files are read again. */
+/**
+ * Keeps the files of the last compilation by blob id and by place, and what the last bundle was made
+ * of: what did not change is not worked out again. The result does not depend on it.
+ */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }
   let cache: ReadonlyMap<string, ReadFile> = new Map()
+  let before: readonly PlacedFile[] = []
+  const memory = new EncoderMemory()
   return {
     has: (blobId) => cache.has(blobId),
     readOf: (blobId) => cache.get(blobId),
@@ -93,6 +98,8 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         load,
         unserved,
         known: cache,
+        before,
+        memory,
         findings: new Findings(),
         read: new Map(),
       }
@@ -102,6 +109,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         if (stage.stopsOnError && work.findings.errorCount > 0) break
       }
       cache = work.read
+      before = work.placed ?? []
       const report = work.findings.report()
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
@@ -121,6 +129,9 @@ interface Work {
   readonly load: CompilerParts['load']
   readonly unserved: readonly Kind[]
   readonly known: ReadonlyMap<string, ReadFile>
+  /** What the last compilation placed, by path. */
+  readonly before: readonly PlacedFile[]
+  readonly memory: EncoderMemory
   readonly findings: Findings
   readonly read: Map<string, ReadFile>
   placed?: readonly PlacedFile[]
@@ -152,8 +163,11 @@ function readFiles(work: Work): void {
   const outside: string[] = []
   // By code units: the order must not depend on who lists the files, or where.
   const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  const { before } = work
+  let at = 0
   for (const source of sorted) {
-    const one = readOne(source, work)
+    while (at < before.length && before[at]!.path < source.path) at++
+    const one = unchanged(source, before[at], work) ?? readOne(source, work)
     if (one !== undefined) placed.push(one)
     else if (roleOf(source.path).role === 'outside') outside.push(source.path)
   }
@@ -166,6 +180,20 @@ function readFiles(work: Work): void {
 function reportMissing({ files, findings }: Work): void {
   const remedy = remedyFor(files.map(({ path }) => path))
   findings.addForPath('configuration-missing', 'gslb.yaml', [remedy])
+}
+
+/** The same content in the same place as before. */
+function unchanged(
+  { path, blobId, kind }: SourceFile,
+  before: PlacedFile | undefined,
+  work: Work,
+): PlacedFile | undefined {
+  // What was refused unread has no blob id.
+  const isSame = before?.path === path && before.file.blobId === blobId && kind === 'file'
+  if (!isSame) return undefined
+  work.read.set(blobId, before.file)
+  work.findings.addForFile(path, before.file)
+  return before
 }
 
 function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
@@ -222,7 +250,7 @@ function lowerTree(work: Work): void {
 }
 
 function encodeModel(work: Work): void {
-  work.bundle = encodeBundle(work.model!, plainCodeOf)
+  work.bundle = encodeBundle(work.model!, plainCodeOf, work.memory)
 }
 
 function selfTest({ bundle, load, findings }: Work): void {

@@ -37,26 +37,13 @@ export function lower(
 ): BundleModel {
   const indexOfPool = new Map(tree.pools.map(({ object }, i) => [object.metadata.name, i]))
   const services = tree.services.map((entry, i): ServiceModel => {
-    const { metadata, spec } = entry.object
-    const { domainKey } = entry.file
+    const { spec } = entry.object
     const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
-    const algorithm = algorithmNamed(spec.algorithm || defaultAlgorithm)?.name
-    assert(domainKey !== undefined, 'a service without errors has a domain')
     assert(pool !== undefined, 'the pool of a service without errors exists')
-    assert(algorithm !== undefined, 'the algorithms of the schema are in the table')
-    return {
-      uid: entry.uid,
-      name: metadata.name,
-      tenant: entry.tenant,
-      domain: domainKey,
-      zone: plan.zoneOfService[i]!,
-      algorithm,
-      filterChain: spec.filterChain.map(canonicalFilter),
-      onAllDown: onAllDownOf(spec, indexOfPool),
-      answerCount: spec.answerCount,
-      ttlSeconds: spec.ttl,
-      pool,
-    }
+    const rows = { zone: plan.zoneOfService[i]!, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
+    const { service: known } = entry.derived
+    if (known !== undefined && hasRows(known, rows)) return known
+    return (entry.derived.service = serviceModel(entry, rows))
   })
   const zones = plan.zones.map(({ name, soa, nameservers }) => ({ name, soa, nameservers }))
   return {
@@ -68,6 +55,41 @@ export function lower(
     responseRules: responses.rules.map(({ model }) => model),
     rollouts: overlays.rollouts.map(modelOf),
     windows: overlays.windows.map(modelOf),
+  }
+}
+
+/** What a service says by way of other objects. */
+type ServiceRows = Pick<ServiceModel, 'zone' | 'pool' | 'onAllDown'>
+
+function hasRows({ zone, pool, onAllDown }: ServiceModel, rows: ServiceRows): boolean {
+  return zone === rows.zone && pool === rows.pool && isSameOnAllDown(onAllDown, rows.onAllDown)
+}
+
+function isSameOnAllDown(a: OnAllDown, b: OnAllDown): boolean {
+  return a === b || (typeof a === 'object' && typeof b === 'object' && a.pool === b.pool)
+}
+
+function serviceModel(
+  entry: Entry<'Service'>,
+  { zone, pool, onAllDown }: ServiceRows,
+): ServiceModel {
+  const { metadata, spec } = entry.object
+  const { domainKey } = entry.file
+  const algorithm = algorithmNamed(spec.algorithm || defaultAlgorithm)?.name
+  assert(domainKey !== undefined, 'a service without errors has a domain')
+  assert(algorithm !== undefined, 'the algorithms of the schema are in the table')
+  return {
+    uid: entry.uid,
+    name: metadata.name,
+    tenant: entry.tenant,
+    domain: domainKey,
+    zone,
+    algorithm,
+    filterChain: spec.filterChain.map(canonicalFilter),
+    onAllDown,
+    answerCount: spec.answerCount,
+    ttlSeconds: spec.ttl,
+    pool,
   }
 }
 
@@ -94,8 +116,7 @@ function onAllDownOf(spec: ServiceSpec, indexOfPool: ReadonlyMap<string, number>
 }
 
 function poolModel(entry: Entry<'Pool'>): PoolModel {
-  const { memo } = entry.file
-  memo.pool ??= {
+  entry.derived.pool ??= {
     uid: entry.uid,
     name: entry.object.metadata.name,
     tenant: entry.tenant,
@@ -104,7 +125,7 @@ function poolModel(entry: Entry<'Pool'>): PoolModel {
     minHealthy: entry.object.spec.minHealthy,
     geoRules: geoRangesOf(entry.object.spec.geoRules),
   }
-  return memo.pool
+  return entry.derived.pool
 }
 
 function memberModel(member: Member, poolUid: string): MemberModel {

@@ -1,6 +1,6 @@
 // One file's bytes as a checked object, or as findings. Depends on nothing but the bytes.
 import { suggest } from '#lib/suggest.ts'
-import type { MemberModel, PoolModel, ResponseRuleModel, RoutingModel } from '#bundle/model.ts'
+import type { RoutingModel } from '#bundle/model.ts'
 import { apiVersion } from '#schemas/metadata.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
@@ -33,14 +33,10 @@ export interface ReadFile {
   readonly memo: FileMemo
 }
 
-/** What later stages derive from the file and its tenant; the file's owner fills it in. */
+/** What later stages derive from the content; they fill it in. */
 export interface FileMemo {
-  tenant: string | undefined
+  /** Of the entry made from it last: the same content may lie in several places. */
   uid: string
-  pool: PoolModel | undefined
-  members: readonly MemberModel[] | undefined
-  /** Undefined in place of a rule whose names are none. */
-  responseRules: readonly (ResponseRuleModel | undefined)[] | undefined
   settings: unknown
   mapRules: Arrangement | undefined
   routing: RoutingModel | undefined
@@ -151,11 +147,7 @@ function unread(blobId: string, text: string, findings: readonly LocalFinding[])
     findings: findings.slice(0, findingsPerFileMax),
     findingsLeftOut: counted(findings.slice(findingsPerFileMax)),
     memo: {
-      tenant: undefined,
       uid: '',
-      pool: undefined,
-      members: undefined,
-      responseRules: undefined,
       settings: undefined,
       mapRules: undefined,
       routing: undefined,

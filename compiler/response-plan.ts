@@ -60,7 +60,7 @@ export function placeOfRule(
 
 function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel | undefined)[] {
   const { metadata, spec } = entry.object
-  entry.file.memo.responseRules ??= spec.rules.map((rule) => {
+  entry.derived.responseRules ??= spec.rules.map((rule) => {
     const { triggerType, action } = rule
     const trigger = checkHostName(rule.triggerValue).key
     const target = action === 'cname' ? checkHostName(rule.actionTarget).key : ''
@@ -74,5 +74,5 @@ function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel |
       source: spec.source ?? metadata.name,
     }
   })
-  return entry.file.memo.responseRules
+  return entry.derived.responseRules
 }

@@ -1,4 +1,5 @@
 // The objects of one commit, found by name: what the rules between files look at.
+import type { PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/model.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Place } from './diagnostic.ts'
 import type { DiagnosticCode } from './diagnostics.ts'
@@ -15,6 +16,23 @@ export interface Entry<K extends Kind = Kind> {
   readonly object: ObjectOf[K]
   readonly file: ReadFile
   readonly uid: string
+  readonly derived: Derived
+}
+
+/** What later stages make of an entry, kept for as long as the entry stays in its place. */
+export interface Derived {
+  pool?: PoolModel
+  /** Of a service; valid while the rows that it names are the same. */
+  service?: ServiceModel
+  /** Undefined in place of a rule whose names are none. */
+  responseRules?: readonly (ResponseRuleModel | undefined)[]
+  uids?: readonly WrittenUid[]
+}
+
+/** An id that somebody wrote down, lower case. */
+export interface WrittenUid {
+  readonly uid: string
+  readonly place: Place
 }
 
 export interface Tree {
@@ -46,11 +64,13 @@ export interface FaultyFiles {
   readonly services: boolean
 }
 
-/** A file with its place, as the layout gives it. */
+/** A file with its place, as the layout gives it; the same one while neither changes. */
 export interface PlacedFile {
   readonly path: string
   readonly tenant: string
   readonly file: ReadFile
+  /** What it declares, once somebody has asked. */
+  entry?: Entry
 }
 
 /** A place in the file of an entry. */
@@ -87,16 +107,10 @@ export function buildTree(files: readonly PlacedFile[]): Tree {
   const poolNamed = new Map<string, Entry<'Pool'>>()
   const folders = new Map<string, PlacedFile>()
   for (const placed of files) {
-    const { path, tenant, file } = placed
+    const { tenant, file } = placed
     if (tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
     if (file.object === undefined || file.kind === undefined) continue
-    const entry = {
-      path,
-      tenant,
-      file,
-      object: file.object,
-      uid: uidOf(placed, file.kind, file.object),
-    }
+    const entry = (placed.entry ??= entryOf(placed, file.kind, file.object))
     ;(entries[file.kind] as Entry[]).push(entry)
     const { name } = entry.object.metadata
     if (file.kind === 'Pool' && !poolNamed.has(name)) poolNamed.set(name, entry as Entry<'Pool'>)
@@ -117,15 +131,11 @@ export function buildTree(files: readonly PlacedFile[]): Tree {
   }
 }
 
-function uidOf({ tenant, file }: PlacedFile, kind: Kind, object: ObjectOf[Kind]): string {
-  const { memo } = file
-  if (memo.tenant !== tenant) {
-    memo.tenant = tenant
-    memo.pool = undefined
-    memo.responseRules = undefined
-    memo.uid = object.metadata.uid?.toLowerCase() ?? objectUid(tenant, kind, object.metadata.name)
-  }
-  return memo.uid
+function entryOf({ path, tenant, file }: PlacedFile, kind: Kind, object: ObjectOf[Kind]): Entry {
+  const { uid: written, name } = object.metadata
+  const uid = written?.toLowerCase() ?? objectUid(tenant, kind, name)
+  file.memo.uid = uid
+  return { path, tenant, file, object, uid, derived: {} }
 }
 
 function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {

@@ -5,7 +5,7 @@ import { soaDefaults } from '#schemas/zone.ts'
 import type { Nameserver, Soa } from '#schemas/zone.ts'
 import { checkAddress } from './addresses.ts'
 import type { YamlPath } from './diagnostic.ts'
-import { checkName, enclosingNames, isInside } from './names.ts'
+import { checkName, isInside } from './names.ts'
 import type { ReadFile } from './read-file.ts'
 import type { Tree } from './tree.ts'
 
@@ -69,8 +69,9 @@ export function planZones(tree: Tree): ZonePlan | undefined {
 function enclosingZone(name: string, indexOf: ReadonlyMap<string, number>): number | undefined {
   const own = indexOf.get(name)
   if (own !== undefined) return own
-  for (const parent of enclosingNames(name)) {
-    const zone = indexOf.get(parent)
+  // Not `enclosingNames`: this runs for every service of every compilation.
+  for (let dot = name.indexOf('.'); dot < name.length - 1; dot = name.indexOf('.', dot + 1)) {
+    const zone = indexOf.get(name.slice(dot + 1))
     if (zone !== undefined) return zone
   }
   return undefined

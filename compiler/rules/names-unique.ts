@@ -8,23 +8,37 @@ import type { Entry, Tree, TreeReport } from '../tree.ts'
 export const namesUnique: TreeRule = {
   name: 'names-unique',
   check({ tree }, report) {
-    checkOne(tree.pools, 'pool-name-duplicate', report)
-    checkOne(tree.services, 'service-name-duplicate', report)
+    checkOne(tree.pools, tree.poolNamed, 'pool-name-duplicate', report)
+    checkOne(tree.services, firstOfName(tree.services), 'service-name-duplicate', report)
     for (const entries of ownNames(tree)) {
       checkWithinOwner(entries, report)
     }
   },
 }
 
-function checkOne(entries: readonly Entry[], code: DiagnosticCode, report: TreeReport): void {
+function checkOne(
+  entries: readonly Entry[],
+  firstOf: ReadonlyMap<string, Entry>,
+  code: DiagnosticCode,
+  report: TreeReport,
+): void {
+  if (firstOf.size === entries.length) return
   const place = valueAt('metadata', 'name')
+  for (const entry of entries) {
+    const { name } = entry.object.metadata
+    const first = firstOf.get(name)!
+    if (first === entry) continue
+    report(code, placeIn(entry, place), { args: [name], other: placeIn(first, place) })
+  }
+}
+
+function firstOfName(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
   const firstOf = new Map<string, Entry>()
   for (const entry of entries) {
     const { name } = entry.object.metadata
-    const first = firstOf.get(name)
-    if (first === undefined) firstOf.set(name, entry)
-    else report(code, placeIn(entry, place), { args: [name], other: placeIn(first, place) })
+    if (!firstOf.has(name)) firstOf.set(name, entry)
   }
+  return firstOf
 }
 
 function checkWithinOwner(entries: readonly Entry[], report: TreeReport): void {

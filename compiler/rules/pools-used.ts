@@ -11,9 +11,12 @@ export const poolsUsed: TreeRule = {
   check({ tree }, report) {
     // A service that could not be read may be the one that uses it.
     if (tree.faulty.services) return
-    const used = new Set(
-      tree.services.flatMap(({ object: { spec } }) => [spec.pool, fallbackPoolOf(spec) ?? null]),
-    )
+    const used = new Set<string>()
+    for (const { object } of tree.services) {
+      const fallback = fallbackPoolOf(object.spec)
+      if (object.spec.pool !== null) used.add(object.spec.pool)
+      if (fallback !== undefined) used.add(fallback)
+    }
     const meant = misspelt(tree, used)
     for (const entry of tree.pools) {
       const { name } = entry.object.metadata
@@ -27,10 +30,9 @@ export const poolsUsed: TreeRule = {
 const slipsMax = 20
 
 /** Pools that an unknown name was probably meant for: the name has its own message. */
-function misspelt(tree: Tree, used: ReadonlySet<string | null>): ReadonlySet<string> {
-  const unknown = [...used]
-    .filter((name) => name !== null)
-    .filter((name) => !tree.poolNamed.has(name))
+function misspelt(tree: Tree, used: ReadonlySet<string>): ReadonlySet<string> {
+  const unknown: string[] = []
+  for (const name of used) if (!tree.poolNamed.has(name)) unknown.push(name)
   const near = unknown.slice(0, slipsMax).map((name) => suggest(name, tree.poolNamed.keys()))
   return new Set(near.filter((name) => name !== undefined))
 }

@@ -17,12 +17,13 @@ export const soaFailover: TreeRule = {
     const fastest = new Map<YamlPath, Failover & { readonly minimumSeconds: number }>()
     for (const [i, service] of tree.services.entries()) {
       const zone = zones.zones[zones.zoneOfService[i]!]
-      const path = zone === undefined ? undefined : pathOf(zone.isImplied ? undefined : zone.name)
-      if (zone === undefined || path === undefined) continue
+      if (zone === undefined) continue
       const { minimumSeconds } = zone.soa
-      const failover = failoverOf(tree, service)
       // Larger ones have their own message; what the product itself would take is small enough.
       if (minimumSeconds > soaMinimumSecondsMax || minimumSeconds <= soaDefaults.minimum) continue
+      const path = pathOf(zone.isImplied ? undefined : zone.name)
+      if (path === undefined) continue
+      const failover = failoverOf(tree, service)
       if (failover === undefined || minimumSeconds * 1_000 <= failover.ms) continue
       if ((fastest.get(path)?.ms ?? Infinity) <= failover.ms) continue
       fastest.set(path, { ...failover, minimumSeconds })
