@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from './auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './auth/credentials.ts'
 import type { Caller } from './caller.ts'
+import { crossSite, isCrossSite } from './origin.ts'
 import { refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { Needs } from './route.ts'
@@ -24,6 +25,7 @@ const nobody: Caller = Object.freeze<Caller>({
   permissions: new Set(),
   isSystemAdmin: false,
   sessionHash: null,
+  keyHash: null,
 })
 
 /** @returns who it is and whether they may, or the refusal of a credential */
@@ -63,23 +65,4 @@ function refusalOf(needs: Needs, caller: Caller): Reply | null {
   if (needs === 'system') return refused(403, 'admin access required')
   if (caller.permissions.has(needs)) return null
   return refused(403, `permission denied: this needs ${needs}`)
-}
-
-const crossSite = refused(403, 'the request comes from a page of another site')
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-/**
- * A browser says where a request that changes something comes from; with neither header it is no
- * browser, and nobody else sends somebody's cookie along. (SameSite=Strict is the first guard, this
- * the second.)
- */
-function isCrossSite(request: FastifyRequest): boolean {
-  if (safeMethods.has(request.method)) return false
-  const site = request.headers['sec-fetch-site']
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
-  const { origin } = request.headers
-  if (origin === undefined) return false
-  const from = URL.parse(origin)
-  // Our own host in the same scheme, so that a default port is dropped from both or neither.
-  return from === null || from.host !== URL.parse(`${from.protocol}//${request.host}`)?.host
 }

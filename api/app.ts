@@ -10,6 +10,7 @@ import { Authenticator } from './auth/authenticator.ts'
 import { setSessionCookie } from './auth/credentials.ts'
 import { parseBodies } from './body.ts'
 import { answerBadUrl, answerClientError, answerError } from './errors.ts'
+import { Handshakes, isHandshake } from './feed/web-socket.ts'
 import { apiLimits } from './limits.ts'
 import type { ApiPorts } from './ports.ts'
 import { invalid, refused } from './reply.ts'
@@ -44,11 +45,15 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
       maxHeaderSize: apiLimits.headerBytesMax,
       headersTimeout: apiLimits.headersTimeoutMs,
       connectionsCheckingInterval: apiLimits.checkIntervalMs,
+      shouldUpgradeCallback: isHandshake,
     },
     frameworkErrors: answerBadUrl,
     clientErrorHandler: answerClientError,
   })
-  app.server.maxConnections = apiLimits.connectionsMax
+  app.server.maxConnections = apiLimits.connectionsMax + ports.feed.clientsMax
+  const handshakes = new Handshakes()
+  handshakes.attach(app)
+  app.addHook('preClose', () => ports.feed.close())
   app.decorateRequest('admitted', null)
   parseBodies(app)
   app.setValidatorCompiler(({ schema, httpPart }) =>
@@ -68,7 +73,7 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     if (entry !== undefined) ports.audit.write(entry)
   })
   const authenticator = new Authenticator(ports)
-  for (const row of routes) addRoute(app, row, ports, authenticator)
+  for (const row of routes) addRoute(app, row, ports, authenticator, handshakes)
   refuseOtherMethods(app, authenticator)
   refuseOtherPaths(app, authenticator)
   return app
@@ -104,6 +109,7 @@ function addRoute(
   row: Route,
   ports: ApiPorts,
   authenticator: Authenticator,
+  handshakes: Handshakes,
 ): void {
   app.route({
     method: row.method,
@@ -120,6 +126,10 @@ function addRoute(
       const { admitted } = request
       if (admitted === null) throw new Error('a handler runs after access was granted')
       const answer = await row.handle(contextOf(request, admitted.caller, ports))
+      if (answer.upgrade !== undefined) {
+        handshakes.complete(request.raw, reply.hijack().raw, answer.upgrade)
+        return reply
+      }
       extendCookie(request, reply, admitted, answer, ports)
       return send(reply, row, answer)
     },

@@ -20,18 +20,23 @@ export interface Caller {
   readonly isSystemAdmin: boolean
   /** SHA-256, hex, of the session token; null: the credential is no session. */
   readonly sessionHash: string | null
+  /** SHA-256, hex, of the tenant API key; null: the credential is no such key. */
+  readonly keyHash: string | null
 }
 
 /** The tenant that always exists (document A, "Tenant"). */
 export const defaultTenant = 'default'
 
+/** As much of a caller as what it sees depends on. */
+export type Viewer = Pick<Caller, 'tenant' | 'isSystemAdmin'>
+
 /** The tenant whose objects the caller may see; null: all. */
-export function visibleTenant(caller: Caller): string | null {
+export function visibleTenant(caller: Viewer): string | null {
   return caller.isSystemAdmin ? null : caller.tenant
 }
 
 /** Another tenant's object is 404, as if it did not exist. */
-export function sees(caller: Caller, tenant: string): boolean {
+export function sees(caller: Viewer, tenant: string): boolean {
   return caller.isSystemAdmin || caller.tenant === tenant
 }
 

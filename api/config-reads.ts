@@ -5,10 +5,13 @@ import type { PartKind, PartOf } from '#gitops/config-parts.ts'
 import type { PartTarget } from '#gitops/write/operation.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { sees, visibleTenant } from './caller.ts'
-import type { Caller } from './caller.ts'
-import type { RouteContext } from './route.ts'
+import type { Caller, Viewer } from './caller.ts'
+import type { ApiPorts } from './ports.ts'
 
-type Context = Pick<RouteContext, 'caller' | 'ports'>
+interface Context {
+  readonly caller: Viewer
+  readonly ports: Pick<ApiPorts, 'config'>
+}
 
 export function findObject<K extends Kind>(
   { caller, ports }: Context,

@@ -1,6 +1,7 @@
 // Every refusal in one form, `{"error": …}` (document A, Errors), whichever layer it comes from.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#lib/log.ts'
 
@@ -43,6 +44,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     return
   }
   const [status, sentence] = clientErrors[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
+  refuseSocket(socket, status, sentence)
+}
+
+/** A refusal on a connection that the framework does not answer on. */
+export function refuseSocket(socket: Duplex, status: number, sentence: string): void {
   const text = JSON.stringify(body(sentence))
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

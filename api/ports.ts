@@ -16,6 +16,8 @@ import type { AuditSink } from './audit.ts'
 import type { Passwords } from './auth/passwords.ts'
 import type { AuthPolicy } from './auth/policy.ts'
 import type { ConfigWriter } from './config-writer.ts'
+import type { Feed } from './feed/feed.ts'
+import type { FeedTokens } from './feed/tokens.ts'
 import type { LicenceGate } from './licence-gate.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { NodeFacts } from './node-facts.ts'
@@ -49,6 +51,8 @@ export interface ApiPorts {
   readonly overlays: OverlayView
   readonly usage: Usage
   readonly node: NodeFacts
+  readonly feed: Feed
+  readonly feedTokens: FeedTokens
   readonly clock: Clock
   readonly log: Log
 }

@@ -1,10 +1,13 @@
 // What a handler answers: a status, a body, headers. Expected refusals are answers, not throws.
+import type { FeedSocket } from './feed/client.ts'
 
 export interface Reply {
   readonly status: number
   /** undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** Of an answer of 101: who gets the connection. */
+  readonly upgrade?: (socket: FeedSocket) => void
 }
 
 export const success = (body: unknown, headers: Reply['headers'] = {}): Reply => ({

@@ -1,6 +1,8 @@
 // From a request of the framework to what a handler gets, and from its reply back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from './caller.ts'
+import { isWaiting } from './feed/web-socket.ts'
+import { isOtherOrigin } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
 import type { Reply } from './reply.ts'
 import type { RequestFacts, Route, RouteContext } from './route.ts'
@@ -15,6 +17,8 @@ export function factsOf(request: FastifyRequest): RequestFacts {
   return {
     address: request.ip,
     isSecure: request.protocol === 'https',
+    isOtherOrigin: isOtherOrigin(request),
+    isHandshake: isWaiting(request.raw),
     header: (name) => {
       const value = request.headers[name]
       return Array.isArray(value) ? value[0] : value

@@ -65,6 +65,10 @@ export interface RequestFacts {
   readonly isSecure: boolean
   /** @param name in lower case */
   readonly header: (name: string) => string | undefined
+  /** It comes from a page of another site. */
+  readonly isOtherOrigin: boolean
+  /** It asks for a WebSocket, and may be answered with 101. */
+  readonly isHandshake: boolean
 }
 
 interface RouteSpec<P extends TSchema, Q extends TSchema, B extends TSchema> extends Omit<

@@ -21,6 +21,7 @@ import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { statusRoutes } from './routes/status.ts'
+import { webSocketRoutes } from './routes/websocket.ts'
 
 export const routes: readonly Route[] = Object.freeze<Route[]>([
   getHealth,
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
   ...usageRoutes,
+  ...webSocketRoutes,
   getGitopsStatus,
   getMetrics,
   ...referenceRoutes(() => routes),

@@ -22,6 +22,7 @@ import type { PersistentState } from '#state/persistent.ts'
 import type { Io } from './command.ts'
 import type { ProcessLog } from './log.ts'
 import { createNodeAudit } from './node-audit.ts'
+import { createNodeFeed } from './node-feed.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
 import { createNodeState } from './node-state.ts'
@@ -87,9 +88,10 @@ function portsOf(
   const { memberHealth, overlays } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = persistent
-  const { sessions, loginAttempts } = parts.shared
+  const { sessions, loginAttempts, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const { allowScriptChecks, webhookAllowedHosts } = settings.health
+  const clientsMax = settings.api.maxWebSocketClients
   return {
     view,
     config,
@@ -118,7 +120,15 @@ function portsOf(
     healthSignals,
     overlays,
     usage,
-    node: { uptimeSeconds: () => process.uptime(), webSocketClients: () => 0 },
+    ...createNodeFeed({
+      config,
+      memberHealth,
+      apiKey,
+      secretKey,
+      webSocketTokens,
+      clientsMax,
+      log,
+    }),
     clock: systemClock,
     log,
   }

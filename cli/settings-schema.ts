@@ -101,6 +101,12 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
       'Lets the API listen beyond this machine without GSLB_API_KEY. Whoever reaches it may ' +
       'then change everything.',
   }),
+  maxWebSocketClients: integer(0, 100_000, {
+    default: 1_000,
+    description:
+      'Open connections of the feed; one tenant takes at most half of them. 0 turns it off. ' +
+      '[More](../operations/feed.md).',
+  }),
 })
 
 const auth = section('Logins. [More](../operations/access.md).', {

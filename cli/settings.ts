@@ -40,6 +40,8 @@ export interface Settings {
     /** Addresses and networks. */
     readonly trustedProxies: readonly string[]
     readonly allowDevMode: boolean
+    /** 0: the feed is off. */
+    readonly maxWebSocketClients: number
   }
   readonly auth: {
     readonly sessionTTLMs: number

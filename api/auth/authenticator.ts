@@ -26,6 +26,15 @@ export interface Authenticated {
   readonly by: 'cookie' | 'bearer' | 'nothing'
 }
 
+/** Which credential it was, without the credential: session and key are SHA-256, hex. */
+export type CredentialMark = 'dev' | 'system' | `session:${string}` | `key:${string}`
+
+export function credentialMark({ kind, sessionHash, keyHash }: Caller): CredentialMark {
+  if (kind === 'dev') return 'dev'
+  if (sessionHash !== null) return `session:${sessionHash}`
+  return keyHash === null ? 'system' : `key:${keyHash}`
+}
+
 export interface AuthenticatorParts {
   readonly auth: AuthPolicy
   readonly sessions: Sessions
@@ -83,11 +92,26 @@ export class Authenticator {
     return isKey ? systemCaller('system') : null
   }
 
+  /** The caller of a credential that was taken before; null: it is worth nothing any more. */
+  async standing(mark: CredentialMark): Promise<Caller | StoreFailure | null> {
+    const isDevMode = this.#parts.auth.systemKey === null
+    if (mark === 'dev') return isDevMode ? systemCaller('dev') : null
+    if (isDevMode) return null
+    if (mark === 'system') return systemCaller('system')
+    const [kind, hash = ''] = mark.split(':')
+    // To look is no request: the life of the session goes on as it was.
+    return kind === 'session' ? this.#ofSession(hash, null) : this.#ofTenantKey(hash)
+  }
+
   async #session(token: string | null): Promise<Caller | StoreFailure | null> {
     if (token === null || !sessionTokenForm.test(token)) return null
-    const { sessions, identities, auth } = this.#parts
-    const hash = tokenHash(token)
-    const session = await sessions.find(hash, auth.sessionExtend ? auth.sessionTtlMs : null)
+    const { sessionExtend, sessionTtlMs } = this.#parts.auth
+    return this.#ofSession(tokenHash(token), sessionExtend ? sessionTtlMs : null)
+  }
+
+  async #ofSession(hash: string, extendMs: number | null): Promise<Caller | StoreFailure | null> {
+    const { sessions, identities } = this.#parts
+    const session = await sessions.find(hash, extendMs)
     if (!session.ok) return session.error
     if (session.value === null) return null
     const user = await identities.user(session.value.userId)
@@ -103,12 +127,17 @@ export class Authenticator {
       permissions: isSystemAdmin ? everything : user.value.permissions,
       isSystemAdmin,
       sessionHash: hash,
+      keyHash: null,
     }
   }
 
   async #tenantKey(key: string | null): Promise<Caller | StoreFailure | null> {
     if (key === null || !tenantKeyForm.test(key)) return null
-    const found = await this.#parts.identities.tenantOfKey(tokenHash(key.toLowerCase()))
+    return this.#ofTenantKey(tokenHash(key.toLowerCase()))
+  }
+
+  async #ofTenantKey(hash: string): Promise<Caller | StoreFailure | null> {
+    const found = await this.#parts.identities.tenantOfKey(hash)
     if (!found.ok) return found.error
     // The key of a tenant that was deleted by a pull request is worth nothing.
     if (found.value === null || this.#parts.tenants.find(found.value) === undefined) return null
@@ -120,6 +149,7 @@ export class Authenticator {
       permissions: tenantKeyPermissions,
       isSystemAdmin: false,
       sessionHash: null,
+      keyHash: hash,
     }
   }
 }
@@ -133,6 +163,7 @@ function systemCaller(kind: 'system' | 'dev'): Caller {
     permissions: everything,
     isSystemAdmin: true,
     sessionHash: null,
+    keyHash: null,
   }
 }
 

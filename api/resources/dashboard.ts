@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import { partsIn } from '#gitops/config-entry.ts'
 import { listObjects } from '../config-reads.ts'
 import { isReachable } from '../member-health.ts'
-import type { RouteContext } from '../route.ts'
+import type { Viewer } from '../caller.ts'
+import type { ApiPorts } from '../ports.ts'
 import { healthOf } from './health-status.ts'
 
 export const DashboardStats = Type.Object(
@@ -20,7 +21,12 @@ export const DashboardStats = Type.Object(
   { title: 'DashboardStats' },
 )
 
-export function statsOf(context: Pick<RouteContext, 'caller' | 'ports'>) {
+export interface StatsContext {
+  readonly caller: Viewer
+  readonly ports: Pick<ApiPorts, 'config' | 'memberHealth' | 'node'>
+}
+
+export function statsOf(context: StatsContext) {
   const { memberHealth, node } = context.ports
   const pools = listObjects(context, 'Pool')
   let [totalMembers, healthyMembers, totalGeoRules] = [0, 0, 0]

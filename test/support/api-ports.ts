@@ -2,15 +2,20 @@
 import { Identities } from '#api/auth/identities.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import type { AuthPolicy } from '#api/auth/policy.ts'
+import { Feed } from '#api/feed/feed.ts'
+import { FeedTokens } from '#api/feed/tokens.ts'
 import { everythingLicensed } from '#api/licence-gate.ts'
 import { unprobed } from '#api/member-health.ts'
+import type { MemberHealthView } from '#api/member-health.ts'
 import type { OperatorView } from '#api/operator-view.ts'
 import type { ApiPorts } from '#api/ports.ts'
 import { strictPolicy } from '#compiler/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
+import { createMemoryWebSocketTokens } from '#state/memory/websocket-tokens.ts'
 
 /** Dev mode, with the defaults of document A. */
 export const devMode: AuthPolicy = {
@@ -51,15 +56,40 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     passwords: new Passwords(4),
     licence: everythingLicensed,
     checkPolicy: strictPolicy,
-    memberHealth: { node: 'test', of: () => unprobed('test'), onChange: () => () => undefined },
+    memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
     overlays: { rollout: () => undefined },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
+    feed: feedOf(brought),
+    feedTokens: new FeedTokens(
+      Buffer.alloc(32, 9),
+      createMemoryWebSocketTokens(stores.clock),
+      stores.clock,
+    ),
     log: silentLog,
     ...stores,
     ...brought,
   }
+}
+
+const unprobedMembers: MemberHealthView = {
+  node: 'test',
+  of: () => unprobed('test'),
+  onChange: () => () => undefined,
+}
+
+function feedOf({ config, memberHealth, clock }: Partial<ApiPorts>): Feed {
+  return new Feed({
+    config: config ?? notBrought('config'),
+    memberHealth: memberHealth ?? unprobedMembers,
+    stats: () => ({}),
+    clientsMax: 10,
+    clock: clock ?? systemClock,
+    after: systemAfter,
+    defer: setImmediate,
+    log: silentLog,
+  })
 }
 
 function notBrought<Port extends object>(name: string): Port {

@@ -174,5 +174,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRolloutsByIdPromote: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdAbort: { needs: 'rollout:write', make: rollout },
   getUsage: { needs: 'usage:read_own' },
+  getWsToken: { needs: 'any' },
+  // Without a token.
+  getWs: { ...anyone, statuses: [400] },
   getTenantsByIdUsage: { needs: 'system', make: tenant },
 }

@@ -53,6 +53,7 @@ describe('defaults', () => {
           port: 8080,
           trustedProxies: [],
           allowDevMode: false,
+          maxWebSocketClients: 1000,
         },
         auth: {
           sessionTTLMs: 86_400_000,

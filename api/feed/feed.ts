@@ -1,0 +1,203 @@
+// The feed: what happens to the configuration and to health, told to everybody who may see it.
+import type { ConfigChange, ConfigView } from '#gitops/config-view.ts'
+import { partsIn } from '#gitops/config-entry.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { After } from '#lib/timer.ts'
+import { visibleTenant } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { MemberHealthView } from '../member-health.ts'
+import { FeedClient } from './client.ts'
+import type { FeedSocket } from './client.ts'
+import { configEvents } from './config-events.ts'
+import { EventLog } from './event-log.ts'
+import type { EventLogSizes } from './event-log.ts'
+import { HealthNews } from './health-news.ts'
+import { closeCodes, feedLimits } from './limits.ts'
+import { messageOf } from './messages.ts'
+import { snapshotMessages } from './snapshot.ts'
+import { Standing } from './standing.ts'
+import type { AskStanding } from './standing.ts'
+
+export interface FeedParts {
+  readonly config: ConfigView
+  readonly memberHealth: MemberHealthView
+  /** The dashboard's numbers of a tenant; null: of all. */
+  readonly stats: (tenant: string | null) => object
+  /** 0: the feed is off. */
+  readonly clientsMax: number
+  readonly clock: Clock
+  readonly after: After
+  readonly defer: (fn: () => void) => void
+  readonly log: Log
+  readonly sizes?: EventLogSizes
+}
+
+export interface Arrival {
+  readonly caller: Caller
+  /** Whether the credential is still worth what it was. */
+  readonly ask: AskStanding
+  /** Up to where the client has everything; null: it has nothing. */
+  readonly revision: string | null
+}
+
+export class Feed {
+  readonly #parts: FeedParts
+  readonly #history: EventLog
+  readonly #news: HealthNews
+  readonly #clients = new Map<FeedClient, Standing>()
+  #isListening = false
+  #isClosing = false
+  #callOffTick: (() => void) | null = null
+  #statsAtMs = 0
+  /** By tenant, of this period; null: of all. */
+  readonly #stats = new Map<string | null, Buffer>()
+  #allGone: (() => void) | null = null
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts
+    this.#history = new EventLog(parts.sizes)
+    this.#news = new HealthNews(parts.memberHealth, parts.clock)
+  }
+
+  get clientsMax(): number {
+    return this.#parts.clientsMax
+  }
+
+  get clientCount(): number {
+    return this.#clients.size
+  }
+
+  /** Why there is no place for one more client; null: there is. */
+  whyFull(caller: Caller | null): string | null {
+    const { clientsMax } = this.#parts
+    if (this.#isClosing) return 'the node is shutting down'
+    if (this.#clients.size >= clientsMax) return 'the feed has no place for one more client'
+    const tenant = caller === null ? null : visibleTenant(caller)
+    if (tenant === null) return null
+    let ofTenant = 0
+    for (const client of this.#clients.keys()) if (client.tenant === tenant) ofTenant++
+    const isFull = ofTenant >= Math.ceil(clientsMax * feedLimits.tenantShare)
+    return isFull ? 'the feed has no place for one more client of this tenant' : null
+  }
+
+  /** From here on nothing is missed; whoever wants to connect calls it before they look around. */
+  listen(): void {
+    if (!this.#isListening) {
+      this.#isListening = true
+      const { config, memberHealth } = this.#parts
+      config.onChange((change) => this.#configChanged(change))
+      memberHealth.onChange((uids) => this.#healthChanged(uids))
+    }
+    this.#catchUp()
+  }
+
+  accept(socket: FeedSocket, { caller, ask, revision }: Arrival): void {
+    this.listen()
+    const why = this.whyFull(caller)
+    if (why !== null) {
+      socket.close(closeCodes.tryLater, why)
+      this.#parts.after(feedLimits.closeGraceMs, () => socket.terminate())
+      return
+    }
+    const { config, memberHealth, clock, after, defer } = this.#parts
+    const tenant = visibleTenant(caller)
+    const snapshot = () => {
+      const now = config.snapshot()
+      const messages = snapshotMessages(now, memberHealth, tenant, clock.nowMs())
+      return { messages, revision: now.revision }
+    }
+    const log = this.#history
+    const client = new FeedClient({ socket, log, tenant, snapshot, revision, clock, after, defer })
+    this.#clients.set(client, new Standing(tenant, ask, clock))
+    socket.onClosed(() => {
+      this.#clients.delete(client)
+      if (this.#clients.size === 0) this.#allGone?.()
+    })
+    if (this.#callOffTick === null) this.#tickLater()
+  }
+
+  /** Tells every client that the node goes; resolves when none is left. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
+    if (this.#clients.size === 0) return
+    for (const client of this.#clients.keys()) client.close(closeCodes.goingAway, 'shutting down')
+    await gone
+    this.#callOffTick?.()
+    this.#callOffTick = null
+  }
+
+  #configChanged(change: ConfigChange): void {
+    this.#history.append(configEvents(change))
+    this.#history.mark(change.after.revision)
+    const gone = [...change.deleted, ...change.updated.map(({ before }) => before)]
+      .flatMap((entry) => partsIn('Member', entry).map(({ uid }) => uid))
+      .filter((uid) => change.after.part('Member', uid) === undefined)
+    this.#news.forget(gone)
+    this.#wakeAll()
+  }
+
+  #healthChanged(memberUids: readonly string[]): void {
+    this.#history.append(this.#news.eventsOf(memberUids, this.#parts.config.snapshot()))
+    this.#wakeAll()
+  }
+
+  /** The first commit of a node is no change, so nobody tells of it. */
+  #catchUp(): void {
+    const { revision } = this.#parts.config.snapshot()
+    if (revision === this.#history.revision) return
+    this.#history.restart()
+    this.#history.mark(revision)
+    this.#wakeAll()
+  }
+
+  #wakeAll(): void {
+    for (const client of this.#clients.keys()) client.wake()
+  }
+
+  #tickLater(): void {
+    this.#callOffTick = this.#parts.after(feedLimits.tickMs, () => {
+      this.#callOffTick = null
+      if (this.#clients.size === 0) return
+      this.#tick()
+      this.#tickLater()
+    })
+  }
+
+  #tick(): void {
+    this.#catchUp()
+    for (const [client, standing] of this.#clients) {
+      client.tick()
+      if (client.isOpen) this.#recheck(client, standing)
+    }
+    this.#tellStats()
+  }
+
+  #recheck(client: FeedClient, standing: Standing): void {
+    standing.check().then(
+      (end) => {
+        if (end !== null) client.close(end.code, end.reason)
+      },
+      (error: unknown) => this.#parts.log.error({ err: error }, 'a feed could not be checked'),
+    )
+  }
+
+  /** To each client now and then, and soon to a new one; counted once for all that see the same. */
+  #tellStats(): void {
+    const { clock, stats } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const isDue = nowMs - this.#statsAtMs >= feedLimits.statsMs
+    if (isDue) {
+      this.#statsAtMs = nowMs
+      this.#stats.clear()
+    }
+    for (const client of this.#clients.keys()) {
+      if (!isDue && client.hasStats) continue
+      const { tenant } = client
+      const message = this.#stats.get(tenant) ?? messageOf('stats_update', stats(tenant))
+      this.#stats.set(tenant, message)
+      client.offerStats(message)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// Which news of the health of members is news to the feed: another verdict or another score.
+import type { Clock } from '#lib/clock.ts'
+import type { ConfigSnapshot } from '#gitops/config-index.ts'
+import { healthOf } from '../resources/health-status.ts'
+import type { KnownHealth, MemberHealthView } from '../member-health.ts'
+import type { MemberPart } from '../resources/member.ts'
+import { healthMessage } from './messages.ts'
+import type { FeedEvent, HealthFacts } from './messages.ts'
+
+export class HealthNews {
+  readonly #view: MemberHealthView
+  readonly #clock: Clock
+  /** By member: verdict and score of each node, as the feed last said them. */
+  readonly #said = new Map<string, ReadonlyMap<string, string>>()
+
+  constructor(view: MemberHealthView, clock: Clock) {
+    this.#view = view
+    this.#clock = clock
+  }
+
+  /** The round trip changes with each probe: it goes along, and is no reason by itself. */
+  eventsOf(memberUids: readonly string[], config: ConfigSnapshot): FeedEvent[] {
+    return memberUids.flatMap((uid) => {
+      const found = config.part('Member', uid)
+      if (found === undefined) {
+        this.#said.delete(uid)
+        return []
+      }
+      const { part, owner } = found
+      const known = healthOf(this.#view, part)
+      const said = this.#said.get(part.uid)
+      const facts = healthFacts(this.#view.node, owner.uid, part, known, this.#clock.nowMs())
+      this.#said.set(part.uid, new Map(facts.map((one) => [one.node, wordOf(one)])))
+      return facts
+        .filter((one) => said?.get(one.node) !== wordOf(one))
+        .map((one) => ({ tenant: owner.tenant, message: healthMessage(one) }))
+    })
+  }
+
+  /** Of members that are gone. */
+  forget(memberUids: Iterable<string>): void {
+    for (const uid of memberUids) this.#said.delete(uid)
+  }
+}
+
+/** What each node says; a round trip is this node's own. */
+export function healthFacts(
+  ownNode: string,
+  poolId: string,
+  member: MemberPart,
+  { nodes, rttMs }: KnownHealth,
+  atMs: number,
+): HealthFacts[] {
+  return nodes.map((view) => {
+    return { ...view, poolId, member, atMs, rttMs: view.node === ownNode ? rttMs : 0 }
+  })
+}
+
+const wordOf = ({ healthy, score }: HealthFacts): string => `${healthy} ${score}`

@@ -1,0 +1,54 @@
+// The messages of the feed (document A, "Events"), and who may see which.
+import { canonical, showMember } from '../resources/member.ts'
+import type { MemberPart } from '../resources/member.ts'
+import type { NodeView } from '../member-health.ts'
+
+/** `snapshot`, `revision` and `stats_update` are ours: document A leaves them open. */
+export type MessageType =
+  | 'health_update'
+  | 'pool_update'
+  | 'member_update'
+  | 'service_update'
+  | 'stats_update'
+  | 'snapshot'
+  | 'revision'
+
+export type Action = 'created' | 'updated' | 'deleted'
+
+/** Something that happened to an object of one tenant. */
+export interface FeedEvent {
+  readonly tenant: string
+  readonly message: Buffer
+}
+
+export function messageOf(type: MessageType, payload: object): Buffer {
+  return Buffer.from(JSON.stringify({ type, payload }))
+}
+
+export function memberMessage(
+  action: Action | 'snapshot',
+  poolId: string,
+  member: MemberPart,
+): Buffer {
+  return messageOf('member_update', { action, poolId, member: showMember(poolId, member) })
+}
+
+export interface HealthFacts extends NodeView {
+  readonly poolId: string
+  readonly member: MemberPart
+  /** Unix epoch. */
+  readonly atMs: number
+  readonly rttMs: number
+}
+
+export function healthMessage(facts: HealthFacts): Buffer {
+  const { poolId, member, healthy, score, atMs, rttMs, node } = facts
+  const timestamp = Math.floor(atMs)
+  const ipAddress = canonical(member.ipAddress)
+  return messageOf('health_update', { poolId, ipAddress, healthy, score, timestamp, rttMs, node })
+}
+
+/** Everything up to this commit has been sent; a client may come back with it. */
+export function revisionMessage(revision: string): Buffer {
+  return messageOf('revision', { revision })
+}

@@ -1,0 +1,27 @@
+// Whether a request comes from a page of another site: the guard of what a browser sends along.
+import type { FastifyRequest } from 'fastify'
+import { refused } from './reply.ts'
+
+export const crossSite = refused(403, 'the request comes from a page of another site')
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * A browser says where a request that changes something comes from; with neither header it is no
+ * browser, and nobody else sends somebody's cookie along. (SameSite=Strict is the first guard, this
+ * the second.)
+ */
+export function isCrossSite(request: FastifyRequest): boolean {
+  if (safeMethods.has(request.method)) return false
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return isOtherOrigin(request)
+}
+
+/** No origin is our own: whoever sends none is no browser. */
+export function isOtherOrigin({ headers, host }: FastifyRequest): boolean {
+  const { origin } = headers
+  if (origin === undefined) return false
+  const from = URL.parse(origin)
+  // Our own host in the same scheme, so that a default port is dropped from both or neither.
+  return from === null || from.host !== URL.parse(`${from.protocol}//${host}`)?.host
+}

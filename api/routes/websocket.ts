@@ -1,0 +1,89 @@
+// /api/v1/ws and /api/v1/ws/token: the feed of what happens (document A, "Events").
+import { Type } from 'typebox'
+import { Authenticator, credentialMark } from '../auth/authenticator.ts'
+import { feedLimits } from '../feed/limits.ts'
+import { feedPath } from '../feed/web-socket.ts'
+import { crossSite } from '../origin.ts'
+import { refused, success } from '../reply.ts'
+import type { Reply } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { storeFailed } from '../store-reply.ts'
+
+const tag = 'WebSocket'
+
+const token = route({
+  method: 'GET',
+  path: '/api/v1/ws/token',
+  needs: 'any',
+  tag,
+  summary: 'A token for one connection to the feed, soon',
+  responses: {
+    200: {
+      description: 'A signed token (JWT) that opens the feed once, on any node',
+      schema: Type.Object({
+        token: Type.String(),
+        expiresAt: Type.Integer({ description: 'Unix milliseconds' }),
+      }),
+    },
+  },
+  handle: async ({ caller, ports }) => {
+    // What happens between this answer and the connection is not lost.
+    ports.feed.listen()
+    const { token, expiresAtMs } = await ports.feedTokens.issue(credentialMark(caller))
+    return success({ token, expiresAt: expiresAtMs })
+  },
+})
+
+const unauthorized = refused(401, 'token: is expired, was used, or is none of this server')
+
+const feed = route({
+  method: 'GET',
+  path: feedPath,
+  needs: 'public',
+  tag,
+  summary: 'The feed of events over a WebSocket, which the token opens',
+  query: Type.Object(
+    {
+      token: Type.String({ minLength: 1, maxLength: feedLimits.tokenLengthMax }),
+      revision: Type.Optional(
+        Type.String({
+          maxLength: feedLimits.revisionLengthMax,
+          description: 'The last revision that the client has: sends what came after it',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 101: { description: 'From here on it is a WebSocket (RFC 6455)', schema: null } },
+  refusals: [401, 403, 426, 503],
+  handle: async ({ ports, query, request }) => {
+    if (!request.isHandshake) {
+      const answer = refused(426, 'this needs a WebSocket; connect with ws:// or wss://')
+      return { ...answer, headers: { connection: 'Upgrade', upgrade: 'websocket' } }
+    }
+    if (request.isOtherOrigin) return crossSite
+    const full = ports.feed.whyFull(null)
+    if (full !== null) return later(full)
+    const redeemed = await ports.feedTokens.redeem(query.token)
+    if (!redeemed.ok) return redeemed.error === null ? unauthorized : storeFailed(redeemed.error)
+    const authenticator = new Authenticator(ports)
+    const ask = () => authenticator.standing(redeemed.value)
+    const caller = await ask()
+    if (caller === null) return unauthorized
+    if ('code' in caller) return storeFailed(caller)
+    const fullForIt = ports.feed.whyFull(caller)
+    if (fullForIt !== null) return later(fullForIt)
+    const revision = query.revision ?? null
+    return {
+      status: 101,
+      upgrade: (socket) => ports.feed.accept(socket, { caller, ask, revision }),
+    }
+  },
+})
+
+function later(why: string): Reply {
+  return { ...refused(503, why), headers: { 'retry-after': '10' } }
+}
+
+export const webSocketRoutes: readonly Route[] = Object.freeze([token, feed])

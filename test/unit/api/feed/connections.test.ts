@@ -1,0 +1,236 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { tokenHash } from '#api/auth/policy.ts'
+import { feedLimits } from '#api/feed/limits.ts'
+import { err } from '#lib/result.ts'
+import { rootKey } from '#test/support/config-world.ts'
+import {
+  acme,
+  commitOf,
+  ready,
+  secret,
+  startFeed,
+  stopFeeds,
+  told,
+  web,
+  zenith,
+} from '#test/support/feed-scene.ts'
+import { member } from '#test/support/feed-world.ts'
+import type { FeedWorld, Listener } from '#test/support/feed-world.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+afterEach(stopFeeds)
+
+const away = async () => err({ code: 'store-away', message: 'the database is away' } as const)
+
+describe('a handshake is refused', () => {
+  const feedOf = (token: string): string => `/api/v1/ws?token=${token}`
+
+  test('without a token, with junk, with a used one, with an expired one', async () => {
+    const world = await startFeed()
+    const [used, expired] = [await world.token(acme), await world.token(acme)]
+    const listener = world.open({ token: used })
+    await listener.until('a message', ({ length }) => length > 0)
+    const unauthorized = [401, '{"error":"token: is expired, was used, or is none of this server"}']
+    expect(await world.refusal(feedOf('junk'))).toEqual(unauthorized)
+    expect(await world.refusal(feedOf(used))).toEqual(unauthorized)
+    expect((await world.refusal('/api/v1/ws'))[0]).toBe(400)
+    expect((await world.refusal(feedOf('x'.repeat(2_000))))[0]).toBe(400)
+    expect((await world.refusal(`${feedOf('x')}&more=1`))[0]).toBe(400)
+    world.time.pass(60_000)
+    expect(await world.refusal(feedOf(expired))).toEqual(unauthorized)
+  })
+
+  test('a credential is no token, in whichever place', async () => {
+    const world = await startFeed()
+    const headers = { authorization: `Bearer ${rootKey}` }
+    expect((await world.refusal('/api/v1/ws', headers))[0]).toBe(400)
+    expect((await world.refusal(feedOf(rootKey), headers))[0]).toBe(401)
+  })
+
+  test('when the credential ended in the meantime', async () => {
+    const world = await startFeed()
+    const session = await world.logIn('u1', 'acme', 'viewer')
+    const token = await world.token(session)
+    await world.sessions.revokeUser('u1')
+    expect((await world.refusal(feedOf(token)))[0]).toBe(401)
+  })
+
+  test('when a store cannot be asked', async () => {
+    const world = await startFeed()
+    const session = await world.logIn('u1', 'acme', 'viewer')
+    const token = await world.token(session)
+    Object.assign(world.sessions, { find: away })
+    expect((await world.refusal(feedOf(token)))[0]).toBe(500)
+  })
+
+  test('from a page of another site, and taken from our own', async () => {
+    const world = await startFeed()
+    const token = await world.token(acme)
+    for (const origin of ['https://evil.example', 'null', `https://${world.origin}0`]) {
+      expect((await world.refusal(feedOf(token), { origin }))[0]).toBe(403)
+    }
+    // The token was not used up.
+    const listener = world.open({ token })
+    await listener.until('a message', ({ length }) => length > 0)
+  })
+
+  test('that is none: 426 says what to do', async () => {
+    const world = await startFeed()
+    const answer = await fetch(`http://${world.origin}${feedOf(await world.token(acme))}`)
+    expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket'])
+  })
+
+  test('with a key that is none of RFC 6455', async () => {
+    const world = await startFeed()
+    const path = feedOf(await world.token(acme))
+    const [status, body] = await world.refusal(path, { 'sec-websocket-key': 'short' })
+    expect([status, Object.keys(JSON.parse(body) as object)]).toEqual([400, ['error']])
+  })
+
+  test('anywhere else: the path answers as ever', async () => {
+    const world = await startFeed()
+    expect((await world.refusal('/api/v1/health'))[0]).toBe(200)
+    expect((await world.refusal('/api/v1/pools'))[0]).toBe(401)
+  })
+})
+
+describe('places', () => {
+  test('are counted: one more is refused with 503, and one that is left can be taken', async () => {
+    const world = await startFeed({ clientsMax: 3 })
+    const token = await world.token(rootKey)
+    const listeners = []
+    for (let i = 0; i < 3; i++) listeners.push(await world.connect(rootKey))
+    expect(world.feed.clientCount).toBe(3)
+    const path = `/api/v1/ws?token=${token}`
+    expect(await world.refusal(path)).toEqual([
+      503,
+      '{"error":"the feed has no place for one more client"}',
+    ])
+    listeners[0]?.socket.close()
+    await waitUntil('a place', () => world.feed.clientCount === 2)
+    const listener = world.open({ token })
+    await listener.until('a message', ({ length }) => length > 0)
+  })
+
+  test('are not all for one tenant', async () => {
+    const world = await startFeed({ clientsMax: 4 })
+    await world.connect(acme)
+    await world.connect(acme)
+    const path = `/api/v1/ws?token=${await world.token(acme)}`
+    expect((await world.refusal(path))[0]).toBe(503)
+    await world.connect(zenith)
+  })
+
+  test('do not exist where the feed is off', async () => {
+    const world = await startFeed({ clientsMax: 0 })
+    const path = `/api/v1/ws?token=${await world.token(rootKey)}`
+    expect((await world.refusal(path))[0]).toBe(503)
+  })
+})
+
+describe('the feed ends', () => {
+  /** Ticks until it does. */
+  const ticking = async (world: FeedWorld, listener: Listener) => {
+    let isClosed = false
+    void listener.closed.then(() => (isClosed = true))
+    await waitUntil('the end of the feed', () => {
+      if (!isClosed) world.time.pass(feedLimits.tickMs)
+      return isClosed
+    })
+    return listener.closed
+  }
+
+  test('when its session ends', async () => {
+    const world = await startFeed()
+    const session = await world.logIn('u1', 'acme', 'viewer')
+    const listener = await ready(world, session)
+    await world.sessions.revoke(tokenHash(session))
+    const beforeMs = world.time.clock.monotonicMs()
+    expect(await ticking(world, listener)).toEqual([4401, 'the credential has ended'])
+    expect(world.time.clock.monotonicMs() - beforeMs).toBeLessThan(60_000)
+  })
+
+  test('when the key of its tenant is replaced', async () => {
+    const world = await startFeed()
+    const listener = await ready(world, acme)
+    world.tenantOfKey.clear()
+    world.ports.identities.forget()
+    expect((await ticking(world, listener))[0]).toBe(4401)
+  })
+
+  test('when its user comes to see something else', async () => {
+    const world = await startFeed()
+    const listener = await ready(world, await world.logIn('u1', 'default', 'tenant_admin'))
+    world.setRole('u1', 'default', 'viewer')
+    expect((await ticking(world, listener))[0]).toBe(4401)
+  })
+
+  test('when its session cannot be checked for a minute, and not before', async () => {
+    const world = await startFeed()
+    const listener = await ready(world, await world.logIn('u1', 'acme', 'viewer'))
+    Object.assign(world.sessions, { find: away })
+    const beforeMs = world.time.clock.monotonicMs()
+    expect((await ticking(world, listener))[0]).toBe(1013)
+    expect(world.time.clock.monotonicMs() - beforeMs).toBeGreaterThanOrEqual(59_000)
+  })
+
+  test('does not keep a session alive', async () => {
+    const world = await startFeed()
+    const token = await world.logIn('u1', 'acme', 'viewer')
+    await ready(world, token)
+    const lives = await world.sessions.find(tokenHash(token), null)
+    for (let i = 0; i < 30; i++) world.time.pass(feedLimits.tickMs)
+    expect(await world.sessions.find(tokenHash(token), null)).toEqual(lives)
+  })
+
+  test('with 1001 when the node stops', async () => {
+    const world = await startFeed()
+    const listeners = [await ready(world, acme), await ready(world, zenith)]
+    const closing = world.server.close()
+    for (const { closed } of listeners) expect(await closed).toEqual([1001, 'shutting down'])
+    await closing
+    expect(world.feed.clientCount).toBe(0)
+  })
+
+  test('without a word to a client that does not close', async () => {
+    const world = await startFeed()
+    const listener = await ready(world, acme)
+    listener.socket.pause()
+    await world.stop()
+    expect(world.feed.clientCount).toBe(0)
+    listener.socket.terminate()
+  })
+
+  test('with 1009 for a client that sends too much', async () => {
+    const listener = await ready(await startFeed(), acme)
+    listener.socket.send('x'.repeat(feedLimits.incomingBytesMax + 1))
+    expect((await listener.closed)[0]).toBe(1009)
+  })
+
+  test('not for a client that sends a little', async () => {
+    const world = await startFeed()
+    const listener = await ready(world, acme)
+    listener.socket.send('{"type":"ping"}')
+    world.commits.commit(web([]), secret())
+    await told(listener, commitOf(2))
+    expect(listener.socket.readyState).toBe(listener.socket.OPEN)
+  })
+
+  test('for a client that reads nothing, and for nobody else', async () => {
+    const world = await startFeed({ sizes: { eventsMax: 400, eventBytesMax: 10_000_000 } })
+    const listener = await ready(world, acme)
+    const other = await ready(world, zenith)
+    listener.socket.pause()
+    const rumUrl = `https://example.com/${'y'.repeat(1_500)}`
+    const many = (weight: number) =>
+      Array.from({ length: 100 }, (_, i) => member(`192.0.2.${i}`, { weight, rumUrl }))
+    let count = 0
+    await waitUntil('the end of the slow one', () => {
+      world.commits.commit(web(many(++count)), secret('198.51.100.1'))
+      world.time.pass(feedLimits.tickMs / 10)
+      return world.feed.clientCount === 1
+    })
+    expect(other.socket.readyState).toBe(other.socket.OPEN)
+    listener.socket.terminate()
+  })
+})
