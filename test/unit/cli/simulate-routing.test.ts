@@ -241,21 +241,6 @@ describe('a comparison of answers with several addresses', () => {
   })
 })
 
-test('scripts that never end are stopped once, and it is said', async () => {
-  const filterChain = ['script:for (;;);', 'failover']
-  const services = [service(1, 'www.example.org.', { filterChain, pool: 0 })]
-  const file = put('a.bundle', encode({ ...model, services }).bytes)
-  const compared = ['--bundle', file, '--compare', file]
-  for (const args of [['www.example.org.', '--bundle', file], compared]) {
-    const { exit, err } = await run(...args, '--count', '10000')
-    expect(exit).toBe(Exit.Ok)
-    expect(err).toBe(
-      'gslbd simulate: the script "for (;;);" took too long and was not run again: ' +
-        'it changes nothing here\n',
-    )
-  }
-})
-
 describe('a wrong call is explained', () => {
   test.each([
     [['--at', '2026-02-30T00:00:00Z'], 'is not a time; write'],
