@@ -2,6 +2,7 @@
 import { suggest } from '#lib/suggest.ts'
 import { filterNamed, filters } from '#routing/filters.ts'
 import type { FilterUse } from '#routing/filters.ts'
+import { scriptLimits } from '#routing/script/contract.ts'
 import { algorithms } from '#schemas/service.ts'
 import { valueAt } from '../diagnostic.ts'
 import type { Report } from '../finding.ts'
@@ -60,6 +61,10 @@ function useOf(text: string, index: number, report: Report): FilterUse | undefin
       const { character: at, message } = mistake
       const character = at === undefined ? undefined : text.length - body.length + at
       report('script-syntax', { ...place, character }, { args: [message] })
+    }
+    const { bodyLengthInTime } = scriptLimits
+    if (body.length > bodyLengthInTime) {
+      report('script-long', place, { args: [String(body.length), String(bodyLengthInTime)] })
     }
     return use
   }

@@ -57,4 +57,6 @@ export const scriptLimits = {
   keptBytesMax: 33_554_432,
   /** Up to so many candidates a script that looks at each of them has time to spare. */
   candidatesInTime: 1_000,
+  /** Characters of a body that is read in half of its time: it is read for each run. */
+  bodyLengthInTime: 8_192,
 } as const
