@@ -3,8 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflate } from 'node:zlib'
 import type { StagedObjects } from './driver.ts'
+
+/** Off the thread: a folder of ten thousand files takes as long as the flushes beside it. */
+const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
 /** Flushes wait for the disk, which takes several at once. */
 const atOnce = 16
@@ -51,7 +55,7 @@ async function write(path: string, type: string, content: Uint8Array): Promise<v
   try {
     const file = await open(temporary, 'wx', 0o444)
     try {
-      await file.writeFile(deflateSync(Buffer.concat([head, content]), { level }))
+      await file.writeFile(await deflated(Buffer.concat([head, content]), { level }))
       await file.sync()
     } finally {
       await file.close()

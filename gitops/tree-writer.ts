@@ -1,9 +1,11 @@
 // A new tree from an old one and a few changed paths: only the folders on those paths are written.
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { ObjectError } from './driver.ts'
-import { formatTree, isFolder, parseTree } from './tree-object.ts'
-import type { TreeEntry } from './tree-object.ts'
+import { editTree, foldersIn } from './tree-edit.ts'
+import type { TreeChange } from './tree-edit.ts'
+import { formatTree, parseTree } from './tree-object.ts'
 
 export interface TreeStore {
   readonly readTree: (oid: string) => Promise<Result<Uint8Array, ObjectError>>
@@ -32,48 +34,51 @@ async function writeFolder(
   changes: FileChanges,
   store: TreeStore,
 ): Promise<Result<string | null, ObjectError>> {
-  const old = await readFolder(base, store)
-  if (!old.ok) return old
-  const entries = old.value
+  const edits = new Map<string, TreeChange | null>()
   const below = new Map<string, Map<string, Uint8Array | null>>()
   for (const [path, bytes] of changes) {
     const slash = path.indexOf('/')
     if (slash !== -1) {
-      const folder = path.slice(0, slash)
-      const group = below.get(folder) ?? new Map<string, Uint8Array | null>()
-      below.set(folder, group.set(path.slice(slash + 1), bytes))
-    } else if (bytes === null) {
-      entries.delete(path)
-    } else {
-      const kept = entries.get(path)
-      const mode = kept !== undefined && kept.mode.startsWith('100') ? kept.mode : '100644'
-      entries.set(path, { mode, name: path, oid: store.write('blob', bytes) })
-    }
+      const name = path.slice(0, slash)
+      const group = below.get(name) ?? new Map<string, Uint8Array | null>()
+      below.set(name, group.set(path.slice(slash + 1), bytes))
+    } else if (bytes === null) edits.set(path, null)
+    else edits.set(path, { oid: store.write('blob', bytes), isFolder: false })
   }
+  const old = await readFolder(base, new Set(below.keys()), store)
+  if (!old.ok) return old
+  const { raw, folders } = old.value
   for (const [name, group] of below) {
-    const kept = entries.get(name)
-    const folder = await writeFolder(
-      kept !== undefined && isFolder(kept) ? kept.oid : null,
-      group,
-      store,
-    )
+    const folder = await writeFolder(folders.get(name) ?? null, group, store)
     if (!folder.ok) return folder
-    if (folder.value === null) entries.delete(name)
-    else entries.set(name, { mode: '40000', name, oid: folder.value })
+    edits.set(name, folder.value === null ? null : { oid: folder.value, isFolder: true })
   }
-  return ok(entries.size === 0 ? null : store.write('tree', formatTree(entries.values())))
+  const next = editTree(raw, edits)
+  assert(next !== undefined, 'what was read is in order')
+  return ok(next.length === 0 ? null : store.write('tree', next))
+}
+
+interface OldFolder {
+  /** In Git's order. */
+  readonly raw: Uint8Array
+  readonly folders: ReadonlyMap<string, string>
 }
 
 async function readFolder(
   oid: string | null,
+  names: ReadonlySet<string>,
   store: TreeStore,
-): Promise<Result<Map<string, TreeEntry>, ObjectError>> {
-  if (oid === null) return ok(new Map())
-  const raw = await store.readTree(oid)
-  if (!raw.ok) return raw
-  const parsed = parseTree(raw.value)
+): Promise<Result<OldFolder, ObjectError>> {
+  if (oid === null) return ok({ raw: new Uint8Array(), folders: new Map() })
+  const read = await store.readTree(oid)
+  if (!read.ok) return read
+  const folders = foldersIn(read.value, names)
+  if (folders !== undefined) return ok({ raw: read.value, folders })
+  // Somebody's tool wrote it in an order of its own.
+  const parsed = parseTree(read.value)
   if (!parsed.ok) return err({ kind: 'refused', reason: `Tree ${oid} ${parsed.error}.` })
-  return ok(new Map(parsed.value.map((entry) => [entry.name, entry])))
+  const raw = formatTree(parsed.value)
+  return ok({ raw, folders: foldersIn(raw, names) ?? new Map() })
 }
 
 function isCleanPath(path: string): boolean {
