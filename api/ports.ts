@@ -6,6 +6,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { LoginAttempts } from '#state/ports/login-attempts.ts'
+import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
 import type { Roles } from '#state/ports/roles.ts'
 import type { Sessions } from '#state/ports/sessions.ts'
 import type { TenantKeys } from '#state/ports/tenant-keys.ts'
@@ -13,6 +14,7 @@ import type { Usage } from '#state/ports/usage.ts'
 import type { Users } from '#state/ports/users.ts'
 import type { Identities } from './auth/identities.ts'
 import type { AuditSink } from './audit.ts'
+import type { OidcClient } from './auth/oidc-client.ts'
 import type { Passwords } from './auth/passwords.ts'
 import type { AuthPolicy } from './auth/policy.ts'
 import type { ConfigWriter } from './config-writer.ts'
@@ -35,6 +37,9 @@ export interface ApiPorts {
   /** What users and tenant keys stand for; tell it to forget after a change of either. */
   readonly identities: Identities
   readonly passwords: Passwords
+  /** null: no single sign-on. */
+  readonly oidc: OidcClient | null
+  readonly oidcNonces: OidcNonces
   readonly users: Users
   readonly roles: Roles
   readonly sessions: Sessions

@@ -4,6 +4,7 @@ import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { getHealth } from './routes/health.ts'
 import { getMetrics } from './routes/metrics.ts'
+import { oidcRoutes } from './routes/oidc.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { roleRoutes } from './routes/roles.ts'
 import { tenantRoutes } from './routes/tenants.ts'
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   getHealth,
   ...authRoutes,
   ...totpRoutes,
+  ...oidcRoutes,
   ...userRoutes,
   ...roleRoutes,
   ...tenantRoutes,

@@ -23,6 +23,7 @@ import type { Io } from './command.ts'
 import type { ProcessLog } from './log.ts'
 import { createNodeAudit } from './node-audit.ts'
 import { createNodeFeed } from './node-feed.ts'
+import { oidcOf } from './node-oidc.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
 import { createNodeState } from './node-state.ts'
@@ -88,7 +89,7 @@ function portsOf(
   const { memberHealth, overlays } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = persistent
-  const { sessions, loginAttempts, webSocketTokens } = parts.shared
+  const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const { allowScriptChecks, webhookAllowedHosts } = settings.health
   const clientsMax = settings.api.maxWebSocketClients
@@ -103,10 +104,11 @@ function portsOf(
       sessionExtend,
       bcryptCost,
       setupEndpoint,
-      oidcEnabled: false,
     },
     identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
     passwords: new Passwords(bcryptCost),
+    oidc: oidcOf(settings.auth.oidc),
+    oidcNonces: nonces,
     users,
     roles,
     sessions,

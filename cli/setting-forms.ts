@@ -5,12 +5,13 @@ import type { TSchema } from 'typebox'
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
 export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'networks'
 
-export type SettingValue = string | number | boolean | readonly string[]
+export type SettingValue =
+  string | number | boolean | readonly string[] | Readonly<Record<string, string>>
 
 /** A leaf of the schema, as the loader, the reference page and SIGHUP read it. */
 export interface SettingLeaf {
   readonly description: string
-  readonly type?: 'string' | 'integer' | 'boolean' | 'array'
+  readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object'
   readonly enum?: readonly string[]
   readonly default?: SettingValue
   readonly minimum?: number
@@ -24,6 +25,8 @@ export interface SettingLeaf {
   readonly 'x-reload'?: boolean
   /** The default in words, when it is not a constant. */
   readonly 'x-default'?: string
+  /** True: no message shows the value back. */
+  readonly 'x-secret'?: boolean
   /** What to write, when type and bounds do not say it. */
   readonly 'x-expected'?: string
 }
@@ -72,6 +75,22 @@ export const networks = (options: Record<string, unknown>) =>
       default: [],
       maxItems: 1_000,
       'x-kind': 'networks',
+    }),
+  )
+export const list = (lengthMax: number, options: Record<string, unknown>) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
+  )
+/** Names of the writer's own, each with one of a few words. */
+export const mapping = <Values extends string[]>(
+  values: readonly [...Values],
+  options: Record<string, unknown>,
+) =>
+  Type.Optional(
+    Type.Record(Type.String(), Type.Enum(values), {
+      ...options,
+      default: {},
+      maxProperties: 1_000,
     }),
   )
 export const choice = <Values extends string[]>(

@@ -9,7 +9,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml'
-import type { Document, Node, Pair, YAMLSeq } from 'yaml'
+import type { Document, Node, Pair } from 'yaml'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -117,7 +117,7 @@ class Reader {
   #readKnown(full: string, path: readonly string[], value: unknown, keyOffset: number): void {
     const row = settingRows.find((candidate) => candidate.key === full)
     const offset = isNode(value) ? offsetOf(value) : keyOffset
-    const plain = isScalar(value) ? value.value : isSeq(value) ? entriesOf(value) : value
+    const plain = plainOf(value)
     if (row !== undefined) {
       const problem = problemOf(row, plain ?? null, 'file')
       if (problem === undefined) this.values.set(full, plain as SettingValue)
@@ -147,9 +147,14 @@ class Reader {
   }
 }
 
-function entriesOf({ items }: YAMLSeq): readonly unknown[] {
-  return items.map((item) => (isScalar(item) ? item.value : item))
+/** As a setting can be: one value, a list of values, names with values. */
+function plainOf(value: unknown): unknown {
+  if (isSeq(value)) return value.items.map(scalarOf)
+  if (!isMap(value)) return scalarOf(value)
+  return Object.fromEntries(value.items.map((item) => [scalarOf(item.key), scalarOf(item.value)]))
 }
+
+const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node)
 
 function offsetOf(node: unknown): number {
   return isNode(node) ? ((node as Node).range?.[0] ?? 0) : 0

@@ -23,7 +23,8 @@ export function problemOf(
   if (!fits) {
     const near = row.leaf.enum === undefined ? undefined : suggest(String(value), row.leaf.enum)
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
-    return `${row.key} is ${shown(value)}, write ${expected(row.leaf)}${hint}`
+    const found = row.leaf['x-secret'] === true ? 'not of the right form' : shown(value)
+    return `${row.key} is ${found}, write ${expected(row.leaf)}${hint}`
   }
   if (row.leaf['x-kind'] === 'url' && from === 'file' && hasCredentials(String(value))) {
     return `${row.key} holds a name or password; remove this key and set GSLB_GITOPS_URL instead`

@@ -11,6 +11,8 @@ import { readSettingsText } from './settings-file.ts'
 import type { SettingValues } from './settings-file.ts'
 import { laterVariables, settingRows } from './settings-schema.ts'
 import type { SettingRow } from './settings-schema.ts'
+import { missingForOidc } from './settings-oidc.ts'
+import type { OidcSection } from './settings-oidc.ts'
 import { problemOf } from './settings-value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
@@ -49,6 +51,7 @@ export interface Settings {
     /** 10 to 14. */
     readonly bcryptCost: number
     readonly setupEndpoint: boolean
+    readonly oidc: OidcSection
   }
   /** Addresses may hold passwords: do not log. Empty: what needs nothing installed. */
   readonly database: { readonly url: string }
@@ -90,6 +93,7 @@ export const overrides = [
   { key: 'gitops.branch', env: 'GSLB_GITOPS_BRANCH', flag: undefined },
   { key: 'gitops.url', env: 'GSLB_GITOPS_URL', flag: undefined },
   { key: 'logging.format', env: 'GSLB_LOG_FORMAT', flag: 'log-format' },
+  { key: 'auth.oidc.clientSecret', env: 'GSLB_OIDC_CLIENT_SECRET', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
@@ -113,7 +117,11 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   ]
   if (!fromFile.ok || !fromOutside.ok) return err(problems)
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
-  return ok(settle(fromFile.value, fromOutside.value, fileDirectory))
+  const settings = settle(fromFile.value, fromOutside.value, fileDirectory)
+  const missing = missingForOidc(settings.auth.oidc)
+  if (missing.length === 0) return ok(settings)
+  const place = sources.file === undefined ? '' : `${sources.file}: `
+  return err(missing.map((sentence) => place + sentence))
 }
 
 /** Keys whose values differ, by whether SIGHUP applies them (`applied`) or only a restart does. */

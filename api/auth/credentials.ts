@@ -2,6 +2,8 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 
 export const sessionCookie = 'gslb_session'
+/** Says that a login comes back to the browser in which it began. */
+export const loginCookie = 'gslb_login'
 
 /** The `Bearer` credential (RFC 6750 section 2.1); null: there is none. */
 export function bearerOf(authorization: string | undefined): string | null {
@@ -9,9 +11,17 @@ export function bearerOf(authorization: string | undefined): string | null {
 }
 
 export function sessionTokenOf(cookies: string | undefined): string | null {
+  return cookieOf(cookies, sessionCookie)
+}
+
+export function loginTokenOf(cookies: string | undefined): string | null {
+  return cookieOf(cookies, loginCookie)
+}
+
+function cookieOf(cookies: string | undefined, name: string): string | null {
   if (cookies === undefined) return null
-  const token = parseCookie(cookies)[sessionCookie]
-  return token === undefined || token === '' ? null : token
+  const value = parseCookie(cookies)[name]
+  return value === undefined || value === '' ? null : value
 }
 
 /** @param ttlMs the life of the session; 0 removes the cookie */
@@ -22,6 +32,19 @@ export function setSessionCookie(token: string, ttlMs: number, isSecure: boolean
     path: '/',
     httpOnly: true,
     sameSite: 'strict',
+    secure: isSecure,
+    maxAge: Math.floor(ttlMs / 1_000),
+  })
+}
+
+/** Lax: the identity provider's page, of another site, sends the browser back to us. */
+export function setLoginCookie(token: string, ttlMs: number, isSecure: boolean): string {
+  return stringifySetCookie({
+    name: loginCookie,
+    value: token,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
     secure: isSecure,
     maxAge: Math.floor(ttlMs / 1_000),
   })

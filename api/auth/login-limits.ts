@@ -41,6 +41,19 @@ export async function countAttempt(
   return ok(waitMs)
 }
 
+/**
+ * A login through the identity provider, which counts failures itself: here a network only cannot
+ * begin them without end. Milliseconds to wait; 0: go on.
+ */
+export async function countBeginning(
+  attempts: LoginAttempts,
+  address: string,
+): Promise<Result<number, StoreFailure>> {
+  const counted = await attempts.record(`oidc:${networkOf(address)}`, loginLimits.windowMs)
+  if (!counted.ok) return counted
+  return ok(counted.value.count > loginLimits.perNetworkMax ? counted.value.resetsInMs : 0)
+}
+
 /** After a login that succeeded. A store that is away forgets by itself. */
 export async function forgetAttempts(
   attempts: LoginAttempts,

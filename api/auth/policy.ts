@@ -12,7 +12,6 @@ export interface AuthPolicy {
   /** 10 to 14. */
   readonly bcryptCost: number
   readonly setupEndpoint: boolean
-  readonly oidcEnabled: boolean
 }
 
 /** The system API key, of which only the hash is kept. */

@@ -150,7 +150,7 @@ const config = route({
       schema: Type.Object({ oidcEnabled: Type.Boolean() }),
     },
   },
-  handle: ({ ports }) => success({ oidcEnabled: ports.auth.oidcEnabled }),
+  handle: ({ ports }) => success({ oidcEnabled: ports.oidc !== null }),
 })
 
 export const authRoutes: readonly Route[] = Object.freeze([setup, login, logout, me, config])

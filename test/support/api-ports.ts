@@ -25,7 +25,6 @@ export const devMode: AuthPolicy = {
   sessionExtend: true,
   bcryptCost: 10,
   setupEndpoint: true,
-  oidcEnabled: false,
 }
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -54,6 +53,8 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     tenants: notBrought('tenants'),
     audit: { write: () => {} },
     passwords: new Passwords(4),
+    oidc: null,
+    oidcNonces: notBrought('oidcNonces'),
     licence: everythingLicensed,
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,

@@ -10,6 +10,7 @@ import type { TenantRecord, Tenants } from '#api/tenants.ts'
 import { missing, refused } from '#api/reply.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
+import { createMemoryOidcNonces } from '#state/memory/oidc-nonces.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { err, ok } from '#lib/result.ts'
@@ -73,6 +74,7 @@ export async function createWorld(
     tenantKeys: state.tenantKeys,
     sessions: new MemorySessions(clock),
     loginAttempts: createMemoryLoginAttempts(clock),
+    oidcNonces: createMemoryOidcNonces(clock),
     tenants: memoryTenants(),
     audit: { write: (entry) => audit.push(entry) },
     ...brought,

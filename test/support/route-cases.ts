@@ -118,6 +118,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getAuthMe: { needs: 'any' },
   postAuthTotpSetup: { needs: 'session', statuses: [200, 409] },
   postAuthTotpVerify: { needs: 'session', body: () => ({ code: '000000' }), statuses: [400, 409] },
+  // Without a provider: test/unit/api/oidc.test.ts has one.
+  getAuthOidcAuthorize: { ...anyone, statuses: [404] },
+  getAuthOidcCallback: { ...anyone, statuses: [404] },
   getUsers: { needs: 'user:read' },
   postUsers: { needs: 'user:write', body: account },
   getUsersById: { needs: 'user:read', make: user },

@@ -1,12 +1,6 @@
 // The settings schema as a page for people and as JSON Schema for editors.
 import { overrides } from '#cli/settings.ts'
-import {
-  SettingsFile,
-  laterKeys,
-  laterVariables,
-  repositoryKeys,
-  settingRows,
-} from '#cli/settings-schema.ts'
+import { SettingsFile, laterKeys, repositoryKeys, settingRows } from '#cli/settings-schema.ts'
 import type { SettingRow } from '#cli/settings-schema.ts'
 import { expected } from '#cli/settings-value.ts'
 
@@ -54,8 +48,9 @@ the log and wait for a restart.`
 const heading = ['Key', 'Value', 'Default', 'Change needs', 'Meaning']
 
 function cells({ path, leaf }: SettingRow): readonly string[] {
-  const isEmpty = leaf.default === '' || (Array.isArray(leaf.default) && leaf.default.length === 0)
-  const constant = isEmpty ? 'empty' : `\`${String(leaf.default)}\``
+  const { default: value = '' } = leaf
+  const words = typeof value === 'object' ? Object.values(value).join(', ') : String(value)
+  const constant = words === '' ? 'empty' : `\`${words}\``
   return [
     `\`${path.at(-1) ?? ''}\``,
     expected(leaf),
@@ -83,8 +78,6 @@ function later(): string {
 These names are refused rather than ignored. A section stands for everything in it.
 
 Keys: ${list(laterKeys)}.
-
-Environment variables: ${list(laterVariables)}.
 
 ## In the repository
 

@@ -60,6 +60,7 @@ describe('defaults', () => {
           sessionExtend: true,
           bcryptCost: 12,
           setupEndpoint: true,
+          oidc: expect.objectContaining({ enabled: false }) as object,
         },
         database: { url: '' },
         redis: { url: '' },
@@ -163,9 +164,9 @@ describe('precedence', () => {
         'gitops.url': 'https://u:p@h/r',
       }[key as string]
       const settings = load('', { env: { [env]: value ?? 'other' } })
-      const [section = '', name = ''] = key.split('.')
-      const sections = settings as unknown as Record<string, Record<string, unknown>>
-      const found = name === '' ? sections[section] : sections[section]?.[name]
+      const found = key
+        .split('.')
+        .reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], settings)
       expect(found, key).toBe(key === 'dataDir' ? resolve('other') : (value ?? 'other'))
     }
   })

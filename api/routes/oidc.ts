@@ -1,0 +1,47 @@
+// /api/v1/auth/oidc: the two requests of a login through the identity provider.
+import { Type } from 'typebox'
+import { beginLogin, finishLogin } from '../auth/oidc-login.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+
+const tag = 'Authentication'
+
+const authorize = route({
+  method: 'GET',
+  path: '/api/v1/auth/oidc/authorize',
+  needs: 'public',
+  tag,
+  summary: 'Send the browser to the identity provider',
+  responses: { 302: { description: 'To the identity provider', schema: null } },
+  refusals: [404, 429, 502],
+  handle: ({ ports, request }) => beginLogin(ports, request),
+})
+
+const word = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, description }))
+
+const callback = route({
+  method: 'GET',
+  path: '/api/v1/auth/oidc/callback',
+  needs: 'public',
+  tag,
+  summary: 'Begin a session for somebody who comes back from the identity provider',
+  // Providers add parameters of their own.
+  query: Type.Object({
+    code: word('For one exchange at the provider'),
+    state: word('As it was given to the provider'),
+    iss: word('Who answers (RFC 9207)'),
+    error: word('Why there is no code'),
+    error_description: word('The same in words, which are not shown'),
+  }),
+  responses: {
+    302: { description: 'To /, with the session in the cookie gslb_session', schema: null },
+  },
+  refusals: [401, 403, 404, 409, 502],
+  handle: ({ ports, query, request }) => {
+    // Others' parameters stay out of what is checked next.
+    const { code, state, iss, error, error_description } = query
+    return finishLogin(ports, { code, state, iss, error, error_description }, request)
+  },
+})
+
+export const oidcRoutes: readonly Route[] = Object.freeze([authorize, callback])

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest'
+import type { OidcSettings } from '#api/auth/oidc-client.ts'
+import { loginLimits } from '#api/auth/login-limits.ts'
+import { apiKey } from '#test/support/api-world.ts'
+import { openBrowser } from '#test/support/browser.ts'
+import { clientId, startIdentityProvider } from '#test/support/identity-provider.ts'
+import {
+  ann,
+  errorOf,
+  redirectUri,
+  sessionOf,
+  site,
+  start,
+  useScenes,
+  whoIs,
+} from '#test/support/oidc-scene.ts'
+import { newUser, valueOf } from '#test/support/store-values.ts'
+
+const { state, open, provider } = useScenes()
+
+describe('a login through the identity provider', () => {
+  test('makes an account, begins a session and ends at /', async () => {
+    const scene = await open()
+    const seen: URL[] = []
+    const last = await scene.logIn((next) => {
+      seen.push(next)
+      return next
+    })
+    expect(new URL(last.url).href).toBe(`${site}/`)
+    expect(await whoIs(scene)).toMatchObject({
+      email: ann.email,
+      displayName: ann.name,
+      role: 'viewer',
+      tenantId: 'default',
+      authProvider: 'oidc',
+      isSystemAdmin: false,
+    })
+    const asked = seen[0]!.searchParams
+    expect(Object.fromEntries(asked)).toMatchObject({
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      scope: 'openid profile email',
+      code_challenge_method: 'S256',
+    })
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(asked.get(name)?.length, name).toBe(43)
+    }
+    // The signature of the ID token was looked at.
+    expect(provider().asked).toEqual(expect.arrayContaining(['/token', '/jwks', '/me']))
+  })
+
+  test('sets cookies with their flags', async () => {
+    const { browser } = await open()
+    let visit = await browser.get(start)
+    expect(visit.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^gslb_login=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/),
+    ])
+    expect(visit.headers.get('cache-control')).toBe('no-store')
+    while (!visit.url.startsWith(redirectUri)) {
+      visit = await browser.get(new URL(visit.headers.get('location') ?? '', visit.url).href)
+    }
+    expect([visit.status, visit.headers.get('location'), visit.headers.getSetCookie()]).toEqual([
+      302,
+      '/',
+      [
+        expect.stringMatching(
+          /^gslb_session=[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Strict$/,
+        ),
+      ],
+    ])
+  })
+
+  test('is in the configuration for the login page', async () => {
+    const { world } = await open()
+    const answer = await world.call('GET', '/api/v1/auth/config')
+    expect(answer.body).toEqual({ oidcEnabled: true })
+  })
+
+  test('finds the account again, in any case of its address, with the role of now', async () => {
+    const roles = { roleClaim: 'groups', roleMapping: { admins: 'tenant_admin' } } as const
+    provider().person = { ...ann, groups: ['admins'] }
+    const scene = await open(roles)
+    await scene.logIn()
+    const first = await whoIs(scene)
+    expect(first).toMatchObject({ role: 'tenant_admin', isSystemAdmin: true })
+    provider().person = { ...ann, email: 'ANN@example.COM', groups: ['staff'] }
+    const again = { ...scene, browser: openBrowser(scene.hosts) }
+    await again.browser.follow(start)
+    const second = await whoIs(again)
+    expect(second).toMatchObject({ id: (first as { id: string }).id, role: 'viewer' })
+    // The session that was open before has lost the role as well.
+    expect(await whoIs(scene)).toMatchObject({ role: 'viewer', isSystemAdmin: false })
+  })
+
+  test('gives no password: neither login nor administrator can use one', async () => {
+    const scene = await open()
+    await scene.logIn()
+    const { id } = (await whoIs(scene)) as { id: string }
+    const body = { email: ann.email, password: 'correct horse' }
+    const login = await scene.world.call('POST', '/api/v1/auth/login', { body })
+    expect(login.status).toBe(401)
+    const set = await scene.world.call('PUT', `/api/v1/users/${id}`, {
+      bearer: apiKey,
+      body: { password: 'correct horse' },
+    })
+    expect(set.status).toBe(409)
+  })
+
+  test('works at a provider that takes the secret in the body', async () => {
+    const other = await startIdentityProvider(redirectUri, { method: 'client_secret_post' })
+    try {
+      const scene = await open({ discoveryUrl: other.issuer })
+      expect((await scene.logIn()).url).toBe(`${site}/`)
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('in two tabs at once works in both', async () => {
+    const scene = await open()
+    const [one, two] = [await scene.browser.get(start), await scene.browser.get(start)]
+    for (const { headers } of [one, two]) {
+      const last = await scene.browser.follow(headers.get('location') ?? '')
+      expect(last.url).toBe(`${site}/`)
+    }
+  })
+
+  test('of one new person twice at once makes one account', async () => {
+    const scene = await open()
+    const others = [openBrowser(scene.hosts), openBrowser(scene.hosts)]
+    const lasts = await Promise.all(others.map((browser) => browser.follow(start)))
+    expect(lasts.map(({ url }) => url)).toEqual([`${site}/`, `${site}/`])
+    expect(await valueOf(state().users.list('every-tenant'))).toHaveLength(1)
+  })
+})
+
+describe('an account with a password and the same address', () => {
+  const existing = { email: 'ann@example.com', tenantId: 'default', role: 'operator' } as const
+
+  test('is used when the provider has verified the address', async () => {
+    await valueOf(state().users.create(newUser('u1', existing)))
+    const scene = await open()
+    await scene.logIn()
+    expect(await whoIs(scene)).toMatchObject({ id: 'u1', authProvider: 'password', role: 'viewer' })
+  })
+
+  test('is not used when the provider says nothing about the address', async () => {
+    provider().person = { sub: 'ann', email: ann.email }
+    await valueOf(state().users.create(newUser('u1', existing)))
+    const scene = await open()
+    const last = await scene.logIn()
+    expect([last.status, errorOf(last)]).toEqual([403, expect.stringMatching(/verified/)])
+    expect(sessionOf(scene)).toBeUndefined()
+    expect((await valueOf(state().users.find('every-tenant', 'u1')))?.role).toBe('operator')
+  })
+
+  test('keeps its second factor: who has TOTP logs in with a code', async () => {
+    await valueOf(state().users.create(newUser('u1', existing)))
+    const totp = { secretCiphertext: 'v1.x', active: true, lastUsedStep: null }
+    await valueOf(state().users.update('every-tenant', 'u1', { totp, updatedAtMs: 2 }))
+    const scene = await open()
+    const last = await scene.logIn()
+    expect([last.status, errorOf(last)]).toEqual([403, expect.stringMatching(/TOTP code/)])
+    expect(sessionOf(scene)).toBeUndefined()
+  })
+})
+
+describe('somebody who is not let in', () => {
+  const rows: readonly [string, object, Partial<OidcSettings>, RegExp][] = [
+    ['an address that is not verified', { email_verified: false }, {}, /has not verified/],
+    ['no address', { email: undefined }, {}, /no e-mail address/],
+    ['an address that is none', { email: 'ann' }, {}, /no e-mail address/],
+    ['another domain', {}, { allowedDomains: ['example.org'] }, /domain are not allowed/],
+    ['a domain below one', {}, { allowedDomains: ['com'] }, /domain are not allowed/],
+  ]
+  test.each(rows)('has %s: 403, and no account', async (_what, claims, settings, sentence) => {
+    provider().person = { ...ann, ...claims }
+    const scene = await open(settings)
+    const last = await scene.logIn()
+    expect([last.status, errorOf(last)]).toEqual([403, expect.stringMatching(sentence)])
+    expect(sessionOf(scene)).toBeUndefined()
+    expect(await valueOf(state().users.hasAny())).toBe(false)
+  })
+})
+
+test('one network begins a limited number of logins', async () => {
+  const { browser } = await open()
+  for (let i = 0; i < loginLimits.perNetworkMax; i++) await browser.get(start)
+  const last = await browser.get(start)
+  expect([last.status, last.headers.get('retry-after')]).toEqual([429, '900'])
+})
