@@ -109,6 +109,18 @@ export const overlayDiagnostics = {
     bad: '# the member has weight 0\nspec: { pool: web, member: new1 }',
     good: 'spec: { pool: web, member: new1, baseWeight: 100 }',
   },
+  'regression-never-trips': {
+    severity: 'warning',
+    message: '%s never ends the rollout: the pool "%s" has %s',
+    help: 'give the pool %s, or remove the field',
+    cause: 'What no probe measures is no regression.',
+    bad:
+      '# the pool has a health check without scoreWindow\n' +
+      'regressionPolicy: { minHealthScore: 0.8 }',
+    good:
+      '# the pool has healthCheck: { scoreWindow: 20 }\n' +
+      'regressionPolicy: { minHealthScore: 0.8 }',
+  },
   'rollout-intents-unordered': {
     severity: 'warning',
     message: 'this intent is earlier than the one before it',

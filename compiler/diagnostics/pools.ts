@@ -38,6 +38,20 @@ export const poolDiagnostics = {
     bad: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, enabled: false }',
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }',
   },
+  'pool-family-inactive': {
+    severity: 'warning',
+    message: 'no %s member of the pool "%s" can be answered',
+    help: 'enable one and give it a weight of 1 or more, or remove those of that family',
+    cause:
+      'Every member of the family is disabled or has the weight 0: its clients get no records, ' +
+      'while those of the other family do.',
+    bad:
+      'members:\n  - { ipAddress: 192.0.2.10, port: 443 }\n  - { ipAddress: "2001:db8::10", ' +
+      'port: 443, weight: 0 }',
+    good:
+      'members:\n  - { ipAddress: 192.0.2.10, port: 443 }\n  - { ipAddress: "2001:db8::10", ' +
+      'port: 443 }',
+  },
   'min-healthy-above-members': {
     severity: 'error',
     message: 'minHealthy is %s and the pool has %s',
@@ -112,6 +126,16 @@ export const poolDiagnostics = {
     cause: 'Statuses of HTTP have three digits: no member could ever be healthy.',
     bad: 'healthCheck: { type: http, httpExpectedStatus: 20 }',
     good: 'healthCheck: { type: http, httpExpectedStatus: 200 }',
+  },
+  'health-check-count-ignored': {
+    severity: 'warning',
+    message: '%s has no effect with a scoreWindow of %s',
+    help: 'remove one of the two',
+    cause:
+      'With a scoreWindow a member is healthy while any of the last probes passed, however many ' +
+      'in a row failed or passed.',
+    bad: 'healthCheck: { scoreWindow: 10, fallCount: 3 }',
+    good: 'healthCheck: { scoreWindow: 10 }',
   },
   'health-check-ignored-field': {
     severity: 'warning',

@@ -22,6 +22,11 @@ export const healthCheckSense: ObjectRule<'Pool'> = {
       const args = [String(timeoutMs), String(intervalMs)]
       report('health-check-slow', valueAt('spec', 'healthCheck', 'timeoutMs'), { args })
     }
+    for (const field of ['riseCount', 'fallCount'] as const) {
+      if (check.scoreWindow === 0 || check[field] === defaultOf(field)) continue
+      const args = [field, String(check.scoreWindow)]
+      report('health-check-count-ignored', keyAt('spec', 'healthCheck', field), { args })
+    }
     const { httpExpectedStatus: status } = check
     if (status > 0 && status < 100) {
       const place = valueAt('spec', 'healthCheck', 'httpExpectedStatus')

@@ -1,7 +1,8 @@
 // Rollouts and windows leave somebody to answer, at every instant, as far as health allows.
 import { isCoarse, rolloutTimeline, stepWeight } from '#routing/rollout.ts'
+import type { HealthCheck } from '#schemas/health-check.ts'
 import { checkAddress } from '../addresses.ts'
-import { valueAt } from '../diagnostic.ts'
+import { keyAt, valueAt } from '../diagnostic.ts'
 import { fallbackPoolOf } from '../fallback.ts'
 import { instantText } from '../instants.ts'
 import type { OverlayPlan, PlannedRollout } from '../overlay-plan.ts'
@@ -12,7 +13,10 @@ import type { Entry, PlacedFile, TreeReport } from '../tree.ts'
 export const overlayEffects: TreeRule = {
   name: 'overlay-effects',
   check(subject, report) {
-    for (const planned of subject.overlays.rollouts) checkWeights(planned, report)
+    for (const planned of subject.overlays.rollouts) {
+      checkWeights(planned, report)
+      checkRegressions(planned, report)
+    }
     checkEmptied(subject, report)
   },
 }
@@ -31,6 +35,37 @@ function checkWeights({ entry, model }: PlannedRollout, report: TreeReport): voi
   const args = [String(steps[coarse]!.weightPct), String(baseWeight), given]
   const at = placeIn(entry, valueAt('spec', 'steps', coarse, 'weightPct'))
   report('rollout-coarse', at, { args })
+}
+
+const signals = ['minHealthScore', 'minHealthyMembers', 'maxRttDeltaMs'] as const
+
+/** Signals that nothing measures. */
+function checkRegressions({ entry, poolEntry, model }: PlannedRollout, report: TreeReport): void {
+  const { regressionPolicy: policy } = entry.object.spec
+  if (policy === undefined || poolEntry === undefined || model === undefined) return
+  const { healthCheck } = poolEntry.object.spec
+  for (const field of signals) {
+    if (policy[field] === 0) continue
+    const missing = missingFor(field, healthCheck)
+    if (missing === undefined) continue
+    const [has, remedy] = missing
+    const args = [field, poolEntry.object.metadata.name, has, remedy]
+    report('regression-never-trips', placeIn(entry, keyAt('spec', 'regressionPolicy', field)), {
+      args,
+    })
+  }
+}
+
+/** @returns what the pool has, and what it should be given */
+function missingFor(
+  field: (typeof signals)[number],
+  check: HealthCheck | undefined,
+): readonly [string, string] | undefined {
+  if (check === undefined) return ['no health check', 'a healthCheck']
+  if (field === 'minHealthScore' && check.scoreWindow === 0) {
+    return ['a health check without scoreWindow', 'a scoreWindow in its healthCheck']
+  }
+  return undefined
 }
 
 /** Something that begins or ends. */

@@ -1,4 +1,6 @@
 // A pool has somebody to answer with.
+import type { Member } from '#schemas/member.ts'
+import { checkAddress } from '../addresses.ts'
 import { keyAt, valueAt } from '../diagnostic.ts'
 import type { ObjectRule } from '../object-rule.ts'
 
@@ -11,8 +13,14 @@ export const poolMembers: ObjectRule<'Pool'> = {
       if (spec.healthCheck === undefined)
         report('pool-empty', valueAt('metadata', 'name'), { args })
       else report('health-check-without-members', keyAt('spec', 'healthCheck'), { args })
-    } else if (!spec.members.some(({ enabled, weight }) => enabled && weight > 0)) {
+    } else if (!spec.members.some(isActive)) {
       report('pool-inactive', keyAt('spec', 'members'), { args })
+    } else {
+      for (const [family, ofFamily] of byFamily(spec.members)) {
+        // A pool without members of a family says nothing about it.
+        if (ofFamily.some(isActive)) continue
+        report('pool-family-inactive', keyAt('spec', 'members'), { args: [family, ...args] })
+      }
     }
     const { minHealthy } = spec
     const enabled = spec.members.filter((member) => member.enabled).length
@@ -25,6 +33,17 @@ export const poolMembers: ObjectRule<'Pool'> = {
       report('min-healthy-above-enabled', place, { args })
     }
   },
+}
+
+function isActive({ enabled, weight }: Member): boolean {
+  return enabled && weight > 0
+}
+
+function byFamily(members: readonly Member[]): Map<string, Member[]> {
+  return Map.groupBy(members, ({ ipAddress }) => {
+    const canonical = checkAddress(ipAddress).canonical ?? ipAddress
+    return canonical.includes(':') ? 'IPv6' : 'IPv4'
+  })
 }
 
 function membersText(count: number): string {

@@ -47,7 +47,9 @@ function failoverOf(tree: Tree, { object, tenant }: Entry<'Service'>): Failover 
   const check = pool?.object.spec.healthCheck
   if (name === null || pool?.tenant !== tenant || check === undefined) return undefined
   if (onAllDown !== 'empty') return undefined
-  return { ms: check.intervalMs * check.fallCount + check.timeoutMs, pool: name }
+  // A score is above 0 until every probe of its window has failed.
+  const failures = check.scoreWindow > 0 ? check.scoreWindow : check.fallCount
+  return { ms: check.intervalMs * failures + check.timeoutMs, pool: name }
 }
 
 /**
