@@ -18,7 +18,12 @@ export type LicensedFeature = (typeof licensedFeatures)[number]
 export interface LicenceGate {
   /** undefined: permitted. Otherwise the sentence of the 403. */
   readonly refusal: (feature: LicensedFeature) => string | undefined
+  /** The same for a pool that would have that many members. */
+  readonly memberRefusal: (members: number) => string | undefined
 }
 
 /** Permits everything: what a node has whose licence nobody checks. */
-export const everythingLicensed: LicenceGate = Object.freeze({ refusal: () => undefined })
+export const everythingLicensed: LicenceGate = Object.freeze({
+  refusal: () => undefined,
+  memberRefusal: () => undefined,
+})

@@ -25,7 +25,10 @@ export interface GitopsStatus {
   readonly sync: SyncState
   /** Why `sync` is `held` or `unreachable`; null otherwise. */
   readonly reason: StatusReason | null
-  /** What the compiler says of the head, warnings of an accepted one included; at most 100. */
+  /**
+   * What the compiler says of the head, warnings of an accepted one included, at most 100; then
+   * what the accepted one has beyond the licence, at most 100 again.
+   */
   readonly diagnostics: readonly StatusDiagnostic[]
   readonly node: NodeStatus
 }

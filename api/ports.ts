@@ -21,6 +21,7 @@ import type { ConfigWriter } from './config-writer.ts'
 import type { Feed } from './feed/feed.ts'
 import type { FeedTokens } from './feed/tokens.ts'
 import type { LicenceGate } from './licence-gate.ts'
+import type { LicenceDesk } from './licence/desk.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { OperatorView } from './operator-view.ts'
@@ -48,6 +49,7 @@ export interface ApiPorts {
   readonly tenantKeys: TenantKeys
   readonly audit: AuditSink
   readonly licence: LicenceGate
+  readonly licenceDesk: LicenceDesk
   /** What this node allows health checks to do. */
   readonly checkPolicy: HealthCheckPolicy
   readonly memberHealth: MemberHealthView

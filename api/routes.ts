@@ -13,6 +13,7 @@ import { usageRoutes } from './routes/usage.ts'
 import { userRoutes } from './routes/users.ts'
 import { geoRuleRoutes } from './routes/georules.ts'
 import { healthCheckRoutes } from './routes/healthcheck.ts'
+import { licenseRoutes } from './routes/license.ts'
 import { memberRoutes } from './routes/members.ts'
 import { poolRoutes } from './routes/pools.ts'
 import { serviceRoutes } from './routes/services.ts'
@@ -44,6 +45,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
   ...usageRoutes,
+  ...licenseRoutes,
   ...webSocketRoutes,
   getGitopsStatus,
   getMetrics,

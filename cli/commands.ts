@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   compile: async () => (await import('./commands/compile.ts')).compile,
   explain: async () => (await import('./commands/explain.ts')).explain,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
+  license: async () => (await import('./commands/license.ts')).license,
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
   trust: async () => (await import('./commands/trust.ts')).trust,
 })

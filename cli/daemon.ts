@@ -15,6 +15,7 @@ import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#runtime/bundle-store.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import { DnsNode } from '#runtime/node.ts'
+import { QueryBucket, queryBucketBytes } from '#runtime/query-bucket.ts'
 import { RumStore } from '#runtime/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from './data-dir.ts'
@@ -26,6 +27,8 @@ import type { NodeApi } from './node-api.ts'
 import { createNodeGeo } from './node-geo.ts'
 import type { NodeGeo } from './node-geo.ts'
 import { createNodeHealth } from './node-health.ts'
+import { createLicenceAlone } from './node-licence.ts'
+import type { NodeLicence } from './node-licence.ts'
 import { openNodeKey } from './node-key.ts'
 import type { NodeKey } from './node-key.ts'
 import { createOperatorView } from './operator-view.ts'
@@ -101,6 +104,8 @@ class RunningDaemon implements Daemon {
   readonly #node: DnsNode
   readonly #load = new ThreadLoad(systemClock)
   readonly #rum = new RumStore(systemClock)
+  readonly #queryBucket = new SharedArrayBuffer(queryBucketBytes)
+  #licence: NodeLicence | undefined
   readonly #jobs: JobRunner
   #gitops: GitopsControl | undefined
   #api: NodeApi | undefined
@@ -148,6 +153,7 @@ class RunningDaemon implements Daemon {
         },
         seed: process.pid ^ Math.floor(clock.nowMs()),
         rum: this.#rum.buffer,
+        queryBucket: this.#queryBucket,
       },
       store: this.#store,
       trusted: [key.signing],
@@ -166,6 +172,7 @@ class RunningDaemon implements Daemon {
         },
         collectOldBundles: async () => void this.#store.collect(),
         forgetOldMeasurements: () => this.#rum.sweep(),
+        refreshLicence: async () => this.#licence?.refresh(),
         sampleThreadLoad: () =>
           this.#load.sample(this.#node.counters().map(({ threadId }) => threadId)),
       },
@@ -192,10 +199,11 @@ class RunningDaemon implements Daemon {
     if (!origin.ok && fault === null) return origin
     this.#warnOfUnprobedPools()
     this.#gitops = this.#createGitops()
-    if (this.#settings.api.enabled) {
-      const api = await this.#startApi(this.#gitops)
-      if (!api.ok) return err(api.error)
-    }
+    const isServed = this.#settings.api.enabled
+    const begun = isServed ? await this.#startApi(this.#gitops) : this.#startLicence(this.#gitops)
+    if (!begun.ok) return begun
+    // Not waited for: making a database takes seconds.
+    void this.#licence?.refresh()
     await this.#gitops.start()
     this.#jobs.start()
     const { listenAddr, threads } = this.#settings.dns
@@ -304,6 +312,7 @@ class RunningDaemon implements Daemon {
       clock: systemClock,
       branch: this.#settings.gitops.branch,
       commitToActiveSeconds: () => this.#commitToActiveSeconds,
+      licenceWarnings: () => this.#licence?.warnings() ?? [],
     })
     const api = createNodeApi({
       settings: this.#settings,
@@ -321,13 +330,29 @@ class RunningDaemon implements Daemon {
         rollout: (uid) => this.#node.overlays().rollouts.find((one) => one.uid === uid),
       },
       env: process.env,
+      onRate: (perSecond) => this.#permit(perSecond),
     })
     if (!api.ok) return api
     this.#api = api.value
+    this.#licence = api.value.licence
     const listening = await this.#api.listen()
     if (!listening.ok) return listening
     this.apiPort = listening.value.port
     return ok(null)
+  }
+
+  #startLicence({ config }: GitopsControl): Result<null, string> {
+    const settings = this.#settings
+    const onRate = (perSecond: number): void => this.#permit(perSecond)
+    const parts = { settings, env: process.env, config, log: this.#log, onRate }
+    const licence = createLicenceAlone(parts)
+    if (!licence.ok) return licence
+    this.#licence = licence.value
+    return ok(null)
+  }
+
+  #permit(perSecond: number): void {
+    new QueryBucket(this.#queryBucket).adopt(perSecond)
   }
 
   async reload(next: Settings): Promise<void> {
@@ -340,9 +365,13 @@ class RunningDaemon implements Daemon {
     this.#settings = {
       ...this.#settings,
       logging: { ...this.#settings.logging, level },
+      license: next.license,
       gitops: { ...this.#settings.gitops, pollMs, allowedSigners },
     }
     this.#log.setLevel(level)
+    if (applied.some((setting) => setting.startsWith('license.'))) {
+      await this.#licence?.reload(next.license)
+    }
     if (applied.some((setting) => setting.startsWith('gitops.'))) {
       await this.#gitops?.reload({ pollMs, allowedSignersPath: allowedSigners })
     } else {
@@ -354,6 +383,7 @@ class RunningDaemon implements Daemon {
   async stop(): Promise<void> {
     await this.#jobs.stop()
     await this.#api?.close()
+    await this.#licence?.close()
     await this.#gitops?.stop()
     await this.#activations
     await this.#geo.source.stop()

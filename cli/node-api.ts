@@ -1,5 +1,4 @@
 // The API of a node, composed: its stores, its keys, its policy, its server.
-import { everythingLicensed } from '#api/licence-gate.ts'
 import { Identities } from '#api/auth/identities.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
@@ -24,6 +23,9 @@ import type { ProcessLog } from './log.ts'
 import { createNodeAudit } from './node-audit.ts'
 import { createNodeFeed } from './node-feed.ts'
 import { oidcOf } from './node-oidc.ts'
+import { createNodeFeed } from './node-feed.ts'
+import { createNodeLicence } from './node-licence.ts'
+import type { NodeLicence } from './node-licence.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
 import { createNodeState } from './node-state.ts'
@@ -40,11 +42,14 @@ export interface NodeApiParts {
   readonly shared: EphemeralState
   readonly overlays: OverlayView
   readonly env: Io['env']
+  /** Told of the DNS queries a second that the licence permits; 0: no limit. */
+  readonly onRate: (perSecond: number) => void
 }
 
 export interface NodeApi {
   /** Checks the stores, then listens. Errors: a sentence for the operator. */
   readonly listen: ApiServer['listen']
+  readonly licence: NodeLicence
   readonly close: () => Promise<void>
 }
 
@@ -61,11 +66,28 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     clock: systemClock,
     prepare: (persistent) => ensureRoles(persistent, log),
   })
+  const { onRate, config } = parts
+  const licence = createNodeLicence({
+    settings: settings.license,
+    env,
+    state,
+    config,
+    clock: systemClock,
+    log,
+    onRate,
+  })
+  if (!licence.ok) return licence
   const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
-  const ports = portsOf(parts, secrets.value, state, audit)
+  const { keeper } = licence.value
+  const ports = {
+    ...portsOf(parts, secrets.value, state, audit),
+    licence: keeper,
+    licenceDesk: keeper,
+  }
   const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
   const server = createApiServer({ ports, log, listenAddr, port, trustedProxies, allowDevMode })
   return ok({
+    licence: licence.value,
     listen: async () => {
       // At a first start nobody has TOTP, and making a database takes seconds: who needs it waits.
       const checked = state.exists() ? await checkSecretKey(state, secrets.value) : ok(null)
@@ -84,7 +106,7 @@ function portsOf(
   { apiKey, secretKey }: NodeSecrets,
   { persistent }: NodeState,
   audit: ApiPorts['audit'],
-): ApiPorts {
+): Omit<ApiPorts, 'licence' | 'licenceDesk'> {
   const { settings, log, view, config, configWriter } = parts
   const { memberHealth, overlays } = parts
   const { healthSignals } = parts.shared
@@ -116,7 +138,6 @@ function portsOf(
     tenants: createConfigTenants(config, configWriter, systemClock),
     tenantKeys,
     audit,
-    licence: everythingLicensed,
     checkPolicy: { allowScriptChecks, webhookAllowedHosts },
     memberHealth,
     healthSignals,

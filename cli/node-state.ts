@@ -18,7 +18,15 @@ export interface NodeState {
   readonly close: () => Promise<void>
 }
 
-const persistentPorts = ['users', 'roles', 'tenantKeys', 'audit', 'usage'] as const
+const persistentPorts = [
+  'users',
+  'roles',
+  'tenantKeys',
+  'audit',
+  'usage',
+  'licences',
+  'settings',
+] as const
 type PersistentPort = (typeof persistentPorts)[number]
 
 export interface NodeStateOptions {

@@ -6,7 +6,7 @@ import type {
   ThreadSnapshot,
 } from '#api/metrics-snapshot.ts'
 import { createMetrics } from '#api/metrics.ts'
-import type { GitopsStatus, OperatorView, SyncState } from '#api/operator-view.ts'
+import type { GitopsStatus, OperatorView, StatusDiagnostic, SyncState } from '#api/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { GitopsControl } from '#gitops/control.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -30,6 +30,8 @@ export interface ViewParts {
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
+  /** What the configuration has beyond the licence. */
+  readonly licenceWarnings: () => readonly StatusDiagnostic[]
 }
 
 export function createOperatorView(parts: ViewParts): OperatorView {
@@ -71,7 +73,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
     active: active?.commit ?? null,
     sync: syncOf(parts),
     reason: git.code === '' ? null : { code: git.code, message: git.reason, sinceMs: git.sinceMs },
-    diagnostics: git.diagnostics,
+    diagnostics: [...git.diagnostics, ...parts.licenceWarnings()],
     node: {
       channel: active?.channel ?? '',
       seq: active?.seq ?? 0,

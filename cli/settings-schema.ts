@@ -13,7 +13,7 @@ import {
   text,
 } from './setting-forms.ts'
 import type { SettingLeaf } from './setting-forms.ts'
-import { oidc } from './settings-oidc.ts'
+import { license } from './settings-license.ts'
 
 const tcp = section('DNS over TCP (RFC 7766).', {
   idleTimeout: duration({
@@ -132,7 +132,6 @@ const auth = section('Logins. [More](../operations/access.md).', {
       'Whether POST /api/v1/auth/setup creates the first account while there is none. ' +
       '`gslbd serve --create-admin` does it otherwise.',
   }),
-  oidc,
 })
 
 const gitops = section('Where the configuration comes from and whose signatures are believed.', {
@@ -203,6 +202,7 @@ export const SettingsFile = Type.Object(
       },
     ),
     gitops,
+    license,
     health: section('Health probes.', {
       enabled: boolean({
         default: false,
@@ -278,11 +278,11 @@ export type SettingsFile = Static<typeof SettingsFile>
 /** Keys of documents A and B for a later version; a section stands for all in it. */
 export const laterKeys: readonly string[] = Object.freeze([
   'api.webuiPath',
+  'auth.oidc',
   'backup',
   'database.cacheTTL',
   'dns.axfr',
   'dns.domain',
-  'license',
   'redirect',
 ])
 
@@ -295,13 +295,6 @@ export const repositoryKeys: readonly string[] = Object.freeze([
   'latency.regionBonusMultiplier',
   'mapFile',
   'signals',
-])
-
-/** Environment variables of document A for a later version. Set and ignored, they would deceive. */
-export const laterVariables: readonly string[] = Object.freeze([
-  'GSLB_LICENSE_KEY',
-  'GSLB_LICENSE_PUBLIC_KEY',
-  'GSLB_LICENSE_SERVER_URL',
 ])
 
 export interface SettingRow {

@@ -9,10 +9,9 @@ import type { HealthPolicy } from '#runtime/health/policy.ts'
 import { variable } from './command.ts'
 import { readSettingsText } from './settings-file.ts'
 import type { SettingValues } from './settings-file.ts'
-import { laterVariables, settingRows } from './settings-schema.ts'
+import { settingRows } from './settings-schema.ts'
 import type { SettingRow } from './settings-schema.ts'
-import { missingForOidc } from './settings-oidc.ts'
-import type { OidcSection } from './settings-oidc.ts'
+import type { LicenseSection } from './settings-license.ts'
 import { problemOf } from './settings-value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
@@ -51,7 +50,6 @@ export interface Settings {
     /** 10 to 14. */
     readonly bcryptCost: number
     readonly setupEndpoint: boolean
-    readonly oidc: OidcSection
   }
   /** Addresses may hold passwords: do not log. Empty: what needs nothing installed. */
   readonly database: { readonly url: string }
@@ -64,6 +62,7 @@ export interface Settings {
     readonly requireSignature: boolean
     readonly allowedSigners: string
   }
+  readonly license: LicenseSection
   readonly health: {
     readonly enabled: boolean
     readonly allowScriptChecks: boolean
@@ -93,7 +92,8 @@ export const overrides = [
   { key: 'gitops.branch', env: 'GSLB_GITOPS_BRANCH', flag: undefined },
   { key: 'gitops.url', env: 'GSLB_GITOPS_URL', flag: undefined },
   { key: 'logging.format', env: 'GSLB_LOG_FORMAT', flag: 'log-format' },
-  { key: 'auth.oidc.clientSecret', env: 'GSLB_OIDC_CLIENT_SECRET', flag: undefined },
+  { key: 'license.publicKey', env: 'GSLB_LICENSE_PUBLIC_KEY', flag: undefined },
+  { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
@@ -117,11 +117,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   ]
   if (!fromFile.ok || !fromOutside.ok) return err(problems)
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
-  const settings = settle(fromFile.value, fromOutside.value, fileDirectory)
-  const missing = missingForOidc(settings.auth.oidc)
-  if (missing.length === 0) return ok(settings)
-  const place = sources.file === undefined ? '' : `${sources.file}: `
-  return err(missing.map((sentence) => place + sentence))
+  return ok(settle(fromFile.value, fromOutside.value, fileDirectory))
 }
 
 /** Keys whose values differ, by whether SIGHUP applies them (`applied`) or only a restart does. */
@@ -170,10 +166,6 @@ function readOverrides({ env, flags }: SettingSources): Result<SettingValues, st
     const place = fromFlag === undefined ? `environment variable ${name}` : `--${flag ?? ''}`
     if (problem === undefined) values.set(key, value)
     else problems.push(`${place}: ${problem}`)
-  }
-  for (const name of laterVariables) {
-    if (variable(env, name) === undefined) continue
-    problems.push(`environment variable ${name}: not available in this version; unset it`)
   }
   return problems.length === 0 ? ok(values) : err(problems)
 }

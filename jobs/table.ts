@@ -8,6 +8,8 @@ export interface JobContext {
   readonly collectOldBundles: () => Promise<void>
   /** Takes the load of each responder since the last call. */
   readonly sampleThreadLoad: () => void
+  /** Looks at the licence: its end, another node's token, a revocation. */
+  readonly refreshLicence: () => Promise<void>
   /** Forgets what browsers have measured and is too old. */
   readonly forgetOldMeasurements: () => void
 }
@@ -30,6 +32,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'forget-old-measurements',
     periodMs: 10_000,
     run: (context) => context.forgetOldMeasurements(),
+  },
+  {
+    name: 'refresh-licence',
+    periodMs: 30_000,
+    run: (context) => context.refreshLicence(),
   },
   {
     name: 'check-record-expiry',

@@ -1,5 +1,6 @@
 // The token bucket that all threads which answer share: how many queries a second the licence
 // permits.
+import { createMachineClock } from '#lib/clock.ts'
 
 const Cell = {
   /** Tokens a second, which is also what the bucket holds; 0: no limit. */
@@ -87,11 +88,4 @@ export class QueryBucket {
       if (Atomics.compareExchange(cells, Cell.Tokens, tokens, sum) === tokens) return
     }
   }
-}
-
-/** `performance.now()` begins with its thread, and `hrtime` would make an array at each look. */
-function createMachineClock(): () => number {
-  const [seconds, nanoseconds] = process.hrtime()
-  const offsetMs = seconds * 1_000 + nanoseconds / 1e6 - performance.now()
-  return () => performance.now() + offsetMs
 }

@@ -6,7 +6,7 @@ import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
 import type { Written } from '../config-writes.ts'
 import { preconditionOf } from '../if-match.ts'
 import { Paging, pageInOrder } from '../paging.ts'
-import { created, missing, success } from '../reply.ts'
+import { created, missing, refused, success } from '../reply.ts'
 import {
   Member,
   MemberChange,
@@ -32,9 +32,11 @@ const create = route({
   responses: { 201: { description: 'The member', schema: Member } },
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
-    const { caller, params, body } = context
+    const { caller, ports, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
+    const refusal = ports.licence.memberRefusal(partsIn('Member', pool).length + 1)
+    if (refusal !== undefined) return refused(403, refusal)
     const condition = preconditionOf(context, pool.object)
     if (!condition.ok) return condition.error
     const done = await write(context, {

@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import type { ConfigEntry } from '#gitops/config-entry.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { filterNamed } from '#routing/filters.ts'
 import { findObject, listObjects, targetOf } from '../config-reads.ts'
 import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
 import { preconditionOf } from '../if-match.ts'
-import type { LicenceGate, LicensedFeature } from '../licence-gate.ts'
+import { chainFeatures } from '../licence/chain-features.ts'
+import type { LicenceGate } from '../licence-gate.ts'
 import { Paging, pageByName } from '../paging.ts'
 import { created, invalid, missing, refused, success } from '../reply.ts'
 import type { Reply } from '../reply.ts'
@@ -142,19 +142,9 @@ function poolNameOf(context: Context, tenant: string): Result<string | null, Rep
   return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
 }
 
-const licensed: Readonly<Record<string, LicensedFeature>> = {
-  script: 'filter-scripts',
-  'signal-weight': 'signal-weight',
-  rum: 'rum-routing',
-}
-
 /** A chain needs a licence, and so do some of its filters (document A, "Limits"). */
 function chainRefusal(licence: LicenceGate, { filterChain }: ServiceBody): Reply | undefined {
-  const chain = filterChain ?? []
-  if (chain.length === 0) return undefined
-  const names = chain.map((text) => filterNamed(text)?.filter.name ?? '')
-  const features = names.flatMap((name) => licensed[name] ?? [])
-  for (const feature of ['filter-chains', ...features] as const) {
+  for (const feature of chainFeatures(filterChain)) {
     const refusal = licence.refusal(feature)
     if (refusal !== undefined) return refused(403, refusal)
   }

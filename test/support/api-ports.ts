@@ -56,6 +56,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     oidc: null,
     oidcNonces: notBrought('oidcNonces'),
     licence: everythingLicensed,
+    licenceDesk: notBrought('licenceDesk'),
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),

@@ -176,6 +176,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRolloutsByIdPause: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdPromote: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdAbort: { needs: 'rollout:write', make: rollout },
+  getLicense: { needs: 'license:read' },
+  postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },
   getWsToken: { needs: 'any' },
   // Without a token.

@@ -10,6 +10,7 @@ import { withKeys } from './api-world.ts'
 import { keyOf, rootKey, startConfigWorld } from './config-world.ts'
 import type { ConfigWorld } from './config-world.ts'
 import { startingStatus } from './gitops-status.ts'
+import { keeperScene } from './licences.ts'
 import { persistentAdapters } from './persistent-adapters.ts'
 import { newUser, valueOf } from './store-values.ts'
 
@@ -42,6 +43,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       users,
       roles,
       tenantKeys,
+      licenceDesk: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),
       loginAttempts: createMemoryLoginAttempts(systemClock),

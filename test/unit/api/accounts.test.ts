@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { everythingLicensed } from '#api/licence-gate.ts'
 import { builtInRoles, permissions } from '#api/permissions.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'
@@ -140,7 +141,8 @@ describe('roles', () => {
   })
 
   test('need the tier that has them', async () => {
-    const licence = { refusal: () => 'custom roles need the enterprise tier' }
+    const refusal = () => 'custom roles need the enterprise tier'
+    const licence = { ...everythingLicensed, refusal }
     const world = await createWorld(state(), { licence })
     const body = { name: 'x', permissions: [] }
     expect(await post(world, apiKey, '/roles', body)).toMatchObject({

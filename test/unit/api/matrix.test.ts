@@ -24,6 +24,7 @@ const viewing = [
   'settings:read',
   'cluster:status',
   'usage:read_own',
+  'license:read',
 ]
 const operating = [
   ...everythingOf(managed, 'read', 'write', 'delete'),
@@ -31,7 +32,12 @@ const operating = [
   ...viewing,
   'user:read',
 ]
-const administering = [...operating, ...everythingOf('user', 'write', 'delete'), 'role:write']
+const administering = [
+  ...operating,
+  ...everythingOf('user', 'write', 'delete'),
+  'role:write',
+  'license:write',
+]
 
 /** Of the atoms that routes name. */
 const actors: Readonly<

@@ -101,6 +101,7 @@ async function bench(disk = { isWritable: true }, bus: { state: 'up' | 'away' } 
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
+    licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)
   const publish = async (seq: number, issuedAtMs: number) => {

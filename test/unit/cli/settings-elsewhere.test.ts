@@ -24,14 +24,6 @@ describe('what does not belong into gslbd.yaml', () => {
     expect(problems(text)).toEqual([expect.stringContaining(`: ${key} is the same for all nodes`)])
   })
 
-  test('refuses the variable that would seem to protect the API', () => {
-    const loaded = loadSettings({ env: { GSLB_LICENSE_KEY: 'secret-value' }, flags: {} })
-    expect(loaded).toEqual({
-      ok: false,
-      error: ['environment variable GSLB_LICENSE_KEY: not available in this version; unset it'],
-    })
-  })
-
   test('ignores variables that are not ours, such as those Kubernetes sets', () => {
     expect(loadSettings({ env: { GSLB_PORT: 'tcp://10.0.0.1:53' }, flags: {} }).ok).toBe(true)
   })

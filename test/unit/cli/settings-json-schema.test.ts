@@ -3,6 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readSettingsText } from '#cli/settings-file.ts'
+import { settingRows } from '#cli/settings-schema.ts'
+import { problemOf } from '#cli/settings-value.ts'
 import { settingsJsonSchema } from './settings-reference.ts'
 
 describe('the JSON Schema for editors agrees with the loader', () => {
@@ -28,4 +30,12 @@ describe('the JSON Schema for editors agrees with the loader', () => {
     expect(readSettingsText(text, 'gslbd.yaml').ok).toBe(isValid)
     expect(validate(parse(text))).toBe(isValid)
   })
+})
+
+test('defaults fit their own schema', () => {
+  for (const row of settingRows) {
+    if (row.leaf.default !== undefined)
+      expect(problemOf(row, row.leaf.default, 'file')).toBeUndefined()
+    else expect(row.leaf['x-default'], row.key).toBeDefined()
+  }
 })

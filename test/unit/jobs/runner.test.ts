@@ -17,6 +17,7 @@ function create(
   const runner = createJobRunner({
     jobs,
     context: {
+      refreshLicence: async () => undefined,
       checkRecordExpiry: () => undefined,
       collectOldBundles: async () => undefined,
       sampleThreadLoad: () => undefined,
@@ -167,6 +168,7 @@ describe('the table', () => {
   test('calls its function of the context, with the time where it is asked for', async () => {
     const calls: string[] = []
     const { runner, timers } = create(jobTable, {
+      refreshLicence: async () => void calls.push('licence'),
       checkRecordExpiry: (nowMs) => calls.push(`expiry ${nowMs === timers.nowMs()}`),
       collectOldBundles: async () => void calls.push('collect'),
       sampleThreadLoad: () => calls.push('load'),
@@ -175,7 +177,13 @@ describe('the table', () => {
     runner.start()
     await timers.advance(2 * 3_600_000)
     await runner.stop()
-    expect([...new Set(calls)].sort()).toEqual(['collect', 'expiry true', 'forget', 'load'])
+    expect([...new Set(calls)].sort()).toEqual([
+      'collect',
+      'expiry true',
+      'forget',
+      'licence',
+      'load',
+    ])
   })
 
   test('names each job once', () => {

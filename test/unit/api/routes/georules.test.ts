@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everythingLicensed } from '#api/licence-gate.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
@@ -6,7 +7,8 @@ const acme = keyOf('acme')
 const zenith = keyOf('zenith')
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 let isLicensed = true
-const licence = { refusal: () => (isLicensed ? undefined : 'geo rules need the tier pro') }
+const sentence = 'geo rules need the tier pro'
+const licence = { ...everythingLicensed, refusal: () => (isLicensed ? undefined : sentence) }
 let world: ConfigWorld
 let rules: string
 let member: string
@@ -82,7 +84,7 @@ describe('geo rules', () => {
       expect((await call(acme, 'POST', rules, fresh())).status).toBe(403)
       const sent = { ...fresh(), priority: 1 }
       const answer = await call(acme, 'PUT', `/georules/${body.id}`, sent)
-      expect(answer).toMatchObject({ status: 403, body: { error: licence.refusal() } })
+      expect(answer).toMatchObject({ status: 403, body: { error: sentence } })
       expect((await call(acme, 'GET', rules)).status).toBe(200)
       expect((await call(acme, 'DELETE', `/georules/${body.id}`)).status).toBe(204)
       expect((await call(acme, 'DELETE', `/georules/${body.id}`)).status).toBe(404)

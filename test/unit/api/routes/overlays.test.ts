@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { everythingLicensed } from '#api/licence-gate.ts'
 import type { SeenRollout } from '#api/overlay-view.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
@@ -22,7 +23,10 @@ beforeAll(async () => {
       clock,
       healthSignals: createMemoryHealthSignals(clock),
       overlays: { rollout: (uid) => seen.get(uid) },
-      licence: { refusal: () => (isLicensed ? undefined : 'rollouts need the tier pro') },
+      licence: {
+        ...everythingLicensed,
+        refusal: () => (isLicensed ? undefined : 'rollouts need the tier pro'),
+      },
     },
   })
   pool = (await call(acme, 'POST', '/pools', { name: 'web' })).body.id

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LicensedFeature } from '#api/licence-gate.ts'
+import { everythingLicensed } from '#api/licence-gate.ts'
+import type { LicenceGate, LicensedFeature } from '#api/licence-gate.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
@@ -7,7 +8,8 @@ const acme = keyOf('acme')
 const zenith = keyOf('zenith')
 /** What the licence refuses, as a test sets it. */
 const refused = new Set<LicensedFeature>()
-const licence = {
+const licence: LicenceGate = {
+  ...everythingLicensed,
   refusal: (feature: LicensedFeature) =>
     refused.has(feature) ? `the licence has no ${feature}` : undefined,
 }

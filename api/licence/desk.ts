@@ -1,0 +1,16 @@
+// What the API can show and change of the licence.
+import type { Result } from '#lib/result.ts'
+import type { LicenceState } from './state.ts'
+
+export interface LicenceDesk {
+  /** As it is now; reads the database at the first call. */
+  readonly current: () => Promise<LicenceState>
+  /** Checks a token, keeps it for all nodes and applies it here at once. */
+  readonly apply: (token: string) => Promise<Result<LicenceState, LicenceRefusal>>
+}
+
+/** `token`: it does not count here. `store`: it cannot be kept now. */
+export interface LicenceRefusal {
+  readonly code: 'token' | 'store'
+  readonly message: string
+}

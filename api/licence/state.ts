@@ -1,0 +1,140 @@
+// The state of an installation's licence: a function of the token, the trial, what the licence
+// server has said, and the time (document A, "Licence state").
+import type { KeyObject } from 'node:crypto'
+import type { Trial } from '#state/ports/licences.ts'
+import { tierRate } from './tiers.ts'
+import type { LicenceRates, Tier } from './tiers.ts'
+import { readToken } from './token.ts'
+import type { LicencePayload } from './token.ts'
+
+export const licenceStatuses = [
+  'unlicensed',
+  'valid',
+  'trial',
+  'node-locked',
+  'invalid',
+  'rejected',
+  'expired',
+  'revoked',
+] as const
+export type LicenceStatus = (typeof licenceStatuses)[number]
+
+/** Where the token that counts came from: the first of these that has one. */
+export const licenceSources = ['environment', 'api', 'file'] as const
+export type LicenceSource = (typeof licenceSources)[number]
+
+export interface SourcedToken {
+  readonly text: string
+  readonly source: LicenceSource
+}
+
+export interface LicenceFacts {
+  readonly token: SourcedToken | null
+  /** null: no vendor's key is set, so nothing is enforced. */
+  readonly vendorKey: KeyObject | null
+  readonly trial: Trial | null
+  /** null: not read yet, the database is away. */
+  readonly installId: string | null
+  /** The licence server has said so of this token. */
+  readonly isRevoked: boolean
+  readonly rates: LicenceRates
+  readonly nowMs: number
+}
+
+export interface LicenceState {
+  readonly status: LicenceStatus
+  readonly valid: boolean
+  readonly tier: Tier
+  /** DNS queries a second. */
+  readonly maxRps: number
+  /** Unix seconds; 0: never, or no licence. */
+  readonly expiresAt: number
+  readonly licenseId: string
+  readonly customerId: string
+  readonly installId: string
+  /** null: no token. */
+  readonly source: LicenceSource | null
+  /** false: limits are shown, and none applies. */
+  readonly enforced: boolean
+  /** Why it is as it is, and what to do; a sentence. */
+  readonly reason: string
+}
+
+export function licenceState(facts: LicenceFacts): LicenceState {
+  const judged = facts.token === null ? judgeTrial(facts) : judgeToken(facts, facts.token)
+  const { payload = null } = judged
+  const own = payload !== null && judged.status === 'valid' ? payload.maxRps : 0
+  // What a database that is away might say must not cost answers.
+  const isSettled = facts.installId !== null || facts.token?.source === 'environment'
+  return {
+    status: judged.status,
+    valid: judged.status === 'valid' || judged.status === 'trial',
+    tier: judged.tier,
+    maxRps: own > 0 ? own : tierRate(judged.tier, facts.rates),
+    expiresAt: judged.expiresAt ?? payload?.exp ?? 0,
+    licenseId: payload?.id ?? '',
+    customerId: payload?.cid ?? '',
+    installId: facts.installId ?? '',
+    source: facts.token?.source ?? null,
+    enforced: facts.vendorKey !== null && isSettled,
+    reason: judged.reason,
+  }
+}
+
+interface Judgement {
+  readonly status: LicenceStatus
+  readonly tier: Tier
+  readonly reason: string
+  readonly payload?: LicencePayload
+  readonly expiresAt?: number
+}
+
+function judgeTrial({ trial, nowMs }: LicenceFacts): Judgement {
+  if (trial === null) {
+    return { status: 'unlicensed', tier: 'unlicensed', reason: 'there is no licence' }
+  }
+  const expiresAt = Math.floor(trial.expiresAtMs / 1_000)
+  const isOver = nowMs >= trial.expiresAtMs
+  return isOver
+    ? {
+        status: 'expired',
+        tier: 'expired',
+        expiresAt,
+        reason: `the trial ended on ${day(expiresAt)}`,
+      }
+    : { status: 'trial', tier: 'trial', expiresAt, reason: `a trial until ${day(expiresAt)}` }
+}
+
+function judgeToken(facts: LicenceFacts, { text }: SourcedToken): Judgement {
+  const { vendorKey, installId, nowMs } = facts
+  if (vendorKey === null) {
+    const reason = 'the token cannot be checked: no vendor key is set (license.publicKey)'
+    return { status: 'invalid', tier: 'unlicensed', reason }
+  }
+  const read = readToken(text, vendorKey)
+  if (!read.ok) {
+    const status = read.error.code === 'rejected' ? 'rejected' : 'invalid'
+    return { status, tier: 'unlicensed', reason: `the token does not count: ${read.error.message}` }
+  }
+  const payload = read.value
+  // Before the install id is known, the token has the benefit of the doubt.
+  if (payload.iid !== undefined && installId !== null && payload.iid !== installId) {
+    const reason = `the token is for the installation ${payload.iid}, and this is ${installId}`
+    return { status: 'node-locked', tier: 'unlicensed', payload, reason }
+  }
+  if (payload.exp !== 0 && nowMs >= payload.exp * 1_000) {
+    const reason = `the licence expired on ${day(payload.exp)}`
+    return { status: 'expired', tier: 'expired', payload, reason }
+  }
+  if (facts.isRevoked) {
+    const reason = 'the licence server says that the licence is revoked'
+    return { status: 'revoked', tier: 'unlicensed', payload, reason }
+  }
+  return { status: 'valid', tier: payload.tier, payload, reason: 'the licence is valid' }
+}
+
+/** Dates beyond what a Date holds are no reason to fail. */
+function day(seconds: number): string {
+  const date = new Date(seconds * 1_000)
+  return Number.isNaN(date.getTime()) ? 'a day far away' : date.toISOString().slice(0, 10)
+}

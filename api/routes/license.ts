@@ -1,0 +1,59 @@
+// /api/v1/license: what the installation may do, and the token that says so.
+import { Type } from 'typebox'
+import { licenceSources, licenceStatuses } from '../licence/state.ts'
+import { tokenLimits } from '../licence/token.ts'
+import { invalid, refused, success } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { body, nullable } from '../shapes.ts'
+
+const tag = 'Licence'
+
+const License = Type.Object(
+  {
+    valid: Type.Boolean(),
+    tier: Type.String(),
+    maxRps: Type.Integer({ description: 'DNS queries per second' }),
+    expiresAt: Type.Integer({ description: 'Unix seconds; 0: never, or there is no licence' }),
+    licenseId: Type.String(),
+    customerId: Type.String(),
+    installId: Type.String({ description: 'What a token for this installation alone names' }),
+    status: Type.Enum([...licenceStatuses]),
+    source: nullable(
+      Type.String({ description: `${licenceSources.join(', ')}; null: there is no token` }),
+    ),
+    enforced: Type.Boolean({
+      description: 'false: no vendor key is set, so that no limit applies',
+    }),
+    reason: Type.String(),
+  },
+  { title: 'License' },
+)
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/license',
+  needs: 'license:read',
+  tag,
+  summary: 'The licence of the installation, and why it is as it is',
+  responses: { 200: { description: 'The licence', schema: License } },
+  handle: async ({ ports }) => success(await ports.licenceDesk.current()),
+})
+
+const apply = route({
+  method: 'POST',
+  path: '/api/v1/license',
+  needs: 'license:write',
+  tag,
+  summary: 'Apply a licence token: checked, kept for all nodes, in force at once',
+  body: body({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
+  responses: { 200: { description: 'The licence as it is now', schema: License } },
+  handle: async ({ ports, body: { token } }) => {
+    const applied = await ports.licenceDesk.apply(token)
+    if (applied.ok) return success(applied.value)
+    const { code, message } = applied.error
+    return code === 'token' ? invalid('token', message) : refused(500, message)
+  },
+})
+
+export const licenseRoutes: readonly Route[] = Object.freeze([get, apply])

@@ -1,0 +1,139 @@
+// The licence of a node, composed: where its facts come from, whom it tells, and what the accepted
+// configuration has beyond it.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { excessMax, licenceExcess } from '#api/licence/excess.ts'
+import { LicenceKeeper } from '#api/licence/keeper.ts'
+import type { LicenceKeeperParts, LicenceOptions } from '#api/licence/keeper.ts'
+import { httpLicenceServer } from '#api/licence/server.ts'
+import { parseVendorKey } from '#api/licence/token.ts'
+import type { StatusDiagnostic } from '#api/operator-view.ts'
+import type { ConfigView } from '#gitops/config-view.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { variable } from './command.ts'
+import type { Io } from './command.ts'
+import { createNodeState } from './node-state.ts'
+import type { NodeState } from './node-state.ts'
+import type { Settings } from './settings.ts'
+import type { LicenseSection } from './settings-license.ts'
+
+export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'log' | 'onRate'> {
+  readonly settings: LicenseSection
+  readonly env: Io['env']
+  readonly state: NodeState
+  readonly config: ConfigView
+}
+
+export interface NodeLicence {
+  readonly keeper: LicenceKeeper
+  /** Looks at everything again. */
+  readonly refresh: () => Promise<void>
+  readonly reload: (settings: LicenseSection) => Promise<void>
+  /** What the accepted configuration has beyond the licence. */
+  readonly warnings: () => readonly StatusDiagnostic[]
+  readonly close: () => Promise<void>
+}
+
+export interface LoneLicenceParts extends Omit<NodeLicenceParts, 'settings' | 'state' | 'clock'> {
+  readonly settings: Settings
+}
+
+/** For a node without an API. It opens the database only where a vendor key is set. */
+export function createLicenceAlone(parts: LoneLicenceParts): Result<NodeLicence, string> {
+  const { dataDir, database, license } = parts.settings
+  const clock = systemClock
+  const prepare = async (): Promise<void> => undefined
+  const state = createNodeState({ dataDir, databaseUrl: database.url, clock, prepare })
+  const licence = createNodeLicence({ ...parts, settings: license, state, clock })
+  return licence.ok ? ok({ ...licence.value, close: state.close }) : licence
+}
+
+/** Errors: a sentence that names the setting. */
+export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
+  const { settings, env, state, config, clock, log, onRate } = parts
+  const options = optionsOf(settings)
+  if (!options.ok) return options
+  const environmentToken = variable(env, 'GSLB_LICENSE_KEY') ?? ''
+  if (options.value.vendorKey === null && (environmentToken !== '' || settings.key !== '')) {
+    log.warn({}, 'there is a licence token, but license.publicKey is not set: nothing is checked')
+  }
+  const keeper = new LicenceKeeper({
+    store: state.persistent.licences,
+    shared: state.persistent.settings,
+    environmentToken,
+    options: options.value,
+    installIdCandidate: randomBytes(16).toString('hex'),
+    machineId: machineId(),
+    server: httpLicenceServer,
+    clock,
+    log,
+    onRate,
+  })
+  const warnings = rememberedExcess(keeper, config)
+  let told = 0
+  const tell = (): void => {
+    const count = warnings().length
+    if (count === told) return
+    told = count
+    if (count === 0) return log.info({}, 'the configuration is within the licence again')
+    const { file, message } = warnings()[0]!
+    const fields = { count, atLeast: count === excessMax, file, tier: keeper.state.tier }
+    log.warn(fields, `the configuration is beyond the licence and served all the same: ${message}`)
+  }
+  return ok({
+    keeper,
+    refresh: async () => {
+      await keeper.refresh()
+      tell()
+    },
+    reload: async (next) => {
+      const changed = optionsOf(next)
+      if (!changed.ok) log.error({}, `${changed.error}; the one before stays`)
+      else await keeper.reload(changed.value)
+      tell()
+    },
+    warnings,
+    close: async () => undefined,
+  })
+}
+
+function optionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
+  const { publicKey, key, serverURL, refreshIntervalMs } = settings
+  const vendorKey = publicKey === '' ? ok(null) : parseVendorKey(publicKey)
+  if (!vendorKey.ok) return err(`license.publicKey cannot be used: ${vendorKey.error}`)
+  return ok({
+    vendorKey: vendorKey.value,
+    fileToken: key,
+    serverUrl: serverURL,
+    refreshIntervalMs,
+    rates: settings,
+  })
+}
+
+/** Looked for again when the commit or the tier is another one. */
+function rememberedExcess(
+  keeper: LicenceKeeper,
+  config: ConfigView,
+): () => readonly StatusDiagnostic[] {
+  let known = { key: '', found: [] as readonly StatusDiagnostic[] }
+  return () => {
+    const { tier, enforced } = keeper.state
+    if (!enforced) return []
+    const snapshot = config.snapshot()
+    const key = `${snapshot.revision} ${tier}`
+    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier) }
+    return known.found
+  }
+}
+
+/** What systemd calls the machine; elsewhere its name. */
+function machineId(): string {
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim() || hostname()
+  } catch {
+    return hostname()
+  }
+}

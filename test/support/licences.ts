@@ -1,0 +1,109 @@
+// A vendor with a key, tokens of it, and a keeper of licences over stores in memory.
+import { generateKeyPairSync } from 'node:crypto'
+import { LicenceKeeper } from '#api/licence/keeper.ts'
+import type { LicenceKeeperParts } from '#api/licence/keeper.ts'
+import { httpLicenceServer } from '#api/licence/server.ts'
+import { issueToken } from '#api/licence/token.ts'
+import type { LicencePayload } from '#api/licence/token.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Licences, LicenceRecord } from '#state/ports/licences.ts'
+import type { JsonValue, SharedSettings } from '#state/ports/settings.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { silentLog } from './api-ports.ts'
+import { FakeTime } from './fake-time.ts'
+
+export const startMs = Date.UTC(2026, 10, 20, 12)
+export const startSeconds = startMs / 1_000
+export const day = 86_400
+export const installId = '0123456789abcdef0123456789abcdef'
+export const licenceId = 'fedcba9876543210fedcba9876543210'
+
+export const vendor = generateKeyPairSync('ed25519')
+export const stranger = generateKeyPairSync('ed25519')
+
+export const rates = { defaultFreeRPS: 50, defaultUnlicensedRPS: 5, expiredFallbackRPS: 20 }
+
+export function payload(parts: Partial<LicencePayload> = {}): LicencePayload {
+  const whole = { tier: 'pro', maxRps: 0, iat: startSeconds, exp: startSeconds + day } as const
+  return { ...whole, id: licenceId, cid: 'acme', ...parts }
+}
+
+export const token = (parts: Partial<LicencePayload> = {}, key = vendor.privateKey): string =>
+  issueToken(payload(parts), key)
+
+export interface MemoryLicences {
+  readonly store: Licences
+  readonly shared: SharedSettings
+  /** While true, neither can be reached. */
+  isAway: boolean
+}
+
+/** What a database keeps, for as long as the object lives. */
+export function memoryLicences(): MemoryLicences {
+  let record: LicenceRecord | null = null
+  const values = new Map<string, JsonValue>()
+  const away = err<StoreFailure>({ code: 'store-away', message: 'the database is away' })
+  const whenHere = async <T>(run: () => T) => (memory.isAway ? away : ok(run()))
+  const memory: MemoryLicences = {
+    isAway: false,
+    store: {
+      load: (candidate) =>
+        whenHere(() => (record ??= { installId: candidate, licence: null, trial: null })),
+      saveLicence: (licence) => whenHere(() => void (record = { ...record!, licence })),
+      beginTrial: (trial) =>
+        whenHere(() => (record = { ...record!, trial: record!.trial ?? trial }).trial),
+    },
+    shared: {
+      get: (key) => whenHere(() => values.get(key)),
+      set: (key, value) => whenHere(() => void values.set(key, value)),
+      putFirst: (key, value) => whenHere(() => values.get(key) ?? (values.set(key, value), value)),
+      delete: (key) => whenHere(() => values.delete(key)),
+      list: () => whenHere(() => new Map(values)),
+    },
+  }
+  return memory
+}
+
+export interface KeeperScene {
+  readonly keeper: LicenceKeeper
+  readonly time: FakeTime
+  readonly memory: MemoryLicences
+  /** What the responders were told, in order; 0: no limit. */
+  readonly told: number[]
+  readonly options: LicenceKeeperParts['options']
+}
+
+export interface KeeperChoices {
+  readonly memory?: MemoryLicences
+  readonly time?: FakeTime
+  readonly environmentToken?: string
+  readonly server?: LicenceKeeperParts['server']
+  readonly options?: Partial<LicenceKeeperParts['options']>
+  readonly log?: LicenceKeeperParts['log']
+}
+
+export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
+  const { memory = memoryLicences(), time = new FakeTime(startMs) } = choices
+  const told: number[] = []
+  const options = {
+    vendorKey: vendor.publicKey,
+    fileToken: '',
+    serverUrl: '',
+    refreshIntervalMs: 3_600_000,
+    rates,
+    ...choices.options,
+  }
+  const keeper = new LicenceKeeper({
+    store: memory.store,
+    shared: memory.shared,
+    environmentToken: choices.environmentToken ?? '',
+    options,
+    installIdCandidate: installId,
+    machineId: 'machine',
+    server: choices.server ?? httpLicenceServer,
+    clock: time.clock,
+    log: choices.log ?? silentLog,
+    onRate: (perSecond) => told.push(perSecond),
+  })
+  return { keeper, time, memory, told, options }
+}
