@@ -151,10 +151,11 @@ function spanOf(document: Document.Parsed, text: string, place: Place): LocalSpa
     const isEmpty = node === null || (isScalar(node) && node.value === null && node.source === '')
     span = isLast && place.at === 'value' && !isEmpty ? rangeOf(node) : rangeOf(pair.key)
   }
-  const isText = isScalar(node) && typeof node.value === 'string'
-  if (place.character === undefined || !isText) return span
+  if (place.character === undefined || !isScalar(node)) return span
+  const value: unknown = node.value
+  if (typeof value !== 'string') return span
   const source = text.slice(span.start, span.end)
-  const start = span.start + placeInScalar(source, node.value as string, place.character)
+  const start = span.start + placeInScalar(source, value, place.character)
   return { start, end: start + 1 }
 }
 

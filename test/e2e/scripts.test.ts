@@ -74,7 +74,7 @@ async function untilGerman(port: number, tcp = false): Promise<void> {
   )
 }
 
-test('a script that fails is named in the log, with its reason, and not for each query', async () => {
+test('a script that fails is named in the log, with its reason, some times', async () => {
   const { port, log } = await start(`\nnull.${'x'.repeat(9)}; throw new Error("no")`)
   const failures = () => log.filter(({ message }) => message === 'a script changed nothing')
   await waitUntil('the script to be named', async () => {
@@ -130,7 +130,7 @@ test('without scripts there is no helper; a bundle that brings one finds it read
   expect(node.scriptStatus().scripts).toBe(0)
 })
 
-/** While the hostile script is asked without a pause: others wait for nothing, memory is bounded. */
+/** While the hostile script is asked without a pause: latency of others, and memory. */
 async function othersAreServedBeside(port: number): Promise<void> {
   const before = process.memoryUsage().rss
   let isOver = false
