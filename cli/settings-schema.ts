@@ -14,6 +14,7 @@ import {
 } from './setting-forms.ts'
 import type { SettingLeaf } from './setting-forms.ts'
 import { license } from './settings-license.ts'
+import { oidc } from './settings-oidc.ts'
 
 const tcp = section('DNS over TCP (RFC 7766).', {
   idleTimeout: duration({
@@ -132,6 +133,7 @@ const auth = section('Logins. [More](../operations/access.md).', {
       'Whether POST /api/v1/auth/setup creates the first account while there is none. ' +
       '`gslbd serve --create-admin` does it otherwise.',
   }),
+  oidc,
 })
 
 const gitops = section('Where the configuration comes from and whose signatures are believed.', {
@@ -278,7 +280,6 @@ export type SettingsFile = Static<typeof SettingsFile>
 /** Keys of documents A and B for a later version; a section stands for all in it. */
 export const laterKeys: readonly string[] = Object.freeze([
   'api.webuiPath',
-  'auth.oidc',
   'backup',
   'database.cacheTTL',
   'dns.axfr',

@@ -11,6 +11,8 @@ import { readSettingsText } from './settings-file.ts'
 import type { SettingValues } from './settings-file.ts'
 import { settingRows } from './settings-schema.ts'
 import type { SettingRow } from './settings-schema.ts'
+import { missingForOidc } from './settings-oidc.ts'
+import type { OidcSection } from './settings-oidc.ts'
 import type { LicenseSection } from './settings-license.ts'
 import { problemOf } from './settings-value.ts'
 
@@ -50,6 +52,7 @@ export interface Settings {
     /** 10 to 14. */
     readonly bcryptCost: number
     readonly setupEndpoint: boolean
+    readonly oidc: OidcSection
   }
   /** Addresses may hold passwords: do not log. Empty: what needs nothing installed. */
   readonly database: { readonly url: string }
@@ -92,6 +95,7 @@ export const overrides = [
   { key: 'gitops.branch', env: 'GSLB_GITOPS_BRANCH', flag: undefined },
   { key: 'gitops.url', env: 'GSLB_GITOPS_URL', flag: undefined },
   { key: 'logging.format', env: 'GSLB_LOG_FORMAT', flag: 'log-format' },
+  { key: 'auth.oidc.clientSecret', env: 'GSLB_OIDC_CLIENT_SECRET', flag: undefined },
   { key: 'license.publicKey', env: 'GSLB_LICENSE_PUBLIC_KEY', flag: undefined },
   { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
@@ -117,7 +121,11 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   ]
   if (!fromFile.ok || !fromOutside.ok) return err(problems)
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
-  return ok(settle(fromFile.value, fromOutside.value, fileDirectory))
+  const settings = settle(fromFile.value, fromOutside.value, fileDirectory)
+  const missing = missingForOidc(settings.auth.oidc)
+  if (missing.length === 0) return ok(settings)
+  const place = sources.file === undefined ? '' : `${sources.file}: `
+  return err(missing.map((sentence) => place + sentence))
 }
 
 /** Keys whose values differ, by whether SIGHUP applies them (`applied`) or only a restart does. */
