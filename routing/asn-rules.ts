@@ -1,22 +1,24 @@
 // Which members the rules of `asn.rules` prefer, for each row of a database of autonomous systems.
 import type { RoutingText } from '#bundle/routing-columns.ts'
 import type { AsnTable } from './geo/geo-tables.ts'
+import { deriveRangeTable } from './geo/range-derive.ts'
+import { RangeTable } from './geo/range-table.ts'
 import { PartSearch } from './part-search.ts'
 
 /** Shared memory: worked out once, read by every thread. */
 export interface AsnPreferenceBuffers {
-  /** Uint32 by row of the database: an offset in `lists`. */
-  readonly listOfRow: SharedArrayBuffer
+  /** A range table; its values are offsets in `lists`. Most operators have no rule, and are one. */
+  readonly ranges: SharedArrayBuffer
   /** Uint32: how many, then rows of `endpointVector`; list 0 is empty. */
   readonly lists: SharedArrayBuffer
 }
 
 export class AsnPreferences {
-  readonly listOfRow: Uint32Array
+  readonly ranges: RangeTable
   readonly lists: Uint32Array
 
-  constructor({ listOfRow, lists }: AsnPreferenceBuffers) {
-    this.listOfRow = new Uint32Array(listOfRow)
+  constructor({ ranges, lists }: AsnPreferenceBuffers) {
+    this.ranges = new RangeTable(ranges)
     this.lists = new Uint32Array(lists)
   }
 }
@@ -35,7 +37,7 @@ export function asnPreferences(
   rules: RoutingText['asnRules'],
 ): AsnPreferenceBuffers {
   const rows = table.asnNumber.length
-  const listOfRow = new Uint32Array(new SharedArrayBuffer(rows * 4))
+  const listOfRow = new Uint32Array(rows)
   const lists = [0]
   const offsets = new Map<string, number>([['', 0]])
   const byNumber = new Map<number, number[]>()
@@ -67,7 +69,7 @@ export function asnPreferences(
   }
   const shared = new Uint32Array(new SharedArrayBuffer(lists.length * 4))
   shared.set(lists)
-  return { listOfRow: listOfRow.buffer, lists: shared.buffer }
+  return { ranges: deriveRangeTable(table.ranges, listOfRow), lists: shared.buffer }
 }
 
 /** Of rules that match alike, the ones beyond the longest list never count. */

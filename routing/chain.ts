@@ -4,6 +4,9 @@ import { bundleLimits } from '#bundle/limits.ts'
 import type { Random } from '#lib/random.ts'
 import { AlikeMemo } from './alike-memo.ts'
 import { Client } from './client.ts'
+import type { RangeTable } from './geo/range-table.ts'
+import { networkTables } from './network-tables.ts'
+import type { NetworkBuffers } from './network-tables.ts'
 import * as states from './state.ts'
 import { firstCandidate } from './state.ts'
 import type { RoutingState } from './state.ts'
@@ -25,8 +28,8 @@ export class Chain {
   readonly client = new Client()
   readonly alike = new AlikeMemo()
   bundle!: Bundle
-  /** See network-index.ts; empty: there is none. */
-  networkIndex: Uint32Array = new Uint32Array(0)
+  /** By row of the bundle's `networkTable`; see network-tables.ts. */
+  networkTables: readonly (RangeTable | undefined)[] = []
   state!: RoutingState
   readonly random: Random
   serviceIndex = 0
@@ -51,16 +54,17 @@ export class Chain {
   }
 
   /** From now on the members are those of this bundle. */
-  adopt(bundle: Bundle, state: RoutingState, networks?: SharedArrayBuffer): void {
+  adopt(bundle: Bundle, state: RoutingState, networks: readonly NetworkBuffers[] = []): void {
     this.bundle = bundle
     this.state = state
-    this.networkIndex = new Uint32Array(networks ?? new SharedArrayBuffer(0))
+    this.networkTables = networkTables(bundle, networks)
+    this.alike.clear()
   }
 
   /** For the same question as another chain's. */
   setUpAs(other: Chain): void {
     this.adopt(other.bundle, other.state)
-    this.networkIndex = other.networkIndex
+    this.networkTables = other.networkTables
     this.client.copy(other.client)
     this.serviceIndex = other.serviceIndex
     this.family = other.family

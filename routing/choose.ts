@@ -5,7 +5,8 @@ import type { Chain } from './chain.ts'
 import { listOfRow, networkRow } from './networks.ts'
 import type { Policy } from './policy.ts'
 import { preferredMember } from './prefer.ts'
-import { needAlikeLists } from './scope.ts'
+import { LikenessKind, needAlikeLists } from './scope.ts'
+import type { Likeness } from './scope.ts'
 import { MemberOut } from './state.ts'
 import { Family } from './strategy.ts'
 
@@ -61,14 +62,15 @@ export function preferByGeoRule(chain: Chain): boolean {
   const table = bundle.poolNetworks[chain.poolIndex]! - 1
   if (table < 0) return false
   const row = networkRow(chain, table)
-  chain.picked = preferredMember(chain, bundle.networkList, listOfRow(chain, row))
+  chain.picked = preferredMember(chain, bundle.networkList, listOfRow(chain, table, row))
   needAlikeLists(chain, table, row, geoRuleLikeness)
   if (chain.picked < 0) return false
   chain.bringToFront(chain.picked)
   return true
 }
 
-const geoRuleLikeness = {
+const geoRuleLikeness: Likeness = {
+  kind: LikenessKind.GeoRules,
   isAlike: (chain: Chain, list: number): boolean =>
     preferredMember(chain, chain.bundle.networkList, list) === chain.picked,
 }

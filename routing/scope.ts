@@ -4,27 +4,49 @@ import * as clientRanges from '#bundle/client-ranges.ts'
 import * as alikeMemo from './alike-memo.ts'
 import type { Chain } from './chain.ts'
 import type { RangeTable } from './geo/range-table.ts'
+import * as layout from './geo/range-layout.ts'
+import type { RowGroups } from './geo/row-groups.ts'
 import { valueOfRow } from './lookup-client.ts'
-import { listOfRow } from './networks.ts'
+import { listOfBundleRow } from './networks.ts'
 
 // Constants of this file, for the reason that runtime/answer.ts gives.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 const { Verdict } = alikeMemo
+const { nodeShift } = layout
 
-/** Tells whether a step would do with one value of a table what it does with the client's. */
+/** Kinds of comparison: what is known by one does not count for another. */
+export const LikenessKind = {
+  GeoRules: 1,
+  MapFile: 2,
+  AsnFilter: 3,
+  AsnAlgorithm: 4,
+  Country: 5,
+  Region: 6,
+  Nearest: 7,
+  Distances: 8,
+} as const
+
+/** Tells whether a step would do with other clients what it does with this one. */
 export interface Likeness {
+  /** One of LikenessKind. */
+  readonly kind: number
+  /** @param value of the step's table */
   readonly isAlike: (chain: Chain, value: number) => boolean
+  /** All values of a group at once, 0 not among them; without it they are compared one by one. */
+  readonly ofGroup?: (chain: Chain, group: number) => alikeMemo.Verdict
 }
 
 /**
- * What a query may spend on looking around, about a microsecond: a row costs 1, a comparison 2.
- * Where more rows than that are alike the scope is longer than it had to be: on a table of the
- * world by 0.1 bits in the mean for IPv4, and by some for IPv6, where whole registries are alike.
+ * What a query may spend on looking around: a row or a node costs 1, a comparison 2. Up to 256
+ * different values in a table, and 64 candidates, it is enough for all there is to look at, and the
+ * scope is exact. Where it is used up the scope is longer than it had to be, never shorter.
  */
-export const effortMax = 112
+export const effortMax = 2_048
 const comparisonEffort = 2
 /** So many bits of candidates cost as much as a row. */
 const candidatesShift = 4
+/** Groups of more values than that are looked at row by row. */
+const groupValuesMax = 64
 
 /**
  * Makes the chain need the shortest prefix around the client in which all values are alike.
@@ -33,104 +55,241 @@ const candidatesShift = 4
  */
 export function needAlike(chain: Chain, table: RangeTable, row: number, likeness: Likeness): void {
   if (!chain.wantsScope || chain.count === 1) return
-  const last = (chain.client.isIpv6 ? table.count6 : table.count4) - 1
-  widen(chain, table, row, 0, last, likeness)
+  const { isIpv6 } = chain.client
+  const groups = isIpv6 ? table.groups6 : table.groups4
+  const before = row > 0 ? bitsFromBefore(chain, table, row) : 0
+  const behind = row < groups.rows - 1 ? bitsFrom(chain, table, row + 1) : 0
+  const bits = Math.max(before, behind)
+  if (bits <= chain.scope) return
+  // The end of the client's row that has more bits in common with the client settles nearly every
+  // query: where the row beyond it is not alike, the other end does not matter.
+  const near = before > behind ? row - 1 : row + 1
+  if (!likeness.isAlike(chain, valueOfRow(table, chain, near))) chain.need(bits)
+  else widen(chain, table, groups, row, before > behind, likeness)
 }
 
 /** The same for the lists of a table of client networks. */
 export function needAlikeLists(chain: Chain, table: number, row: number, likeness: Likeness): void {
   if (!chain.wantsScope || chain.count === 1) return
+  const ranges = chain.networkTables[table]
+  if (ranges !== undefined) needAlike(chain, ranges, row, likeness)
+  else needAlikeRows(chain, table, row, likeness)
+}
+
+/** Rows of a bundle, few enough to look at one by one. */
+function needAlikeRows(chain: Chain, table: number, row: number, likeness: Likeness): void {
   const { networkTable } = chain.bundle
   const cell = table * NetworkCell.Words + (chain.client.isIpv6 ? NetworkCell.Start6 : 0)
   const first = networkTable[cell]!
-  widen(chain, null, row, first, first + networkTable[cell + 1]! - 1, likeness)
+  const last = first + networkTable[cell + 1]! - 1
+  let effort = effortMax
+  let low = row
+  while (low > first && bitsFromBefore(chain, null, low) > chain.scope) {
+    effort -= effortToCompare(chain)
+    if (effort > 0 && likeness.isAlike(chain, listOfBundleRow(chain, low - 1))) low--
+    else chain.need(bitsFromBefore(chain, null, low))
+  }
+  let high = row
+  while (high < last && bitsFrom(chain, null, high + 1) > chain.scope) {
+    effort -= effortToCompare(chain)
+    if (effort > 0 && likeness.isAlike(chain, listOfBundleRow(chain, high + 1))) high++
+    else chain.need(bitsFrom(chain, null, high + 1))
+  }
 }
 
-/**
- * The end of the client's row that has more bits in common with the client settles nearly every
- * query: where the row beyond it is not alike, the other end does not matter.
- *
- * @param table null: the rows are those of the bundle's client networks
- */
+/** @param isBefore the row next to the client's that is known to be alike is the one before */
 function widen(
   chain: Chain,
-  table: RangeTable | null,
+  table: RangeTable,
+  groups: RowGroups,
   row: number,
-  first: number,
-  last: number,
+  isBefore: boolean,
   likeness: Likeness,
 ): void {
-  const before = row > first ? bitsFromBefore(chain, table, row) : 0
-  const behind = row < last ? bitsFrom(chain, table, row + 1) : 0
-  const bits = Math.max(before, behind)
-  if (bits <= chain.scope) return
-  const value = valueAt(chain, table, before > behind ? row - 1 : row + 1)
-  if (!likeness.isAlike(chain, value)) return chain.need(bits)
-  const memo = chain.alike
-  memo.clear(effortMax - effortToCompare(chain))
-  memo.keep(value, true)
-  join(chain, table, row, first, last, likeness)
+  chain.alike.open(chain, likeness.kind, effortMax)
+  const other = isBefore ? row + 1 : row - 1
+  const hasOther = other >= 0 && other < groups.rows
+  if (hasOther && !isRowAlike(chain, table, groups, other, likeness)) {
+    chain.need(isBefore ? bitsFrom(chain, table, other) : bitsFromBefore(chain, table, row))
+    if (isBefore) lookBefore(chain, table, groups, row, 0, likeness)
+    else lookBehind(chain, table, groups, row + 1, 0, likeness)
+    return
+  }
+  // The largest part around the client that is alike as a whole; then on from both of its ends.
+  let level = 0
+  while (level < groups.top && isPartAlike(chain, table, groups, level + 1, row, likeness)) level++
+  const first = (row >>> (level * nodeShift)) << (level * nodeShift)
+  const end = first + (1 << (level * nodeShift))
+  lookBefore(chain, table, groups, first, level, likeness)
+  lookBehind(chain, table, groups, end, level, likeness)
 }
 
 /**
- * Joins rows to the client's on both sides in turn. A side ends at a row that is not alike, and
- * where the prefix that is needed already ends: what lies beyond it does not matter any more.
+ * Looks for the next row from `from` on that is not alike, over as large a part at a time as is
+ * alike, as far as it matters for the scope.
  */
-function join(
+function lookBehind(
   chain: Chain,
-  table: RangeTable | null,
-  row: number,
-  first: number,
-  last: number,
+  table: RangeTable,
+  groups: RowGroups,
+  from: number,
+  fromLevel: number,
   likeness: Likeness,
 ): void {
-  const memo = chain.alike
-  let { scope } = chain
-  let low = row
-  let high = row
-  let isLowOpen = low > first
-  let isHighOpen = high < last
-  while (isLowOpen || isHighOpen) {
-    if (isLowOpen) {
-      if (scope > 0 && bitsFromBefore(chain, table, low) <= scope) isLowOpen = false
-      else if (memo.effort > 0 && isAlike(chain, valueAt(chain, table, low - 1), likeness)) {
-        isLowOpen = --low > first
-      } else {
-        scope = bitsFromBefore(chain, table, low)
-        isLowOpen = false
-      }
-    }
-    if (isHighOpen) {
-      if (scope > 0 && bitsFrom(chain, table, high + 1) <= scope) isHighOpen = false
-      else if (memo.effort > 0 && isAlike(chain, valueAt(chain, table, high + 1), likeness)) {
-        isHighOpen = ++high < last
-      } else {
-        scope = bitsFrom(chain, table, high + 1)
-        isHighOpen = false
-      }
-    }
+  const { rows, top } = groups
+  let row = from
+  let level = fromLevel
+  while (row < rows) {
+    if (bitsFrom(chain, table, row) <= chain.scope) return
+    if (isPartAlike(chain, table, groups, level, row, likeness)) {
+      row += 1 << (level * nodeShift)
+      while (level < top && (row & ((1 << ((level + 1) * nodeShift)) - 1)) === 0) level++
+    } else if (level-- === 0) return chain.need(bitsFrom(chain, table, row))
   }
-  chain.need(scope)
 }
 
-function isAlike(chain: Chain, value: number, likeness: Likeness): boolean {
+/** The same for the rows before `end`. */
+function lookBefore(
+  chain: Chain,
+  table: RangeTable,
+  groups: RowGroups,
+  end: number,
+  endLevel: number,
+  likeness: Likeness,
+): void {
+  const { top } = groups
+  let row = end
+  let level = endLevel
+  while (row > 0) {
+    if (bitsFromBefore(chain, table, row) <= chain.scope) return
+    if (isPartAlike(chain, table, groups, level, row - 1, likeness)) {
+      row = ((row - 1) >>> (level * nodeShift)) << (level * nodeShift)
+      while (level < top && (row & ((1 << ((level + 1) * nodeShift)) - 1)) === 0) level++
+    } else if (level-- === 0) return chain.need(bitsFromBefore(chain, table, row))
+  }
+}
+
+/** @param row one that is below the node of the level; level 0: the row itself */
+function isPartAlike(
+  chain: Chain,
+  table: RangeTable,
+  groups: RowGroups,
+  level: number,
+  row: number,
+  likeness: Likeness,
+): boolean {
   const memo = chain.alike
-  memo.effort--
-  const known = memo.find(value)
+  if (--memo.effort < 0) return false
+  if (level === 0) return isRowAlike(chain, table, groups, row, likeness)
+  const node = groups.nodeOf(level, row)
+  const verdict = compareNode(chain, table, groups, node, likeness)
+  if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
+  const key = node * 2 + (chain.client.isIpv6 ? 1 : 0)
+  const known = memo.verdictOfNode(key)
   if (known !== Verdict.Unknown) return known === Verdict.Alike
+  const isAlike = arePartsAlike(chain, table, groups, level, row, likeness)
+  // Not kept when it is not known: the next query goes on from what is.
+  if (memo.effort >= 0) memo.keepNode(key, isAlike)
+  return isAlike
+}
+
+/** By the groups below it. Mixed: the values have to be looked at. */
+function compareNode(
+  chain: Chain,
+  table: RangeTable,
+  { nodes, words }: RowGroups,
+  node: number,
+  likeness: Likeness,
+): alikeMemo.Verdict {
+  const memo = chain.alike
+  const at = node * words
+  let isOpen = 0
+  for (let word = 0; word < words; word++) {
+    const there = nodes[at + word]!
+    if ((there & memo.other[memo.at + word]!) !== 0) return Verdict.Other
+    isOpen |= there & ~memo.alike[memo.at + word]!
+  }
+  if (isOpen === 0) return Verdict.Alike
+  let verdict: alikeMemo.Verdict = Verdict.Alike
+  for (let word = 0; word < words; word++) {
+    let open = nodes[at + word]! & ~memo.alike[memo.at + word]!
+    while (open !== 0) {
+      const bit = 31 - Math.clz32(open)
+      open &= ~(1 << bit)
+      let one = memo.verdict(word * 32 + bit)
+      if (one === Verdict.Unknown) one = compareGroup(chain, table, word * 32 + bit, likeness)
+      if (one === Verdict.Other) return one
+      if (one === Verdict.Mixed) verdict = one
+    }
+  }
+  return verdict
+}
+
+/** The parts of the next lower level below a node, each by itself. */
+function arePartsAlike(
+  chain: Chain,
+  table: RangeTable,
+  groups: RowGroups,
+  level: number,
+  row: number,
+  likeness: Likeness,
+): boolean {
+  const step = 1 << ((level - 1) * nodeShift)
+  const first = (row >>> (level * nodeShift)) << (level * nodeShift)
+  const end = Math.min(first + (step << nodeShift), groups.rows)
+  for (let at = first; at < end; at += step) {
+    if (!isPartAlike(chain, table, groups, level - 1, at, likeness)) return false
+  }
+  return true
+}
+
+function isRowAlike(
+  chain: Chain,
+  table: RangeTable,
+  groups: RowGroups,
+  row: number,
+  likeness: Likeness,
+): boolean {
+  const group = groups.group[row]!
+  let verdict = chain.alike.verdict(group)
+  if (verdict === Verdict.Unknown) verdict = compareGroup(chain, table, group, likeness)
+  if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
+  chain.alike.effort -= effortToCompare(chain)
+  return chain.alike.effort >= 0 && likeness.isAlike(chain, valueOfRow(table, chain, row))
+}
+
+function compareGroup(
+  chain: Chain,
+  { groupStart, groupValue }: RangeTable,
+  group: number,
+  likeness: Likeness,
+): alikeMemo.Verdict {
+  const memo = chain.alike
+  const first = groupStart[group]!
+  const count = groupStart[group + 1]! - first
   memo.effort -= effortToCompare(chain)
-  const verdict = likeness.isAlike(chain, value)
-  memo.keep(value, verdict)
+  let verdict: alikeMemo.Verdict =
+    memo.effort < 0 || count === 1 || likeness.ofGroup === undefined
+      ? Verdict.Mixed
+      : likeness.ofGroup(chain, group)
+  if (verdict === Verdict.Mixed && count <= groupValuesMax) {
+    memo.effort -= effortToCompare(chain) * count
+    // Not kept: the next query goes on.
+    if (memo.effort < 0) return Verdict.Mixed
+    let alike = 0
+    for (let i = first; i < first + count; i++) {
+      if (likeness.isAlike(chain, groupValue[i]!)) alike++
+    }
+    if (alike === count) verdict = Verdict.Alike
+    else if (alike === 0) verdict = Verdict.Other
+  }
+  memo.keep(group, verdict)
   return verdict
 }
 
 /** It looks at every candidate: a pool of thousands must not cost a query milliseconds. */
 function effortToCompare({ count }: Chain): number {
   return comparisonEffort + (count >>> candidatesShift)
-}
-
-function valueAt(chain: Chain, table: RangeTable | null, row: number): number {
-  return table === null ? listOfRow(chain, row) : valueOfRow(table, chain, row)
 }
 
 /** Signed: an unsigned word above 2^31 would be an object when it is handed on. */

@@ -6,7 +6,8 @@ import { asnPreferences } from '#routing/asn-rules.ts'
 import type { AsnPreferenceBuffers } from '#routing/asn-rules.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
 import type { RoutingTables } from '#routing/environment.ts'
-import { networkIndex } from '#routing/network-index.ts'
+import { networkBuffers } from '#routing/network-tables.ts'
+import type { NetworkBuffers } from '#routing/network-tables.ts'
 import { AsnTable, noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { TableCollector } from './table-collector.ts'
@@ -26,8 +27,8 @@ export class GeoLink {
     readonly preferences: AsnPreferenceBuffers
   } | null = null
 
-  /** The last index, with the bundle that it is of. */
-  #indexed: { readonly bundle: Bundle; readonly index: SharedArrayBuffer | undefined } | null = null
+  /** The last tables of client networks, with the bundle that they are of. */
+  #networks: { readonly bundle: Bundle; readonly buffers: readonly NetworkBuffers[] } | null = null
 
   /** @param onChange called when the tables of the serving bundle are to be published again */
   constructor(feed: GeoFeed | null, onChange: () => void) {
@@ -45,9 +46,11 @@ export class GeoLink {
     return { geo: this.#geo, asn: this.#asnFor(bundle), networks: this.#networksOf(bundle) }
   }
 
-  #networksOf(bundle: Bundle): SharedArrayBuffer | undefined {
-    if (this.#indexed?.bundle !== bundle) this.#indexed = { bundle, index: networkIndex(bundle) }
-    return this.#indexed.index
+  #networksOf(bundle: Bundle): readonly NetworkBuffers[] {
+    if (this.#networks?.bundle !== bundle) {
+      this.#networks = { bundle, buffers: networkBuffers(bundle) }
+    }
+    return this.#networks.buffers
   }
 
   #asnFor(bundle: Bundle): AsnPreferenceBuffers | null {

@@ -7,6 +7,7 @@ import { countryRow, fillCountryColumns, geoCountryRows } from '#routing/geo/cou
 import { packCode, unpackCode } from '#routing/geo/countries.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
+import { placeKeys } from '#routing/geo/place-key.ts'
 import { RangeTableBuilder } from '#routing/geo/range-table-builder.ts'
 import { loadGeo } from '#runtime/geo/load.ts'
 
@@ -80,7 +81,8 @@ export function worldPlaces(world: CountryBuffers): LocationBuffers {
     } else to.fill(0xffff_ffff)
     builder.add6(from, to, valueOf(ranges.value6(row)))
   }
-  return { ranges: builder.build(), ...cities(table) }
+  const places = cities(table)
+  return { ranges: builder.build(placeKeys(places)), ...places }
 }
 
 /** Where the countries of a continent lie, roughly: latitude, longitude, and how far apart. */

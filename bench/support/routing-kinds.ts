@@ -16,7 +16,7 @@ import { plainCodeOf } from '#routing/algorithms.ts'
 import { asnPreferences } from '#routing/asn-rules.ts'
 import { createRoutingState } from '#routing/candidates.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
-import { networkIndex } from '#routing/network-index.ts'
+import { networkBuffers } from '#routing/network-tables.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { Generation } from '#runtime/transaction.ts'
@@ -225,6 +225,6 @@ export function routingGeneration(
   for (let i = 0; i < state.memberRttMs.length; i++) state.memberRttMs[i] = 10 + (i % 4) * 20
   const { asnRules } = routingSettingsOf(bundle)
   const asn = geo.asn === null ? null : asnPreferences(new AsnTable(geo.asn), asnRules)
-  const tables = { geo, asn, networks: networkIndex(bundle) }
+  const tables = { geo, asn, networks: networkBuffers(bundle) }
   return { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
 }

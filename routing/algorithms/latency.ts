@@ -5,7 +5,8 @@ import type { CountryTable } from '../geo/geo-tables.ts'
 import { keepMeasured } from '../filters/latency.ts'
 import { drawByKeys } from '../filters/weighted-round-robin.ts'
 import { rowOfClient, valueOfRow } from '../lookup-client.ts'
-import { needAlike } from '../scope.ts'
+import { LikenessKind, needAlike } from '../scope.ts'
+import type { Likeness } from '../scope.ts'
 import type { Algorithm } from '../step.ts'
 
 const nanosecondsPerMs = 1e6
@@ -17,7 +18,8 @@ export const latency: Algorithm = {
     const { regionBonusMultiplier, fallbackRegion } = settings.latency
     const { country } = geo
     const fallback = placeCode(fallbackRegion)
-    const likeness = {
+    const likeness: Likeness = {
+      kind: LikenessKind.Region,
       isAlike(chain: Chain, value: number): boolean {
         return regionOf(chain, country!, value, fallback) === chain.picked
       },

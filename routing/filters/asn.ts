@@ -3,7 +3,8 @@ import type { Chain } from '../chain.ts'
 import type { RoutingEnvironment } from '../environment.ts'
 import { rowOfClient, valueOfRow } from '../lookup-client.ts'
 import { preferredEndpoint } from '../prefer.ts'
-import { needAlike } from '../scope.ts'
+import { LikenessKind, needAlike } from '../scope.ts'
+import type { Likeness } from '../scope.ts'
 import type { Filter } from '../step.ts'
 
 export const asn: Filter = {
@@ -23,20 +24,17 @@ export const asn: Filter = {
  * @param otherwise what no match counts as: the position that is as good, or -1
  * @returns a step that says whether a candidate was preferred, which is then the first
  */
-export function createAsnPreference(
-  { geo, asn: preferences }: RoutingEnvironment,
-  otherwise: 0 | -1,
-) {
-  const ranges = geo.asn?.ranges
-  if (ranges === undefined || preferences === null) return () => false
-  const { lists, listOfRow } = preferences
-  const likeness = {
-    isAlike: (chain: Chain, value: number): boolean =>
-      Math.max(otherwise, preferredEndpoint(chain, lists, listOfRow[value]!)) === chain.picked,
+export function createAsnPreference({ asn: preferences }: RoutingEnvironment, otherwise: 0 | -1) {
+  if (preferences === null) return () => false
+  const { lists, ranges } = preferences
+  const likeness: Likeness = {
+    kind: otherwise === 0 ? LikenessKind.AsnFilter : LikenessKind.AsnAlgorithm,
+    isAlike: (chain: Chain, list: number): boolean =>
+      Math.max(otherwise, preferredEndpoint(chain, lists, list)) === chain.picked,
   }
   return (chain: Chain): boolean => {
     const row = rowOfClient(ranges, chain)
-    const list = listOfRow[valueOfRow(ranges, chain, row)]!
+    const list = valueOfRow(ranges, chain, row)
     chain.picked = Math.max(otherwise, preferredEndpoint(chain, lists, list))
     needAlike(chain, ranges, row, likeness)
     if (chain.picked < 0) return false

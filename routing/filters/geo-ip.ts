@@ -2,7 +2,8 @@
 import { continentBit } from '#bundle/routing-columns.ts'
 import type { Chain } from '../chain.ts'
 import { rowOfClient, valueOfRow } from '../lookup-client.ts'
-import { needAlike } from '../scope.ts'
+import { LikenessKind, needAlike } from '../scope.ts'
+import type { Likeness } from '../scope.ts'
 import type { Filter } from '../step.ts'
 
 /** What a region is worth to a client where no member has the client's country or continent. */
@@ -27,7 +28,8 @@ export const geoIp: Filter = {
       if (isInOrder(chain, continent, continentOf)) return keepsAll
       return sorts | (hasNear(chain, continent, continentOf) ? continent : 0)
     }
-    const likeness = {
+    const likeness: Likeness = {
+      kind: LikenessKind.Country,
       isAlike: (chain: Chain, value: number): boolean => actionFor(chain, value) === chain.picked,
     }
     return (chain) => {

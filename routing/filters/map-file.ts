@@ -3,7 +3,8 @@ import * as clientRanges from '#bundle/client-ranges.ts'
 import type { Chain } from '../chain.ts'
 import { listOfRow, networkRow } from '../networks.ts'
 import { preferredEndpoint } from '../prefer.ts'
-import { needAlikeLists } from '../scope.ts'
+import { LikenessKind, needAlikeLists } from '../scope.ts'
+import type { Likeness } from '../scope.ts'
 import type { Filter } from '../step.ts'
 
 // A constant of this file, for the reason that runtime/answer.ts gives.
@@ -16,7 +17,8 @@ export const mapFile: Filter = {
   bind: () => preferMapped,
 }
 
-const likeness = {
+const likeness: Likeness = {
+  kind: LikenessKind.MapFile,
   isAlike: (chain: Chain, list: number): boolean => {
     const { bundle, members, picked } = chain
     const { networkList, memberEndpoint } = bundle
@@ -30,7 +32,11 @@ const likeness = {
 /** A rule whose endpoint is no candidate is passed over: the rules are those of all pools. */
 export function preferMapped(chain: Chain): void {
   const row = networkRow(chain, mapTable)
-  const preferred = preferredEndpoint(chain, chain.bundle.networkList, listOfRow(chain, row))
+  const preferred = preferredEndpoint(
+    chain,
+    chain.bundle.networkList,
+    listOfRow(chain, mapTable, row),
+  )
   // Without a match the first candidate stays the first: to prefer it is the same.
   chain.picked = Math.max(0, preferred)
   needAlikeLists(chain, mapTable, row, likeness)

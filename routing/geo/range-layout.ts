@@ -6,66 +6,106 @@ export const RangeHeader = {
   Magic: 0,
   Count4: 1,
   Count6: 2,
-  /** How many leading bits of an address choose an entry of the first-level index. */
+  /** How many leading bits of an IPv4 address choose an entry of its index. */
   IndexBits4: 3,
-  IndexBits6: 4,
+  /** Of the index of IPv6 addresses, see `address-index.ts`. */
+  IndexWords6: 4,
+  /** How many groups the values are in, see `range-groups.ts`. */
+  Groups: 5,
+  /** How many different values there are. */
+  Values: 6,
 } as const
 
 /** "gRNG" in a little-endian file. */
 export const rangeMagic = 0x474e5267
 
+/** What is looked at together lies together: a miss of the cache costs more than the search. */
+export const Row4 = { Words: 2, Start: 0, Value: 1 } as const
+/** `Start`: three words; the last one is seldom looked at. */
+export const Row6 = { Words: 4, Start: 0, Value: 3 } as const
+
 /** Rows, so that a row and a count fit everywhere a number of 31 bits does. */
 export const rangeRowsMax = 67_108_864
 
-/**
- * An index entry for about every row; a cache line of rows at least, 4 MiB at most. Half of the
- * IPv6 networks in use lie below sixteen values of their first 16 bits, so its index looks at more.
- */
-const indexBitsMax4 = 16
-const indexBitsMax6 = 20
+/** An index entry for about every row; a cache line of rows at least, 256 KiB at most. */
+const indexBitsMax = 16
+
+/** At least 1: JavaScript shifts by 32 as by 0. */
+export function indexBits4(count4: number): number {
+  return Math.min(Math.max(32 - Math.clz32(count4), 1), indexBitsMax)
+}
+
+/** A node stands for so many rows, or nodes of the level below: 2 to this power. */
+export const nodeShift = 4
+
+/** Nodes of each level, from the one above the rows to the one that has a single node. */
+export function nodesByLevel(rows: number): readonly number[] {
+  const levels: number[] = []
+  let count = rows
+  do {
+    count = Math.ceil(count / 2 ** nodeShift)
+    levels.push(count)
+  } while (count > 1)
+  return levels
+}
+
+/** What the places of the columns depend on: the header, but for the magic number. */
+export interface RangeCounts {
+  readonly count4: number
+  readonly count6: number
+  readonly bits4: number
+  readonly indexWords6: number
+  readonly groups: number
+  readonly values: number
+}
 
 export interface RangeLayout {
   readonly index4: number
-  readonly start4: number
-  readonly value4: number
+  readonly rows4: number
   readonly index6: number
-  /** Four columns: the words of an address, the most significant first. */
-  readonly start6: readonly [number, number, number, number]
-  readonly value6: number
+  readonly rows6: number
+  /** The last words of addresses. */
+  readonly last6: number
+  /** An octet a row. */
+  readonly group4: number
+  readonly group6: number
+  /** A bit for each group that is below a node; level by level. */
+  readonly nodes4: number
+  readonly nodes6: number
+  /** By group, one more than there are: where its values begin in `groupValue`. */
+  readonly groupStart: number
+  readonly groupValue: number
   readonly end: number
 }
 
-export function indexBits4(count4: number): number {
-  return indexBits(count4, indexBitsMax4)
-}
-
-export function indexBits6(count6: number): number {
-  return indexBits(count6, indexBitsMax6)
-}
-
-/** At least 1: JavaScript shifts by 32 as by 0. */
-function indexBits(count: number, bitsMax: number): number {
-  return Math.min(Math.max(32 - Math.clz32(count), 1), bitsMax)
+/** Words of a node. */
+export function nodeWords(groups: number): number {
+  return Math.ceil(groups / 32)
 }
 
 /** Offsets in octets; each column begins at a cache line. */
-export function rangeLayout(
-  count4: number,
-  count6: number,
-  bits4: number,
-  bits6: number,
-): RangeLayout {
+export function rangeLayout(counts: RangeCounts): RangeLayout {
+  const { count4, count6, bits4, indexWords6, groups, values } = counts
   let end = RangeHeader.Words * 4
   const column = (words: number): number => {
     const at = end
     end = Math.ceil((at + words * 4) / 64) * 64
     return at
   }
-  const index4 = column(2 ** bits4 + 1)
-  const start4 = column(count4)
-  const value4 = column(count4)
-  const index6 = column(2 ** bits6 + 1)
-  const start6 = [column(count6), column(count6), column(count6), column(count6)] as const
-  const value6 = column(count6)
-  return { index4, start4, value4, index6, start6: [...start6], value6, end }
+  const nodesOf = (rows: number): number =>
+    nodesByLevel(rows).reduce((a, b) => a + b) * nodeWords(groups)
+  return {
+    index4: column(2 ** bits4 + 1),
+    rows4: column(count4 * Row4.Words),
+    index6: column(indexWords6),
+    rows6: column(count6 * Row6.Words),
+    last6: column(count6),
+    group4: column(Math.ceil(count4 / 4)),
+    group6: column(Math.ceil(count6 / 4)),
+    nodes4: column(nodesOf(count4)),
+    nodes6: column(nodesOf(count6)),
+    groupStart: column(groups + 1),
+    groupValue: column(values),
+    end,
+  }
 }

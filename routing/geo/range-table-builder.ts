@@ -1,13 +1,6 @@
-// Puts ranges of addresses into a range table: gaps filled, equal neighbours merged, indexed.
+// Ranges of addresses as the rows of a range table: gaps filled, equal neighbours merged.
 import { assert } from '#lib/assert.ts'
-import {
-  RangeHeader,
-  indexBits4,
-  indexBits6,
-  rangeLayout,
-  rangeMagic,
-  rangeRowsMax,
-} from './range-layout.ts'
+import { packRangeTable } from './range-pack.ts'
 
 /** From `start` to `end`, both included, as unsigned 32-bit numbers. */
 export interface Range4 {
@@ -55,7 +48,8 @@ function splitWords(address: bigint, words: Uint32Array): void {
 export class RangeTableBuilder {
   readonly #start4 = new Column()
   readonly #value4 = new Column()
-  readonly #start6 = [new Column(), new Column(), new Column(), new Column()] as const
+  readonly #high6 = new Column()
+  readonly #low6 = new Column()
   readonly #value6 = new Column()
   /** The first address that no row covers; 2^32 when all are covered. */
   #next4 = 0
@@ -86,27 +80,20 @@ export class RangeTableBuilder {
     this.#isFull6 = addOne(this.#next6)
   }
 
-  build(): SharedArrayBuffer {
+  /** @param keyOf see `packRangeTable` */
+  build(keyOf?: (value: number) => number): SharedArrayBuffer {
     if (this.#next4 <= 0xffff_ffff) this.#row4(this.#next4, 0)
     if (!this.#isFull6) this.#row6(this.#next6, 0)
-    const [count4, count6] = [this.#start4.length, this.#value6.length]
-    assert(count4 + count6 <= rangeRowsMax, 'a range table is within its limit')
-    const [bits4, bits6] = [indexBits4(count4), indexBits6(count6)]
-    const at = rangeLayout(count4, count6, bits4, bits6)
-    const buffer = new SharedArrayBuffer(at.end)
-    const header = new Uint32Array(buffer, 0, RangeHeader.Words)
-    header[RangeHeader.Magic] = rangeMagic
-    header[RangeHeader.Count4] = count4
-    header[RangeHeader.Count6] = count6
-    header[RangeHeader.IndexBits4] = bits4
-    header[RangeHeader.IndexBits6] = bits6
-    this.#start4.writeTo(buffer, at.start4)
-    this.#value4.writeTo(buffer, at.value4)
-    this.#value6.writeTo(buffer, at.value6)
-    for (const [i, column] of this.#start6.entries()) column.writeTo(buffer, at.start6[i]!)
-    fillIndex4(new Uint32Array(buffer, at.index4, 2 ** bits4 + 1), this.#start4, bits4)
-    fillIndex6(new Uint32Array(buffer, at.index6, 2 ** bits6 + 1), this.#start6, bits6)
-    return buffer
+    return packRangeTable(
+      {
+        start4: this.#start4.words(),
+        value4: this.#value4.words(),
+        high6: this.#high6.words(),
+        low6: this.#low6.words(),
+        value6: this.#value6.words(),
+      },
+      keyOf,
+    )
   }
 
   #row4(start: number, value: number): void {
@@ -117,38 +104,10 @@ export class RangeTableBuilder {
 
   #row6(start: Uint32Array, value: number): void {
     if (this.#value6.last() === value) return
-    for (const [i, column] of this.#start6.entries()) column.push(start[i]!)
+    for (let i = 0; i < 2; i++) this.#high6.push(start[i]!)
+    for (let i = 2; i < 4; i++) this.#low6.push(start[i]!)
     this.#value6.push(value)
   }
-}
-
-/** Entry b: the last row that begins at or before the first address of bucket b. */
-function fillIndex4(index: Uint32Array, starts: Column, bits: number): void {
-  let row = 0
-  for (let bucket = 0; bucket < index.length - 1; bucket++) {
-    const first = bucket * 2 ** (32 - bits)
-    while (row + 1 < starts.length && starts.at(row + 1) <= first) row++
-    index[bucket] = row
-  }
-  index[index.length - 1] = starts.length - 1
-}
-
-function fillIndex6(
-  index: Uint32Array,
-  [w0, w1, w2, w3]: readonly [Column, Column, Column, Column],
-  bits: number,
-): void {
-  let row = 0
-  const isAtMost = (at: number, first: number): boolean => {
-    if (w0.at(at) !== first) return w0.at(at) < first
-    return w1.at(at) === 0 && w2.at(at) === 0 && w3.at(at) === 0
-  }
-  for (let bucket = 0; bucket < index.length - 1; bucket++) {
-    const first = bucket * 2 ** (32 - bits)
-    while (row + 1 < w0.length && isAtMost(row + 1, first)) row++
-    index[bucket] = row
-  }
-  index[index.length - 1] = w0.length - 1
 }
 
 function compareWords(a: Uint32Array, b: Uint32Array): number {
@@ -181,15 +140,12 @@ class Column {
     this.#words[this.length++] = word
   }
 
-  at(row: number): number {
-    return this.#words[row]!
-  }
-
   last(): number | undefined {
     return this.length === 0 ? undefined : this.#words[this.length - 1]
   }
 
-  writeTo(buffer: SharedArrayBuffer, byteOffset: number): void {
-    new Uint32Array(buffer, byteOffset, this.length).set(this.#words.subarray(0, this.length))
+  /** Not copied. */
+  words(): Uint32Array {
+    return this.#words.subarray(0, this.length)
   }
 }

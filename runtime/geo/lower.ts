@@ -2,7 +2,8 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fillCountryColumns, geoCountryRows } from '#routing/geo/countries.ts'
-import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
+import { placeKeys } from '#routing/geo/place-key.ts'
 import { RangeTableBuilder } from '#routing/geo/range-table-builder.ts'
 import { AsnRows, LocationRows } from './columns.ts'
 import { geoLimits } from './limits.ts'
@@ -127,11 +128,14 @@ class Lowering implements NetworkSink {
             continentCode: this.#continentCode.buffer,
           }
         : null,
-      location: hasLocations
-        ? { ranges: this.#locationRanges.build(), ...this.#locations.columns() }
-        : null,
+      location: hasLocations ? this.#locationBuffers() : null,
       asn: hasOperators ? { ranges: this.#asnRanges.build(), ...this.#operators.columns() } : null,
     }
+  }
+
+  #locationBuffers(): LocationBuffers {
+    const columns = this.#locations.columns()
+    return { ranges: this.#locationRanges.build(placeKeys(columns)), ...columns }
   }
 
   /** @returns -1 after a fault */

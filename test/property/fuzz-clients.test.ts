@@ -8,19 +8,20 @@ import { asnPreferences } from '#routing/asn-rules.ts'
 import { createRoutingState } from '#routing/candidates.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
-import { networkIndex } from '#routing/network-index.ts'
+import { networkBuffers } from '#routing/network-tables.ts'
 import { answer } from '#runtime/answer.ts'
 import { Counters } from '#runtime/counters.ts'
 import { Transaction, Transport } from '#runtime/transaction.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { query } from '#test/support/dns/message.ts'
+import { countFrom, testSeed } from '#test/support/random.ts'
 import { asnRule, geoBuffersOf } from '#test/support/routing-site.ts'
 import { complaintAbout } from '../fuzz/targets/dns-message.ts'
 import { mutated } from '../fuzz/targets/mutator.ts'
 
-/** Messages. A night's run: GSLBD_FUZZ_COUNT=1000000, with a seed of its own. */
-const count = Number(process.env['GSLBD_FUZZ_COUNT'] ?? 40_000)
-const seed = Number(process.env['GSLBD_FUZZ_SEED'] ?? 1)
+/** Messages. A night's run: GSLB_FUZZ_COUNT=1000000, with a GSLB_SEED of its own. */
+const count = countFrom('GSLB_FUZZ_COUNT', 40_000)
+const seed = testSeed
 
 const algorithms = ['round-robin', 'geo-ip', 'map-file', 'asn', 'latency', 'failover']
 const chains = [
@@ -77,7 +78,7 @@ function newTransaction(): Transaction {
     bundle: bundle.bytes,
     digest: bundle.digest,
     routing: createRoutingState(bundle, 1).buffers,
-    tables: { geo, asn, networks: networkIndex(bundle) },
+    tables: { geo, asn, networks: networkBuffers(bundle) },
   })
   return tx
 }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain.ts'
 import { RangeTable, buildRangeTable } from '#routing/geo/range-table.ts'
-import { needAlike, effortMax } from '#routing/scope.ts'
+import { LikenessKind, effortMax, needAlike } from '#routing/scope.ts'
+import type { Likeness } from '#routing/scope.ts'
 
 /** Ranges without a gap, each of a value of its own: 1, 2, 3 … */
 function partition(starts: readonly bigint[], bits: number) {
@@ -14,6 +15,11 @@ function partition(starts: readonly bigint[], bits: number) {
     value: i + 1,
   }))
 }
+
+const likeness = (isAlike: (value: number) => boolean): Likeness => ({
+  kind: LikenessKind.MapFile,
+  isAlike: (_chain, value) => isAlike(value),
+})
 
 type Ranges = ReturnType<typeof partition>
 
@@ -38,7 +44,12 @@ function scopeOf(ranges: Ranges, address: bigint, isIpv6: boolean, from: number,
   chain.count = 2
   chain.wantsScope = true
   const row = ranges.findIndex(({ start, end }) => start <= address && address <= end)
-  needAlike(chain, table, row, { isAlike: (_chain, value) => value >= from && value <= to })
+  needAlike(
+    chain,
+    table,
+    row,
+    likeness((value) => value >= from && value <= to),
+  )
   return chain.scope
 }
 
@@ -87,30 +98,73 @@ test('the address before a network is looked at through all words', () => {
   expect(scopeOf(ranges, start, true, 1, 3)).toBe(0)
 })
 
-test('where very many networks are alike the scope is too long, never too short', () => {
-  const ranges = partition(
-    Array.from({ length: effortMax * 4 }, (_, i) => BigInt(i) << 16n),
-    32,
-  )
-  const client = BigInt(effortMax * 2) << 16n
-  const scope = scopeOf(ranges, client, false, 1, ranges.length)
-  expect(scope).toBeGreaterThan(0)
-  expect(scope).toBeLessThan(16)
-})
+/** Each a value of its own, four times as many as a query can compare; all are alike. */
+const many = partition(
+  Array.from({ length: effortMax * 4 }, (_, i) => BigInt(i) << 16n),
+  32,
+)
 
-test.each([
-  ['a pair', 2, 38],
-  ['64', 64, 16],
-  ['4,096', 4_096, 1],
-])('among %s candidates so many values are compared, no more', (_title, count, most) => {
+function chainFor(client: Uint8Array, count: number): Chain {
   const chain = new Chain(new Random(1))
-  const starts = Array.from({ length: effortMax * 4 }, (_, i) => BigInt(i) << 16n)
-  chain.client.set(Uint8Array.of(0, 224, 0, 0), 0, 4)
+  chain.client.set(client, 0, client.length)
   chain.count = count
   chain.wantsScope = true
+  return chain
+}
+
+test('where very many values are alike the scope is too long at first, then exact', () => {
+  const chain = chainFor(Uint8Array.of(0, 224, 0, 0), 2)
+  const table = tableOf(many, false)
+  const scopes = Array.from({ length: 40 }, () => {
+    chain.scope = 0
+    needAlike(
+      chain,
+      table,
+      224,
+      likeness(() => true),
+    )
+    return chain.scope
+  })
+  expect(scopes[0]).toBeGreaterThan(0)
+  expect(scopes[0]).toBeLessThan(16)
+  expect(scopes.at(-1)).toBe(0)
+})
+
+test('what was found for other candidates, another choice or another table does not count', () => {
+  const chain = chainFor(Uint8Array.of(1, 2, 3, 4), 2)
+  // The second row is alike for the first query and for no other.
+  const starts = [1n << 24n, 2n << 24n, 3n << 24n]
+  const scopeWhen = (isAlike: boolean, table: RangeTable): number => {
+    chain.scope = 0
+    needAlike(
+      chain,
+      table,
+      1,
+      likeness((value) => isAlike || value === 2),
+    )
+    return chain.scope
+  }
+  const table = tableOf(partition(starts, 32), false)
+  expect(scopeWhen(true, table)).toBe(0)
+  chain.members[1] = 7
+  expect(scopeWhen(false, table)).toBe(8)
+  chain.picked = 1
+  expect(scopeWhen(true, table)).toBe(0)
+  chain.alike.clear()
+  expect(scopeWhen(false, table)).toBe(8)
+})
+
+test.each([2, 64, 65, 4_096])('among %s candidates the values compared are bounded', (count) => {
+  const chain = chainFor(Uint8Array.of(0, 224, 0, 0), count)
   let asked = 0
-  needAlike(chain, tableOf(partition(starts, 32), false), 224, { isAlike: () => ++asked > 0 })
-  expect(asked).toBe(most)
+  needAlike(
+    chain,
+    tableOf(many, false),
+    224,
+    likeness(() => ++asked > 0),
+  )
+  expect(asked).toBeGreaterThan(0)
+  expect(asked).toBeLessThanOrEqual(effortMax / (2 + count / 16) + 2)
   expect(chain.scope).toBeGreaterThan(0)
 })
 
@@ -122,6 +176,11 @@ test('what is needed already is not looked at again', () => {
   chain.wantsScope = true
   chain.need(24)
   let asked = 0
-  needAlike(chain, table, 1, { isAlike: () => ++asked > 0 })
+  needAlike(
+    chain,
+    table,
+    1,
+    likeness(() => ++asked > 0),
+  )
   expect([chain.scope, asked]).toEqual([24, 0])
 })

@@ -1,0 +1,152 @@
+// The scope of client subnets on the networks of the world, against a look at every one of them.
+import { expect, test } from 'vitest'
+import { firstPolicyCode } from '#bundle/routing-columns.ts'
+import { serviceCell } from '#bundle/bundle.ts'
+import { NodeCell } from '#bundle/cells.ts'
+import { loadBundle } from '#bundle/load.ts'
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain.ts'
+import { choose } from '#routing/choose.ts'
+import { createEnvironment } from '#routing/environment.ts'
+import type { RangeTable } from '#routing/geo/range-table.ts'
+import { createPolicies } from '#routing/policy.ts'
+import type { Policy } from '#routing/policy.ts'
+import { RoutingState } from '#routing/state.ts'
+import { worldCountries, worldPlaces } from '#bench/support/geo-tables.ts'
+import { routingGeneration } from '#bench/support/routing-kinds.ts'
+import type { RoutingKind } from '#bench/support/routing-kinds.ts'
+
+const clients = 20_000
+const continents = ['continent:EU', 'continent:NA', 'continent:AS', 'continent:SA']
+const oneCountry = ['DE', 'unknown', 'unknown', 'unknown']
+const kinds: readonly RoutingKind[] = [
+  { name: 'filter geo-ip, four countries', filterChain: ['geo-ip'] },
+  { name: 'filter geo-ip, four continents', filterChain: ['geo-ip'], regions: continents },
+  { name: 'filter geo-ip, one country', filterChain: ['geo-ip'], regions: oneCountry },
+  { name: 'algorithm latency', algorithm: 'latency' },
+  { name: 'algorithm geo-ip', algorithm: 'geo-ip' },
+].map((kind) => ({ ...kind, tables: 'world' }))
+
+function newWorld() {
+  const country = worldCountries()
+  const geo = { country, asn: null, location: worldPlaces(country) }
+  const generation = routingGeneration(kinds, geo, false)
+  const loaded = loadBundle(generation.bundle)
+  if (!loaded.ok) throw new Error(loaded.error.message)
+  const bundle = loaded.value
+  const environment = createEnvironment(bundle, generation.tables, null)
+  const chain = new Chain(new Random(1))
+  chain.adopt(bundle, new RoutingState(bundle, generation.routing))
+  const policies = createPolicies(environment)
+  return { bundle, chain, policies, geo: environment.geo }
+}
+const { bundle, chain, policies, geo } = newWorld()
+
+interface Subject {
+  readonly service: number
+  readonly policy: Policy
+  readonly pool: number
+  readonly table: RangeTable
+}
+
+function subjectOf(service: number): Subject {
+  const code = serviceCell(bundle, service, NodeCell.Algorithm)
+  const isByPlace = kinds[service]!.algorithm === 'geo-ip'
+  return {
+    service,
+    policy: policies[code - firstPolicyCode]!,
+    pool: serviceCell(bundle, service, NodeCell.Pool) - 1,
+    table: isByPlace ? geo.location!.ranges : geo.country!.ranges,
+  }
+}
+
+/** What is done for a client, as text; nobody asks for the scope. */
+function doneFor({ service, policy, pool }: Subject): string {
+  chain.serviceIndex = service
+  chain.wantsScope = false
+  choose(chain, policy, pool)
+  // Draws and turns differ from query to query: what they are made by does not.
+  if (policy.names[0] === 'latency') return String(chain.picked)
+  const isInTurn = kinds[service]!.algorithm !== undefined && chain.picked < 0
+  return isInTurn ? 'in turn' : chain.members.subarray(0, chain.count).join(' ')
+}
+
+/** The answer is one member for geo-ip by distance: the order of the others does not count. */
+const answerOf = (subject: Subject): string =>
+  subject.table === geo.location!.ranges ? doneFor(subject).split(' ')[0]! : doneFor(subject)
+
+/** The words of an address, or of the first one of a row. */
+type Words = Int32Array
+
+function startOf(table: RangeTable, row: number, isIpv6: boolean): Words {
+  return isIpv6
+    ? Int32Array.from([0, 1, 2, 3], (word) => table.start6(row, word))
+    : Int32Array.of(table.start4(row))
+}
+
+function lastBefore(start: Words): Words {
+  const last = start.slice()
+  for (let word = last.length - 1; word >= 0 && last[word]!-- === 0; word--);
+  return last
+}
+
+/** Leading bits that tell two addresses apart. */
+function bitsApart(a: Words, b: Words): number {
+  const word = a.findIndex((one, i) => one !== b[i])
+  return word * 32 + Math.clz32(a[word]! ^ b[word]!) + 1
+}
+
+/** For each row the first and the last of those around it that are answered as it is. */
+function runs(subject: Subject, isIpv6: boolean, rows: number) {
+  const answers = Array.from({ length: rows }, (_, row) => {
+    chain.client.setWords(startOf(subject.table, row, isIpv6), isIpv6)
+    return answerOf(subject)
+  })
+  const first = new Int32Array(rows)
+  const last = new Int32Array(rows)
+  for (let row = 1; row < rows; row++) {
+    first[row] = answers[row] === answers[row - 1] ? first[row - 1]! : row
+  }
+  for (let row = rows - 1; row >= 0; row--) {
+    last[row] = answers[row] === answers[row + 1] ? last[row + 1]! : row
+  }
+  return { first, last }
+}
+
+test.each(
+  kinds.flatMap(({ name }, service) => [
+    [name, 'IPv4', service, false] as const,
+    [name, 'IPv6', service, true] as const,
+  ]),
+)('%s, %s: as short as it can be', { timeout: 120_000 }, (_name, _family, service, isIpv6) => {
+  const subject = subjectOf(service)
+  const { table, policy, pool } = subject
+  const rows = isIpv6 ? table.count6 : table.count4
+  const { first, last } = runs(subject, isIpv6, rows)
+  const isByPlace = table === geo.location!.ranges
+  let [wrong, tooLong] = [0, 0]
+  // Of places so many are found out by one query; after some thousand all is known.
+  for (const isMeasured of isByPlace ? [false, true] : [true]) {
+    const random = new Random(7)
+    for (let i = 0; i < clients; i++) {
+      const client = startOf(table, random.below(rows), isIpv6)
+      if (isIpv6) client[3] = random.next()
+      else client[0] = client[0]! | (random.next() & 0xff)
+      chain.client.setWords(client, isIpv6)
+      const [w0, w1, w2, w3] = client
+      const row = isIpv6 ? table.find6(w0!, w1!, w2!, w3!) : table.find4(w0!)
+      chain.serviceIndex = service
+      chain.wantsScope = true
+      choose(chain, policy, pool)
+      const before = first[row]!
+      const behind = last[row]! + 1
+      const shortest = Math.max(
+        before > 0 ? bitsApart(client, lastBefore(startOf(table, before, isIpv6))) : 0,
+        behind < rows ? bitsApart(client, startOf(table, behind, isIpv6)) : 0,
+      )
+      if (chain.scope < shortest) wrong++
+      if (isMeasured && chain.scope > shortest) tooLong++
+    }
+  }
+  expect({ wrong, tooLong }).toEqual({ wrong: 0, tooLong: 0 })
+})
