@@ -25,6 +25,11 @@ export const bundleLimits = {
   /** JSON of a policy: a full chain, each unit written as six octets. */
   policyBytesMax: 7_340_032,
   addressesPerNameserverMax: 16,
+  asnRulesMax: 10_000,
+  /** UTF-16 units. */
+  asnOrgLengthMax: 255,
+  /** A settings file, of 1 MiB at most, cannot name more. */
+  signalRegionsMax: 200_000,
   /** Of one repository; each is looked at whenever the clock ticks. */
   rolloutsMax: 10_000,
   windowsMax: 10_000,

@@ -27,6 +27,7 @@ export function parseRoutingText(text: string): RoutingText | undefined {
   const value = fieldsOf(text)
   const rules = value?.['asnRules']
   if (value === undefined || !Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
+  if (rules.length > bundleLimits.asnRulesMax) return undefined
   const isWhole = isSignals(value['signals']) && isLatency(value['latency'])
   return isWhole ? (value as unknown as RoutingText) : undefined
 }
@@ -45,8 +46,9 @@ function isFields(value: unknown): value is Fields {
 }
 
 function isAsnRule(value: unknown): boolean {
-  if (!isFields(value) || !isText(value['org'])) return false
-  const { asn, endpoint } = value
+  if (!isFields(value)) return false
+  const { org, asn, endpoint } = value
+  if (typeof org !== 'string' || org.length > bundleLimits.asnOrgLengthMax) return false
   return (asn === null || isRow(asn)) && isRow(endpoint)
 }
 
@@ -57,7 +59,9 @@ function isRow(value: unknown): boolean {
 function isSignals(value: unknown): value is SignalsModel {
   if (!isFields(value) || !isNumber(value['weight'])) return false
   const regions = value['static']
-  return isFields(regions) && Object.values(regions).every(isNumber)
+  if (!isFields(regions)) return false
+  const signals = Object.values(regions)
+  return signals.length <= bundleLimits.signalRegionsMax && signals.every(isNumber)
 }
 
 function isLatency(value: unknown): value is LatencyModel {

@@ -132,7 +132,8 @@ export function* membersOf(bundle: Bundle, pool: number): Generator<number> {
 /** Builds the copy of a pool's lists that nobody reads, then makes it the current one. */
 export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): void {
   const row = pool * PoolCell.Words
-  const version = state.pools[row + PoolCell.Version]!
+  // Atomic, so that nothing below is written before the version of the last rebuild is seen.
+  const version = Atomics.load(state.pools, row + PoolCell.Version)
   const copy = (version & 1) ^ 1
   const start = bundle.poolMemberStart[pool]!
   const count4 = bundle.poolCount4[pool]!

@@ -6,6 +6,7 @@ import { filters } from '#routing/filters.ts'
 import { strategies } from '#routing/strategies.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { Kind } from '#schemas/kinds.ts'
+import { asnRulesMax } from '#schemas/routing-settings.ts'
 import { membersPerPoolMax } from '#schemas/pool.ts'
 import {
   algorithms,
@@ -293,5 +294,6 @@ test('the schema names every filter', () => {
 })
 
 test('a pool of the schema fits into a bundle', () => {
+  expect(asnRulesMax).toBe(bundleLimits.asnRulesMax)
   expect(membersPerPoolMax).toBe(bundleLimits.membersPerPoolMax)
 })
