@@ -117,3 +117,24 @@ test('while the head is refused, reads and DNS go on and writes are a conflict',
     'www.example.com. 5 IN A 192.0.2.200',
   ])
 })
+
+test('the feed tells of a push, and says goodbye when the node stops', async () => {
+  const { token } = (await call('GET', '/ws/token')).body as unknown as { token: string }
+  const feed = new WebSocket(`ws://127.0.0.1:${daemon.apiPort}/api/v1/ws?token=${token}`)
+  const heard: string[] = []
+  feed.addEventListener('message', ({ data }) => heard.push(String(data)))
+  const closed = new Promise<number>((resolve) => {
+    feed.addEventListener('close', ({ code }) => resolve(code))
+  })
+  await waitUntil('the snapshot', () => heard.some((text) => text.includes('"revision"')))
+  site.write(poolPath, poolYaml('192.0.2.201'))
+  await site.commit('mended')
+  await site.push()
+  const isTold = (text: string): boolean => /"created".*192\.0\.2\.201/.test(text)
+  await waitUntil('the event', () => heard.some(isTold))
+  const stats = (await call('GET', '/dashboard/stats')).body as unknown
+  expect(stats).toMatchObject({ webSocketClients: 1 })
+  daemon.signal('SIGTERM')
+  expect(await closed).toBe(1001)
+  expect(await daemon.ended).toMatchObject({ code: 0 })
+})
