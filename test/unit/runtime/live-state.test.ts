@@ -44,7 +44,7 @@ async function rolledOut() {
 
 const running = 'running 192.0.2.1*4 192.0.2.2*40'
 
-test('a signal that leaves too few healthy members ends the rollout before the next tick', async () => {
+test('a signal that leaves too few members ends the rollout before the next tick', async () => {
   const { world, shown, say } = await rolledOut()
   world.walk(10)
   expect(shown()).toBe(running)
