@@ -1,6 +1,7 @@
 // A health check with document A's defaults, and the targets that use it.
 import type { HealthCheckModel } from '#bundle/model.ts'
 import type { MonitoredTarget } from '#runtime/health/messages.ts'
+import type { ProbeResult } from '#runtime/health/probe.ts'
 import { healthCheck as plainCheck } from '#test/support/bundle-models.ts'
 
 export function healthCheck(given: Partial<HealthCheckModel> = {}): HealthCheckModel {
@@ -16,4 +17,12 @@ export function probeTarget(
   const check = healthCheck(given)
   const checkKey = JSON.stringify(check)
   return { memberUid, ipAddress, check, checkKey, pool: 'web', warmupThreshold }
+}
+
+/** Probes again while the machine gave this process no time: then a result says nothing. */
+export async function unlessStalled(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
+  for (;;) {
+    const result = await probe()
+    if (result.reason !== 'this node was stalled') return result
+  }
 }

@@ -2,16 +2,16 @@
 import { Random } from '#lib/random.ts'
 import { openIcmpSocket } from '#runtime/health/probes/icmp-socket.ts'
 import type { ProbeResult } from '#runtime/health/probe.ts'
-import { probeTarget } from './check.ts'
+import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'
 
 const { probes, lines } = testProbes()
 
 function probe(address: string): Promise<ProbeResult> {
-  const check = { type: 'icmp', timeoutMs: 300, icmpCount: 3 } as const
-  return new Promise((resolve) => {
-    probes.icmp.run(probeTarget('m1', check, address), resolve)
-  })
+  const check = { type: 'icmp', timeoutMs: 1_000, icmpCount: 3 } as const
+  return unlessStalled(
+    () => new Promise((resolve) => probes.icmp.run(probeTarget('m1', check, address), resolve)),
+  )
 }
 
 /** Sends replies that nobody asked for to 127.0.0.1, of all lengths; needs a raw socket. */

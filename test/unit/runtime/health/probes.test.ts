@@ -8,7 +8,7 @@ import {
   startTcpBackend,
 } from '#test/support/backend.ts'
 import type { Backend, HttpBackend } from '#test/support/backend.ts'
-import { probeTarget } from './check.ts'
+import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'
 
 const { probes } = testProbes()
@@ -297,7 +297,8 @@ describe('timeoutMs covers', () => {
   test.each(rows)('%s', async (_name, start, check) => {
     const backend = await use(start())
     const startedMs = performance.now()
-    const result = await probe(http(backend.port, { ...check, timeoutMs: 150 }))
+    const given = http(backend.port, { ...check, timeoutMs: 150 })
+    const result = await unlessStalled(() => probe(given))
     const tookMs = performance.now() - startedMs
     expect([result.outcome, result.reason]).toEqual(['timeout', 'no result within 150 ms'])
     expect(tookMs).toBeGreaterThan(140)
