@@ -138,6 +138,11 @@ describe('an answer that belongs to no login here', () => {
     const last = await victim.follow(begun.headers.get('location') ?? '')
     expect([last.status, errorOf(last)]).toEqual([400, expect.stringMatching(/in this browser/)])
     expect(victim.cookies(site).size).toBe(0)
+    // Nor does it help that one of its own is on its way there.
+    const other = await scene.browser.get(start)
+    await victim.get(start)
+    const again = await victim.follow(other.headers.get('location') ?? '')
+    expect([again.status, sessionOf({ ...scene, browser: victim })]).toEqual([400, undefined])
   })
 })
 
