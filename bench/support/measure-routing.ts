@@ -43,14 +43,16 @@ const buffers = {
   world: { country: world, asn: null, location: places },
   million: { country: countries, asn: operators, location: null },
 }
-const loops: Readonly<Record<Tables, ClientLoop>> = {
-  none: new ClientLoop(routingGeneration(routingKinds, noGeoBuffers, false)),
-  world: new ClientLoop(routingGeneration(routingKinds, buffers.world, false)),
-  million: new ClientLoop(routingGeneration(routingKinds, buffers.million, true)),
-}
 const tables = new GeoTables(buffers.world)
 const fourOctets = clients4()
 const sixteenOctets = clients6(tables.country!.ranges)
+const loops: Readonly<Record<Tables, ClientLoop>> = {
+  none: new ClientLoop(
+    routingGeneration(routingKinds, noGeoBuffers, false, [fourOctets, sixteenOctets]),
+  ),
+  world: new ClientLoop(routingGeneration(routingKinds, buffers.world, false)),
+  million: new ClientLoop(routingGeneration(routingKinds, buffers.million, true)),
+}
 const clientsOf = (mode: ClientMode): Clients =>
   mode === 'source4' || mode === 'ecs4' ? fourOctets : sixteenOctets
 

@@ -21,7 +21,9 @@ import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { Generation } from '#runtime/transaction.ts'
 import { millionStarts, operatorCount } from './geo-tables.ts'
+import type { Clients } from './clients.ts'
 import { benchUid, benchZone } from './many-services.ts'
+import { measuredNetworks } from './rum-networks.ts'
 
 /** Which tables a kind looks into: countries of the world, or the made-up million. */
 export type Tables = 'none' | 'world' | 'million'
@@ -83,7 +85,7 @@ export const routingKinds: readonly RoutingKind[] = Object.freeze([
   chain('asn', { tables: 'million', budget: 'asn' }),
   chain('map-file', { tables: 'million', budget: 'map-file' }),
   chain('latency', { budget: 'latency' }),
-  chain('rum'),
+  chain('rum', { name: '20,000 networks measured' }),
   chain('signal-weight'),
   chain('sticky', { budget: 'sticky' }),
   chain('sticky-weighted', { budget: 'sticky' }),
@@ -206,6 +208,7 @@ export function routingGeneration(
   kinds: readonly RoutingKind[],
   geo: GeoBuffers,
   hasMap: boolean,
+  rumClients: readonly Clients[] = [],
 ): Generation {
   const model: BundleModel = {
     commit: '',
@@ -225,6 +228,9 @@ export function routingGeneration(
   for (let i = 0; i < state.memberRttMs.length; i++) state.memberRttMs[i] = 10 + (i % 4) * 20
   const { asnRules } = routingSettingsOf(bundle)
   const asn = geo.asn === null ? null : asnPreferences(new AsnTable(geo.asn), asnRules)
-  const tables = { geo, asn, networks: networkBuffers(bundle) }
+  const rumPool = kinds.findIndex((kind) => uses(kind, 'rum'))
+  const isMeasured = rumPool >= 0 && rumClients.length > 0
+  const rum = isMeasured ? measuredNetworks(bundle, rumPool, 4, rumClients) : null
+  const tables = { geo, asn, rum, networks: networkBuffers(bundle) }
   return { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
 }
