@@ -1,6 +1,6 @@
 // How the tests run: in processes of their own, two at a time. They need git and ssh-keygen.
 import { defineConfig } from 'vitest/config'
-import { shared } from './vitest.shared.ts'
+import { shared } from '#test/support/run-config.ts'
 
 export default defineConfig({
   test: {

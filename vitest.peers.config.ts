@@ -1,6 +1,6 @@
 // The tests against servers of others: Knot and NSD, PostgreSQL and Redis. They fail without them.
 import { defineConfig } from 'vitest/config'
-import { shared } from './vitest.shared.ts'
+import { shared } from '#test/support/run-config.ts'
 
 export default defineConfig({
   test: {

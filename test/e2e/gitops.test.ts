@@ -100,7 +100,7 @@ async function checkout(box: GitSandbox, origin: string) {
 /** Who waits for it waits longer than any test. */
 const slowPollMs = 120_000
 
-test('a signed commit pushed to the local origin is published long before the next poll', async () => {
+test('a signed commit pushed to the local origin is published before the next poll', async () => {
   const box = gitSandbox()
   const { control, published, changes } = await node(box, { pollMs: slowPollMs })
   await until('the empty origin', () => control.status().code === 'BranchMissing')

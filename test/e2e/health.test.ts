@@ -66,7 +66,7 @@ function targetsOf(demo: DemoBackends): MonitoredTarget[] {
   }))
 }
 
-test('a backend that fails, hangs or dies is seen, with the reason, and seen to return', async () => {
+test('a backend that fails, hangs or dies is seen, and seen to return', async () => {
   const demo = await startDemo()
   const note = (): void => undefined
   const log: Log = { info: note, warn: note, error: note }

@@ -1,6 +1,7 @@
-// What both runs have in common.
+// What both runs of the tests have in common.
+import { join } from 'node:path'
 import type { ViteUserConfig } from 'vitest/config'
-import { FlakyReporter } from './test/support/flaky-reporter.ts'
+import { FlakyReporter } from './flaky-reporter.ts'
 
 const isCi = (process.env['CI'] ?? '') !== ''
 const isOnGithub = process.env['GITHUB_ACTIONS'] === 'true'
@@ -17,6 +18,6 @@ export const shared = {
   reporters: [
     'default',
     ...(isOnGithub ? ['github-actions'] : []),
-    new FlakyReporter(import.meta.dirname),
+    new FlakyReporter(join(import.meta.dirname, '../..')),
   ],
 } satisfies ViteUserConfig['test']
