@@ -7,6 +7,9 @@ import { parseAllowedSigners } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
 
+/** Who signs what the API writes. */
+export const nodePrincipal = 'node@gslbd'
+
 /** Errors: a clause. */
 export function listSigners(path: string): Result<readonly AllowedSigner[], string> {
   const text = readOrEmpty(path)

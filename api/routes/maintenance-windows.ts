@@ -2,13 +2,12 @@
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#gitops/config-entry.ts'
 import type { Operation } from '#gitops/write/operation.ts'
-import { gitLimits } from '#gitops/limits.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { findObject, findPart, listObjects, targetOf } from '../config-reads.ts'
 import { remove, write, writeRefusals } from '../config-writes.ts'
 import { preconditionOf } from '../if-match.ts'
 import { Paging, pageByName } from '../paging.ts'
-import { created, invalid, missing, refused } from '../reply.ts'
+import { created, invalid, missing } from '../reply.ts'
 import {
   MaintenanceWindow,
   NewMaintenanceWindow,
@@ -84,10 +83,6 @@ const cancel = route({
     if (!condition.ok) return condition.error
     const isActive = statusOf(entry, ports.clock.nowMs()) === 'active'
     const kept = isActive ? stayOut(context, entry) : []
-    if (kept.length >= gitLimits.writeOperationsMax) {
-      const reason = `it holds ${kept.length} members out, too many to disable at once`
-      return refused(409, `${reason}: wait for its end, or change the file`)
-    }
     const target = targetOf(caller, entry.uid)
     const deletion = { verb: 'delete', kind: 'MaintenanceWindow', target } as const
     return remove(context, ...kept, { ...deletion, ...condition.value })
@@ -95,13 +90,15 @@ const cancel = route({
 })
 
 /** Cancelled, not rolled back: who is out stays out until somebody enables it (document B). */
-function stayOut({ caller, ports }: Pick<RouteContext, 'caller' | 'ports'>, entry: Entry) {
-  return membersOfWindow(ports.config.snapshot(), entry).map(({ uid }): Operation => ({
-    verb: 'update',
-    kind: 'Member',
-    target: targetOf(caller, uid),
-    patch: { enabled: false },
-  }))
+function stayOut(
+  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  entry: Entry,
+): readonly Operation[] {
+  const snapshot = ports.config.snapshot()
+  const members = membersOfWindow(snapshot, entry).map(({ uid }) => uid)
+  const pool = snapshot.part('Member', members[0] ?? '')?.owner
+  if (pool === undefined) return []
+  return [{ verb: 'disable-members', kind: 'Pool', target: targetOf(caller, pool.uid), members }]
 }
 
 function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {

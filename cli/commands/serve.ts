@@ -5,6 +5,7 @@ import type { Command, Io } from '../command.ts'
 import { askOnTerminal, createAdmin } from '../create-admin.ts'
 import { startDaemon } from '../daemon.ts'
 import { createLog } from '../log.ts'
+import { believeOwnKey } from '../own-key.ts'
 import { runUntilSignal } from '../run-daemon.ts'
 import { loadSettings } from '../settings.ts'
 
@@ -50,7 +51,8 @@ export const serve: Command = {
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
     const log = createLog(settings.value.logging, io.out, io.lostLines)
-    const ended = await runUntilSignal(() => startDaemon(settings.value, log), log, read)
+    const prepare = async () => believeOwnKey(settings.value)
+    const ended = await runUntilSignal(() => startDaemon(settings.value, log, prepare), log, read)
     if (ended.ok) return Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound

@@ -7,7 +7,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/metadata.ts'
 import { reservedTenants, tenantIdPattern } from '#schemas/tenant.ts'
 import type { ConfigEntry, ConfigPart } from '../config-entry.ts'
-import { etagOf } from '../config-entry.ts'
+import { etagOf, partsIn } from '../config-entry.ts'
 import { partOf } from '../config-index.ts'
 import { isPartKind, partSpecs } from '../config-parts.ts'
 import type { PartKind } from '../config-parts.ts'
@@ -20,6 +20,7 @@ import type {
   CreateObject,
   CreatePart,
   DeletePart,
+  DisableMembers,
   ObjectOperation,
   Operation,
   PartOperation,
@@ -50,6 +51,7 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
   if (verb === 'create') return createObject(draft, operation)
   const entry = draft.find(kind, operation.target)
   if (entry === undefined) return err(missing(operation))
+  if (verb === 'disable-members') return disableMembers(draft, entry, operation)
   if (isStale(operation, entry.object)) return err(stale(operation))
   if (verb === 'update') return updateObject(draft, entry, operation)
   return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
@@ -107,7 +109,20 @@ function deleteObject(draft: Draft, entry: ConfigEntry): Applied {
     if (!left.ok) return left
   }
   draft.remove(entry)
-  return ok(null)
+  return keepConfiguration(draft)
+}
+
+/** A repository without any object counts as lost: the last one leaves settings behind. */
+function keepConfiguration(draft: Draft): Applied {
+  if (!draft.isEmpty()) return ok(null)
+  const metadata = { name: 'settings' }
+  const kept = draft.add('Settings', 'gslb.yaml', {
+    apiVersion,
+    kind: 'Settings',
+    metadata,
+    spec: {},
+  })
+  return kept.ok ? ok(null) : kept
 }
 
 function applyToPart(draft: Draft, operation: PartOperation): Applied {
@@ -134,6 +149,18 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const part = uid === undefined ? spec : { ...spec, uid }
   const next = { ...raw, spec: { ...raw.spec, [list]: [...parts, part] } }
   return writtenPart(draft.change(owner, next), kind, parts.length)
+}
+
+/** One change, however many they are: the object is checked once. */
+function disableMembers(draft: Draft, entry: ConfigEntry, { members }: DisableMembers): Applied {
+  const { list } = partSpecs.Member
+  const wanted = new Set(members)
+  const raw = draft.raw(entry)
+  const parts = [...rawParts(raw, list)]
+  for (const [i, { uid }] of partsIn('Member', entry).entries()) {
+    if (wanted.has(uid)) parts[i] = { ...patched(parts[i] ?? {}, { enabled: false }), uid }
+  }
+  return written(draft.change(entry, { ...raw, spec: { ...raw.spec, [list]: parts } }))
 }
 
 function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart): Applied {

@@ -50,6 +50,15 @@ export interface DeleteObject {
   readonly ifMatch?: string
 }
 
+/** Those that are not members of the pool any more are left alone. */
+export interface DisableMembers {
+  readonly verb: 'disable-members'
+  readonly kind: 'Pool'
+  readonly target: Target
+  /** Lower case. */
+  readonly members: readonly string[]
+}
+
 export interface CreatePart {
   readonly verb: 'create'
   readonly kind: PartKind
@@ -81,7 +90,8 @@ export interface PartTarget {
   readonly tenant?: string
 }
 
-export type ObjectOperation = CreateObject | UpdateObject | RenameObject | DeleteObject
+export type ObjectOperation =
+  CreateObject | UpdateObject | RenameObject | DeleteObject | DisableMembers
 export type PartOperation = CreatePart | UpdatePart | DeletePart
 export type Operation = ObjectOperation | PartOperation
 
@@ -167,6 +177,9 @@ export type WriteResult = Result<WriteSuccess, WriteFailure>
 /** What an operation may say about itself in a commit message. */
 export function nameOfOperation(operation: Operation): string {
   const { verb, kind } = operation
+  if (verb === 'disable-members') {
+    return `disable ${operation.members.length} members of ${kind} ${labelOf(operation.target)}`
+  }
   if (verb !== 'create') return `${verb} ${kind} ${labelOf(operation.target)}`
   const label = 'owner' in operation ? `in ${labelOf(operation.owner)}` : operation.name
   return `create ${kind} ${operation.uid === undefined ? '' : `${operation.uid} `}${label}`

@@ -10,10 +10,12 @@ import type { ConfigSource, PushFailure } from '../config-source.ts'
 import { diskError } from '../disk-error.ts'
 import type { ReadingCompiler } from '../compile-adapter.ts'
 import { gitLimits } from '../limits.ts'
+import { formatPublicKeyLine } from '../openssh-key.ts'
 import type { SshPrivateKey } from '../openssh-key.ts'
 import type { Publisher } from '../publisher.ts'
 import type { Reconciler } from '../reconcile.ts'
 import { readSigners } from '../signers-file.ts'
+import { nodePrincipal } from '../trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import type { WriteFailure, WriteFailureCode } from './operation.ts'
 import type { Prepared } from './prepare.ts'
@@ -151,9 +153,11 @@ export class Writer {
     const { publicKey } = key
     const signer = findSigner(signers.value, { publicKey, namespace: 'git', atSeconds })
     if (signer.ok) return ok(nameOfSigner(signer.value))
+    const line = formatPublicKeyLine(publicKey, 'gslbd node')
     return err(
       `Commits of this node would not be accepted: its key ${publicKey.fingerprint} is not in ` +
-        `${allowedSignersPath}. Add it with "gslbd trust add" on every node.`,
+        `${allowedSignersPath}. On every node: gslbd trust add ${nodePrincipal} "${line}" ` +
+        `--file ${allowedSignersPath}`,
     )
   }
 

@@ -94,6 +94,20 @@ describe('maintenance windows', () => {
     expect((await call(acme, 'GET', `/members/${id}`)).body).toMatchObject({ enabled: false })
   })
 
+  test('cancelled while it is active, a hundred members stay out', async () => {
+    const members = Array.from({ length: 100 }, (_, i) => ({ ipAddress: `10.1.0.${i}`, port: 80 }))
+    const large = (await call(acme, 'POST', '/pools', { name: 'large' })).body.id
+    const adding = members
+      .slice(1)
+      .map((body) => call(acme, 'POST', `/pools/${large}/members`, body))
+    await Promise.all(adding)
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(large, 'pool'))
+    nowMs = startMs + 61_000
+    expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(204)
+    const { list } = await call(acme, 'GET', `/pools/${large}/members`)
+    expect(list.map(({ enabled }) => enabled)).toEqual(Array(99).fill(false))
+  })
+
   test.each([
     [{ resourceType: 'zone' }, 'resourceType: must be one of member, pool'],
     [{ resourceId: noSuchId }, 'resourceId: there is no such member'],

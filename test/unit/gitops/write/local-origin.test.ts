@@ -42,15 +42,16 @@ interface Scene extends WriteScene {
   readonly count: () => number
 }
 
-async function scene(files: Readonly<Record<string, string>> = {}): Promise<Scene> {
+const usual = { 'gslb.yaml': settingsYaml, [webPath]: webYaml, [wwwPath]: wwwYaml }
+
+/** @param more files beside the usual ones */
+async function scene(
+  more: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = { ...usual, ...more },
+): Promise<Scene> {
   const box = gitSandbox()
   const options = { dataDir: box.at('data'), pem: newPem() }
-  await seedOrigin(options, {
-    'gslb.yaml': settingsYaml,
-    [webPath]: webYaml,
-    [wwwPath]: wwwYaml,
-    ...files,
-  })
+  await seedOrigin(options, files)
   const started = await startWriteScene(options)
   onTestFinished(() => started.stop())
   const gitdir = box.at('data/config.git')
@@ -214,6 +215,17 @@ test('the services of a deleted pool stay, without a pool', async () => {
   assert.deepEqual(files, ['gslb.yaml', wwwPath])
 })
 
+test('the last object leaves settings behind: an empty tree would count as lost', async () => {
+  const at = await scene({}, { [webPath]: webYaml })
+  success(await at.write({ verb: 'delete', kind: 'Pool', target: web }))
+  assert.equal(
+    at.show('gslb.yaml'),
+    'apiVersion: gslb/v1\nkind: Settings\nmetadata:\n  name: settings\nspec: {}\n',
+  )
+  assert.equal(at.box.git(at.gitdir, 'ls-tree', '-r', '--name-only', 'main'), 'gslb.yaml')
+  success(await at.write(createPool('again')))
+})
+
 test('a deleted tenant leaves its objects', async () => {
   const at = await scene()
   const acme: Operation = { verb: 'create', kind: 'Tenant', tenant: 'acme', name: 'acme', spec: {} }
@@ -337,6 +349,10 @@ test('a node whose key is not trusted writes nothing', async () => {
   const at = await scene()
   writeFileSync(at.box.at('data/allowed_signers'), signerLine('other@example.com', newPem()))
   const head = at.head()
-  assert.equal(failure(await at.write(createPool('x'))), 'not-trusted')
+  const refused = await at.write(createPool('x'))
+  assert.equal(failure(refused), 'not-trusted')
+  const command =
+    /gslbd trust add node@gslbd "ssh-ed25519 \S+ gslbd node" --file \S+allowed_signers/
+  assert.match(refused.ok ? '' : refused.error.message, command)
   assert.equal(at.head(), head)
 })
