@@ -3,6 +3,7 @@ import { sameValue } from '#compiler/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml-text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { kindNames } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry, ConfigPart } from '../config-entry.ts'
 import { partsIn } from '../config-entry.ts'
@@ -109,6 +110,10 @@ export class Draft {
     for (const changed of this.#objects.values()) {
       if (changed?.entry.kind === kind) yield changed.entry as ConfigEntry<K>
     }
+  }
+
+  isEmpty(): boolean {
+    return kindNames.every((kind) => this.entries(kind).next().done === true)
   }
 
   raw(entry: ConfigEntry): RawObject {

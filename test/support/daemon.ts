@@ -44,8 +44,12 @@ export interface Daemons {
   readonly killAll: () => Promise<void>
 }
 
-/** Call it at the top of a test file. What a test leaves running is killed after the last test. */
-export function useDaemons(): Daemons {
+/**
+ * Call it at the top of a test file. What a test leaves running is killed after the last test.
+ *
+ * @param env variables of every daemon, beside the few that all have
+ */
+export function useDaemons(env: Readonly<Record<string, string>> = {}): Daemons {
   const spawned: DaemonProcess[] = []
   const killAll = async (): Promise<void> => {
     for (const daemon of spawned) daemon.signal('SIGKILL')
@@ -53,7 +57,7 @@ export function useDaemons(): Daemons {
   }
   afterAll(killAll)
   const spawnNode = (...nodeArgs: string[]): DaemonProcess => {
-    const daemon = new DaemonProcess(nodeArgs)
+    const daemon = new DaemonProcess(nodeArgs, env)
     spawned.push(daemon)
     return daemon
   }
@@ -79,10 +83,10 @@ export class DaemonProcess {
   /** Set once it runs; 0: the API is off. */
   apiPort = 0
 
-  constructor(nodeArgs: readonly string[]) {
+  constructor(nodeArgs: readonly string[], env: Readonly<Record<string, string>>) {
     this.#child = spawn(process.execPath, nodeArgs, {
       // Settings of the machine that runs the tests must not count.
-      env: { PATH: process.env['PATH'], LC_ALL: 'C', NODE_COMPILE_CACHE: compileCache },
+      env: { PATH: process.env['PATH'], LC_ALL: 'C', NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk))

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Walks the API from the first account to the last logout, with nothing but curl, openssl and base32.
+#
+#   GSLB_URL      http://127.0.0.1:8080
+#   GSLB_API_KEY  the system key that the node was started with
+#
+# The node must be new: an account can be set up only while there is none. Each call is printed with its status; a status
+# that is not the expected one ends the walk with exit code 1.
+set -euo pipefail
+
+url=${GSLB_URL:-http://127.0.0.1:8080}
+key=${GSLB_API_KEY:?set it to the system key of the node}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+credential=("Authorization: Bearer $key")
+
+# call EXPECTED METHOD PATH [BODY]: the answer's body is in $answer.
+call() {
+  local expected=$1 method=$2 path=$3 body=${4-} status
+  local options=(-s -o "$work/body" -D "$work/head" -w '%{http_code}' -X "$method" -H "${credential[0]}")
+  if [ -n "$body" ]; then options+=(-H 'Content-Type: application/json' --data "$body"); fi
+  status=$(curl "${options[@]}" "$url/api/v1$path")
+  answer=$(cat "$work/body" 2>/dev/null || true)
+  printf '%s %s %s\n' "$status" "$method" "$path"
+  [ "$status" = "$expected" ] || { printf 'expected %s: %s\n' "$expected" "$answer" >&2; exit 1; }
+}
+
+# field NAME: the first string of that name in the last answer.
+field() { printf '%s' "$answer" | grep -o "\"$1\":\"[^\"]*\"" | head -n 1 | cut -d '"' -f 4; }
+
+# wants TEXT: the last answer has it.
+wants() {
+  case $answer in *"$1"*) ;; *) printf 'expected %s in: %s\n' "$1" "$answer" >&2; exit 1 ;; esac
+}
+
+# totp SECRET: the code of this half minute (RFC 6238).
+totp() {
+  local hex hash offset
+  hex=$(printf '%s' "$1" | base32 -d | od -An -v -tx1 | tr -d ' \n')
+  hash=$(printf '%016x' $(($(date +%s) / 30)) | sed 's/../\\x&/g' | xargs -0 printf '%b' |
+    openssl dgst -sha1 -mac HMAC -macopt "hexkey:$hex" -binary | od -An -v -tx1 | tr -d ' \n')
+  offset=$((16#${hash:39:1} * 2))
+  printf '%06d' $(((16#${hash:$offset:8} & 0x7fffffff) % 1000000))
+}
+
+# The first account, and who is asking.
+call 200 GET /health
+call 200 GET /auth/config
+call 201 POST /auth/setup '{"email":"ann@example.com","password":"correct horse"}'
+call 404 POST /auth/setup '{"email":"eve@example.com","password":"correct horse"}'
+call 401 POST /auth/login '{"email":"ann@example.com","password":"wrong horse"}'
+call 200 POST /auth/login '{"email":"ann@example.com","password":"correct horse"}'
+session=$(field token)
+credential=("Authorization: Bearer $session")
+call 200 GET /auth/me
+wants '"isSystemAdmin":true'
+
+# A name that is answered: a pool, its members, a service.
+call 201 POST /pools '{"name":"web"}'
+pool=$(field id)
+call 409 POST /pools '{"name":"web"}'
+call 200 GET /pools
+call 200 GET "/pools/$pool"
+call 201 POST "/pools/$pool/members" '{"ipAddress":"192.0.2.10","port":443,"weight":3}'
+member=$(field id)
+call 201 POST "/pools/$pool/members" '{"ipAddress":"198.51.100.10","port":443}'
+spare=$(field id)
+call 400 POST "/pools/$pool/members" '{"ipAddress":"192.0.2.300","port":443}'
+wants ipAddress
+call 200 GET "/pools/$pool/members"
+call 200 GET "/members/$member"
+call 200 PUT "/members/$member" '{"weight":5,"region":"DE"}'
+call 200 GET "/members/$member/status"
+call 200 GET "/pools/$pool/status"
+call 201 POST /services "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"poolId\":\"$pool\"}"
+service=$(field id)
+call 200 GET /services
+call 200 GET "/services/$service"
+call 200 PUT "/services/$service" \
+  "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"algorithm\":\"weighted-round-robin\",\"ttl\":30,\"poolId\":\"$pool\"}"
+call 200 PUT "/pools/$pool" '{"name":"website"}'
+
+# How its members are probed, and which clients get which.
+call 404 GET "/pools/$pool/healthcheck"
+call 200 PUT "/pools/$pool/healthcheck" '{"type":"http","port":443,"tls":true,"httpPath":"/healthz"}'
+call 200 GET "/pools/$pool/healthcheck"
+call 403 PUT "/pools/$pool/healthcheck" '{"type":"script","scriptContent":"exit 0"}'
+call 400 PUT "/pools/$pool/healthcheck" '{"type":"webhook","webhookURL":"http://169.254.169.254/"}'
+call 201 POST "/pools/$pool/georules" '{"cidr":"203.0.113.0/24","endpoint":"192.0.2.10","priority":1}'
+rule=$(field id)
+call 200 GET "/pools/$pool/georules"
+call 200 PUT "/georules/$rule" '{"cidr":"203.0.113.0/25","endpoint":"192.0.2.10","priority":2}'
+call 204 DELETE "/georules/$rule"
+
+# What it looks like from above.
+call 200 GET /dashboard/stats
+call 200 GET /snapshot
+wants website
+call 200 GET /gitops/status
+call 200 GET /license
+call 200 GET /usage
+call 200 GET /ws/token
+
+# Others who may use it.
+call 201 POST /users '{"email":"bob@example.com","displayName":"Bob","password":"battery staple","role":"viewer"}'
+bob=$(field id)
+call 200 GET /users
+call 200 GET "/users/$bob"
+call 200 PUT "/users/$bob" '{"role":"operator"}'
+call 201 POST /roles '{"name":"on-call","permissions":["pool:read","member:read","member:write"]}'
+role=$(field id)
+call 200 GET /roles
+call 200 GET "/roles/$role"
+call 200 PUT "/roles/$role" '{"permissions":["pool:read","member:read"]}'
+call 204 DELETE "/roles/$role"
+call 201 POST /tenants '{"name":"acme"}'
+tenant_key=$(field apiKey)
+tenant=$(printf '%s' "$answer" | grep -o '"tenant":{[^}]*' | grep -o '"id":"[^"]*"' | cut -d '"' -f 4)
+call 200 GET /tenants
+call 200 GET "/tenants/$tenant/usage"
+
+# Another tenant sees nothing of it, and cannot take its names.
+credential=("Authorization: Bearer $tenant_key")
+call 200 GET /pools
+[ "$answer" = '[]' ] || { echo "acme sees: $answer" >&2; exit 1; }
+call 404 GET "/pools/$pool"
+call 403 GET /tenants
+call 409 POST /services '{"name":"mine","domain":"www.example.com."}'
+credential=('Authorization: Bearer nobody')
+call 401 GET /pools
+
+# A second factor.
+credential=("Authorization: Bearer $session")
+call 200 POST /auth/totp/setup
+secret=$(field secret)
+call 200 POST /auth/totp/verify "{\"code\":\"$(totp "$secret")\"}"
+
+# Nothing is left behind.
+call 204 DELETE "/users/$bob"
+call 204 DELETE "/tenants/$tenant"
+call 204 DELETE "/services/$service"
+call 204 DELETE "/pools/$pool/healthcheck"
+call 204 DELETE "/members/$spare"
+call 204 DELETE "/members/$member"
+call 204 DELETE "/pools/$pool"
+call 204 POST /auth/logout
+call 401 GET /auth/me

@@ -1,0 +1,53 @@
+// The walk through the API that docs/operations/access.md offers, on a node that is new.
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { routes } from '#api/routes.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const run = promisify(execFile)
+const script = join(import.meta.dirname, '../../docs/operations/api-walk.sh')
+const apiKey = 'ab'.repeat(32)
+const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
+
+/** What the walk leaves out: pages, a vendor, a provider, a WebSocket, and what changes by time. */
+const leftOut = /metrics|openapi|docs|oidc|\/ws$|POST .*license|signal|maintenance-windows|rollouts/
+
+test('the walk goes through every route, and each change is a verified commit', async () => {
+  const home = tempDir('walk')
+  const settings = join(home, 'gslbd.yaml')
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
+  writeFileSync(
+    settings,
+    JSON.stringify({ dataDir: './data', dns, api: { enabled: true, port: 0 } }),
+  )
+  const daemon = await start('serve', '--settings', settings)
+  const url = `http://127.0.0.1:${daemon.apiPort}`
+  const env = { PATH: process.env['PATH'], GSLB_URL: url, GSLB_API_KEY: apiKey }
+  const { stdout } = await run('bash', [script], { env })
+
+  const walked = stdout.trim().split('\n')
+  const patternOf = (path: string) => new RegExp(`^/${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+  const missed = routes
+    .map(({ method, path }) => ({ method, path: path.replace('/api/v1/', '') }))
+    .filter(({ method, path }) => !leftOut.test(`${method} /${path}`))
+    .filter(({ method, path }) => {
+      const isIt = (line: string): boolean => {
+        const [, by, to = ''] = line.split(' ')
+        return by === method && patternOf(path).test(to)
+      }
+      return !walked.some(isIt)
+    })
+  expect(missed).toEqual([])
+
+  const data = join(home, 'data')
+  const trust = `gpg.ssh.allowedSignersFile=${join(data, 'allowed_signers')}`
+  const gitdir = join(data, 'config.git')
+  const log = await run('git', ['-C', gitdir, '-c', trust, 'log', '--format=%G? %an', 'main'])
+  const commits = log.stdout.trim().split('\n')
+  expect(commits.length).toBeGreaterThan(10)
+  expect(commits.filter((commit) => !commit.startsWith('G user:'))).toEqual([])
+}, 120_000)
