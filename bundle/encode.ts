@@ -28,8 +28,8 @@ export interface EncodedBundle {
 }
 
 /**
- * What an encoding leaves for the next one of nearly the same model. The octets do not depend on it;
- * a model that was encoded must not change.
+ * What an encoding leaves for the next one of nearly the same model. The octets do not depend on
+ * it; a model that was encoded must not change.
  */
 export class EncoderMemory {
   readonly pools = new PoolMemory()

@@ -21,8 +21,8 @@ export const oidc = section('Single sign-on. [More](../operations/access.md#sing
       'the https:// address of the issuer, as the provider writes it, without ' +
       '/.well-known/openid-configuration',
     description:
-      'The issuer. It is asked for the rest at /.well-known/openid-configuration. http:// only on ' +
-      'this machine.',
+      'The issuer. It is asked for the rest at /.well-known/openid-configuration. http:// only ' +
+      'on this machine.',
   }),
   clientId: text(1_024, {
     'x-default': 'none',

@@ -77,8 +77,8 @@ const defaultParts: CompilerParts = {
 }
 
 /**
- * Keeps the files of the last compilation by blob id and by place, and what the last bundle was made
- * of: what did not change is not worked out again. The result does not depend on it.
+ * Keeps the files of the last compilation by blob id and by place, and what the last bundle was
+ * made of: what did not change is not worked out again. The result does not depend on it.
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }

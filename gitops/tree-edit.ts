@@ -1,4 +1,5 @@
-// A raw tree with a few entries changed: one pass over its bytes, for folders of many thousand files.
+// A raw tree with a few entries changed: one pass over its bytes, for folders of many thousand
+// files.
 export interface TreeChange {
   readonly oid: string
   readonly isFolder: boolean

@@ -1,6 +1,13 @@
 // Which groups of a table's values are alike for a client: worked out once for as long as the
 // candidates stay the same, so that most queries compare nothing.
-import type { Chain } from './chain.ts'
+
+/** What is chosen from, and how many of them are answered: of a chain at work, what counts here. */
+export interface Choice {
+  readonly members: Uint32Array
+  readonly count: number
+  readonly picked: number
+  readonly answerCount: number
+}
 
 /** `Mixed`: of a group's values some are alike, or it is not known of all. */
 export const Verdict = { Unknown: 0, Other: 1, Mixed: 2, Alike: 3 } as const
@@ -49,16 +56,16 @@ export class AlikeMemo {
   }
 
   /** @param kind of comparison, from 1 on: what another one found does not count */
-  open(chain: Chain, kind: number, effort: number): void {
+  open(choice: Choice, kind: number, effort: number): void {
     this.effort = effort
-    const { count } = chain
+    const { count } = choice
     if (count > candidatesMax) {
       this.#forget(slots)
       return
     }
-    const slot = slotOf(chain, kind)
+    const slot = slotOf(choice, kind)
     this.at = slot * groupWords
-    if (!this.#isOf(slot, chain, kind)) this.#begin(slot, chain, kind)
+    if (!this.#isOf(slot, choice, kind)) this.#begin(slot, choice, kind)
   }
 
   verdict(group: number): Verdict {
@@ -92,7 +99,7 @@ export class AlikeMemo {
     this.#nodes[at + 1] = node * 2 + (isAlike ? 1 : 0)
   }
 
-  #isOf(slot: number, { members, count, picked, answerCount }: Chain, kind: number): boolean {
+  #isOf(slot: number, { members, count, picked, answerCount }: Choice, kind: number): boolean {
     const key = this.#key
     const at = slot * KeyCell.Words
     if (key[at + KeyCell.Kind] !== kind || key[at + KeyCell.Picked] !== picked) return false
@@ -101,7 +108,7 @@ export class AlikeMemo {
     return true
   }
 
-  #begin(slot: number, { members, count, picked, answerCount }: Chain, kind: number): void {
+  #begin(slot: number, { members, count, picked, answerCount }: Choice, kind: number): void {
     const key = this.#key
     const at = slot * KeyCell.Words
     key[at + KeyCell.Kind] = kind
@@ -133,7 +140,7 @@ function nodeSlot(number: number, node: number): number {
   return ((hash ^ (hash >>> 15)) & (nodeSlots - 1)) * 2
 }
 
-function slotOf({ members, count, picked }: Chain, kind: number): number {
+function slotOf({ members, count, picked }: Choice, kind: number): number {
   let hash = Math.imul(kind, 0x9e37_79b9) ^ Math.imul(picked, 0x85eb_ca6b)
   for (let i = 0; i < count; i++) hash = Math.imul(hash ^ members[i]!, 0xc2b2_ae35)
   return (hash ^ (hash >>> 16)) & (slots - 1)

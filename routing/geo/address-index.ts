@@ -8,7 +8,7 @@
  * or the offset of another node plus `childBit`.
  */
 export const AddressNode = { FirstEntry: 2, Bits: 0, FirstRow: 1 } as const
-/** `Bits` of a node: the place of its first bit in the address times 32, plus how many it looks at. */
+/** `Bits` of a node: the place of its first bit in the address times 32, plus how many it reads. */
 export const bitsMask = 31
 export const placeShift = 5
 export const childBit = 0x8000_0000

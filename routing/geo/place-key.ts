@@ -10,7 +10,7 @@ export function placeKeys({
   z,
 }: Pick<LocationBuffers, 'x' | 'y' | 'z'>): (row: number) => number {
   const [xs, ys, zs] = [new Float32Array(x), new Float32Array(y), new Float32Array(z)]
-  // Latitude by its sine and longitude, in as many steps each; their bits in turn, as Morton has it.
+  // Latitude by its sine and longitude, in as many steps each; their bits in turn (Morton).
   return (row) => {
     const longitude = Math.atan2(ys[row]!, xs[row]!) / (2 * Math.PI) + 0.5
     return spread(stepOf((zs[row]! + 1) / 2)) * 2 + spread(stepOf(longitude))

@@ -28,7 +28,7 @@ type Looked = Result<{ role: string; permissions: ReadonlySet<string> } | null, 
 const seen = (looked: Looked): unknown =>
   looked.ok && looked.value && [looked.value.role, ...looked.value.permissions]
 
-test('a change of an account counts at once here, and within five seconds on other nodes', async () => {
+test('a change of an account counts at once here, within five seconds elsewhere', async () => {
   const { time, stored, here, there } = twoNodes()
   for (const node of [here, there]) await node.user('ann')
   stored.role = 'viewer'

@@ -12,7 +12,7 @@ const oidOf = (text: string): string => hash('sha1', text)
 const file = (name: string, mode = '100644'): TreeEntry => ({ mode, name, oid: oidOf(name) })
 const folder = (name: string): TreeEntry => file(name, '40000')
 
-/** Names around the slash that Git puts behind a folder's: `-` and `.` sort before it, `0` after. */
+/** Names around the slash that Git puts behind a folder's: `-` and `.` are before it, `0` after. */
 const name = fc.constantFrom('a', 'a-b', 'a.b', 'a0', 'aa', 'b', 'B', 'ä', 'z z')
 const mode = fc.constantFrom('100644', '100755', '120000', '160000', '40000')
 const entries = fc.uniqueArray(fc.record({ name, mode, oid: fc.nat(9).map(String).map(oidOf) }), {

@@ -126,7 +126,7 @@ test('replies to one client leave as one message', async () => {
   expect(sent).toEqual([2])
 })
 
-test('where joined replies cannot leave, each is sent alone, and none is joined again', async () => {
+test('where joined replies cannot leave, each is sent alone, none is joined again', async () => {
   const sent: number[] = []
   let refuses = true
   const refusing: Libc = {
