@@ -28,6 +28,7 @@ export interface AnsweredBody {
   readonly poolId: string | null
   readonly ipAddress: string
   readonly port: number
+  readonly enabled: boolean
   readonly weight: number
   readonly domain: string
   readonly endpoint: string

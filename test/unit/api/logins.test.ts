@@ -134,7 +134,7 @@ describe('POST /auth/login', () => {
       const { status } = await logIn(world, isRight ? {} : { password: 'wrong horse' })
       expect(status).toBe(isRight ? 200 : 401)
     }
-  }, 30_000)
+  })
 
   test.each([
     ['203.0.113.9', '203.0.113.9'],
