@@ -105,7 +105,8 @@ describe('maintenance windows', () => {
     nowMs = startMs + 61_000
     expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(204)
     const { list } = await call(acme, 'GET', `/pools/${large}/members`)
-    expect(list.map(({ enabled }) => enabled)).toEqual(Array(99).fill(false))
+    expect(list).toHaveLength(99)
+    expect(list.filter(({ enabled }) => enabled !== false)).toEqual([])
   })
 
   test.each([
