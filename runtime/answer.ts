@@ -163,12 +163,15 @@ function isServable(tx: Transaction): boolean {
 
 function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const zone = zoneOf(bundle, node)
+  const service = serviceOfNode(bundle, node)
+  // Whatever is asked for (document B, "Usage").
+  if (service >= 0) tx.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   switch (tx.qtype) {
     case RrType.A:
-      return answerAddress(tx, bundle, node, zone, v4)
+      return answerAddress(tx, bundle, node, service, v4)
     case RrType.AAAA:
-      return answerAddress(tx, bundle, node, zone, v6)
+      return answerAddress(tx, bundle, node, service, v6)
     case RrType.ANY:
       // RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP.
       return count(tx, writeHinfo(tx, qnameOffset, soaTtlSeconds(bundle, zone)))
@@ -191,13 +194,14 @@ function answerAddress(
   tx: Transaction,
   bundle: Bundle,
   node: number,
-  zone: number,
+  service: number,
   family: Family,
 ): void {
-  const service = serviceOfNode(bundle, node)
   if (service >= 0) return answerService(tx, bundle, node, service, family)
   const host = hostOfNode(bundle, node)
-  if (host < 0 || hostCount(bundle, host, family) === 0) return negative(tx, bundle, zone)
+  if (host < 0 || hostCount(bundle, host, family) === 0) {
+    return negative(tx, bundle, zoneOf(bundle, node))
+  }
   const written = writeHost(tx, bundle, host, family, qnameOffset)
   countAll(tx, written)
 }

@@ -43,12 +43,19 @@ class Arena {
 const tableBytesMax = bundleLimits.membersMax * 24 + bundleLimits.poolsMax * 64 + 4096
 const cursorBytesMax = bundleLimits.servicesMax * 8
 const hitBytesMax = bundleLimits.responseRulesMax * 8
+const queryBytesMax = bundleLimits.servicesMax * 8
 
 export class GenerationMemory {
   readonly #bundles = new Arena(bundleLimits.bytesMax)
   readonly #tables = new Arena(tableBytesMax)
   readonly #cursors = new Arena(cursorBytesMax)
   readonly #hits = new Arena(hitBytesMax)
+  readonly #queries: Arena
+
+  /** @param threads how many count queries */
+  constructor(threads: number) {
+    this.#queries = new Arena(queryBytesMax * threads)
+  }
 
   /** A copy of a whole bundle. */
   bundle(bytes: Uint8Array, isFree: boolean): Uint8Array {
@@ -69,15 +76,26 @@ export class GenerationMemory {
     return cleared(this.#hits.next(bytes, isFree), bytes)
   }
 
+  /** For the cells of query-meter.ts; what it gives is zero. */
+  queries(bytes: number, isFree: boolean): SharedArrayBuffer {
+    return cleared(this.#queries.next(bytes, isFree), bytes)
+  }
+
   /**
    * From now on these serve, and are not given out. A generation that comes to nothing before that
    * costs nothing: the next one is given the same halves.
    */
-  publish(bundle: Uint8Array, { table, cursors }: RoutingBuffers, hits: SharedArrayBuffer): void {
+  publish(
+    bundle: Uint8Array,
+    { table, cursors }: RoutingBuffers,
+    hits: SharedArrayBuffer,
+    queries: SharedArrayBuffer,
+  ): void {
     this.#bundles.publish(bundle.buffer)
     this.#tables.publish(table)
     this.#cursors.publish(cursors)
     this.#hits.publish(hits)
+    this.#queries.publish(queries)
   }
 }
 

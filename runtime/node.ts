@@ -20,6 +20,7 @@ import type { HealthCounts } from './health-link.ts'
 import type { HealthMonitor } from './health/monitor.ts'
 import { LiveState } from './live-state.ts'
 import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import { QueryMeter } from './query-meter.ts'
 import { ResponseHits } from './response-hits.ts'
 import type { ResponseHitCounts } from './response-hits.ts'
 import { refuse } from './refusals.ts'
@@ -86,7 +87,8 @@ export class DnsNode {
   #newest: ChannelRecord | undefined
   #refused: NodeStatus['refused'] = null
   #isStored = true
-  readonly #memory = new GenerationMemory()
+  readonly #memory: GenerationMemory
+  readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
   readonly #hits = new ResponseHits()
   #generation = 0
@@ -97,6 +99,10 @@ export class DnsNode {
 
   constructor(parts: DnsNodeParts) {
     this.#parts = parts
+    // Those that answer UDP, and the one that answers TCP.
+    const threads = parts.threads.threads + 1
+    this.#memory = new GenerationMemory(threads)
+    this.#meter = new QueryMeter(threads)
     const { store, trusted } = parts
     const onRecord = (record: ChannelRecord): void => this.#remember(record)
     this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
@@ -215,7 +221,8 @@ export class DnsNode {
         : carryRoutingState(this.#serving, bundle, serial, memory)
     this.#live.prepare(bundle, state)
     const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
-    this.#memory.publish(bundle.bytes, state.buffers, hits)
+    const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
+    this.#memory.publish(bundle.bytes, state.buffers, hits, queries)
     this.#serving = { bundle, state }
     this.#active = record
     this.#remember(record)
@@ -235,6 +242,7 @@ export class DnsNode {
       routing: state.buffers,
       tables: this.#geo.tablesFor(bundle),
       responseHits: this.#hits.buffer,
+      serviceQueries: this.#meter.buffer,
     })
   }
 
@@ -301,6 +309,11 @@ export class DnsNode {
 
   get responseHits(): ResponseHitCounts {
     return this.#hits
+  }
+
+  /** How many questions came for names of each tenant since the last call. */
+  takeQueries(): ReadonlyMap<string, number> {
+    return this.#meter.take()
   }
 
   /** How many pools of the serving bundle declare a health check. */

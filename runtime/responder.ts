@@ -35,6 +35,7 @@ function run(libc: Libc): void {
   const tx = new Transaction(start.settings, start.seed, new Counters(start.counters))
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   tx.scripts = scripts
+  tx.thread = start.index
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
   const bucket = new QueryBucket(start.queryBucket)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())

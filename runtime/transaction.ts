@@ -14,6 +14,7 @@ import type { RoutingBuffers } from '#routing/state.ts'
 import { Family } from '#routing/strategy.ts'
 import type { RoutingQuery } from '#routing/strategy.ts'
 import type { Counters } from './counters.ts'
+import { queryCells } from './query-meter.ts'
 import { hitCells } from './response-hits.ts'
 import type { ScriptSet } from './script/mailbox.ts'
 
@@ -48,6 +49,8 @@ export interface Generation {
   readonly scripts?: ScriptSet | null
   /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
   readonly responseHits?: SharedArrayBuffer
+  /** Cells of query-meter.ts for the bundle's services; without it nobody reads the counts. */
+  readonly serviceQueries?: SharedArrayBuffer
 }
 
 const noOctets = new Uint8Array(0)
@@ -61,6 +64,10 @@ export class Transaction {
   readonly chain: Chain
   /** See response-hits.ts. */
   responseHits: Int32Array = new Int32Array(0)
+  /** See query-meter.ts. */
+  serviceQueries: Float64Array = new Float64Array(0)
+  /** Which of the threads this is; its counts are its own. */
+  thread = 0
   /** null: script steps change nothing. */
   scripts: ScriptPort | null = null
   generation = 0
@@ -160,6 +167,7 @@ export class Transaction {
     this.chain.adopt(bundle, this.state, generation.tables.networks)
     this.policies = createPolicies(createEnvironment(bundle, generation.tables, this.scripts))
     this.responseHits = hitCells(bundle, generation.responseHits)
+    this.serviceQueries = queryCells(bundle, this.thread, generation.serviceQueries)
     this.generation = generation.number
   }
 

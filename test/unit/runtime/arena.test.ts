@@ -9,22 +9,23 @@ function take(memory: GenerationMemory, value: number, isFree = true, cursors?: 
   const bundle = memory.bundle(octets(10, value), isFree)
   const routing = memory.routing(isFree)
   const hits = memory.hits(8, isFree)
-  return { bundle, table: routing.table(8), cursors: cursors ?? routing.cursors(8), hits }
+  const queries = memory.queries(8, isFree)
+  return { bundle, table: routing.table(8), cursors: cursors ?? routing.cursors(8), hits, queries }
 }
 
 function serve(...args: Parameters<typeof take>) {
   const taken = take(...args)
-  args[0].publish(taken.bundle, taken, taken.hits)
+  args[0].publish(taken.bundle, taken, taken.hits, taken.queries)
   return taken
 }
 
 test('generations take turns in two buffers, each as large as it has to be', () => {
-  const memory = new GenerationMemory()
-  const { table, cursors, hits } = serve(memory, 0)
+  const memory = new GenerationMemory(1)
+  const { table, cursors, hits, queries } = serve(memory, 0)
   const buffers = [10, 20, 30, 5].map((length, value) => {
     const bundle = memory.bundle(octets(length, value), true)
     expect(bundle).toEqual(octets(length, value))
-    memory.publish(bundle, { table, cursors }, hits)
+    memory.publish(bundle, { table, cursors }, hits, queries)
     return bundle.buffer
   })
   expect(buffers[2]).toBe(buffers[0])
@@ -33,7 +34,7 @@ test('generations take turns in two buffers, each as large as it has to be', () 
 })
 
 test('memory that a thread may still read is left to it', () => {
-  const memory = new GenerationMemory()
+  const memory = new GenerationMemory(1)
   const first = serve(memory, 1)
   serve(memory, 2)
   const third = serve(memory, 3, false)
@@ -42,7 +43,7 @@ test('memory that a thread may still read is left to it', () => {
 })
 
 test('generations that come to nothing leave the published one alone', () => {
-  const memory = new GenerationMemory()
+  const memory = new GenerationMemory(1)
   const published = serve(memory, 1)
   for (const value of [2, 3]) {
     const failed = take(memory, value)
@@ -53,7 +54,7 @@ test('generations that come to nothing leave the published one alone', () => {
 })
 
 test('cursors that a generation keeps are not given to the next one', () => {
-  const memory = new GenerationMemory()
+  const memory = new GenerationMemory(1)
   const { cursors } = serve(memory, 1)
   take(memory, 2)
   serve(memory, 3, true, cursors)
@@ -61,7 +62,7 @@ test('cursors that a generation keeps are not given to the next one', () => {
 })
 
 test('memory that is used again is zero', () => {
-  const memory = new GenerationMemory()
+  const memory = new GenerationMemory(1)
   for (let generation = 0; generation < 3; generation++) {
     const table = new Uint8Array(serve(memory, generation).table, 0, 8)
     expect(table).toEqual(octets(8, 0))
