@@ -71,6 +71,9 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   app.addHook('onResponse', async (request, reply) => {
     const entry = auditEntryOf(request, reply, ports.clock.nowMs())
     if (entry !== undefined) ports.audit.write(entry)
+    // Whoever needed no credential has no tenant.
+    const tenant = request.admitted?.caller.tenant ?? ''
+    if (tenant !== '') ports.countCall(tenant)
   })
   const authenticator = new Authenticator(ports)
   for (const row of routes) addRoute(app, row, ports, authenticator, handshakes)

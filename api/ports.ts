@@ -57,6 +57,8 @@ export interface ApiPorts {
   readonly healthSignals: HealthSignals
   readonly overlays: OverlayView
   readonly usage: Usage
+  /** Told of each authenticated request; it never throws and never waits. */
+  readonly countCall: (tenant: string) => void
   readonly node: NodeFacts
   readonly feed: Feed
   readonly feedTokens: FeedTokens

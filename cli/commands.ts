@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   explain: async () => (await import('./commands/explain.ts')).explain,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
   license: async () => (await import('./commands/license.ts')).license,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
   trust: async () => (await import('./commands/trust.ts')).trust,
 })

@@ -8,9 +8,8 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { openDataDirToServe } from './data-dir.ts'
-import { createNodeState } from './node-state.ts'
-import type { NodeState } from './node-state.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { withLoneState } from './lone-state.ts'
 import type { Settings } from './settings.ts'
 
 export interface Answers {
@@ -23,37 +22,16 @@ export async function createAdmin(
   settings: Settings,
   ask: () => Promise<Answers>,
 ): Promise<Result<string, string>> {
-  // A node that runs holds the embedded database.
-  const isEmbedded = settings.database.url === ''
-  const held = isEmbedded ? openDataDirToServe(settings.dataDir) : null
-  if (held?.ok === false) return held
-  try {
-    const state = createNodeState({
-      dataDir: settings.dataDir,
-      databaseUrl: settings.database.url,
-      clock: systemClock,
-      prepare: async () => undefined,
-    })
-    try {
-      return await createFirst(state, settings.auth.bcryptCost, ask)
-    } finally {
-      await state.close()
-    }
-  } finally {
-    if (held?.ok === true) held.value.release()
-  }
+  return withLoneState(settings, (state) => createFirst(state, settings.auth.bcryptCost, ask))
 }
 
 const exists = 'there is an account already; log in with it, or create others through the API'
 
 async function createFirst(
-  state: NodeState,
+  { users }: PersistentState,
   bcryptCost: number,
   ask: () => Promise<Answers>,
 ): Promise<Result<string, string>> {
-  const opened = await state.open()
-  if (!opened.ok) return opened
-  const { users } = opened.value
   const hasAny = await users.hasAny()
   if (!hasAny.ok) return err(hasAny.error.message)
   if (hasAny.value) return err(exists)

@@ -27,10 +27,13 @@ import type { NodeApi } from './node-api.ts'
 import { createNodeGeo } from './node-geo.ts'
 import type { NodeGeo } from './node-geo.ts'
 import { createNodeHealth } from './node-health.ts'
-import { createLicenceAlone } from './node-licence.ts'
+import { createNodeLicence } from './node-licence.ts'
 import type { NodeLicence } from './node-licence.ts'
 import { openNodeKey } from './node-key.ts'
 import type { NodeKey } from './node-key.ts'
+import { createNodeRecords } from './node-records.ts'
+import type { NodeRecords } from './node-records.ts'
+import { threadsOf } from './node-threads.ts'
 import { createOperatorView } from './operator-view.ts'
 import { RecordAlarm } from './record-alarm.ts'
 import { changedSettings } from './settings.ts'
@@ -105,6 +108,7 @@ class RunningDaemon implements Daemon {
   readonly #load = new ThreadLoad(systemClock)
   readonly #rum = new RumStore(systemClock)
   readonly #queryBucket = new SharedArrayBuffer(queryBucketBytes)
+  readonly #records: NodeRecords
   #licence: NodeLicence | undefined
   readonly #jobs: JobRunner
   #gitops: GitopsControl | undefined
@@ -133,24 +137,9 @@ class RunningDaemon implements Daemon {
     this.#shared = shared
     this.#health = createNodeHealth(settings, shared, log, process.env)
     this.#geo = createNodeGeo(settings, log)
-    const { dns } = settings
     this.#node = new DnsNode({
       threads: {
-        listenAddr: dns.listenAddr,
-        port: dns.port,
-        threads: dns.threads,
-        settings: {
-          udpPayloadSize: dns.udpPayloadSize,
-          nsid: dns.nsid,
-          versionBind: dns.versionBind,
-          tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
-        },
-        tcpLimits: {
-          idleTimeoutMs: dns.tcp.idleTimeoutMs,
-          connectionsMax: dns.tcp.maxConnections,
-          connectionsPerClientMax: dns.tcp.maxPerClient,
-          messagesPerTurnMax: dns.tcp.maxPipelined,
-        },
+        ...threadsOf(settings),
         seed: process.pid ^ Math.floor(clock.nowMs()),
         rum: this.#rum.buffer,
         queryBucket: this.#queryBucket,
@@ -162,10 +151,13 @@ class RunningDaemon implements Daemon {
       clock,
       log,
     })
+    const takeQueries = (): ReadonlyMap<string, number> => this.#node.takeQueries()
+    this.#records = createNodeRecords({ settings, takeQueries, clock, log })
     const alarm = new RecordAlarm(log)
     this.#jobs = createJobRunner({
       jobs,
       context: {
+        ...this.#records.jobs,
         checkRecordExpiry: () => {
           alarm.check(this.#node.status())
           this.#retryDataDir()
@@ -309,6 +301,7 @@ class RunningDaemon implements Daemon {
       shared: this.#shared.status,
       load: this.#load,
       canKeep: () => this.#dataDir.fault() === null,
+      isBackedUp: this.#records.isBackedUp,
       clock: systemClock,
       branch: this.#settings.gitops.branch,
       commitToActiveSeconds: () => this.#commitToActiveSeconds,
@@ -326,6 +319,7 @@ class RunningDaemon implements Daemon {
         systemClock,
       ),
       shared: this.#shared,
+      records: this.#records,
       overlays: {
         rollout: (uid) => this.#node.overlays().rollouts.find((one) => one.uid === uid),
       },
@@ -342,10 +336,10 @@ class RunningDaemon implements Daemon {
   }
 
   #startLicence({ config }: GitopsControl): Result<null, string> {
-    const settings = this.#settings
+    const { license: settings } = this.#settings
     const onRate = (perSecond: number): void => this.#permit(perSecond)
-    const parts = { settings, env: process.env, config, log: this.#log, onRate }
-    const licence = createLicenceAlone(parts)
+    const parts = { settings, env: process.env, config, clock: systemClock, log: this.#log, onRate }
+    const licence = createNodeLicence({ ...parts, state: this.#records.state })
     if (!licence.ok) return licence
     this.#licence = licence.value
     return ok(null)
@@ -383,11 +377,11 @@ class RunningDaemon implements Daemon {
   async stop(): Promise<void> {
     await this.#jobs.stop()
     await this.#api?.close()
-    await this.#licence?.close()
     await this.#gitops?.stop()
     await this.#activations
     await this.#geo.source.stop()
     await this.#node.stop()
+    await this.#records.close()
     this.#shared.close()
     this.#dataDir.release()
     this.#log.info({}, 'gslbd has stopped')

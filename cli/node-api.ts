@@ -7,7 +7,6 @@ import { createConfigTenants } from '#api/config-tenants.ts'
 import type { ConfigWriter } from '#api/config-writer.ts'
 import type { MemberHealthView } from '#api/member-health.ts'
 import type { OperatorView } from '#api/operator-view.ts'
-import { builtInRoles } from '#api/permissions.ts'
 import type { OverlayView } from '#api/overlay-view.ts'
 import type { ApiPorts } from '#api/ports.ts'
 import { createApiServer } from '#api/server.ts'
@@ -17,7 +16,6 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
-import type { PersistentState } from '#state/persistent.ts'
 import type { Io } from './command.ts'
 import type { ProcessLog } from './log.ts'
 import { createNodeAudit } from './node-audit.ts'
@@ -27,7 +25,7 @@ import { createNodeLicence } from './node-licence.ts'
 import type { NodeLicence } from './node-licence.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
-import { createNodeState } from './node-state.ts'
+import type { NodeRecords } from './node-records.ts'
 import type { NodeState } from './node-state.ts'
 import type { Settings } from './settings.ts'
 
@@ -39,6 +37,7 @@ export interface NodeApiParts {
   readonly configWriter: ConfigWriter
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
+  readonly records: Pick<NodeRecords, 'state' | 'countCall'>
   readonly overlays: OverlayView
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
@@ -59,13 +58,8 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (!secrets.ok) return secrets
   const weakness = weakKey(secrets.value)
   if (weakness !== undefined) log.warn({}, weakness)
-  const state = createNodeState({
-    dataDir: settings.dataDir,
-    databaseUrl: settings.database.url,
-    clock: systemClock,
-    prepare: (persistent) => ensureRoles(persistent, log),
-  })
-  const { onRate, config } = parts
+  const { onRate, config, records } = parts
+  const { state } = records
   const licence = createNodeLicence({
     settings: settings.license,
     env,
@@ -79,7 +73,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
   const { keeper } = licence.value
   const ports = {
-    ...portsOf(parts, secrets.value, state, audit),
+    ...portsOf(parts, secrets.value, audit),
     licence: keeper,
     licenceDesk: keeper,
   }
@@ -95,7 +89,6 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     close: async () => {
       await server.close()
       await audit.close()
-      await state.close()
     },
   })
 }
@@ -103,13 +96,12 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
 function portsOf(
   parts: NodeApiParts,
   { apiKey, secretKey }: NodeSecrets,
-  { persistent }: NodeState,
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceDesk'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays } = parts
+  const { memberHealth, overlays, records } = parts
   const { healthSignals } = parts.shared
-  const { users, roles, tenantKeys, usage } = persistent
+  const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const { allowScriptChecks, webhookAllowedHosts } = settings.health
@@ -142,6 +134,7 @@ function portsOf(
     healthSignals,
     overlays,
     usage,
+    countCall: records.countCall,
     ...createNodeFeed({
       config,
       memberHealth,
@@ -154,12 +147,6 @@ function portsOf(
     clock: systemClock,
     log,
   }
-}
-
-async function ensureRoles({ roles }: PersistentState, log: ProcessLog): Promise<void> {
-  const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
-  const ensured = await roles.ensureSystem(system, systemClock.nowMs())
-  if (!ensured.ok) log.warn({ code: ensured.error.code }, 'the built-in roles are not stored yet')
 }
 
 /** No start with TOTP secrets that cannot be read (document A, GSLB_SECRET_KEY). */

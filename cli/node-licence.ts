@@ -10,14 +10,11 @@ import { httpLicenceServer } from '#api/licence/server.ts'
 import { parseVendorKey } from '#api/licence/token.ts'
 import type { StatusDiagnostic } from '#api/operator-view.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
-import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { variable } from './command.ts'
 import type { Io } from './command.ts'
-import { createNodeState } from './node-state.ts'
 import type { NodeState } from './node-state.ts'
-import type { Settings } from './settings.ts'
 import type { LicenseSection } from './settings-license.ts'
 
 export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'log' | 'onRate'> {
@@ -34,24 +31,9 @@ export interface NodeLicence {
   readonly reload: (settings: LicenseSection) => Promise<void>
   /** What the accepted configuration has beyond the licence. */
   readonly warnings: () => readonly StatusDiagnostic[]
-  readonly close: () => Promise<void>
 }
 
-export interface LoneLicenceParts extends Omit<NodeLicenceParts, 'settings' | 'state' | 'clock'> {
-  readonly settings: Settings
-}
-
-/** For a node without an API. It opens the database only where a vendor key is set. */
-export function createLicenceAlone(parts: LoneLicenceParts): Result<NodeLicence, string> {
-  const { dataDir, database, license } = parts.settings
-  const clock = systemClock
-  const prepare = async (): Promise<void> => undefined
-  const state = createNodeState({ dataDir, databaseUrl: database.url, clock, prepare })
-  const licence = createNodeLicence({ ...parts, settings: license, state, clock })
-  return licence.ok ? ok({ ...licence.value, close: state.close }) : licence
-}
-
-/** Errors: a sentence that names the setting. */
+/** The database is opened only where a vendor key is set. Errors: a sentence with the setting. */
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
   const { settings, env, state, config, clock, log, onRate } = parts
   const options = optionsOf(settings)
@@ -96,7 +78,6 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
       tell()
     },
     warnings,
-    close: async () => undefined,
   })
 }
 

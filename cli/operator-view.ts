@@ -26,6 +26,8 @@ export interface ViewParts {
   readonly load: ThreadLoad
   /** false: the data directory cannot be written, so a restart would serve what it holds. */
   readonly canKeep: () => boolean
+  /** false: a backup that was due could not be taken. */
+  readonly isBackedUp: () => boolean
   readonly clock: Clock
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
@@ -43,14 +45,20 @@ export function createOperatorView(parts: ViewParts): OperatorView {
   }
 }
 
-function overall({ node, gitops, canKeep, shared }: ViewParts): 'ok' | 'degraded' | 'starting' {
+function overall({
+  node,
+  gitops,
+  canKeep,
+  isBackedUp,
+  shared,
+}: ViewParts): 'ok' | 'degraded' | 'starting' {
   const { active, refused, expired, isStored } = node.status()
   if (active === null) return 'starting'
   const { sync } = gitops.status()
   const isBehind = sync === 'held' || sync === 'unreachable'
   const isAlone = shared().state === 'away'
   const needsSomebody =
-    refused !== null || expired || !isStored || !canKeep() || isBehind || isAlone
+    refused !== null || expired || !isStored || !canKeep() || !isBackedUp() || isBehind || isAlone
   return needsSomebody ? 'degraded' : 'ok'
 }
 

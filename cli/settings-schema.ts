@@ -13,6 +13,7 @@ import {
   text,
 } from './setting-forms.ts'
 import type { SettingLeaf } from './setting-forms.ts'
+import { backup } from './settings-backup.ts'
 import { license } from './settings-license.ts'
 import { oidc } from './settings-oidc.ts'
 
@@ -203,6 +204,7 @@ export const SettingsFile = Type.Object(
         }),
       },
     ),
+    backup,
     gitops,
     license,
     health: section('Health probes.', {
@@ -280,7 +282,6 @@ export type SettingsFile = Static<typeof SettingsFile>
 /** Keys of documents A and B for a later version; a section stands for all in it. */
 export const laterKeys: readonly string[] = Object.freeze([
   'api.webuiPath',
-  'backup',
   'database.cacheTTL',
   'dns.axfr',
   'dns.domain',

@@ -13,6 +13,7 @@ import { settingRows } from './settings-schema.ts'
 import type { SettingRow } from './settings-schema.ts'
 import { missingForOidc } from './settings-oidc.ts'
 import type { OidcSection } from './settings-oidc.ts'
+import type { BackupSection } from './settings-backup.ts'
 import type { LicenseSection } from './settings-license.ts'
 import { problemOf } from './settings-value.ts'
 
@@ -57,6 +58,7 @@ export interface Settings {
   /** Addresses may hold passwords: do not log. Empty: what needs nothing installed. */
   readonly database: { readonly url: string }
   readonly redis: { readonly url: string }
+  readonly backup: BackupSection
   readonly gitops: {
     /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */
     readonly url: string

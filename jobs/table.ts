@@ -12,6 +12,12 @@ export interface JobContext {
   readonly refreshLicence: () => Promise<void>
   /** Forgets what browsers have measured and is too old. */
   readonly forgetOldMeasurements: () => void
+  /** Adds to the store what tenants have used since the last time. */
+  readonly flushUsage: () => Promise<void>
+  /** Writes a backup, when the last one is old enough. */
+  readonly backUp: () => Promise<void>
+  /** Removes what is too old, or too much, from the copy of the audit log. */
+  readonly pruneAudit: () => Promise<void>
 }
 
 export interface Job {
@@ -42,6 +48,21 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'check-record-expiry',
     periodMs: 60_000,
     run: (context, nowMs) => context.checkRecordExpiry(nowMs),
+  },
+  {
+    name: 'flush-usage',
+    periodMs: 60_000,
+    run: (context) => context.flushUsage(),
+  },
+  {
+    name: 'back-up',
+    periodMs: 60_000,
+    run: (context) => context.backUp(),
+  },
+  {
+    name: 'prune-audit',
+    periodMs: 3_600_000,
+    run: (context) => context.pruneAudit(),
   },
   {
     name: 'collect-old-bundles',

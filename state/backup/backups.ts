@@ -21,7 +21,9 @@ export interface BackupDone {
   readonly removed: readonly string[]
 }
 
-const namePattern = /^gslbd-\d{8}T\d{6}\.db$/
+const namePattern = /^gslbd-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.db(\.tmp)?$/
+/** What a process that was killed has left; a younger one may be another node's work. */
+const unfinishedMs = 24 * 3_600_000
 
 /** Writes one backup, then removes the oldest above `keep`. Errors: a sentence. */
 export async function takeBackup(
@@ -39,7 +41,7 @@ export async function takeBackup(
   }
   const written = await writeBackup(database, path, nowMs)
   if (!written.ok) return written
-  return { ok: true, value: { path, rows: written.value, removed: prune(directory, keep) } }
+  return { ok: true, value: { path, rows: written.value, removed: prune(directory, keep, nowMs) } }
 }
 
 /** `gslbd-<YYYYMMDDTHHMMSS>.db` in UTC (document A, "backups"). */
@@ -48,11 +50,50 @@ export function backupName(nowMs: number): string {
   return `gslbd-${text.replaceAll(/[-:]/g, '')}.db`
 }
 
-/** Names sort by time. Files of other names are not ours. */
-function prune(directory: string, keep: number): readonly string[] {
+/** When the newest backup up to now was taken; null: there is none. */
+export function newestBackupMs(directory: string, nowMs: number): number | null {
+  let newest: number | null = null
+  for (const { atMs, isWhole } of backupsIn(directory)) {
+    if (isWhole && atMs <= nowMs && atMs > (newest ?? -1)) newest = atMs
+  }
+  return newest
+}
+
+function prune(directory: string, keep: number, nowMs: number): readonly string[] {
+  const all = backupsIn(directory)
+  const dead = all.filter(({ isWhole, atMs }) => !isWhole && atMs < nowMs - unfinishedMs)
+  for (const { name } of dead) rmSync(join(directory, name), { force: true })
   if (keep === 0) return []
-  const names = readdirSync(directory).filter((name) => namePattern.test(name))
-  const surplus = names.toSorted().slice(0, -keep)
+  const whole = all.filter(({ isWhole }) => isWhole).map(({ name }) => name)
+  // Names sort by time.
+  const surplus = whole.toSorted().slice(0, -keep)
   for (const name of surplus) rmSync(join(directory, name), { force: true })
   return surplus
+}
+
+interface BackupFile {
+  readonly name: string
+  readonly atMs: number
+  /** false: it is being written, or its writer was killed. */
+  readonly isWhole: boolean
+}
+
+/** Files of other names are not ours. */
+function backupsIn(directory: string): readonly BackupFile[] {
+  return listed(directory).flatMap((name) => {
+    const found = namePattern.exec(name)
+    if (found === null) return []
+    const [year = 0, month = 0, ...rest] = found.slice(1, 7).map(Number)
+    const atMs = Date.UTC(year, month - 1, ...rest)
+    return [{ name, atMs, isWhole: found[7] === undefined }]
+  })
+}
+
+function listed(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // It is made with the first backup; one that cannot be read is told of then.
+    return []
+  }
 }

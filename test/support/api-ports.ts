@@ -62,6 +62,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     healthSignals: createMemoryHealthSignals(stores.clock),
     overlays: { rollout: () => undefined },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
+    countCall: () => undefined,
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(

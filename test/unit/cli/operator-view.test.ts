@@ -61,7 +61,10 @@ function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecor
   return { channel: 'main', seq, digest, previous: '', commit: '', issuedAtMs, expiresAtMs }
 }
 
-async function bench(disk = { isWritable: true }, bus: { state: 'up' | 'away' } = { state: 'up' }) {
+async function bench(
+  disk: { isWritable: boolean; isBackedUp?: boolean } = { isWritable: true },
+  bus: { state: 'up' | 'away' } = { state: 'up' },
+) {
   const dataDir = tempDir()
   const key = openNodeKey(dataDir)
   if (!key.ok) throw new Error(key.error)
@@ -98,6 +101,7 @@ async function bench(disk = { isWritable: true }, bus: { state: 'up' | 'away' } 
     shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
     canKeep: () => disk.isWritable,
+    isBackedUp: () => disk.isBackedUp ?? true,
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
@@ -197,4 +201,11 @@ test('a data directory that cannot be written is degraded, until it can be', asy
   expect(view.health().status).toBe('degraded')
   disk.isWritable = true
   expect(view.health().status).toBe('ok')
+})
+
+test('a backup that could not be taken is degraded', async () => {
+  const disk = { isWritable: true, isBackedUp: false }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(view.health().status).toBe('degraded')
 })

@@ -24,7 +24,9 @@ describe('the JSON Schema for editors agrees with the loader', () => {
     ['logging: { level: loud }', false],
     ['health: { allowScriptChecks: true, webhookAllowedHosts: [10.0.0.1] }', true],
     ['health: { webhookAllowedHosts: 10.0.0.1 }', false],
-    ['backup: {}', false],
+    ['backup: { enabled: true, interval: 15m, keep: 0 }', true],
+    ['backup: { interval: soon }', false],
+    ['redirect: {}', false],
   ]
   test.each(rows)('%s: %s', (text, isValid) => {
     expect(readSettingsText(text, 'gslbd.yaml').ok).toBe(isValid)

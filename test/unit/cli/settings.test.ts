@@ -62,6 +62,12 @@ describe('defaults', () => {
         },
         database: { url: '' },
         redis: { url: '' },
+        backup: {
+          enabled: false,
+          intervalMs: 3_600_000,
+          keep: 24,
+          directory: '/var/lib/gslbd/backups',
+        },
         gitops: {
           url: '',
           branch: 'main',
@@ -284,7 +290,7 @@ describe('a mistake is named with its place and its remedy', () => {
   })
 
   test('and all of a file at once, in its order', () => {
-    const text = 'dns: { port: x, theads: 1 }\nlogging: { level: loud }\nbackup: {}\n'
+    const text = 'dns: { port: x, theads: 1 }\nlogging: { level: loud }\nredirect: {}\n'
     expect(problems(text).map((line) => line.split(':')[1])).toEqual(['1', '1', '2', '3'])
   })
 

@@ -1,0 +1,130 @@
+// What a node does with its database on a clock: usage goes in, backups come out, the audit copy
+// stays bounded.
+import { builtInRoles } from '#api/permissions.ts'
+import type { JobContext } from '#jobs/table.ts'
+import { UsageMeter } from '#jobs/usage-meter.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
+import type { BackupDone } from '#state/backup/backups.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { auditLimits } from '#state/ports/audit.ts'
+import { createNodeState } from './node-state.ts'
+import type { NodeState } from './node-state.ts'
+import type { BackupSection } from './settings-backup.ts'
+import type { Settings } from './settings.ts'
+
+export interface NodeRecordsParts {
+  readonly settings: Settings
+  /** Questions for names of each tenant since the last call. */
+  readonly takeQueries: () => ReadonlyMap<string, number>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface NodeRecords {
+  readonly state: NodeState
+  /** An authenticated API request. */
+  readonly countCall: (tenant: string) => void
+  readonly jobs: Pick<JobContext, 'flushUsage' | 'backUp' | 'pruneAudit'>
+  /** false: the last backup that was due could not be taken. */
+  readonly isBackedUp: () => boolean
+  /** Writes what was counted, then closes the database. */
+  readonly close: () => Promise<void>
+}
+
+/** What usage gets at shutdown, where the database does not answer. */
+const lastFlushMs = 5_000
+
+export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
+  const { settings, takeQueries, clock, log } = parts
+  const { dataDir, database, api } = settings
+  const state = createNodeState({
+    dataDir,
+    databaseUrl: database.url,
+    clock,
+    prepare: (persistent) => ensureRoles(persistent, clock, log),
+  })
+  const { usage, audit } = state.persistent
+  const meter = new UsageMeter({ usage, takeQueries, clock, log })
+  // Nobody can ask a node without an API for what only its own database knows.
+  const isMetered = api.enabled || database.url !== ''
+  const backups = new Backups(settings.backup, state, clock, log)
+  return {
+    state,
+    countCall: (tenant) => meter.countCall(tenant),
+    jobs: {
+      flushUsage: async () => (isMetered ? meter.flush() : undefined),
+      backUp: () => backups.takeWhenDue(),
+      pruneAudit: async () => {
+        if (!state.exists()) return
+        const beforeMs = clock.nowMs() - auditLimits.keptMs
+        const pruned = await audit.prune(beforeMs, auditLimits.entriesMax)
+        if (!pruned.ok) log.warn({}, `the audit copy is not pruned: ${pruned.error.message}`)
+      },
+    },
+    isBackedUp: () => backups.isTaken,
+    close: async () => {
+      // A database that was not needed so far is not made for the first minute's counts.
+      if (isMetered && state.exists()) await withinTime(meter.flush(), log)
+      await state.close()
+    },
+  }
+}
+
+async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => {
+    log.warn({ lastFlushMs }, 'the database does not answer: the last counts of usage are lost')
+    late.resolve(undefined)
+  }, lastFlushMs)
+  await Promise.race([flushed, late.promise])
+  clearTimeout(timer)
+}
+
+async function ensureRoles({ roles }: PersistentState, clock: Clock, log: Log): Promise<void> {
+  const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
+  const ensured = await roles.ensureSystem(system, clock.nowMs())
+  if (!ensured.ok) log.warn({ code: ensured.error.code }, 'the built-in roles are not stored yet')
+}
+
+class Backups {
+  readonly #settings: BackupSection
+  readonly #state: NodeState
+  readonly #clock: Clock
+  readonly #log: Log
+  isTaken = true
+
+  constructor(settings: BackupSection, state: NodeState, clock: Clock, log: Log) {
+    this.#settings = settings
+    this.#state = state
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** The files say when the last one was, so that restarts neither skip one nor add any. */
+  async takeWhenDue(): Promise<void> {
+    const { enabled, intervalMs, directory } = this.#settings
+    // A node that has stored nothing yet has nothing to lose.
+    if (!enabled || !this.#state.exists()) return
+    const nowMs = this.#clock.nowMs()
+    const newestMs = newestBackupMs(directory, nowMs)
+    if (newestMs !== null && nowMs - newestMs < intervalMs) return
+    const taken = await this.#take()
+    this.isTaken = taken.ok
+    if (taken.ok) this.#log.info(taken.value, 'backup taken')
+    else this.#log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
+  }
+
+  async #take(): Promise<Result<BackupDone, string>> {
+    const opened = await this.#state.open()
+    if (!opened.ok) return opened
+    try {
+      return await takeBackup(opened.value.sql, this.#settings, this.#clock)
+    } catch (error) {
+      return err((error as Error).message)
+    }
+  }
+}

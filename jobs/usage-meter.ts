@@ -1,0 +1,92 @@
+// What tenants use: gathered in memory, and added to the store by the hour (document B, "Usage").
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { usageLimits } from '#state/ports/usage.ts'
+import type { Usage, UsageBatch, UsageRecord } from '#state/ports/usage.ts'
+
+export interface UsageMeterParts {
+  readonly usage: Pick<Usage, 'add'>
+  /** Questions for names of each tenant since the last call. */
+  readonly takeQueries: () => ReadonlyMap<string, number>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Tenants and hours that wait for a database that is away; what comes beyond them is lost. */
+export const waitingHoursMax = usageLimits.recordsPerBatchMax
+
+export class UsageMeter {
+  readonly #parts: UsageMeterParts
+  readonly #calls = new Map<string, number>()
+  #waiting = new Map<string, UsageRecord>()
+  /** Sent, and not known to be counted: it is sent again as it was, under the same id. */
+  #batch: UsageBatch | null = null
+  #lost = 0
+  #flushing: Promise<void> = Promise.resolve()
+
+  constructor(parts: UsageMeterParts) {
+    this.#parts = parts
+  }
+
+  /** An authenticated API request. */
+  countCall(tenant: string): void {
+    this.#calls.set(tenant, (this.#calls.get(tenant) ?? 0) + 1)
+  }
+
+  /** Counts go to the hour in which they are taken. One flush after the other. */
+  flush(): Promise<void> {
+    const flushOnce = (): Promise<void> => this.#flushOnce()
+    return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))
+  }
+
+  async #flushOnce(): Promise<void> {
+    const { usage, log } = this.#parts
+    this.#gather()
+    while (this.#batch !== null || this.#waiting.size > 0) {
+      this.#batch ??= this.#nextBatch()
+      const added = await usage.add(this.#batch)
+      if (!added.ok) {
+        const waiting = this.#batch.records.length + this.#waiting.size
+        log.warn({ waiting, lost: this.#lost }, `usage waits: ${added.error.message}`)
+        return
+      }
+      this.#batch = null
+    }
+    if (this.#lost > 0) log.error({ lost: this.#lost }, 'usage was not counted: too much waited')
+    this.#lost = 0
+  }
+
+  #gather(): void {
+    const period = new Date(this.#parts.clock.nowMs())
+      .toISOString()
+      .slice(0, 'YYYY-MM-DDTHH'.length)
+    const queries = this.#parts.takeQueries()
+    for (const tenantId of new Set([...queries.keys(), ...this.#calls.keys()])) {
+      const dnsQueries = queries.get(tenantId) ?? 0
+      this.#wait({ tenantId, period, dnsQueries, apiCalls: this.#calls.get(tenantId) ?? 0 })
+    }
+    this.#calls.clear()
+  }
+
+  #wait(record: UsageRecord): void {
+    const key = `${record.period} ${record.tenantId}`
+    const before = this.#waiting.get(key)
+    if (before === undefined && this.#waiting.size >= waitingHoursMax) {
+      this.#lost += record.dnsQueries + record.apiCalls
+      return
+    }
+    this.#waiting.set(key, {
+      ...record,
+      dnsQueries: record.dnsQueries + (before?.dnsQueries ?? 0),
+      apiCalls: record.apiCalls + (before?.apiCalls ?? 0),
+    })
+  }
+
+  #nextBatch(): UsageBatch {
+    const nowMs = this.#parts.clock.nowMs()
+    const records = [...this.#waiting.values()]
+    this.#waiting = new Map()
+    return { id: uuidV7(nowMs), nowMs, records }
+  }
+}

@@ -1,0 +1,140 @@
+// What a node does with its database on a clock, on the embedded database, and the way back.
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withLoneState } from '#cli/lone-state.ts'
+import { createNodeRecords } from '#cli/node-records.ts'
+import { loadSettings } from '#cli/settings.ts'
+import type { Settings } from '#cli/settings.ts'
+import { ok } from '#lib/result.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { everything, fill } from '#test/support/filled-state.ts'
+import { runCli } from '#test/support/run-cli.ts'
+import { auditEntry, valueOf } from '#test/support/store-values.ts'
+import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
+
+function settingsOf(dataDir: string): Settings {
+  const loaded = loadSettings({ env: {}, flags: { 'data-dir': dataDir } })
+  if (!loaded.ok) throw new Error(loaded.error.join())
+  return { ...loaded.value, api: { ...loaded.value.api, enabled: true } }
+}
+
+/** The records of a node with backups each hour, of which two are kept. */
+function scene() {
+  const dataDir = makeTempDir('records')
+  const directory = join(dataDir, 'backups')
+  const time = new FakeTime(Date.UTC(2026, 0, 2, 3))
+  const lines: string[] = []
+  const note = (level: string) => (_fields: object, message: string) =>
+    void lines.push(`${level}: ${message}`)
+  const queries = new Map<string, number>()
+  const backup = { enabled: true, intervalMs: 3_600_000, keep: 2, directory }
+  const records = createNodeRecords({
+    settings: { ...settingsOf(dataDir), backup },
+    takeQueries: () => {
+      const taken = new Map(queries)
+      queries.clear()
+      return taken
+    },
+    clock: time.clock,
+    log: { info: note('info'), warn: note('warn'), error: note('error') },
+  })
+  const open = async (): Promise<PersistentState> => {
+    const opened = await records.state.open()
+    if (!opened.ok) throw new Error(opened.error)
+    return opened.value
+  }
+  return { dataDir, directory, time, lines, queries, records, open }
+}
+
+test('a node that has stored nothing makes no database for any of it', async () => {
+  const { dataDir, records, queries } = scene()
+  await records.jobs.backUp()
+  await records.jobs.pruneAudit()
+  queries.set('acme', 1)
+  await records.close()
+  expect(readdirSync(dataDir)).toEqual([])
+  removeTempDir(dataDir)
+})
+
+test.each([[[]], [['a', 'b']]])('gslbd restore %j is a wrong call', async (args) => {
+  const run = await runCli('restore', ...args)
+  expect(run).toMatchObject({ exit: 2, err: expect.stringContaining('name one backup') as string })
+})
+
+/** One database for all of them, in this order: making one takes seconds. */
+describe('a node with a database', () => {
+  const { dataDir, directory, time, lines, queries, records, open } = scene()
+  const { usage, audit } = records.state.persistent
+  const day = ['2026-01-02T00', '2026-01-02T23'] as const
+  const hour = { tenantId: 'wide', period: '2026-01-02T03' }
+  const from = <T>(path: string, read: (state: PersistentState) => Promise<T>): Promise<T> =>
+    withLoneState(settingsOf(path), async (state) => ok(await read(state))).then((result) => {
+      if (!result.ok) throw new Error(result.error)
+      return result.value
+    })
+  let before: unknown
+  beforeAll(async () => fill(await open()))
+  afterAll(async () => {
+    await records.close()
+    removeTempDir(dataDir)
+  })
+
+  test('loses what is too old in the copy of the audit log', async () => {
+    const nowMs = time.clock.nowMs()
+    await valueOf(audit.append([auditEntry('new', { atMs: nowMs })]))
+    await records.jobs.pruneAudit()
+    const all = { scope: 'every-tenant', fromMs: 0, toMs: nowMs + 1, limit: 10 } as const
+    expect((await valueOf(audit.query(all))).map(({ id }) => id)).toEqual(['new'])
+  })
+
+  test('has the usage in it after each flush', async () => {
+    queries.set('wide', 5)
+    records.countCall('wide')
+    await records.jobs.flushUsage()
+    const found = await valueOf(usage.range('wide', ...day))
+    expect(found).toEqual([{ ...hour, dnsQueries: 5, apiCalls: 1 }])
+  })
+
+  test('is backed up when that is due, and keeps so many backups', async () => {
+    before = await everything(await open())
+    for (const passed of [0, 59, 1, 60, 60]) {
+      time.pass(passed * 60_000)
+      await records.jobs.backUp()
+    }
+    const names = readdirSync(directory).toSorted()
+    expect(names).toEqual(['gslbd-20260102T050000.db', 'gslbd-20260102T060000.db'])
+    expect(lines).toEqual(Array.from({ length: 4 }, () => 'info: backup taken'))
+  })
+
+  test('says that no backup can be taken, until one can', async () => {
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+    await records.jobs.backUp()
+    expect(records.isBackedUp()).toBe(false)
+    expect(lines.at(-1)).toMatch(/^error: no backup, tried again in a minute: .*backup\.directory/)
+    rmSync(directory)
+    await records.jobs.backUp()
+    expect(records.isBackedUp()).toBe(true)
+  })
+
+  test('has the last counts in it when it ends', async () => {
+    queries.set('wide', 2)
+    await records.close()
+    const read = (state: PersistentState) => valueOf(state.usage.range('wide', ...day))
+    expect(await from(dataDir, read)).toEqual([
+      { ...hour, dnsQueries: 5, apiCalls: 1 },
+      { ...hour, period: '2026-01-02T06', dnsQueries: 2, apiCalls: 0 },
+    ])
+  })
+
+  test('comes back from a backup as it was', async () => {
+    const other = tempDir('restored')
+    const [name = ''] = readdirSync(directory)
+    const run = await runCli('restore', join(directory, name), '--data-dir', other)
+    expect(run).toMatchObject({ exit: 0, err: '' })
+    expect(run.out).toMatch(/^\d+ rows restored/)
+    expect(await from(other, everything)).toEqual(before)
+  })
+})
