@@ -176,16 +176,22 @@ describe('the table', () => {
       collectOldBundles: async () => void calls.push('collect'),
       sampleThreadLoad: () => calls.push('load'),
       forgetOldMeasurements: () => calls.push('forget'),
+      flushUsage: async () => void calls.push('usage'),
+      backUp: async () => void calls.push('backup'),
+      pruneAudit: async () => void calls.push('audit'),
     })
     runner.start()
     await timers.advance(2 * 3_600_000)
     await runner.stop()
     expect([...new Set(calls)].sort()).toEqual([
+      'audit',
+      'backup',
       'collect',
       'expiry true',
       'forget',
       'licence',
       'load',
+      'usage',
     ])
   })
 
