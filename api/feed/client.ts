@@ -28,6 +28,8 @@ export interface FeedClientParts {
   readonly tenant: string | null
   /** The state from which to begin, or to begin again: its messages, and the place behind it. */
   readonly snapshot: () => { readonly messages: Iterator<Buffer>; readonly revision: string }
+  /** How every member is that the client may see. */
+  readonly health: () => Iterator<Buffer>
   /** Up to where the client has everything; null: it has nothing. */
   readonly revision: string | null
   readonly clock: Clock
@@ -40,7 +42,13 @@ export class FeedClient {
   readonly tenant: string | null
   readonly #parts: FeedClientParts
   #place = 0
-  #snapshot: { messages: Iterator<Buffer>; beganAtMs: number } | null = null
+  /** A snapshot, or the health of all, which comes before what is at the place. */
+  #state: { messages: Iterator<Buffer>; beganAtMs: number } | null = null
+  /**
+   * It came back and was not told yet how everybody is. What it has of health may be of another
+   * node, or of before this node's history began: a commit does not say.
+   */
+  #isHealthDue = false
   /** Of the place. */
   #revision = ''
   /** The last one that the client was told. */
@@ -68,6 +76,7 @@ export class FeedClient {
     } else {
       this.#place = place
       this.#revision = revision
+      this.#isHealthDue = true
       // Says that it worked, even if nothing happened since.
       this.#send(revisionMessage(revision))
       this.#toldRevision = revision
@@ -95,7 +104,8 @@ export class FeedClient {
 
   /** They are worth nothing later: only a client that has everything else gets them. */
   offerStats(message: Buffer): void {
-    const isBehind = this.#snapshot !== null || this.#place < this.#parts.log.next
+    const isTold = this.#state === null && !this.#isHealthDue
+    const isBehind = !isTold || this.#place < this.#parts.log.next
     if (!this.#isOpen || isBehind || this.#parts.socket.bufferedBytes() > 0) return
     this.#hasStats = true
     this.#send(message)
@@ -110,7 +120,7 @@ export class FeedClient {
     const { clock, socket } = this.#parts
     const nowMs = clock.monotonicMs()
     const isStalled = socket.bufferedBytes() > 0 && nowMs - this.#progressAtMs >= feedLimits.stallMs
-    const beganAtMs = this.#snapshot?.beganAtMs ?? nowMs
+    const beganAtMs = this.#state?.beganAtMs ?? nowMs
     if (isStalled || nowMs - beganAtMs >= feedLimits.snapshotMsMax) this.#tooSlow()
     else if (nowMs - this.#pingedAtMs >= feedLimits.pingMs) this.#ping(nowMs)
     this.wake()
@@ -137,19 +147,24 @@ export class FeedClient {
   }
 
   #next(): Buffer | null {
-    const { log } = this.#parts
+    const { log, health } = this.#parts
     for (;;) {
-      if (this.#snapshot !== null) {
-        const { done, value } = this.#snapshot.messages.next() as IteratorResult<Buffer, undefined>
+      if (this.#state !== null) {
+        const { done, value } = this.#state.messages.next() as IteratorResult<Buffer, undefined>
         if (done !== true) return value
-        this.#snapshot = null
+        this.#state = null
       }
       if (this.#place < log.first) {
         this.#fellBehind()
         if (!this.#isOpen) return null
         continue
       }
-      if (this.#place >= log.next) return null
+      if (this.#place >= log.next) {
+        if (!this.#isHealthDue) return null
+        // Only now: it knows the members, and no older news follows.
+        this.#tell(health())
+        continue
+      }
       const message = this.#take(log.at(this.#place++))
       if (message !== null) return message
     }
@@ -174,12 +189,17 @@ export class FeedClient {
   }
 
   #begin(): void {
-    const { log, clock, snapshot } = this.#parts
+    const { log, snapshot } = this.#parts
     const { messages, revision } = snapshot()
-    this.#snapshot = { messages, beganAtMs: clock.monotonicMs() }
+    this.#tell(messages)
     this.#place = log.next
     this.#revision = this.#toldRevision = revision
     this.#isInCommit = false
+  }
+
+  #tell(messages: Iterator<Buffer>): void {
+    this.#state = { messages, beganAtMs: this.#parts.clock.monotonicMs() }
+    this.#isHealthDue = false
   }
 
   /** Whether by its own fault: a restart throws away the history of everybody. */
@@ -222,7 +242,7 @@ export class FeedClient {
 
   #ended(): void {
     this.#isOpen = false
-    this.#snapshot = null
+    this.#state = null
     for (const callOff of this.#callsOff.splice(0)) callOff()
   }
 }

@@ -15,7 +15,7 @@ import type { EventLogSizes } from './event-log.ts'
 import { HealthNews } from './health-news.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 import { messageOf } from './messages.ts'
-import { snapshotMessages } from './snapshot.ts'
+import { healthMessages, snapshotMessages } from './snapshot.ts'
 import { Standing } from './standing.ts'
 import type { AskStanding } from './standing.ts'
 
@@ -107,8 +107,10 @@ export class Feed {
       const messages = snapshotMessages(now, memberHealth, tenant, clock.nowMs())
       return { messages, revision: now.revision }
     }
-    const log = this.#history
-    const client = new FeedClient({ socket, log, tenant, snapshot, revision, clock, after, defer })
+    const health = () => healthMessages(config.snapshot(), memberHealth, tenant, clock.nowMs())
+    const client = new FeedClient({
+      ...{ socket, log: this.#history, tenant, snapshot, health, revision, clock, after, defer },
+    })
     this.#clients.set(client, new Standing(tenant, ask, clock))
     socket.onClosed(() => {
       this.#clients.delete(client)

@@ -1,8 +1,9 @@
-// What a client begins with: every member that it may see, and how each of them is.
+// How things stand, for a client: every member that it may see, and how each of them is.
 import { partsIn } from '#gitops/config-entry.ts'
 import type { ConfigSnapshot } from '#gitops/config-index.ts'
 import { healthOf } from '../resources/health-status.ts'
 import type { MemberHealthView } from '../member-health.ts'
+import type { MemberPart } from '../resources/member.ts'
 import { healthFacts } from './health-news.ts'
 import { healthMessage, memberMessage, messageOf, revisionMessage } from './messages.ts'
 
@@ -14,16 +15,42 @@ export function* snapshotMessages(
   nowMs: number,
 ): Generator<Buffer, void> {
   yield messageOf('snapshot', { revision: config.revision })
-  for (const pool of config.list('Pool')) {
-    if (tenant !== null && pool.tenant !== tenant) continue
-    for (const member of partsIn('Member', pool)) {
-      yield memberMessage('snapshot', pool.uid, member)
-      const known = healthOf(health, member)
-      const atMs = known.lastCheckedMs || nowMs
-      for (const facts of healthFacts(health.node, pool.uid, member, known, atMs)) {
-        yield healthMessage(facts)
-      }
-    }
+  for (const [poolId, member] of membersOf(config, tenant)) {
+    yield memberMessage('snapshot', poolId, member)
+    yield* healthOfMember(health, poolId, member, nowMs)
   }
   yield revisionMessage(config.revision)
+}
+
+/** The health alone, for who has the members; parameters as above. */
+export function* healthMessages(
+  config: ConfigSnapshot,
+  health: MemberHealthView,
+  tenant: string | null,
+  nowMs: number,
+): Generator<Buffer, void> {
+  for (const [poolId, member] of membersOf(config, tenant)) {
+    yield* healthOfMember(health, poolId, member, nowMs)
+  }
+}
+
+function* membersOf(
+  config: ConfigSnapshot,
+  tenant: string | null,
+): Generator<readonly [poolId: string, member: MemberPart], void> {
+  for (const pool of config.list('Pool')) {
+    if (tenant !== null && pool.tenant !== tenant) continue
+    for (const member of partsIn('Member', pool)) yield [pool.uid, member]
+  }
+}
+
+function healthOfMember(
+  health: MemberHealthView,
+  poolId: string,
+  member: MemberPart,
+  nowMs: number,
+): Buffer[] {
+  const known = healthOf(health, member)
+  const atMs = known.lastCheckedMs || nowMs
+  return healthFacts(health.node, poolId, member, known, atMs).map(healthMessage)
 }

@@ -51,7 +51,11 @@ interface Options {
   readonly revision?: string
   readonly tenant?: string | null
   readonly snapshotMembers?: number
+  /** How many members have health to tell of. */
+  readonly known?: number
   readonly isTaking?: boolean
+  /** After the commit 1, before the client comes. */
+  readonly happened?: (log: EventLog) => void
   readonly sizes?: { readonly eventsMax: number; readonly eventBytesMax: number }
 }
 
@@ -60,7 +64,9 @@ function connect({
   revision,
   tenant = 'acme',
   snapshotMembers = 1,
+  known = 0,
   isTaking = true,
+  happened = () => undefined,
   sizes = feedLimits,
 }: Options = {}) {
   const time = new FakeTime(1_700_000_000_000)
@@ -69,6 +75,7 @@ function connect({
   const turns: (() => void)[] = []
   socket.isTaking = isTaking
   log.mark('1')
+  happened(log)
   const snapshot = () => {
     const members = Array.from({ length: snapshotMembers }, (_, i) =>
       messageOf('member_update', { action: 'snapshot', member: { ipAddress: `m${i}` } }),
@@ -77,8 +84,12 @@ function connect({
     const messages = [messageOf('snapshot', { revision: at }), ...members, revisionMessage(at)]
     return { messages: messages.values(), revision: at }
   }
+  const health = () =>
+    Array.from({ length: known }, (_, i) =>
+      messageOf('health_update', { ipAddress: `m${i}`, healthy: false }),
+    ).values()
   const client = new FeedClient({
-    ...{ socket, log, tenant, snapshot, revision: revision ?? null },
+    ...{ socket, log, tenant, snapshot, health, revision: revision ?? null },
     clock: time.clock,
     after: time.after,
     defer: (fn) => turns.push(fn),
@@ -122,6 +133,36 @@ describe('a client of the feed', () => {
     mark('2')
     run()
     expect(socket.taken).toEqual(['revision 1', 'pool_update web', 'revision 2'])
+  })
+
+  test('that comes back hears how everybody is once, after all that it missed', () => {
+    const { socket, tell, mark, run } = connect({
+      revision: '1',
+      known: 2,
+      happened: (log) => {
+        log.append([
+          { tenant: 'acme', message: messageOf('pool_update', { pool: { name: 'web' } }) },
+        ])
+        log.mark('2')
+      },
+    })
+    tell('later')
+    mark('3')
+    run()
+    expect(socket.taken).toEqual([
+      'revision 1',
+      'pool_update web',
+      'revision 2',
+      'health_update m0 failing',
+      'health_update m1 failing',
+      'pool_update later',
+      'revision 3',
+    ])
+  })
+
+  test('that comes back and has to begin again hears it in the snapshot only', () => {
+    const { socket } = connect({ revision: '1', known: 1, happened: (log) => log.restart() })
+    expect(socket.taken).not.toContain('health_update m0 failing')
   })
 
   test('that was away too long begins with a snapshot', () => {
@@ -179,6 +220,18 @@ describe('a client that is slow', () => {
     for (let i = 0; i < 10_000; i++) tell('x'.repeat(100))
     run()
     expect(socket.bufferedMax).toBeLessThan(feedLimits.bufferedBytesMax + 1_000)
+  })
+
+  test("has no more than that waiting when everybody's health is told", () => {
+    const { socket, run, pass } = connect({ revision: '1', known: 3_000, isTaking: false })
+    expect(socket.bufferedMax).toBeLessThan(feedLimits.bufferedBytesMax + 1_000)
+    while (socket.bufferedBytes() > 0) {
+      socket.take(100)
+      run()
+    }
+    expect(socket.taken).toHaveLength(3_001)
+    pass(feedLimits.stallMs)
+    expect(socket.ended).toEqual([])
   })
 
   test('gets everything in order when it catches up', () => {

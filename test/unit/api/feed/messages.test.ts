@@ -219,15 +219,32 @@ describe('coming back', () => {
     })
     world.tellHealth(uids.member)
     const again = await world.connect(acme, commitOf(1))
-    await again.until('health', has('health_update'))
+    await again.until('health', () => ofType(again, 'health_update').length >= 2)
     expect(again.said()).toEqual([
       'revision 1',
       'member_update deleted 192.0.2.1',
       'revision 2',
       'member_update created 192.0.2.1',
       'revision 3',
+      // What happened, and how it is.
+      'health_update 192.0.2.1 failing',
       'health_update 192.0.2.1 failing',
     ])
+  })
+
+  test('to a node that began to listen after health had changed brings the change', async () => {
+    const first = await ready(await startFeed(), acme)
+    first.socket.close()
+    await first.closed
+    const other = await startFeed()
+    other.health.set('192.0.2.1', {
+      ...unprobed('n1', false),
+      nodes: [{ node: 'n1', healthy: false, score: 0 }],
+    })
+    other.tellHealth(uids.member)
+    const again = await other.connect(acme, commitOf(1))
+    await again.until('health', has('health_update'))
+    expect(again.said()).toEqual(['revision 1', 'health_update 192.0.2.1 failing'])
   })
 
   test('between token, snapshot and connection nothing is missed', async () => {
