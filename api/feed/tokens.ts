@@ -40,7 +40,13 @@ export class FeedTokens {
     return { token, expiresAtMs: expiresAt * 1_000 }
   }
 
-  /** Errors: null, the token is worth nothing; or the store that knows the used ones is away. */
+  /** Whose it is; null: it is worth nothing. It stays good, if it was not used before. */
+  async markOf(token: string): Promise<CredentialMark | null> {
+    const claims = await this.#claimsOf(token, this.#clock.nowMs())
+    return claims?.mark ?? null
+  }
+
+  /** Uses it up. Errors: null, the token is worth nothing; or the store that knows the used ones is away. */
   async redeem(token: string): Promise<Result<CredentialMark, StoreFailure | null>> {
     const nowMs = this.#clock.nowMs()
     const claims = await this.#claimsOf(token, nowMs)

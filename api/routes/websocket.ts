@@ -65,15 +65,18 @@ const feed = route({
     if (request.isOtherOrigin) return crossSite
     const full = ports.feed.whyFull(null)
     if (full !== null) return later(full)
-    const redeemed = await ports.feedTokens.redeem(query.token)
-    if (!redeemed.ok) return redeemed.error === null ? unauthorized : storeFailed(redeemed.error)
+    const mark = await ports.feedTokens.markOf(query.token)
+    if (mark === null) return unauthorized
     const authenticator = new Authenticator(ports)
-    const ask = () => authenticator.standing(redeemed.value)
+    const ask = () => authenticator.standing(mark)
     const caller = await ask()
     if (caller === null) return unauthorized
     if ('code' in caller) return storeFailed(caller)
     const fullForIt = ports.feed.whyFull(caller)
     if (fullForIt !== null) return later(fullForIt)
+    // Last, so that who is told to come later can come with the same token.
+    const redeemed = await ports.feedTokens.redeem(query.token)
+    if (!redeemed.ok) return redeemed.error === null ? unauthorized : storeFailed(redeemed.error)
     const revision = query.revision ?? null
     return {
       status: 101,

@@ -114,11 +114,16 @@ describe('places', () => {
 
   test('are not all for one tenant', async () => {
     const world = await startFeed({ clientsMax: 4 })
+    const first = await world.connect(acme)
     await world.connect(acme)
-    await world.connect(acme)
-    const path = `/api/v1/ws?token=${await world.token(acme)}`
-    expect((await world.refusal(path))[0]).toBe(503)
+    const token = await world.token(acme)
+    expect((await world.refusal(`/api/v1/ws?token=${token}`))[0]).toBe(503)
     await world.connect(zenith)
+    first.socket.close()
+    await waitUntil('a place', () => world.feed.clientCount === 2)
+    // The token was not used up.
+    const listener = world.open({ token })
+    await listener.until('a message', ({ length }) => length > 0)
   })
 
   test('do not exist where the feed is off', async () => {

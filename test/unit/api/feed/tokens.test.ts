@@ -30,6 +30,14 @@ describe('a token of the feed', () => {
     expect(await tokens.redeem(token)).toEqual(worthless)
   })
 
+  test('is not used up by asking whose it is', async () => {
+    const { tokens } = create()
+    const { token } = await tokens.issue(mark)
+    expect(await tokens.markOf(token)).toBe(mark)
+    expect(await tokens.redeem(token)).toEqual(ok(mark))
+    expect(await tokens.markOf('x')).toBeNull()
+  })
+
   test('opens it once on all nodes that share their key and what was used', async () => {
     const { clock } = new FakeTime(feedStartMs)
     const used = createMemoryWebSocketTokens(clock)
