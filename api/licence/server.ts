@@ -1,5 +1,6 @@
 // The vendor's licence server, asked over HTTP: whether there was a trial, whether a token is
 // revoked. What it does not say in time changes nothing.
+import { boundedBytes } from '#lib/bounded-body.ts'
 import type { TrialKind } from '#state/ports/licences.ts'
 
 export interface LicenceServer {
@@ -18,21 +19,24 @@ export interface TrialMachine {
 export type Verdict = 'valid' | 'revoked' | 'unknown'
 
 /** Document A, "Trial": 500 ms; what answers no request of a person may wait longer. */
-export const serverLimits = { trialMs: 500, verifyMs: 1_000, bodyBytesMax: 65_536 } as const
+const serverLimits = { trialMs: 500, verifyMs: 1_000 }
+const bodyBytesMax = 65_536
 
-export const httpLicenceServer: LicenceServer = {
-  registerTrial: async (baseUrl, machine) => {
-    if (baseUrl === '') return 'offline'
-    const answer = await ask(baseUrl, 'trial/register', serverLimits.trialMs, machine)
-    if (answer?.status === 201) return 'online'
-    return answer?.status === 409 ? 'grace' : 'offline'
-  },
-  verify: async (baseUrl, token) => {
-    if (baseUrl === '') return 'unknown'
-    const path = `verify/${encodeURIComponent(token)}`
-    const answer = await ask(baseUrl, path, serverLimits.verifyMs)
-    return answer?.status === 200 ? verdictOf(answer.body) : 'unknown'
-  },
+export function createLicenceServer({ trialMs, verifyMs } = serverLimits): LicenceServer {
+  return {
+    registerTrial: async (baseUrl, machine) => {
+      if (baseUrl === '') return 'offline'
+      const answer = await ask(baseUrl, 'trial/register', trialMs, machine)
+      if (answer?.status === 201) return 'online'
+      return answer?.status === 409 ? 'grace' : 'offline'
+    },
+    verify: async (baseUrl, token) => {
+      if (baseUrl === '') return 'unknown'
+      const path = `verify/${encodeURIComponent(token)}`
+      const answer = await ask(baseUrl, path, verifyMs)
+      return answer?.status === 200 ? verdictOf(answer.body) : 'unknown'
+    },
+  }
 }
 
 interface Answer {
@@ -60,22 +64,11 @@ async function ask(
             body: JSON.stringify(body),
           }),
     })
-    return { status: response.status, body: await boundedText(response) }
+    const bytes = await boundedBytes(response.body, bodyBytesMax)
+    return { status: response.status, body: Buffer.from(bytes).toString('utf8') }
   } catch {
     return undefined
   }
-}
-
-/** @throws when there is more than a licence server has to say */
-async function boundedText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > serverLimits.bodyBytesMax) throw new Error('the answer is too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function verdictOf(text: string): Verdict {
