@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import type { Claims, OidcPolicy } from './oidc-claims.ts'
 import { faultOfDiscovery, faultOfLogin } from './oidc-faults.ts'
 import type { OidcFault } from './oidc-faults.ts'
-import { boundedFetch, oidcLimits } from './oidc-fetch.ts'
+import { boundedFetch, isOnThisMachine, oidcLimits } from './oidc-fetch.ts'
 
 export interface OidcSettings extends OidcPolicy {
   /** The issuer: https, or http on this machine. */
@@ -142,11 +142,6 @@ function authenticationOf(secret: string, metadata: oidc.ServerMetadata): oidc.C
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const isBasic = methods.includes('client_secret_basic')
   return isBasic ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret)
-}
-
-/** The only place to which requests without TLS go. */
-function isOnThisMachine(url: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
 }
 
 class Discovery {

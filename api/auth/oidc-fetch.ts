@@ -1,5 +1,7 @@
-// Requests to the identity provider: of bounded size, and all of one login within one time.
+// Requests to the identity provider: of bounded size, all of one login within one time, and with
+// TLS unless they stay on this machine.
 import type { CustomFetch } from 'openid-client'
+import { boundedBytes } from '#lib/bounded-body.ts'
 
 export const oidcLimits = {
   /** Documents of a provider are a few kilobytes; one with very many keys has tens of them. */
@@ -9,27 +11,25 @@ export const oidcLimits = {
   loginMs: 8_000,
 } as const
 
+/** The only place to which requests without TLS go. */
+export function isOnThisMachine(url: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+}
+
 /** @param deadline aborts whatever is on its way */
 export function boundedFetch(deadline: AbortSignal): CustomFetch {
   return async (url, options) => {
+    // What openid-client is allowed counts for every address that the provider names.
+    if (new URL(url).protocol !== 'https:' && !isOnThisMachine(url)) {
+      throw new TypeError('the provider names an address without TLS that is not on this machine')
+    }
     const { signal } = options
     const answer = await fetch(url, {
       ...(options as RequestInit),
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     })
     const { status, statusText, headers } = answer
-    const bytes = await bytesOf(answer)
+    const bytes = await boundedBytes(answer.body, oidcLimits.bytesMax)
     return new Response(bytes.length === 0 ? null : bytes, { status, statusText, headers })
   }
-}
-
-async function bytesOf({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let count = 0
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    count += chunk.length
-    if (count > oidcLimits.bytesMax) throw new TypeError('the answer is longer than 1 MiB')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

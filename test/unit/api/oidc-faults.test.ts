@@ -1,5 +1,6 @@
 // Logins through the identity provider that come to nothing.
 import { describe, expect, test } from 'vitest'
+import { boundedFetch } from '#api/auth/oidc-fetch.ts'
 import { nonceLimits } from '#state/ports/oidc-nonces.ts'
 import { openBrowser } from '#test/support/browser.ts'
 import type { Visit } from '#test/support/browser.ts'
@@ -30,6 +31,14 @@ function change(path: RegExp, name: string, value: (old: string | null) => strin
     return next
   }
 }
+
+function without(path: RegExp, name: string) {
+  return (next: URL): URL => {
+    if (path.test(next.pathname)) next.searchParams.delete(name)
+    return next
+  }
+}
+const elsewhere = 'http://idp.example.com/token'
 const atProvider = /^\/auth$/
 const atCallback = /\/callback$/
 
@@ -93,12 +102,6 @@ describe('an answer that belongs to no login here', () => {
     expect(await valueOf(state().users.hasAny())).toBe(false)
   })
 
-  function without(path: RegExp, name: string) {
-    return (next: URL): URL => {
-      if (path.test(next.pathname)) next.searchParams.delete(name)
-      return next
-    }
-  }
   function tampered(claims: object) {
     return ({ logIn }: Scene): Promise<Visit> => {
       provider().tamper = (own) => ({ ...own, ...claims })
@@ -212,6 +215,29 @@ describe('a provider', () => {
     expect([last.status, errorOf(last)]).toEqual([502, expect.stringMatching(/log in with a pass/)])
     expect(scene.log).toHaveLength(1)
   })
+
+  test('that names an address elsewhere without TLS is not asked there', async () => {
+    const { issuer } = provider()
+    provider().answers.set(path, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const authorization = { authorization_endpoint: `${issuer}/auth` }
+      response.end(JSON.stringify({ issuer, ...authorization, token_endpoint: elsewhere }))
+    })
+    const scene = await open()
+    const last = await scene.logIn(without(atCallback, 'iss'))
+    expect([last.status, errorOf(last)]).toEqual([502, expect.stringMatching(/log in with a pass/)])
+    expect(scene.log.join('\n')).toContain('an address without TLS that is not on this machine')
+    expect(sessionOf(scene)).toBeUndefined()
+  })
+
+  test.each([elsewhere, 'http://localhost.test/', 'http://127.0.0.1.test/', 'ftp://idp.test/'])(
+    'is not asked at %s',
+    async (url) => {
+      const fetch = boundedFetch(AbortSignal.abort())
+      const options = { method: 'GET', headers: {}, body: null, redirect: 'manual' } as const
+      await expect(fetch(url, options)).rejects.toThrow('without TLS')
+    },
+  )
 
   test('is asked once for a burst of logins, and not kept for long', async () => {
     const { browser, world } = await open()
