@@ -29,7 +29,10 @@ export const Sys = {
 /** errno values that have a meaning here. */
 export const Errno = {
   EINTR: 4,
+  EIO: 5,
   EAGAIN: 11,
+  EINVAL: 22,
+  EMSGSIZE: 90,
 } as const
 
 export interface Libc {

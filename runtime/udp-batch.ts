@@ -31,9 +31,8 @@ const sizes = {
 } as const
 /** The control message that says how to cut (struct cmsghdr and a 16-bit size), in 32-bit words. */
 const Segment = { Bytes: 24, Length: 18, Words: { Length: 0, Level: 2, Type: 3, Size: 4 } } as const
-/** A segment must fit every path uncut (RFC 9715 section 3.1), and all of them an IP packet. */
+/** A segment must fit every path uncut (RFC 9715 section 3.1); a batch of them fits an IP packet. */
 const segmentBytesMax = 1232
-const joinedBytesMax = 65_000
 /** Names and control data of neighbouring packets do not share a cache line's half. */
 const nameStride = 32
 const controlStride = 64
@@ -61,6 +60,8 @@ export class UdpBatch implements PacketSource {
    */
   readonly #headersAddress: bigint
   readonly #messageAddresses: readonly bigint[]
+  /** By message, the slot of its first reply. */
+  readonly #firstSlots = new Uint8Array(batchMax)
   /** Whether the kernel cuts messages; off for good when a way out cannot carry it. */
   #isJoining: boolean
   /** Failed receives in a row. */
@@ -161,12 +162,14 @@ export class UdpBatch implements PacketSource {
       const sent = this.#libc.sendmmsg(this.#fd, this.#messageAddresses[at]!, messages - at, 0)
       if (sent > 0) {
         at += sent
-      } else if (this.#libc.errno() !== Errno.EINTR) {
-        // The first of them is the one that failed (a full queue, no route): its clients will ask
-        // again.
-        failed += this.#sendCut(at)
-        at++
+        continue
       }
+      const code = this.#libc.errno()
+      if (code === Errno.EINTR) continue
+      // The first of them is the one that failed (a full queue, no route): its client will ask
+      // again.
+      failed += this.#sendCut(at, code)
+      at++
     }
     this.#restore(count)
     return failed
@@ -187,7 +190,6 @@ export class UdpBatch implements PacketSource {
         slot === end &&
         length <= segmentBytes &&
         bytes === (slot - first) * segmentBytes &&
-        bytes + length <= joinedBytesMax &&
         this.#isSameClient(first, slot)
       if (isNext) {
         this.#extend(messages - 1, first, segmentBytes)
@@ -207,6 +209,7 @@ export class UdpBatch implements PacketSource {
   #start(message: number, slot: number): void {
     const to = message * Header.Words
     const from = slot * Header.Words
+    this.#firstSlots[message] = slot
     const messages = this.#messages
     const headers = this.#headers
     messages[to + Header.Name] = headers[from + Header.Name]!
@@ -251,24 +254,22 @@ export class UdpBatch implements PacketSource {
   }
 
   /**
-   * Sends the replies of a failed message each alone, once, and joins no more: its way out does not
-   * carry joined ones (a network card without checksums, a tunnel).
+   * What to do about a message that failed. If its way out does not carry joined replies (a network
+   * card without checksums, a tunnel), sends each alone, once, and joins no more.
    *
    * @returns how many could not be sent
    */
-  #sendCut(message: number): number {
+  #sendCut(message: number, code: number): number {
     const at = message * Header.Words
     const replies = this.#messages[at + Header.IovecCount]!
-    if (replies === 1) return 1
+    const isUncut = code === Errno.EIO || code === Errno.EINVAL || code === Errno.EMSGSIZE
+    if (replies === 1 || !isUncut) return replies
     this.#isJoining = false
+    const first = this.#firstSlots[message]!
     let failed = 0
-    this.#messages[at + Header.IovecCount] = 1
-    this.#messages[at + Header.ControlBytes] = this.#controlBytes
-    for (let reply = 0; reply < replies; reply++) {
-      const sent = this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0)
-      if (sent !== 1) failed++
-      // The iovecs of neighbouring slots are neighbours; the client is the same.
-      this.#messages[at + Header.Iovecs] = this.#messages[at + Header.Iovecs]! + Iovec.Words * 4
+    for (let slot = first; slot < first + replies; slot++) {
+      this.#start(message, slot)
+      if (this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0) !== 1) failed++
     }
     return failed
   }

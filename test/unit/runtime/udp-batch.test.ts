@@ -11,6 +11,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 
 const libc = loadLibc()
 assert(typeof libc !== 'string', 'the tests run on Linux')
+const EPERM = 1
 const EIO = 5
 const closers: (() => void)[] = []
 afterEach(() => {
@@ -149,6 +150,26 @@ test('where joined replies cannot leave, each is sent alone, none is joined agai
   expect(client.replies).toEqual(['one!', 'two!', 'six!', 'one!', 'two!', 'six!'])
   // The joined one that failed, three alone; then three messages in a call.
   expect(sent).toEqual([1, 1, 1, 1, 3])
+})
+
+test('what a firewall refuses is counted, and replies are joined again', async () => {
+  const sent: number[] = []
+  const refusing: Libc = {
+    ...libc,
+    errno: () => EPERM,
+    sendmmsg: (fd, messages, count, flags) => {
+      sent.push(count)
+      return sent.length === 1 ? -1 : libc.sendmmsg(fd, messages, count, flags)
+    },
+  }
+  const { batch, port } = openBatch(refusing, '127.0.0.1')
+  const client = await openClient('127.0.0.1')
+  for (const text of ['one', 'two', 'six']) await send(client, port, '127.0.0.1', text)
+  expect(echo(batch, 3)).toBe(3)
+  for (const text of ['ten', 'two', 'six']) await send(client, port, '127.0.0.1', text)
+  expect(echo(batch, 3)).toBe(0)
+  await waitUntil('the replies', () => client.replies.length === 3)
+  expect(sent).toEqual([1, 1])
 })
 
 test('a reply that cannot leave is counted, and those after it leave', async () => {
