@@ -195,7 +195,9 @@ class RunningDaemon implements Daemon {
     const begun = isServed ? await this.#startApi(this.#gitops) : this.#startLicence(this.#gitops)
     if (!begun.ok) return begun
     // Not waited for: making a database takes seconds.
-    void this.#licence?.refresh()
+    this.#licence?.refresh().catch((error: unknown) => {
+      this.#log.error({ error: String(error) }, 'the licence cannot be looked at')
+    })
     await this.#gitops.start()
     this.#jobs.start()
     const { listenAddr, threads } = this.#settings.dns

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { excessMax, licenceExcess } from '#api/licence/excess.ts'
 import { LicenceKeeper } from '#api/licence/keeper.ts'
 import type { LicenceKeeperParts, LicenceOptions } from '#api/licence/keeper.ts'
-import { httpLicenceServer } from '#api/licence/server.ts'
+import { createLicenceServer } from '#api/licence/server.ts'
 import { parseVendorKey } from '#api/licence/token.ts'
 import type { StatusDiagnostic } from '#api/operator-view.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
@@ -49,7 +49,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     options: options.value,
     installIdCandidate: randomBytes(16).toString('hex'),
     machineId: machineId(),
-    server: httpLicenceServer,
+    server: createLicenceServer(),
     clock,
     log,
     onRate,

@@ -103,7 +103,7 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
   readonly reload = (options: LicenceOptions): Promise<void> => {
     this.#options = options
     this.#askedAtMs = -Infinity
-    this.#settle()
+    this.#settle(true)
     return this.refresh()
   }
 
@@ -123,7 +123,9 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     this.#isStoreAway = false
     this.#record = loaded.value
     this.#revoked = typeof revoked.value === 'string' ? revoked.value : ''
-    if (this.#token() === null && loaded.value.trial === null) await this.#beginTrial(loaded.value)
+    // Without a vendor's key nothing is on trial: its days must not pass unseen.
+    const isOnTrial = this.#options.vendorKey !== null && this.#token() === null
+    if (isOnTrial && loaded.value.trial === null) await this.#beginTrial(loaded.value)
     this.#settle()
   }
 
