@@ -1,4 +1,5 @@
-// The health of members for the API: this node's probes and the outside monitors in one word.
+// The health of members for the API: this node's probes, its peers' and the outside monitors' in
+// one word.
 import { unprobed } from '#api/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/member-health.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -111,8 +111,8 @@ const needsOfFilter: Readonly<Record<string, readonly Need[]>> = Object.freeze({
   ],
 })
 
-/** Filters that leave fewer members than they are given. */
-const dropping: readonly string[] = ['geo-ip', 'map-file', 'asn', 'sticky', 'sticky-weighted']
+/** Filters that leave fewer members than they are given; the others reorder, geo-ip often too. */
+const dropping: readonly string[] = ['geo-ip', 'sticky', 'sticky-weighted']
 
 interface NeedyStep {
   readonly needs: readonly Need[]

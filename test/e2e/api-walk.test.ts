@@ -1,30 +1,55 @@
-// The walk through the API that docs/operations/access.md offers, on a node that is new.
+// What README.md and docs/operations offer to try the API with, each on a node that is new.
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { routes } from '#api/routes.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const run = promisify(execFile)
-const script = join(import.meta.dirname, '../../docs/operations/api-walk.sh')
+const root = join(import.meta.dirname, '../..')
+const script = join(root, 'docs/operations/api-walk.sh')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const apiKey = 'ab'.repeat(32)
 const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
+/** Twenty seconds on a machine at rest. */
+const patienceMs = 180_000
 
 /** What the walk leaves out: pages, a vendor, a provider, a WebSocket, and what changes by time. */
 const leftOut = /metrics|openapi|docs|oidc|\/ws$|POST .*license|signal|maintenance-windows|rollouts/
 
-test('the walk goes through every route, and each change is a verified commit', async () => {
-  const home = tempDir('walk')
+let home: string
+let daemon: DaemonProcess
+beforeEach(async () => {
+  home = tempDir('walk')
   const settings = join(home, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(
     settings,
     JSON.stringify({ dataDir: './data', dns, api: { enabled: true, port: 0 } }),
   )
-  const daemon = await start('serve', '--settings', settings)
+  daemon = await start('serve', '--settings', settings)
+})
+
+test('the short form in README.md leads to an answer and a verified commit', async () => {
+  const [, section = ''] = readme.split('## Or by the API\n')
+  const [, commands = ''] = /^( {4}api=.*\n(?: {4}.*\n|\n(?= {4}))*)/m.exec(section) ?? []
+  const script = commands
+    .replaceAll(/^ {4}/gm, '')
+    .replace('http://127.0.0.1:8080', `http://127.0.0.1:${daemon.apiPort}`)
+    .replace('-p 5353', `-p ${daemon.dnsPort}`)
+    .replace(/^dig /m, ': ')
+  const { stdout } = await run('bash', ['-ec', script], { cwd: home })
+  expect(await daemon.answers('shop.example.com. A')).toEqual([
+    'shop.example.com. 60 IN A 192.0.2.10',
+  ])
+  expect(stdout).toContain('Good "git" signature for node@gslbd')
+}, patienceMs)
+
+test('the walk goes through every route, and each change is a verified commit', async () => {
   const url = `http://127.0.0.1:${daemon.apiPort}`
   const env = { PATH: process.env['PATH'], GSLB_URL: url, GSLB_API_KEY: apiKey }
   const { stdout } = await run('bash', [script], { env })
@@ -50,4 +75,4 @@ test('the walk goes through every route, and each change is a verified commit', 
   const commits = log.stdout.trim().split('\n')
   expect(commits.length).toBeGreaterThan(10)
   expect(commits.filter((commit) => !commit.startsWith('G user:'))).toEqual([])
-}, 120_000)
+}, patienceMs)
