@@ -4,7 +4,7 @@ import { Feed } from '#api/feed/feed.ts'
 import { FeedTokens } from '#api/feed/tokens.ts'
 import type { MemberHealthView } from '#api/member-health.ts'
 import type { NodeFacts } from '#api/node-facts.ts'
-import { statsOf } from '#api/resources/dashboard.ts'
+import { statsByTenant } from '#api/resources/dashboard.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -35,10 +35,7 @@ export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
   const feed = new Feed({
     config,
     memberHealth,
-    stats: (tenant) => {
-      const caller = { tenant: tenant ?? '', isSystemAdmin: tenant === null }
-      return statsOf({ caller, ports: { config, memberHealth, node } })
-    },
+    stats: () => statsByTenant({ config, memberHealth, node }),
     clientsMax,
     clock: systemClock,
     after: systemAfter,

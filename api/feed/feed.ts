@@ -19,11 +19,13 @@ import { healthMessages, snapshotMessages } from './snapshot.ts'
 import { Standing } from './standing.ts'
 import type { AskStanding } from './standing.ts'
 
+export type StatsByTenant = (tenant: string | null) => object
+
 export interface FeedParts {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
-  /** The dashboard's numbers of a tenant; null: of all. */
-  readonly stats: (tenant: string | null) => object
+  /** Counts the dashboard's numbers once, to be asked for each tenant; null: for all. */
+  readonly stats: () => StatsByTenant
   /** 0: the feed is off. */
   readonly clientsMax: number
   readonly clock: Clock
@@ -31,6 +33,13 @@ export interface FeedParts {
   readonly defer: (fn: () => void) => void
   readonly log: Log
   readonly sizes?: EventLogSizes
+}
+
+interface CountedStats {
+  readonly atMs: number
+  readonly of: StatsByTenant
+  /** By tenant; null: of all. */
+  readonly messages: Map<string | null, Buffer>
 }
 
 export interface Arrival {
@@ -49,9 +58,8 @@ export class Feed {
   #isListening = false
   #isClosing = false
   #callOffTick: (() => void) | null = null
-  #statsAtMs = 0
-  /** By tenant, of this period; null: of all. */
-  readonly #stats = new Map<string | null, Buffer>()
+  /** Of this period; null: nobody wanted them yet. */
+  #stats: CountedStats | null = null
   #allGone: (() => void) | null = null
 
   constructor(parts: FeedParts) {
@@ -185,20 +193,19 @@ export class Feed {
     )
   }
 
-  /** To each client now and then, and soon to a new one; counted once for all that see the same. */
+  /** To each client now and then, and soon to a new one; counted once a period for everybody. */
   #tellStats(): void {
-    const { clock, stats } = this.#parts
-    const nowMs = clock.monotonicMs()
-    const isDue = nowMs - this.#statsAtMs >= feedLimits.statsMs
-    if (isDue) {
-      this.#statsAtMs = nowMs
-      this.#stats.clear()
+    const nowMs = this.#parts.clock.monotonicMs()
+    let stats = this.#stats
+    const isDue = stats === null || nowMs - stats.atMs >= feedLimits.statsMs
+    if (stats === null || isDue) {
+      stats = this.#stats = { atMs: nowMs, of: this.#parts.stats(), messages: new Map() }
     }
     for (const client of this.#clients.keys()) {
       if (!isDue && client.hasStats) continue
       const { tenant } = client
-      const message = this.#stats.get(tenant) ?? messageOf('stats_update', stats(tenant))
-      this.#stats.set(tenant, message)
+      const message = stats.messages.get(tenant) ?? messageOf('stats_update', stats.of(tenant))
+      stats.messages.set(tenant, message)
       client.offerStats(message)
     }
   }

@@ -1,10 +1,13 @@
 // The numbers of the dashboard (document A, "Dashboard stats"), of what a caller may see.
 import { Type } from 'typebox'
 import { partsIn } from '#gitops/config-entry.ts'
+import type { ConfigEntry } from '#gitops/config-entry.ts'
 import { listObjects } from '../config-reads.ts'
 import { isReachable } from '../member-health.ts'
 import type { Viewer } from '../caller.ts'
 import type { ApiPorts } from '../ports.ts'
+import type { MemberHealthView } from '../member-health.ts'
+import type { NodeFacts } from '../node-facts.ts'
 import { healthOf } from './health-status.ts'
 
 export const DashboardStats = Type.Object(
@@ -21,28 +24,69 @@ export const DashboardStats = Type.Object(
   { title: 'DashboardStats' },
 )
 
+type StatsPorts = Pick<ApiPorts, 'config' | 'memberHealth' | 'node'>
+
 export interface StatsContext {
   readonly caller: Viewer
-  readonly ports: Pick<ApiPorts, 'config' | 'memberHealth' | 'node'>
+  readonly ports: StatsPorts
 }
 
 export function statsOf(context: StatsContext) {
   const { memberHealth, node } = context.ports
-  const pools = listObjects(context, 'Pool')
-  let [totalMembers, healthyMembers, totalGeoRules] = [0, 0, 0]
-  for (const pool of pools) {
-    totalGeoRules += pool.object.spec.geoRules.length
-    for (const member of partsIn('Member', pool)) {
-      totalMembers++
-      if (isReachable(healthOf(memberHealth, member))) healthyMembers++
-    }
+  const counts = noCounts()
+  for (const pool of listObjects(context, 'Pool')) addPool(counts, pool, memberHealth)
+  counts.totalServices = listObjects(context, 'Service').length
+  return showStats(counts, node)
+}
+
+/** Of every tenant, in one pass; null: of all tenants. */
+export function statsByTenant({ config, memberHealth, node }: StatsPorts) {
+  const snapshot = config.snapshot()
+  const perTenant = new Map<string, Counts>()
+  const countsOf = (tenant: string): Counts => {
+    const counts = perTenant.get(tenant) ?? noCounts()
+    perTenant.set(tenant, counts)
+    return counts
   }
+  for (const pool of snapshot.list('Pool')) addPool(countsOf(pool.tenant), pool, memberHealth)
+  for (const { tenant } of snapshot.list('Service')) countsOf(tenant).totalServices++
+  const all = noCounts()
+  for (const counts of perTenant.values()) for (const key of countKeys) all[key] += counts[key]
+  return (tenant: string | null) =>
+    showStats(tenant === null ? all : (perTenant.get(tenant) ?? noCounts()), node)
+}
+
+const countKeys = [
+  'totalPools',
+  'totalMembers',
+  'healthyMembers',
+  'totalServices',
+  'totalGeoRules',
+] as const
+
+type Counts = Record<(typeof countKeys)[number], number>
+
+function noCounts(): Counts {
+  return { totalPools: 0, totalMembers: 0, healthyMembers: 0, totalServices: 0, totalGeoRules: 0 }
+}
+
+function addPool(counts: Counts, pool: ConfigEntry<'Pool'>, memberHealth: MemberHealthView): void {
+  counts.totalPools++
+  counts.totalGeoRules += pool.object.spec.geoRules.length
+  for (const member of partsIn('Member', pool)) {
+    counts.totalMembers++
+    if (isReachable(healthOf(memberHealth, member))) counts.healthyMembers++
+  }
+}
+
+function showStats(counts: Counts, node: NodeFacts) {
+  const { totalPools, totalMembers, healthyMembers, totalServices, totalGeoRules } = counts
   return {
-    totalPools: pools.length,
+    totalPools,
     totalMembers,
     healthyMembers,
     unhealthyMembers: totalMembers - healthyMembers,
-    totalServices: listObjects(context, 'Service').length,
+    totalServices,
     totalGeoRules,
     uptimeSeconds: Math.floor(node.uptimeSeconds()),
     webSocketClients: node.webSocketClients(),

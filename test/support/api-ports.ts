@@ -86,7 +86,7 @@ function feedOf({ config, memberHealth, clock }: Partial<ApiPorts>): Feed {
   return new Feed({
     config: config ?? notBrought('config'),
     memberHealth: memberHealth ?? unprobedMembers,
-    stats: () => ({}),
+    stats: () => () => ({}),
     clientsMax: 10,
     clock: clock ?? systemClock,
     after: systemAfter,

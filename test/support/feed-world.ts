@@ -93,6 +93,8 @@ export class FeedWorld {
   readonly #healthHandlers = new Set<(uids: readonly string[]) => void>()
   readonly #roles = new Map<string, { tenantId: string; role: string }>()
   readonly tenantOfKey = new Map(['acme', 'zenith'].map((id) => [tokenHash(keyOf(id)), id]))
+  /** How often the statistics were. */
+  statsCounted = 0
   #port = 0
 
   constructor({ clientsMax = 10, sizes, ports = {} }: FeedWorldOptions = {}) {
@@ -106,7 +108,10 @@ export class FeedWorld {
     }
     const config = this.commits.view
     const { clock, after } = this.time
-    const stats = (tenant: string | null) => ({ totalPools: 1, tenant })
+    const stats = () => {
+      this.statsCounted++
+      return (tenant: string | null) => ({ totalPools: 1, tenant })
+    }
     this.feed = new Feed({
       ...{ config, memberHealth, stats, clientsMax, clock, after, defer: setImmediate },
       log: silentLog,

@@ -181,6 +181,10 @@ describe('the messages', () => {
     expect(ofType(ours, 'stats_update')[0]).toEqual({ totalPools: 1, tenant: 'acme' })
     await all.until('statistics', has('stats_update'))
     expect(ofType(all, 'stats_update')[0]).toEqual({ totalPools: 1, tenant: null })
+    // Once a period, however many see something else.
+    const periods = Math.ceil(world.time.clock.monotonicMs() / feedLimits.statsMs)
+    expect(world.statsCounted).toBeGreaterThanOrEqual(2)
+    expect(world.statsCounted).toBeLessThanOrEqual(periods)
   })
 
   test('of another tenant reach nobody else', async () => {
