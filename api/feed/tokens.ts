@@ -46,7 +46,10 @@ export class FeedTokens {
     return claims?.mark ?? null
   }
 
-  /** Uses it up. Errors: null, the token is worth nothing; or the store that knows the used ones is away. */
+  /**
+   * Uses it up. Errors: null, the token is worth nothing; or the store that knows the used ones is
+   * away.
+   */
   async redeem(token: string): Promise<Result<CredentialMark, StoreFailure | null>> {
     const nowMs = this.#clock.nowMs()
     const claims = await this.#claimsOf(token, nowMs)
