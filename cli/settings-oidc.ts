@@ -67,6 +67,12 @@ export const oidc = section('Single sign-on. [More](../operations/access.md#sing
     'x-expected': 'a list of domains, such as [example.com]',
     description: 'Domains of e-mail addresses that are let in. Empty: all.',
   }),
+  trustEmail: boolean({
+    default: false,
+    description:
+      'Whether an address counts as verified when the provider sends no `email_verified`. Only ' +
+      'for a provider where nobody can set an address that is not theirs.',
+  }),
 })
 
 /** The section, complete. */
@@ -82,6 +88,7 @@ export interface OidcSection {
   readonly roleMapping: Readonly<Record<string, BuiltInRole>>
   readonly defaultRole: BuiltInRole
   readonly allowedDomains: readonly string[]
+  readonly trustEmail: boolean
 }
 
 const required = ['discoveryUrl', 'clientId', 'clientSecret', 'redirectUri'] as const

@@ -16,11 +16,15 @@ export interface OidcPolicy {
   readonly defaultRole: BuiltInRole
   /** Empty: all are. */
   readonly allowedDomains: readonly string[]
+  /** An address that the provider says nothing about is verified. */
+  readonly trustEmail: boolean
 }
 
 export interface OidcPerson {
   readonly email: string
-  /** The provider says that the address is theirs; false: it says nothing about it. */
+  /** Issuer, space and subject (OpenID Connect Core section 5.7): what never changes. */
+  readonly identity: string
+  /** The address is theirs; false: the provider says nothing about it, and is not trusted. */
   readonly isVerified: boolean
   /** Empty: there is none that fits. */
   readonly displayName: string
@@ -29,7 +33,10 @@ export interface OidcPerson {
 
 /** Errors: a sentence for the person, who is not let in. */
 export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson, string> {
-  const { email, email_verified: verified, name } = claims
+  const { iss, sub, email, email_verified: verified, name } = claims
+  if (!isText(iss, issuerForm) || !isText(sub, subjectForm)) {
+    return err('the identity provider gives no subject of at most 255 characters on one line')
+  }
   if (typeof email !== 'string' || !Value.Check(Email, email)) {
     return err('the identity provider gives no e-mail address; it needs the scope "email"')
   }
@@ -37,16 +44,32 @@ export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson,
   if (verified === false || verified === 'false') {
     return err('the identity provider has not verified the e-mail address of this account')
   }
-  const { allowedDomains } = policy
+  const { allowedDomains, trustEmail } = policy
+  const isVerified = verified === true || verified === 'true' || trustEmail
+  if (allowedDomains.length > 0 && !isVerified) return err(notKnownVerified)
   if (allowedDomains.length > 0 && !allowedDomains.map(domainKey).includes(domainOf(email))) {
     return err('e-mail addresses of this domain are not allowed here')
   }
   return ok({
     email,
-    isVerified: verified === true || verified === 'true',
+    identity: `${iss} ${sub}`,
+    isVerified,
     displayName: typeof name === 'string' && Value.Check(DisplayName, name) ? name : '',
     role: roleOf(claims, policy),
   })
+}
+
+export const notKnownVerified =
+  'the identity provider does not say that the e-mail address is verified; it must send ' +
+  'email_verified, or the setting auth.oidc.trustEmail must trust it'
+
+/** An address, and so without a space. */
+const issuerForm = /^\S{1,2000}$/
+/** OpenID Connect Core section 2 says how long it may be. */
+const subjectForm = /^[^\p{Cc}\p{Cs}]{1,255}$/u
+
+function isText(value: unknown, form: RegExp): value is string {
+  return typeof value === 'string' && form.test(value)
 }
 
 function domainOf(email: string): string {

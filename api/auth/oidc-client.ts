@@ -46,7 +46,7 @@ export interface OidcClient {
   readonly policy: OidcPolicy
   /** @returns where to send the browser, and what to keep for its return */
   readonly begin: () => Promise<Result<OidcBeginning, OidcFault>>
-  /** @returns what userinfo says */
+  /** @returns what userinfo says, with `iss` and `sub` of the ID token */
   readonly finish: (answer: OidcAnswer, login: OidcLogin) => Promise<Result<Claims, OidcFault>>
 }
 
@@ -119,8 +119,9 @@ async function exchange(
     pkceCodeVerifier: verifier,
     idTokenExpected: true,
   })
-  const subject = tokens.claims()?.sub ?? ''
-  return oidc.fetchUserInfo(configuration, tokens.access_token, subject)
+  const { iss, sub } = tokens.claims() ?? { iss: '', sub: '' }
+  const userinfo = await oidc.fetchUserInfo(configuration, tokens.access_token, sub)
+  return { ...userinfo, iss, sub }
 }
 
 /** For one login: what is cached with it, the provider's keys above all, goes with it. */

@@ -13,7 +13,7 @@ import { storeFailed } from '../store-reply.ts'
 import { loginTokenOf, setLoginCookie, setSessionCookie } from './credentials.ts'
 import { openSession, tooMany } from './login.ts'
 import { countBeginning } from './login-limits.ts'
-import { personOf } from './oidc-claims.ts'
+import { notKnownVerified, personOf } from './oidc-claims.ts'
 import type { OidcPerson } from './oidc-claims.ts'
 import type { OidcAnswer, OidcLogin } from './oidc-client.ts'
 import type { OidcFault } from './oidc-faults.ts'
@@ -106,7 +106,8 @@ async function accountOf(ports: ApiPorts, person: OidcPerson): Promise<User | Re
 
 const busy = 'the account is being changed; log in again'
 
-function createAccount({ users, clock }: ApiPorts, { email, displayName, role }: OidcPerson) {
+function createAccount({ users, clock }: ApiPorts, person: OidcPerson) {
+  const { email, displayName, role, identity } = person
   const nowMs = clock.nowMs()
   return users.create({
     id: uuidV7(nowMs),
@@ -116,21 +117,24 @@ function createAccount({ users, clock }: ApiPorts, { email, displayName, role }:
     tenantId: defaultTenant,
     authProvider: 'oidc',
     passwordHash: null,
+    oidcIdentity: identity,
     createdAtMs: nowMs,
   })
 }
 
+const isAnothers =
+  'the account with this e-mail address belongs to another identity at the provider; ask an ' +
+  'administrator to delete the account if that one is gone'
+
 async function admitted(ports: ApiPorts, user: User, person: OidcPerson): Promise<User | Reply> {
-  if (user.authProvider === 'password' && !person.isVerified) {
-    return refused(
-      403,
-      'an account with a password has this e-mail address, and the identity provider does not ' +
-        'say that the address is verified; log in with the password',
-    )
-  }
+  // The address opens an account once; after that the account is its identity's.
+  if (user.oidcIdentity === null && !person.isVerified) return refused(403, notKnownVerified)
   if (user.totp?.active === true) {
     return refused(403, 'this account needs a TOTP code: log in with its password and the code')
   }
+  const claimed = await ports.users.claimForOidc(user.id, person.identity)
+  if (!claimed.ok) return storeFailed(claimed.error)
+  if (!claimed.value) return refused(403, isAnothers)
   if (user.role === person.role) return user
   const change = { role: person.role, updatedAtMs: ports.clock.nowMs() }
   const saved = await ports.users.update('every-tenant', user.id, change)

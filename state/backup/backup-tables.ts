@@ -26,7 +26,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   row('users', {
     ...{ id: true, email: true, email_key: true, display_name: true, role: true, tenant_id: true },
     ...{ auth_provider: true, password_hash: true, totp_ciphertext: true, totp_active: true },
-    ...{ totp_last_step: true, created_at_ms: true, updated_at_ms: true },
+    ...{ totp_last_step: true, oidc_identity: true, created_at_ms: true, updated_at_ms: true },
   }),
   row('tenant_keys', { tenant_id: true, key_hash: true, created_at_ms: true }),
   row('usage_hours', { tenant_id: true, period: true, dns_queries: true, api_calls: true }),

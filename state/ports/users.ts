@@ -26,6 +26,8 @@ export interface User {
   readonly passwordHash: string | null
   /** null: none was ever set up, or it was cleared. */
   readonly totp: TotpState | null
+  /** Issuer, space and subject; null: nobody has entered it through the provider. */
+  readonly oidcIdentity: string | null
   /** Unix epoch. */
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -39,6 +41,8 @@ export interface NewUser {
   readonly tenantId: string
   readonly authProvider: AuthProvider
   readonly passwordHash: string | null
+  /** Absent: null. */
+  readonly oidcIdentity?: string
   readonly createdAtMs: number
 }
 
@@ -71,6 +75,8 @@ export interface Users {
   readonly hasAny: () => StoreCall<boolean>
   /** @returns false: the step or a later one was used already; of two at once one gets true */
   readonly useTotpStep: (id: string, step: number) => StoreCall<boolean>
+  /** @returns whether the account is that identity's now; of two at once one gets true */
+  readonly claimForOidc: (id: string, oidcIdentity: string) => StoreCall<boolean>
   /** Ciphertexts of active secrets, for the check of the key at start; at most `limit`. */
   readonly totpCiphertexts: (limit: number) => StoreCall<readonly string[]>
 }

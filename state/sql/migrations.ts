@@ -2,8 +2,9 @@
 import type { Migration } from './migration.ts'
 import { accounts } from './migrations/0001-accounts.ts'
 import { records } from './migrations/0002-records.ts'
+import { identities } from './migrations/0003-identities.ts'
 
-export const migrations: readonly Migration[] = Object.freeze([accounts, records])
+export const migrations: readonly Migration[] = Object.freeze([accounts, records, identities])
 
 /** The schema that this program writes. */
 export const schemaVersion = migrations.length

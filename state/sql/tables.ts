@@ -13,6 +13,7 @@ export interface UsersTable {
   readonly totp_ciphertext: string | null
   readonly totp_active: boolean
   readonly totp_last_step: number | null
+  readonly oidc_identity: string | null
   readonly created_at_ms: number
   readonly updated_at_ms: number
 }

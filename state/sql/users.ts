@@ -107,6 +107,18 @@ class SqlUsers implements Users {
       return (await query.executeTakeFirst()).numUpdatedRows > 0n
     })
 
+  readonly claimForOidc = (id: string, oidcIdentity: string): StoreCall<boolean> =>
+    this.#database.repeatable(async (db) => {
+      const query = db
+        .updateTable('users')
+        .set({ oidc_identity: oidcIdentity })
+        .where('id', '=', id)
+        .where((from) =>
+          from.or([from('oidc_identity', 'is', null), from('oidc_identity', '=', oidcIdentity)]),
+        )
+      return (await query.executeTakeFirst()).numUpdatedRows > 0n
+    })
+
   readonly totpCiphertexts = (limit: number): StoreCall<readonly string[]> =>
     this.#database.repeatable(async (db) => {
       const rows = await db
@@ -135,6 +147,7 @@ async function insert(db: Db, user: NewUser): Promise<User | undefined> {
       auth_provider: user.authProvider,
       password_hash: user.passwordHash,
       totp_active: false,
+      oidc_identity: user.oidcIdentity ?? null,
       created_at_ms: user.createdAtMs,
       updated_at_ms: user.createdAtMs,
     })
@@ -179,6 +192,7 @@ function userOf(row: Selectable<UsersTable>): User {
       secretCiphertext === null
         ? null
         : { secretCiphertext, active: row.totp_active, lastUsedStep: row.totp_last_step },
+    oidcIdentity: row.oidc_identity,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
   }

@@ -13,6 +13,7 @@ export async function fill(state: PersistentState): Promise<void> {
     await valueOf(settings.set(text, { text, list: [i, null, 1.5] }, i))
   }
   await valueOf(users.update('every-tenant', 'u0', { totp, updatedAtMs: 2_000 }))
+  await valueOf(users.claimForOidc('u0', 'https://idp.test ann'))
   await valueOf(roles.ensureSystem([{ name: 'viewer', permissions: ['pool:read'] }], 1_000))
   const role = { id: 'r1', name: 'own', tenantId: 'acme', permissions: [], createdAtMs: 1 }
   await valueOf(roles.create(role))

@@ -81,6 +81,7 @@ const plain = (issuer: string): OidcSettings => ({
   roleMapping: {},
   defaultRole: 'viewer',
   allowedDomains: [],
+  trustEmail: false,
 })
 
 export const sessionOf = ({ browser }: Scene): string | undefined =>

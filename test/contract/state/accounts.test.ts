@@ -91,6 +91,23 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
       expect(await valueOf(users.useTotpStep('nobody', 6))).toBe(false)
     })
 
+    test('an account is the first identity that claims it, also for two at once', async () => {
+      const { users } = state()
+      expect(await valueOf(users.create(newUser('u1')))).toMatchObject({ oidcIdentity: null })
+      const both = await Promise.all([
+        valueOf(users.claimForOidc('u1', 'https://idp.test a')),
+        valueOf(users.claimForOidc('u1', 'https://idp.test b')),
+      ])
+      expect(both.toSorted()).toEqual([false, true])
+      const claimed = (await valueOf(users.find('every-tenant', 'u1')))?.oidcIdentity ?? ''
+      expect(await valueOf(users.claimForOidc('u1', claimed))).toBe(true)
+      expect(await valueOf(users.claimForOidc('u1', 'https://idp.test c'))).toBe(false)
+      expect(await valueOf(users.claimForOidc('nobody', claimed))).toBe(false)
+      const oidcIdentity = 'https://idp.test d'
+      const made = await valueOf(users.create(newUser('u2', { oidcIdentity })))
+      expect(made).toMatchObject({ oidcIdentity })
+    })
+
     test.each(hostileTexts)('text is text, whatever is in it: %j', async (text) => {
       const { users } = state()
       const user = newUser('u1', { displayName: text, role: text, tenantId: text })

@@ -14,7 +14,9 @@ const policy: OidcPolicy = {
   roleMapping,
   defaultRole: 'viewer',
   allowedDomains: [],
+  trustEmail: false,
 }
+const ann = { iss: 'https://idp.test', sub: 'ann', email: 'ann@example.com' }
 
 describe('the role', () => {
   const rows: readonly [string, string, Claims, string][] = [
@@ -69,7 +71,8 @@ describe('the domain of an address', () => {
     ['ann@example.com', [], true],
   ]
   test.each(rows)('%s with %j: %s', (email, allowedDomains, isAllowed) => {
-    expect(personOf({ email }, { ...policy, allowedDomains }).ok).toBe(isAllowed)
+    const claims = { ...ann, email, email_verified: true }
+    expect(personOf(claims, { ...policy, allowedDomains }).ok).toBe(isAllowed)
   })
 })
 
@@ -81,6 +84,11 @@ describe('the person', () => {
     ['is not verified for any other value', { email_verified: 1 }, { isVerified: false }],
     ['is refused as not verified', { email_verified: false }, false],
     ['is refused as not verified in a text', { email_verified: 'false' }, false],
+    ['is an issuer and a subject', {}, { identity: 'https://idp.test ann' }],
+    ['is refused without a subject', { sub: '' }, false],
+    ['is refused with a subject that is too long', { sub: 'x'.repeat(256) }, false],
+    ['is refused with a subject of two lines', { sub: 'a\nb' }, false],
+    ['is refused with an issuer that has a space', { iss: 'https://idp.test x' }, false],
     ['has the name', { name: 'Ann Example' }, { displayName: 'Ann Example' }],
     ['has no name of several lines', { name: 'Ann\nAdmin' }, { displayName: '' }],
     ['has no name that is too long', { name: 'x'.repeat(201) }, { displayName: '' }],
@@ -89,8 +97,32 @@ describe('the person', () => {
     ['is refused with two addresses', { email: ['ann@example.com'] }, false],
   ]
   test.each(rows)('%s', (_what, claims, expected) => {
-    const person = personOf({ email: 'ann@example.com', ...claims }, policy)
+    const person = personOf({ ...ann, ...claims }, policy)
     if (expected === false) expect(person.ok).toBe(false)
     else expect(person).toMatchObject({ ok: true, value: expected })
+  })
+})
+
+describe('an address that the provider says nothing about', () => {
+  const rows: readonly [string, Partial<OidcPolicy>, object, boolean | undefined][] = [
+    ['is not known to be verified', {}, {}, false],
+    ['is in no allowed domain', { allowedDomains: ['example.com'] }, {}, undefined],
+    ['is verified where it is trusted', { trustEmail: true }, {}, true],
+    [
+      'is in its domain where it is trusted',
+      { trustEmail: true, allowedDomains: ['example.com'] },
+      {},
+      true,
+    ],
+    [
+      'is refused where it is trusted, but called unverified',
+      { trustEmail: true },
+      { email_verified: false },
+      undefined,
+    ],
+  ]
+  test.each(rows)('%s', (_what, settings, claims, isVerified) => {
+    const person = personOf({ ...ann, ...claims }, { ...policy, ...settings })
+    expect(person.ok ? person.value.isVerified : undefined).toBe(isVerified)
   })
 })

@@ -166,12 +166,62 @@ describe('an account with a password and the same address', () => {
   })
 })
 
+describe('an account that somebody entered through the provider', () => {
+  const eve = { ...ann, sub: 'eve' }
+
+  test.each([
+    ['verified', {}, {}],
+    ['trusted', { email_verified: undefined }, { trustEmail: true }],
+  ])('is not entered by another identity with its address, %s', async (_what, claims, settings) => {
+    const scene = await open(settings)
+    await scene.logIn()
+    const first = await whoIs(scene)
+    provider().person = { ...eve, ...claims }
+    const other = { ...scene, browser: openBrowser(scene.hosts) }
+    const last = await other.browser.follow(start)
+    expect([last.status, errorOf(last)]).toEqual([403, expect.stringMatching(/another identity/)])
+    expect(sessionOf(other)).toBeUndefined()
+    expect(await whoIs(scene)).toEqual(first)
+  })
+
+  test('is entered by its own again, also when the address is no longer verified', async () => {
+    const scene = await open()
+    await scene.logIn()
+    const { id } = (await whoIs(scene)) as { id: string }
+    provider().person = { ...ann, email_verified: undefined }
+    const again = { ...scene, browser: openBrowser(scene.hosts) }
+    await again.browser.follow(start)
+    expect(await whoIs(again)).toMatchObject({ id })
+  })
+
+  test('before identities were kept needs a verified address once', async () => {
+    const parts = { email: ann.email, authProvider: 'oidc', passwordHash: null } as const
+    await valueOf(state().users.create(newUser('u1', parts)))
+    provider().person = { ...eve, email_verified: undefined }
+    const scene = await open()
+    const last = await scene.logIn()
+    expect([last.status, errorOf(last)]).toEqual([403, expect.stringMatching(/verified/)])
+    provider().person = ann
+    const own = { ...scene, browser: openBrowser(scene.hosts) }
+    await own.browser.follow(start)
+    expect(await whoIs(own)).toMatchObject({ id: 'u1' })
+    const found = await valueOf(state().users.find('every-tenant', 'u1'))
+    expect(found?.oidcIdentity).toBe(`${provider().issuer} ann`)
+  })
+})
+
 describe('somebody who is not let in', () => {
   const rows: readonly [string, object, Partial<OidcSettings>, RegExp][] = [
     ['an address that is not verified', { email_verified: false }, {}, /has not verified/],
     ['no address', { email: undefined }, {}, /no e-mail address/],
     ['an address that is none', { email: 'ann' }, {}, /no e-mail address/],
     ['another domain', {}, { allowedDomains: ['example.org'] }, /domain are not allowed/],
+    [
+      'an allowed domain in an address that nobody verified',
+      { email_verified: undefined },
+      { allowedDomains: ['example.com'] },
+      /does not say that the e-mail address is verified/,
+    ],
     ['a domain below one', {}, { allowedDomains: ['com'] }, /domain are not allowed/],
   ]
   test.each(rows)('has %s: 403, and no account', async (_what, claims, settings, sentence) => {

@@ -43,6 +43,7 @@ describe('auth.oidc', () => {
       ...more,
       scopes: ['openid', 'profile', 'email'],
       defaultRole: 'viewer',
+      trustEmail: false,
     })
   })
 
@@ -55,6 +56,7 @@ describe('auth.oidc', () => {
       roleMapping: {},
       defaultRole: 'viewer',
       allowedDomains: [],
+      trustEmail: false,
     })
   })
 

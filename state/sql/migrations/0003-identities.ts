@@ -1,0 +1,8 @@
+// Schema 3: which identity at the provider an account belongs to.
+import type { Migration } from '../migration.ts'
+
+export const identities: Migration = {
+  version: 3,
+  name: 'identities',
+  statements: ['alter table users add column oidc_identity text'],
+}
