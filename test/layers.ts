@@ -181,7 +181,6 @@ export const hot: readonly string[] = [
 export const entries: readonly string[] = ['cli/main.ts', 'bin/build.ts']
 
 /** Complete and tested before the part of the product that calls them; each says which one. */
-export const awaited: readonly string[] = [
-]
+export const awaited: readonly string[] = []
 
 export const sizes = { fileLinesMax: 400, functionLinesMax: 70, columnsMax: 100 } as const

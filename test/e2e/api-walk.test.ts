@@ -34,45 +34,53 @@ beforeEach(async () => {
   daemon = await start('serve', '--settings', settings)
 })
 
-test('the short form in README.md leads to an answer and a verified commit', async () => {
-  const [, section = ''] = readme.split('## Or by the API\n')
-  const [, commands = ''] = /^( {4}api=.*\n(?: {4}.*\n|\n(?= {4}))*)/m.exec(section) ?? []
-  const script = commands
-    .replaceAll(/^ {4}/gm, '')
-    .replace('http://127.0.0.1:8080', `http://127.0.0.1:${daemon.apiPort}`)
-    .replace('-p 5353', `-p ${daemon.dnsPort}`)
-    .replace(/^dig /m, ': ')
-  const { stdout } = await run('bash', ['-ec', script], { cwd: home })
-  expect(await daemon.answers('shop.example.com. A')).toEqual([
-    'shop.example.com. 60 IN A 192.0.2.10',
-  ])
-  expect(stdout).toContain('Good "git" signature for node@gslbd')
-}, patienceMs)
+test(
+  'the short form in README.md leads to an answer and a verified commit',
+  async () => {
+    const [, section = ''] = readme.split('## Or by the API\n')
+    const [, commands = ''] = /^( {4}api=.*\n(?: {4}.*\n|\n(?= {4}))*)/m.exec(section) ?? []
+    const script = commands
+      .replaceAll(/^ {4}/gm, '')
+      .replace('http://127.0.0.1:8080', `http://127.0.0.1:${daemon.apiPort}`)
+      .replace('-p 5353', `-p ${daemon.dnsPort}`)
+      .replace(/^dig /m, ': ')
+    const { stdout } = await run('bash', ['-ec', script], { cwd: home })
+    expect(await daemon.answers('shop.example.com. A')).toEqual([
+      'shop.example.com. 60 IN A 192.0.2.10',
+    ])
+    expect(stdout).toContain('Good "git" signature for node@gslbd')
+  },
+  patienceMs,
+)
 
-test('the walk goes through every route, and each change is a verified commit', async () => {
-  const url = `http://127.0.0.1:${daemon.apiPort}`
-  const env = { PATH: process.env['PATH'], GSLB_URL: url, GSLB_API_KEY: apiKey }
-  const { stdout } = await run('bash', [script], { env })
+test(
+  'the walk goes through every route, and each change is a verified commit',
+  async () => {
+    const url = `http://127.0.0.1:${daemon.apiPort}`
+    const env = { PATH: process.env['PATH'], GSLB_URL: url, GSLB_API_KEY: apiKey }
+    const { stdout } = await run('bash', [script], { env })
 
-  const walked = stdout.trim().split('\n')
-  const patternOf = (path: string) => new RegExp(`^/${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-  const missed = routes
-    .map(({ method, path }) => ({ method, path: path.replace('/api/v1/', '') }))
-    .filter(({ method, path }) => !leftOut.test(`${method} /${path}`))
-    .filter(({ method, path }) => {
-      const isIt = (line: string): boolean => {
-        const [, by, to = ''] = line.split(' ')
-        return by === method && patternOf(path).test(to)
-      }
-      return !walked.some(isIt)
-    })
-  expect(missed).toEqual([])
+    const walked = stdout.trim().split('\n')
+    const patternOf = (path: string) => new RegExp(`^/${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+    const missed = routes
+      .map(({ method, path }) => ({ method, path: path.replace('/api/v1/', '') }))
+      .filter(({ method, path }) => !leftOut.test(`${method} /${path}`))
+      .filter(({ method, path }) => {
+        const isIt = (line: string): boolean => {
+          const [, by, to = ''] = line.split(' ')
+          return by === method && patternOf(path).test(to)
+        }
+        return !walked.some(isIt)
+      })
+    expect(missed).toEqual([])
 
-  const data = join(home, 'data')
-  const trust = `gpg.ssh.allowedSignersFile=${join(data, 'allowed_signers')}`
-  const gitdir = join(data, 'config.git')
-  const log = await run('git', ['-C', gitdir, '-c', trust, 'log', '--format=%G? %an', 'main'])
-  const commits = log.stdout.trim().split('\n')
-  expect(commits.length).toBeGreaterThan(10)
-  expect(commits.filter((commit) => !commit.startsWith('G user:'))).toEqual([])
-}, patienceMs)
+    const data = join(home, 'data')
+    const trust = `gpg.ssh.allowedSignersFile=${join(data, 'allowed_signers')}`
+    const gitdir = join(data, 'config.git')
+    const log = await run('git', ['-C', gitdir, '-c', trust, 'log', '--format=%G? %an', 'main'])
+    const commits = log.stdout.trim().split('\n')
+    expect(commits.length).toBeGreaterThan(10)
+    expect(commits.filter((commit) => !commit.startsWith('G user:'))).toEqual([])
+  },
+  patienceMs,
+)
