@@ -72,7 +72,8 @@ describe('this repository', () => {
       const row = settingRows.find((candidate) => candidate.key === key)
       expect(row, `setting ${key}`).toBeDefined()
       const { default: plain, 'x-default': inWords } = row!.leaf
-      if (inWords === undefined && plain !== '') expect(shown, key).toBe(String(plain))
+      const isPlain = inWords === undefined && typeof plain !== 'object' && plain !== ''
+      if (isPlain) expect(shown, key).toBe(String(plain))
       const override = overrides.find((candidate) => candidate.key === key)
       expect(variable, `variable of ${key}`).toBe(override?.env ?? '')
     }
