@@ -15,6 +15,7 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
       const made = await valueOf(users.create(newUser('u1', { email: 'Ann@Example.com' })))
       expect(made).toEqual({
         ...newUser('u1', { email: 'Ann@Example.com' }),
+        oidcIdentity: null,
         totp: null,
         updatedAtMs: 1_000,
       })
