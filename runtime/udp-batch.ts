@@ -31,7 +31,7 @@ const sizes = {
 } as const
 /** The control message that says how to cut (struct cmsghdr and a 16-bit size), in 32-bit words. */
 const Segment = { Bytes: 24, Length: 18, Words: { Length: 0, Level: 2, Type: 3, Size: 4 } } as const
-/** A segment must fit every path uncut (RFC 9715 section 3.1); a batch of them fits an IP packet. */
+/** A segment must fit every path uncut (RFC 9715 section 3.1); a batch of them fits a packet. */
 const segmentBytesMax = 1232
 /** Names and control data of neighbouring packets do not share a cache line's half. */
 const nameStride = 32
