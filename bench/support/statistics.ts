@@ -9,6 +9,26 @@ export function median(values: readonly number[]): number {
 }
 
 /**
+ * Where the median of all that could be measured lies, with 95 % confidence, whatever their
+ * distribution: between two of the values (sign test). Of five values or fewer, the range.
+ */
+export function medianInterval(values: readonly number[]): readonly [least: number, most: number] {
+  const sorted = values.toSorted((a, b) => a - b)
+  const n = sorted.length
+  if (n === 0) return [Number.NaN, Number.NaN]
+  /** How probable it is that just `rank` of n values lie below the median; those up to it. */
+  let exactly = 0.5 ** n
+  let upTo = exactly
+  let rank = 0
+  while (upTo + (exactly * (n - rank)) / (rank + 1) <= 0.025) {
+    exactly = (exactly * (n - rank)) / (rank + 1)
+    upTo += exactly
+    rank++
+  }
+  return [sorted[rank]!, sorted[n - 1 - rank]!]
+}
+
+/**
  * The smallest value that at least `percent` per cent of all values do not exceed.
  *
  * @param percent above 0, at most 100

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { median, percentile, range } from '#bench/support/statistics.ts'
+import { median, medianInterval, percentile, range } from '#bench/support/statistics.ts'
 
 test.each([
   ['an odd count: the middle one', [9, 1, 5], 5],
@@ -9,6 +9,20 @@ test.each([
   ['nothing', [], Number.NaN],
 ])('the median of %s', (_, values, expected) => {
   expect(median(values)).toBe(expected)
+})
+
+// Ranks from tables of the sign test at 95 %.
+test.each([
+  [1, 1, 1],
+  [5, 1, 5],
+  [6, 1, 6],
+  [9, 2, 8],
+  [10, 2, 9],
+  [24, 7, 18],
+  [100, 40, 61],
+])('the median of %i values lies between the %i. and the %i., 95 %% sure', (n, least, most) => {
+  const values = Array.from({ length: n }, (_, i) => n - i)
+  expect(medianInterval(values)).toEqual([least, most])
 })
 
 const hundred = Array.from({ length: 100 }, (_, i) => 100 - i)
