@@ -91,6 +91,7 @@ function openKeyAndState(
 ): Result<{ readonly key: NodeKey; readonly shared: EphemeralState }, string> {
   const key = openNodeKey(settings.dataDir)
   if (!key.ok) return key
+  if (key.value.warning !== undefined) log.warn({}, key.value.warning)
   const shared = openEphemeralState(settings, log)
   return shared.ok ? ok({ key: key.value, shared: shared.value }) : shared
 }

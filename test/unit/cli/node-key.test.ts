@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -15,6 +15,22 @@ test('the first start makes a key for its owner only, the next ones read the sam
   expect(read.value.pem).toBe(made.value.pem)
   expect(read.value.signing.keyId).toBe(made.value.signing.keyId)
   expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  [0o600, false],
+  [0o440, false],
+  [0o644, true],
+  [0o602, true],
+])('a key of mode %o is used; that others may read or change it is said: %s', (mode, isSaid) => {
+  const dataDir = tempDir()
+  openNodeKey(dataDir)
+  const path = join(dataDir, 'keys', 'node.pem')
+  chmodSync(path, mode)
+  const opened = openNodeKey(dataDir)
+  const warning = opened.ok ? opened.value.warning : 'none'
+  if (isSaid) expect(warning).toContain(`run: chmod 600 ${path}`)
+  else expect(warning).toBeUndefined()
 })
 
 const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2048 })
