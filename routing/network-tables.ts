@@ -32,6 +32,18 @@ export function networkBuffers(bundle: Bundle): readonly NetworkBuffers[] {
   return buffers
 }
 
+/** By the digests that the loader has checked: equal tables, whatever else is different. */
+export function hasSameNetworks(one: Bundle, other: Bundle): boolean {
+  return columnsRead.every((name) => digestOf(one, name) === digestOf(other, name))
+}
+
+/** The sections that `networkBuffers` reads. */
+const columnsRead = ['networkTable', 'network4', 'network6'] as const
+
+function digestOf({ manifest }: Bundle, name: string): string | undefined {
+  return manifest.sections.find((section) => section.name === name)?.sha256
+}
+
 /** By row of `networkTable`; undefined: the table has the bundle's rows alone. */
 export function networkTables(
   { networkTable }: Bundle,

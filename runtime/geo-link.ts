@@ -6,7 +6,7 @@ import { asnPreferences } from '#routing/asn-rules.ts'
 import type { AsnPreferenceBuffers } from '#routing/asn-rules.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
 import type { RoutingTables } from '#routing/environment.ts'
-import { networkBuffers } from '#routing/network-tables.ts'
+import { hasSameNetworks, networkBuffers } from '#routing/network-tables.ts'
 import type { NetworkBuffers } from '#routing/network-tables.ts'
 import { AsnTable, noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -46,11 +46,13 @@ export class GeoLink {
     return { geo: this.#geo, asn: this.#asnFor(bundle), networks: this.#networksOf(bundle) }
   }
 
+  /** The same buffers for as long as no rule changes: other ones cost each thread a collection. */
   #networksOf(bundle: Bundle): readonly NetworkBuffers[] {
-    if (this.#networks?.bundle !== bundle) {
-      this.#networks = { bundle, buffers: networkBuffers(bundle) }
-    }
-    return this.#networks.buffers
+    const before = this.#networks
+    const isSame = before !== null && hasSameNetworks(before.bundle, bundle)
+    const buffers = isSame ? before.buffers : networkBuffers(bundle)
+    this.#networks = { bundle, buffers }
+    return buffers
   }
 
   #asnFor(bundle: Bundle): AsnPreferenceBuffers | null {

@@ -1,6 +1,7 @@
 // A thread lets go of tables that were replaced: a collection of garbage, when there is some.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { RoutingTables } from '#routing/environment.ts'
 
 /**
  * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not
@@ -18,6 +19,22 @@ export class TableCollector {
     const isReplaced = this.#number !== 0 && this.#number !== number
     this.#number = number
     if (isReplaced) this.#collect()
+  }
+}
+
+/** The publisher's side: tells tables that lie in other memory from those that do not. */
+export class TableNumbers {
+  #tables: RoutingTables | undefined
+  #number = 0
+
+  /** @returns a number from 1 on, another one than before when a thread has something to let go */
+  next(tables: RoutingTables): number {
+    const before = this.#tables
+    const { geo, asn, networks } = tables
+    const isSame = geo === before?.geo && asn === before.asn && networks === before.networks
+    if (!isSame) this.#number++
+    this.#tables = tables
+    return this.#number
   }
 }
 

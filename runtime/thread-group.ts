@@ -5,7 +5,6 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { RoutingTables } from '#routing/environment.ts'
 import { Counters } from './counters.ts'
 import type { CounterSnapshot } from './counters.ts'
 import { loadLibc } from './libc.ts'
@@ -15,6 +14,7 @@ import { Control, controlBytes, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptHost } from './script/host.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import { TableNumbers } from './table-collector.ts'
 import type { TcpStats } from './tcp-connection.ts'
 import type { TcpLimits } from './tcp-limits.ts'
 import type { AnswerSettings, Generation } from './transaction.ts'
@@ -64,7 +64,7 @@ export class ThreadGroup {
   #endpoint: UdpEndpoint | undefined
   #port = 0
   #current: Generation | undefined
-  #tablesNumber = 0
+  readonly #tableNumbers = new TableNumbers()
   #tcpStats: TcpStats | undefined
   #deaths = 0
   #lastDeathMs = -Infinity
@@ -232,11 +232,10 @@ export class ThreadGroup {
   /** Hands a generation to all threads; each takes it over before its next batch. */
   publish(plain: Generation): void {
     const tables = { ...plain.tables, rum: this.#parts.rum ?? null }
-    if (!isSameMemory(tables, this.#current?.tables)) this.#tablesNumber++
     const generation = {
       ...plain,
       tables,
-      tablesNumber: this.#tablesNumber,
+      tablesNumber: this.#tableNumbers.next(tables),
       scripts: this.scripts.scriptsOf(plain),
     }
     this.#current = generation
@@ -314,11 +313,6 @@ export class ThreadGroup {
     for (const fd of this.#endpoint?.fds ?? []) this.#libc?.close(fd)
     this.#endpoint = undefined
   }
-}
-
-function isSameMemory(tables: RoutingTables, before: RoutingTables | undefined): boolean {
-  const { geo, asn, networks } = tables
-  return geo === before?.geo && asn === before.asn && networks === before.networks
 }
 
 /** A thread that does not end by itself in time is ended. */
