@@ -155,7 +155,7 @@ function swapTable(rows: readonly string[][]) {
     notes: [
       'activate: from the publication in memory to the last thread that answers from it',
       'pause: how long a responder does not answer for it; the worse of the two threads',
-      'idle threads look for a new bundle every 100 ms, which is in the time of an activation, not in the pause',
+      'idle threads are woken for a new bundle by a signal, and look by themselves every 100 ms',
       'memory of the whole process: with the first bundle, 2 s after the last swap, and at its peak',
     ],
   }

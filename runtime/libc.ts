@@ -57,6 +57,8 @@ export interface Libc {
   ) => number
   readonly sendmmsg: (fd: number, messages: bigint, count: number, flags: number) => number
   readonly gettid: () => number
+  /** Sends a signal to a thread of this process. -1: there is no such thread, or no such call. */
+  readonly signalThread: (threadId: number, signal: number) => number
   readonly errno: () => number
   /** Address of the first octet. The array must not be collected while the address is in use. */
   readonly addressOf: (octets: ArrayBufferView) => bigint
@@ -76,12 +78,25 @@ export function loadLibc(): Libc | string {
       recvmmsg: bindTo('int recvmmsg(int, uintptr_t, unsigned int, int, uintptr_t)'),
       sendmmsg: bindTo('int sendmmsg(int, uintptr_t, unsigned int, int)'),
       gettid: bindTo('int gettid()'),
+      signalThread: bindSignalThread(bindTo),
       errno: () => koffi.errno(),
       addressOf: (octets) => koffi.address(octets),
     }
   } catch (error) {
     return `batched UDP is not available: ${error instanceof Error ? error.message : String(error)}`
   }
+}
+
+/** Number of tgkill(2): not every C library has it by name. */
+const tgkillNumbers: Readonly<Record<string, number>> = { x64: 234, arm64: 131 }
+
+function bindSignalThread(bindTo: <F>(prototype: string) => F): Libc['signalThread'] {
+  const number = tgkillNumbers[process.arch]
+  if (number === undefined) return () => -1
+  const syscall = bindTo<(number: number, ...rest: number[]) => number>(
+    'long syscall(long, int, int, int)',
+  )
+  return (threadId, signal) => syscall(number, process.pid, threadId, signal)
 }
 
 /** @throws where koffi was not installed for this system */

@@ -20,6 +20,7 @@ import type { TcpLimits } from './tcp-limits.ts'
 import type { AnswerSettings, Generation } from './transaction.ts'
 import { openUdpEndpoint } from './udp-socket.ts'
 import type { UdpEndpoint } from './udp-socket.ts'
+import { Waker } from './waker.ts'
 
 export interface ThreadGroupParts {
   readonly listenAddr: string
@@ -45,7 +46,7 @@ export interface ThreadGroupParts {
  */
 const restart = { firstMs: 10, mostMs: 5_000, stableMs: 60_000 } as const
 /** How often `adopted` looks at the acknowledgements. */
-const ackPollMs = 2
+const ackPollMs = 1
 /** With port 0, the port that UDP got may be taken on TCP. */
 const portTries = 10
 
@@ -55,6 +56,7 @@ export class ThreadGroup {
   readonly #threads: number
   readonly #control: SharedArrayBuffer
   readonly #cells: Int32Array
+  readonly #waker: Waker | undefined
   readonly #counters: readonly SharedArrayBuffer[]
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
@@ -80,6 +82,7 @@ export class ThreadGroup {
     }
     this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
     this.#cells = new Int32Array(this.#control)
+    if (this.#libc !== undefined) this.#waker = new Waker(this.#libc, this.#cells, this.#threads)
     this.scripts = new ScriptHost({
       threads: this.#threads + 1,
       clock: systemClock,
@@ -243,6 +246,7 @@ export class ThreadGroup {
     for (const port of this.#ports) port?.postMessage(generation)
     this.#tellStream(generation)
     Atomics.store(this.#cells, Control.Generation, generation.number)
+    this.#waker?.wake(generation.number)
   }
 
   /**
@@ -254,6 +258,7 @@ export class ThreadGroup {
     while (!this.haveAdopted(number)) {
       if (systemClock.monotonicMs() > deadline || this.#isStopping) return false
       await new Promise((resolve) => setTimeout(resolve, ackPollMs))
+      this.#waker?.wake(number)
     }
     this.#deaths = 0
     return true
@@ -300,6 +305,7 @@ export class ThreadGroup {
   async stop(): Promise<void> {
     this.#isStopping = true
     Atomics.store(this.#cells, Control.Generation, Control.Stop)
+    this.#waker?.wake(Infinity)
     const stopping: ToStream = { kind: 'stop' }
     this.#stream?.postMessage(stopping)
     const workers = [...this.#responders, this.#stream].filter((worker) => worker !== undefined)

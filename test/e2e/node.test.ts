@@ -38,6 +38,18 @@ describe('a node', () => {
     },
   )
 
+  test('wakes responders that nobody asks: a swap does not last as long as their wait', async () => {
+    const { node } = await start({ threads: 2 })
+    const timesMs: number[] = []
+    for (let seq = 1; seq <= 20; seq++) {
+      const startedMs = performance.now()
+      await node.activate(at(seq))
+      timesMs.push(performance.now() - startedMs)
+    }
+    // A wait is 100 ms, and after a swap at its end the next one has just begun.
+    expect(Math.min(...timesMs)).toBeLessThan(50)
+  })
+
   test('says in each SOA which record it serves', async () => {
     const { node, port } = await start()
     await node.activate(publish(key, generation(3), { seq: 2 ** 32 + 7 }))
