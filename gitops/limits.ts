@@ -38,10 +38,17 @@ export const gitLimits = {
   writeBatchMax: 512,
   /** Operations of one request. */
   writeOperationsMax: 64,
-  /** A write that was overtaken so many times is given back. */
-  writeAttemptsMax: 12,
-  /** Before the n-th try at most n times this, at random. */
+  /** A write that is overtaken for so long is given back. */
+  writeContendedMs: 20_000,
+  /** Before another try at most this, at random: whoever waits longer only loses again. */
   writeRetryMs: 40,
+  /** Commits that one node pushes to a remote in a row before it lets others have their turn. */
+  writeWinsMax: 8,
+  /** The same when another one has written within `writeRivalsMs`. */
+  writeWinsAmongRivalsMax: 2,
+  writeRivalsMs: 10_000,
+  /** The longest time of a push that counts for how long others get. */
+  writeRoundMaxMs: 1_000,
   /** Listed in the status; the rest is counted. */
   diagnosticsMax: 100,
 } as const

@@ -19,6 +19,7 @@ import { nodePrincipal } from '../trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import type { WriteFailure, WriteFailureCode } from './operation.ts'
 import type { Prepared } from './prepare.ts'
+import { Rivals } from './rivals.ts'
 import { selectRequests } from './select.ts'
 import type { Pending, Selection } from './select.ts'
 
@@ -41,6 +42,7 @@ export interface WriterParts {
 
 export class Writer {
   readonly #parts: WriterParts
+  readonly #rivals = new Rivals()
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -65,17 +67,19 @@ export class Writer {
     batch: readonly Pending[],
     settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
   ): Promise<WriteFailure | undefined> {
-    const { reconciler, accepted, source, random, stop } = this.#parts
+    const { accepted, source, clock, stop } = this.#parts
+    const beganMs = clock.monotonicMs()
     let rest = batch
     let isFresh = source.isLocal
-    for (let attempt = 1; attempt <= gitLimits.writeAttemptsMax; attempt++) {
-      if (attempt > 1) {
-        const pauseMs = gitLimits.writeRetryMs * attempt * random()
-        await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined)
+    let pauseMs = this.#yieldMs()
+    do {
+      if (pauseMs > 0) {
+        await this.#lookAgain(pauseMs)
         if (stop.aborted) break
-        await reconciler.check()
         isFresh = true
       }
+      pauseMs = this.#retryMs()
+      const triedMs = clock.monotonicMs()
       const unready = await this.#makeReady()
       if (unready !== undefined) return unready
       const atSeconds = Math.floor(this.#parts.clock.nowMs() / 1000)
@@ -91,15 +95,39 @@ export class Writer {
       const { prepared } = selected.value
       if (prepared !== null) {
         const pushed = await this.#push(prepared)
+        const nowMs = clock.monotonicMs()
         const problem = pushed.ok ? undefined : pushed.error
-        if (problem?.kind === 'lost-race') continue
+        if (problem?.kind === 'lost-race') {
+          this.#rivals.meet(nowMs)
+          continue
+        }
         if (problem !== undefined) return pushFailure(problem)
+        this.#rivals.win(nowMs, nowMs - triedMs)
         this.#accept(prepared, signer.value)
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
-    }
+    } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
     return failed('contended', 'Other writers were faster each time. Try again.')
+  }
+
+  /** Before the first try; 0: at once, on what was accepted last. */
+  #yieldMs(): number {
+    const { source, clock, random } = this.#parts
+    return source.isLocal ? 0 : this.#rivals.yieldMs(clock.monotonicMs(), random())
+  }
+
+  #retryMs(): number {
+    return 1 + gitLimits.writeRetryMs * this.#parts.random()
+  }
+
+  async #lookAgain(pauseMs: number): Promise<void> {
+    const { reconciler, accepted, clock, stop } = this.#parts
+    await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined)
+    if (stop.aborted) return
+    const before = accepted.commit
+    await reconciler.check()
+    if (accepted.commit !== before) this.#rivals.meet(clock.monotonicMs())
   }
 
   #tell(

@@ -1,0 +1,121 @@
+// Two nodes behind their APIs, one remote over HTTP, and clients that write to both at once: what
+// was answered 201 is in Git and in DNS at that moment, and stays.
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { gitEnvironment } from '#test/support/git-sandbox.ts'
+import { countFrom } from '#test/support/random.ts'
+import { assertStraight, sharedRemote } from '#test/support/shared-remote.ts'
+import type { SharedRemote } from '#test/support/shared-remote.ts'
+import { poolPath, poolYaml } from '#test/support/site.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+/** Writes to both together. */
+const count = countFrom('GSLB_WRITE_COUNT', 300)
+/** Requests under way at each node. */
+const lanes = 8
+
+const { start, killAll } = useDaemons()
+const run = promisify(execFile)
+
+async function startNode(remote: SharedRemote, name: 'one' | 'two'): Promise<DaemonProcess> {
+  const { box, pems, signers, url } = remote
+  mkdirSync(box.at(name, 'keys'), { recursive: true })
+  writeFileSync(box.at(name, 'keys', 'node.pem'), pems[name], { mode: 0o600 })
+  const settings = {
+    dataDir: `./${name}`,
+    dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
+    api: { enabled: true, port: 0 },
+    gitops: { url, allowedSigners: signers, poll: '1s' },
+  }
+  const file = box.write(`${name}.yaml`, JSON.stringify(settings))
+  const daemon = await start('serve', '--settings', file)
+  await waitUntil('the first commit', async () => (await daemon.gitops()).active !== null)
+  return daemon
+}
+
+/** A connection of its own each time: one that is kept open may be closed as a request leaves. */
+async function call({ apiPort }: DaemonProcess, method: string, path: string, body?: object) {
+  const headers = { 'content-type': 'application/json' }
+  const to = { host: '127.0.0.1', port: apiPort, path: `/api/v1${path}`, agent: false }
+  const sent = request({ ...to, method, headers }).end(JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: response.statusCode, headers: response.headers, text: await text(response) }
+}
+
+async function list(daemon: DaemonProcess, path: string) {
+  const { text } = await call(daemon, 'GET', path)
+  return JSON.parse(text) as { readonly id: string; readonly name: string }[]
+}
+
+const domainOf = (name: string): string => `${name}.example.com.`
+const answerOf = (name: string): string => `${domainOf(name)} 60 IN A 192.0.2.1`
+
+/** @throws when what was answered 201 is not in Git and in DNS by then */
+async function writeService(
+  { gitdir }: SharedRemote,
+  daemon: DaemonProcess,
+  name: string,
+  poolId: string,
+): Promise<void> {
+  const body = { name, domain: domainOf(name), poolId }
+  const { status, text, headers } = await call(daemon, 'POST', '/services', body)
+  expect(status, text).toBe(201)
+  expect(await daemon.answers(`${domainOf(name)} A`)).toEqual([answerOf(name)])
+  const revision = String(headers['x-gslb-revision'])
+  const env = { PATH: process.env['PATH'], ...gitEnvironment }
+  // Rejects unless it is one of the branch's commits.
+  await run('git', ['-C', gitdir, 'merge-base', '--is-ancestor', revision, 'main'], { env })
+}
+
+test(
+  'interleaved writes to two nodes: each 201 is in Git and in DNS, and nothing is lost',
+  { timeout: 120_000 + count * 1_000 },
+  async () => {
+    const remote = await sharedRemote({ [poolPath]: poolYaml('192.0.2.1') })
+    // Before the sandbox goes.
+    onTestFinished(killAll)
+    const daemons = [await startNode(remote, 'one'), await startNode(remote, 'two')]
+    const names = Array.from({ length: count }, (_, i) => `s${i}`)
+    const rest = names.values()
+    const lane = async (daemon: DaemonProcess, poolId: string): Promise<number> => {
+      let written = 0
+      for (const name of rest) {
+        await writeService(remote, daemon, name, poolId)
+        written++
+      }
+      return written
+    }
+    const shares = await Promise.all(
+      daemons.map(async (daemon) => {
+        // Readers see a commit a moment after it has become active.
+        const poolId = await waitUntil(
+          'the pool',
+          async () => (await list(daemon, '/pools'))[0]?.id,
+        )
+        const done = await Promise.all(Array.from({ length: lanes }, () => lane(daemon, poolId)))
+        return done.reduce((sum, written) => sum + written, 0)
+      }),
+    )
+    expect(Math.min(...shares), 'both wrote').toBeGreaterThan(0)
+
+    const head = remote.box.git(remote.gitdir, 'rev-parse', 'main')
+    for (const daemon of daemons) {
+      await waitUntil('the newest commit', async () => (await daemon.gitops()).active === head)
+      const listed = async () => (await list(daemon, '/services')).map(({ name }) => name)
+      await expect.poll(async () => (await listed()).toSorted()).toEqual(names.toSorted())
+      for (const name of names) {
+        expect(await daemon.answers(`${domainOf(name)} A`)).toEqual([answerOf(name)])
+      }
+    }
+    expect(assertStraight(remote)).toBeGreaterThan(4)
+    remote.box.git(remote.gitdir, 'fsck', '--strict')
+  },
+)
