@@ -1,5 +1,6 @@
 // The database of a node that does not run: for commands that look into it or fill it.
 import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { openDataDir } from './data-dir.ts'
@@ -20,7 +21,7 @@ export async function withLoneState<T>(
       dataDir,
       databaseUrl: database.url,
       clock: systemClock,
-      prepare: async () => undefined,
+      prepare: async () => ok(undefined),
     })
     try {
       const opened = await state.open()

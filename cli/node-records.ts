@@ -9,10 +9,9 @@ import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
 import type { BackupDone } from '#state/backup/backups.ts'
-import type { PersistentState } from '#state/persistent.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import { createNodeState } from './node-state.ts'
-import type { NodeState } from './node-state.ts'
+import type { NodeState, NodeStateOptions } from './node-state.ts'
 import type { BackupSection } from './settings-backup.ts'
 import type { Settings } from './settings.ts'
 
@@ -45,7 +44,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     dataDir,
     databaseUrl: database.url,
     clock,
-    prepare: (persistent) => ensureRoles(persistent, clock, log),
+    prepare: roleKeeper(clock, log),
   })
   const { usage, audit } = state.persistent
   const meter = new UsageMeter({ usage, takeQueries, clock, log })
@@ -84,10 +83,20 @@ async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
   clearTimeout(timer)
 }
 
-async function ensureRoles({ roles }: PersistentState, clock: Clock, log: Log): Promise<void> {
+/** Tries are as many as calls while the database is away; two lines in the log are enough. */
+function roleKeeper(clock: Clock, log: Log): NodeStateOptions['prepare'] {
   const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
-  const ensured = await roles.ensureSystem(system, clock.nowMs())
-  if (!ensured.ok) log.warn({ code: ensured.error.code }, 'the built-in roles are not stored yet')
+  let isTold = false
+  return async ({ roles }) => {
+    const ensured = await roles.ensureSystem(system, clock.nowMs())
+    if (!ensured.ok && !isTold) {
+      const { code, message } = ensured.error
+      log.warn({ code }, `the built-in roles are stored when the database is back: ${message}`)
+    }
+    if (ensured.ok && isTold) log.info({}, 'the built-in roles are stored')
+    isTold = !ensured.ok
+    return ensured
+  }
 }
 
 class Backups {

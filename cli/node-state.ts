@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
-import { err } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createPersistent } from '#state/persistent.ts'
 import type { PersistentState } from '#state/persistent.ts'
-import type { StoreFailure } from '#state/ports/store-result.ts'
+import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 
 export interface NodeState {
   /** Each port opens the database when it is first called. */
@@ -34,22 +34,20 @@ export interface NodeStateOptions {
   /** Empty: PGlite in the data directory. */
   readonly databaseUrl: string
   readonly clock: Clock
-  /** Runs when the database was opened, before anybody else uses it. */
-  readonly prepare: (state: PersistentState) => Promise<void>
+  /** Runs before the first call of a port; again before each one until it has succeeded. */
+  readonly prepare: (state: PersistentState) => StoreCall<void>
 }
 
 export function createNodeState(options: NodeStateOptions): NodeState {
   const { dataDir, databaseUrl, clock, prepare } = options
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
-    (opening ??= createPersistent({ url: databaseUrl, dataDir, node: '', clock }).then(
-      async (opened) => {
-        if (opened.ok) await prepare(opened.value)
-        else opening = undefined
-        return opened
-      },
-    ))
-  const ports = persistentPorts.map((name) => [name, whenOpen(open, name)])
+    (opening ??= createPersistent({ url: databaseUrl, dataDir, node: '', clock }).then((opened) => {
+      if (!opened.ok) opening = undefined
+      return opened
+    }))
+  const ready = whenPrepared(open, prepare)
+  const ports = persistentPorts.map((name) => [name, whenReady(ready, name)])
   return {
     persistent: Object.fromEntries(ports) as NodeState['persistent'],
     open,
@@ -63,19 +61,30 @@ export function createNodeState(options: NodeStateOptions): NodeState {
 
 type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>
 
-/** A port whose methods all give a `StoreCall`. */
-function whenOpen(
+/** Who comes while it is being prepared waits for that one try. */
+function whenPrepared(
   open: () => Promise<Result<PersistentState, string>>,
-  name: PersistentPort,
-): object {
+  prepare: NodeStateOptions['prepare'],
+): () => StoreCall<PersistentState> {
+  let preparing: StoreCall<void> | undefined
+  return async () => {
+    const opened = await open()
+    if (!opened.ok) return err({ code: 'store-away', message: opened.error })
+    const trying = (preparing ??= prepare(opened.value))
+    const prepared = await trying
+    if (prepared.ok) return ok(opened.value)
+    if (preparing === trying) preparing = undefined
+    return prepared
+  }
+}
+
+/** A port whose methods all give a `StoreCall`. */
+function whenReady(ready: () => StoreCall<PersistentState>, name: PersistentPort): object {
   const method = (key: string): StoreMethod => {
     return async (...values) => {
-      const opened = await open()
-      if (!opened.ok) {
-        const failure: StoreFailure = { code: 'store-away', message: opened.error }
-        return err(failure)
-      }
-      const port = opened.value[name] as unknown as Readonly<Record<string, StoreMethod>>
+      const state = await ready()
+      if (!state.ok) return err<StoreFailure>(state.error)
+      const port = state.value[name] as unknown as Readonly<Record<string, StoreMethod>>
       return port[key]?.(...values)
     }
   }

@@ -1,13 +1,10 @@
 // Two nodes behind their APIs, one remote over HTTP, and clients that write to both at once: what
 // was answered 201 is in Git and in DNS at that moment, and stays.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
@@ -41,19 +38,9 @@ async function startNode(remote: SharedRemote, name: 'one' | 'two'): Promise<Dae
   return daemon
 }
 
-/** A connection of its own each time: one that is kept open may be closed as a request leaves. */
-async function call({ apiPort }: DaemonProcess, method: string, path: string, body?: object) {
-  const headers = { 'content-type': 'application/json' }
-  const to = { host: '127.0.0.1', port: apiPort, path: `/api/v1${path}`, agent: false }
-  const sent = request({ ...to, method, headers }).end(JSON.stringify(body))
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  return { status: response.statusCode, headers: response.headers, text: await text(response) }
-}
-
-async function list(daemon: DaemonProcess, path: string) {
-  const { text } = await call(daemon, 'GET', path)
-  return JSON.parse(text) as { readonly id: string; readonly name: string }[]
-}
+const list = async (daemon: DaemonProcess, path: string) =>
+  (await callApi<readonly { readonly id: string; readonly name: string }[]>(daemon, 'GET', path))
+    .body
 
 const domainOf = (name: string): string => `${name}.example.com.`
 const answerOf = (name: string): string => `${domainOf(name)} 60 IN A 192.0.2.1`
@@ -65,9 +52,9 @@ async function writeService(
   name: string,
   poolId: string,
 ): Promise<void> {
-  const body = { name, domain: domainOf(name), poolId }
-  const { status, text, headers } = await call(daemon, 'POST', '/services', body)
-  expect(status, text).toBe(201)
+  const service = { name, domain: domainOf(name), poolId }
+  const { status, headers, body } = await callApi(daemon, 'POST', '/services', { body: service })
+  expect({ status, error: body.error }).toEqual({ status: 201, error: undefined })
   expect(await daemon.answers(`${domainOf(name)} A`)).toEqual([answerOf(name)])
   const revision = String(headers['x-gslb-revision'])
   const env = { PATH: process.env['PATH'], ...gitEnvironment }

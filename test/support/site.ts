@@ -17,6 +17,9 @@ export interface SiteSettings {
   readonly latency?: object
   readonly state?: object
   readonly redis?: object
+  readonly database?: object
+  readonly auth?: object
+  readonly license?: object
   readonly logging?: object
 }
 

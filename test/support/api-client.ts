@@ -1,0 +1,44 @@
+// HTTP to the API of a running daemon, a connection for each call: one that is kept open may be
+// closed at the moment in which a request leaves.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+export interface ApiReply<Body> {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** `{}` where there is none. */
+  readonly body: Body
+}
+
+export interface ApiCall {
+  /** Of a session, a tenant or the system; '' for none. */
+  readonly bearer?: string
+  readonly body?: object
+}
+
+/** @param path below `/api/v1` */
+export async function callApi<Body = { readonly error: string }>(
+  { apiPort }: { readonly apiPort: number },
+  method: string,
+  path: string,
+  { bearer = '', body }: ApiCall = {},
+): Promise<ApiReply<Body>> {
+  const sent = request({
+    host: '127.0.0.1',
+    port: apiPort,
+    agent: false,
+    method,
+    path: `/api/v1${path}`,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+    },
+  })
+  sent.end(body === undefined ? undefined : JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const content = await text(response)
+  const parsed = (content === '' ? {} : JSON.parse(content)) as Body
+  return { status: response.statusCode ?? 0, headers: response.headers, body: parsed }
+}
