@@ -12,8 +12,9 @@ import { parseBodies } from './body.ts'
 import { answerBadUrl, answerClientError, answerError } from './errors.ts'
 import { Handshakes, isHandshake } from './feed/web-socket.ts'
 import { apiLimits } from './limits.ts'
+import { pageHeaders, preflightHeaders } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
-import { invalid, refused } from './reply.ts'
+import { invalid, noContent, refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 import { contextOf, factsOf, send } from './requests.ts'
 import { paramNames } from './route.ts'
@@ -61,8 +62,8 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   )
   app.setErrorHandler(answerError(ports.log))
   app.addHook('onSend', async (request, reply, payload) => {
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
     void reply.headers({
-      'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': request.id,
     })
@@ -118,7 +119,15 @@ function addRoute(
     method: row.method,
     url: patternOf(row.path),
     schema: schemaOf(row),
-    onRequest: (request, reply) => guard(request, reply, row.needs, authenticator),
+    config: { forPages: row.forPages === true },
+    bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
+    onRequest: async (request, reply) => {
+      if (row.forPages === true) void reply.headers(pageHeaders)
+      await guard(request, reply, row.needs, authenticator)
+      if (reply.sent) return reply
+      const refusal = row.precheck?.(factsOf(request), ports) ?? null
+      return refusal === null ? undefined : send(reply, row, refusal)
+    },
     preHandler: async (request, reply) => {
       const { body } = request
       const isEmpty = Object.keys(body ?? {}).length === 0 && typeof (body ?? {}) === 'object'
@@ -180,9 +189,13 @@ function refuseOtherMethods(app: FastifyInstance, authenticator: Authenticator):
     )
     const allow = methods.filter((method) => known.has(method)).join(', ')
     const needs = rows.some((row) => row.needs === 'public') ? 'public' : 'any'
+    const isForPages = rows.some((row) => row.forPages === true)
     const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
       await guard(request, reply, needs, authenticator)
       if (reply.sent) return reply
+      if (isForPages && request.method === 'OPTIONS') {
+        return send(reply, null, noContent(preflightHeaders(allow)))
+      }
       const error = `${request.method} is not possible here; allowed: ${allow}`
       return send(reply, null, { ...refused(405, error), headers: { allow } })
     }

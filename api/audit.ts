@@ -4,6 +4,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { bearerOf, sessionTokenOf } from './auth/credentials.ts'
 import { defaultTenant } from './caller.ts'
+import { isForPages } from './origin.ts'
 
 /** Where entries go; it never throws and never waits. */
 export interface AuditSink {
@@ -15,13 +16,13 @@ const pathLengthMax = 500
 /** Four characters of a shorter credential would give too much of it away. */
 const credentialLengthMin = 8
 
-/** @returns undefined for calls that change nothing */
+/** @returns undefined for calls that change nothing, or nothing of an operator */
 export function auditEntryOf(
   request: FastifyRequest,
   reply: FastifyReply,
   nowMs: number,
 ): AuditEntry | undefined {
-  if (!audited.has(request.method)) return undefined
+  if (!audited.has(request.method) || isForPages(request)) return undefined
   return {
     id: uuidV7(nowMs),
     atMs: nowMs,

@@ -15,4 +15,13 @@ export const apiLimits = {
   checkIntervalMs: 1_000,
   /** What requests in progress get at shutdown before they are cut off. */
   closeGraceMs: 2_000,
+  /** Document B, Limits; the size of the table and the time in caches are our own. */
+  rum: {
+    bodyBytesMax: 8 * 1024,
+    samplesMax: 32,
+    perSecond: 2,
+    burst: 10,
+    sourcesMax: 50_000,
+    scriptCacheSeconds: 3_600,
+  },
 } as const

@@ -3,7 +3,30 @@ import type { FastifyRequest } from 'fastify'
 import { refused } from './reply.ts'
 
 export const crossSite = refused(403, 'the request comes from a page of another site')
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** As the row of the route says. */
+    forPages?: boolean
+  }
+}
+
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Scripts in pages of any site may call it. */
+export function isForPages({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config?.forPages === true
+}
+
+/** What a page may do with a route that is for pages, for all to read. */
+export const pageHeaders = { 'access-control-allow-origin': '*' } as const
+
+/** The same before a request that is not simple, with the methods of the path. */
+export const preflightHeaders = (allow: string) => ({
+  ...pageHeaders,
+  'access-control-allow-methods': allow,
+  'access-control-allow-headers': 'content-type',
+  'access-control-max-age': '86400',
+})
 
 /**
  * A browser says where a request that changes something comes from; with neither header it is no
@@ -11,7 +34,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * the second.)
  */
 export function isCrossSite(request: FastifyRequest): boolean {
-  if (safeMethods.has(request.method)) return false
+  if (safeMethods.has(request.method) || isForPages(request)) return false
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   return isOtherOrigin(request)

@@ -26,6 +26,8 @@ import type { MemberHealthView } from './member-health.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
+import type { RumView } from './rum-view.ts'
+import type { SourceBuckets } from './source-buckets.ts'
 import type { Tenants } from './tenants.ts'
 
 export interface ApiPorts {
@@ -56,6 +58,9 @@ export interface ApiPorts {
   /** Where outside monitors post. */
   readonly healthSignals: HealthSignals
   readonly overlays: OverlayView
+  readonly rum: RumView
+  /** How often a browser may send measurements. */
+  readonly rumSources: SourceBuckets
   readonly usage: Usage
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void

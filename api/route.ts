@@ -28,6 +28,11 @@ export interface Route {
   /** As document A writes it: `/api/v1/pools/{id}`. */
   readonly path: string
   readonly needs: Needs
+  /**
+   * For scripts in pages of any site: they may read the answer, no origin is refused, a body of any
+   * type is read as JSON, and no call is in the audit log, since it is no operator's.
+   */
+  readonly forPages?: true
   /** Heading in the reference. */
   readonly tag: string
   /** One line, present tense, without a full stop. */
@@ -38,10 +43,14 @@ export interface Route {
   readonly query?: TSchema
   /** None: a body is refused. */
   readonly body?: TSchema
+  /** Default: `apiLimits.bodyBytesMax`. */
+  readonly bodyBytesMax?: number
   /** By status. */
   readonly responses: Readonly<Record<number, RouteResponse>>
   /** Statuses of refusals beyond 400, 401, 403 that follow from the other columns, and 500. */
   readonly refusals?: readonly number[]
+  /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
+  readonly precheck?: (request: RequestFacts, ports: ApiPorts) => Reply | null
   readonly handle: (context: RouteContext) => Reply | Promise<Reply>
 }
 

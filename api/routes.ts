@@ -21,6 +21,7 @@ import { getDashboardStats } from './routes/dashboard.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
+import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { statusRoutes } from './routes/status.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
@@ -44,6 +45,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...healthSignalRoutes,
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
+  ...rumRoutes,
   ...usageRoutes,
   ...licenseRoutes,
   ...webSocketRoutes,

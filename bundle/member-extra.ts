@@ -78,6 +78,23 @@ export function* membersWithExtra(bundle: BundleColumns): Generator<[number, Mem
   }
 }
 
+/** Members from `first` up to `end` that have a RUM address, in order. */
+export function membersWithRumUrl(
+  { memberExtra }: BundleColumns,
+  first: number,
+  end: number,
+): number[] {
+  const { Words, Member, RumUrl } = MemberExtraCell
+  const members: number[] = []
+  for (let at = firstRow(memberExtra, first); at < memberExtra.length; at += Words) {
+    const member = memberExtra[at + Member]!
+    if (member >= end) break
+    // Text 0 is the empty one.
+    if (memberExtra[at + RumUrl] !== 0) members.push(member)
+  }
+  return members
+}
+
 function extraAt(bundle: BundleColumns, at: number): MemberExtra {
   const column = bundle.memberExtra
   return {
@@ -89,15 +106,18 @@ function extraAt(bundle: BundleColumns, at: number): MemberExtra {
 
 /** Where a member's row begins, or -1. */
 function extraRow(column: Uint32Array, member: number): number {
+  const at = firstRow(column, member)
+  return column[at + MemberExtraCell.Member] === member ? at : -1
+}
+
+/** Where the first row of this member or of a later one begins; the length when there is none. */
+function firstRow(column: Uint32Array, member: number): number {
   let low = 0
   let high = column.length / MemberExtraCell.Words
   while (low < high) {
     const middle = (low + high) >>> 1
-    const at = middle * MemberExtraCell.Words
-    const found = column[at + MemberExtraCell.Member]!
-    if (found === member) return at
-    if (found < member) low = middle + 1
+    if (column[middle * MemberExtraCell.Words + MemberExtraCell.Member]! < member) low = middle + 1
     else high = middle
   }
-  return -1
+  return low * MemberExtraCell.Words
 }

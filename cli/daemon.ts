@@ -33,6 +33,7 @@ import { openNodeKey } from './node-key.ts'
 import type { NodeKey } from './node-key.ts'
 import { createNodeRecords } from './node-records.ts'
 import type { NodeRecords } from './node-records.ts'
+import { createNodeRum } from './node-rum.ts'
 import { threadsOf } from './node-threads.ts'
 import { createOperatorView } from './operator-view.ts'
 import { RecordAlarm } from './record-alarm.ts'
@@ -326,6 +327,7 @@ class RunningDaemon implements Daemon {
       overlays: {
         rollout: (uid) => this.#node.overlays().rollouts.find((one) => one.uid === uid),
       },
+      rum: createNodeRum(this.#rum, () => this.#node.bundle()),
       env: process.env,
       onRate: (perSecond) => this.#permit(perSecond),
     })

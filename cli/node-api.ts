@@ -5,12 +5,15 @@ import { systemKey } from '#api/auth/policy.ts'
 import { unseal } from '#api/auth/secret-box.ts'
 import { createConfigTenants } from '#api/config-tenants.ts'
 import type { ConfigWriter } from '#api/config-writer.ts'
+import { apiLimits } from '#api/limits.ts'
 import type { MemberHealthView } from '#api/member-health.ts'
 import type { OperatorView } from '#api/operator-view.ts'
 import type { OverlayView } from '#api/overlay-view.ts'
 import type { ApiPorts } from '#api/ports.ts'
+import type { RumView } from '#api/rum-view.ts'
 import { createApiServer } from '#api/server.ts'
 import type { ApiServer } from '#api/server.ts'
+import { SourceBuckets } from '#api/source-buckets.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -39,6 +42,7 @@ export interface NodeApiParts {
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall'>
   readonly overlays: OverlayView
+  readonly rum: RumView
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
@@ -99,7 +103,7 @@ function portsOf(
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceDesk'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays, records } = parts
+  const { memberHealth, overlays, records, rum } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -133,6 +137,8 @@ function portsOf(
     memberHealth,
     healthSignals,
     overlays,
+    rum,
+    rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     usage,
     countCall: records.countCall,
     ...createNodeFeed({

@@ -1,35 +1,68 @@
 // What browsers may measure for a name: the members of its pool that have an address to fetch.
-import { addressOfMember, nodeNameBytes, poolOfService, serviceOfNode } from '#bundle/bundle.ts'
+import {
+  address6Row,
+  addressOfMember,
+  nodeNameBytes,
+  poolOfService,
+  serviceOfNode,
+} from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { NodeCell } from '#bundle/cells.ts'
-import { memberExtraOf } from '#bundle/member-extra.ts'
+import { memberExtraOf, membersWithRumUrl } from '#bundle/member-extra.ts'
 import { foldName, hashName, parseName } from '#dns/name.ts'
 
 export interface RumTarget {
   readonly ip: string
   readonly rumUrl: string
-  /** Index in the bundle. */
-  readonly member: number
-  /** Four words, as a bundle has them. */
-  readonly uid: Uint32Array
 }
 
-/** @param domain of a service, as people write it; a name that is none has no targets */
-export function rumTargets(bundle: Bundle, domain: string): readonly RumTarget[] {
+/**
+ * @param domain of a service, as people write it; a name that is none has no members
+ * @returns indices in the bundle, in order
+ */
+export function rumMembers(bundle: Bundle, domain: string): readonly number[] {
   const name = parseName(domain)
   const service = name.ok ? serviceNamed(bundle, foldName(name.value)) : -1
   const pool = service < 0 ? -1 : poolOfService(bundle, service)
   if (pool < 0) return []
   const first = bundle.poolMemberStart[pool]!
   const end = first + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
-  const targets: RumTarget[] = []
-  for (let member = first; member < end; member++) {
-    const { rumUrl } = memberExtraOf(bundle, member)
-    if (rumUrl === '') continue
-    const uid = new Uint32Array(bundle.memberUid.slice(member * 16, member * 16 + 16).buffer)
-    targets.push({ ip: addressOfMember(bundle, member), rumUrl, member, uid })
-  }
-  return targets
+  return membersWithRumUrl(bundle, first, end)
+}
+
+export function rumTargetOf(bundle: Bundle, member: number): RumTarget {
+  return { ip: addressOfMember(bundle, member), rumUrl: memberExtraOf(bundle, member).rumUrl }
+}
+
+/**
+ * Those of some members that have this address: more than one when only their ports differ.
+ *
+ * @param octets 4 or 16
+ */
+export function membersAt(
+  bundle: Bundle,
+  members: readonly number[],
+  octets: Uint8Array,
+): readonly number[] {
+  // Compared in place: anybody may ask, about thousands of members, as often as they like.
+  const { memberAddress, memberAddress6 } = bundle
+  const column = octets.length === 4 ? memberAddress : memberAddress6
+  return members.filter((member) => {
+    if (isIpv4Member(bundle, member) !== (octets.length === 4)) return false
+    const start = octets.length === 4 ? member * 4 : address6Row(bundle, member) * 16
+    for (let i = 0; i < octets.length; i++) if (column[start + i] !== octets[i]) return false
+    return true
+  })
+}
+
+function isIpv4Member({ memberPool, poolMemberStart, poolCount4 }: Bundle, member: number) {
+  const pool = memberPool[member]!
+  return member < poolMemberStart[pool]! + poolCount4[pool]!
+}
+
+/** @returns four words, as a bundle has them */
+export function wordsOfUid({ memberUid }: Bundle, member: number): Uint32Array {
+  return new Uint32Array(memberUid.slice(member * 16, member * 16 + 16).buffer)
 }
 
 /** The service of exactly this name, or -1. @param folded wire form in lower case */

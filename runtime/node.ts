@@ -294,6 +294,11 @@ export class DnsNode {
     }
   }
 
+  /** The one that answers now. */
+  bundle(): Bundle | undefined {
+    return this.#serving?.bundle
+  }
+
   counters(): ReturnType<ThreadGroup['counters']> {
     return this.#threads.counters()
   }

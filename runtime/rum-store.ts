@@ -1,6 +1,7 @@
 // Real-user measurements: smoothed, forgotten in time, written where the answer path reads them.
+import { uidOf } from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
-import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { Clock } from '#lib/clock.ts'
 import {
   RumCell,
@@ -10,7 +11,7 @@ import {
   rumSlots,
   rumTableBytes,
 } from '#routing/rum-table.ts'
-import { rumTargets } from '#routing/rum-targets.ts'
+import { membersAt, rumMembers, wordsOfUid } from '#routing/rum-targets.ts'
 
 export const rumLimits = {
   subnetsMax: 50_000,
@@ -26,7 +27,7 @@ export interface RumStatus {
   readonly subnets: number
   /** Averages that are not too old: one for each subnet and member. */
   readonly measurements: number
-  /** By the member's uid, 32 hex digits: how many subnets have measured it. */
+  /** By the member's uid: how many subnets have measured it. */
   readonly subnetsByMember: ReadonlyMap<string, number>
 }
 
@@ -84,7 +85,7 @@ export class RumStore {
    * Takes one measurement.
    *
    * @param address of the client: 4 or 16 octets
-   * @param uid of the member, as `rumTargets` gives it
+   * @param uid of the member, as `wordsOfUid` gives it
    * @param latencyMs for which `isRumLatency` holds
    */
   record(address: Uint8Array, uid: Uint32Array, latencyMs: number): void {
@@ -116,13 +117,13 @@ export class RumStore {
     address: Uint8Array,
     samples: readonly RumSample[],
   ): number {
-    const uids = new Map(rumTargets(bundle, domain).map(({ ip, uid }) => [ip, uid]))
+    const members = rumMembers(bundle, domain)
     let accepted = 0
     for (const { ip, latencyMs } of samples) {
       const octets = parseAddress(ip)
-      const uid = octets.ok ? uids.get(formatAddress(octets.value)) : undefined
-      if (uid === undefined || !isRumLatency(latencyMs)) continue
-      this.record(address, uid, latencyMs)
+      const found = octets.ok ? membersAt(bundle, members, octets.value) : []
+      if (found.length === 0 || !isRumLatency(latencyMs)) continue
+      for (const member of found) this.record(address, wordsOfUid(bundle, member), latencyMs)
       accepted++
     }
     return accepted
@@ -141,11 +142,29 @@ export class RumStore {
     })
   }
 
-  status(): RumStatus {
+  /** @param counts which members are meant, by uid */
+  status(counts: (uid: string) => boolean = () => true): RumStatus {
     this.sweep()
+    const members = new Set<Member>()
     const subnetsByMember = new Map<string, number>()
-    for (const { key, subnets } of this.#members.values()) subnetsByMember.set(key, subnets)
-    return { subnets: this.#subnets.size, measurements: this.#entries.size, subnetsByMember }
+    let measurements = 0
+    for (const member of this.#members.values()) {
+      const uid = uidOf(new Uint8Array(member.uid.buffer), 0)
+      if (!counts(uid)) continue
+      members.add(member)
+      subnetsByMember.set(uid, member.subnets)
+      measurements += member.subnets
+    }
+    return { subnets: this.#subnetsOf(members), measurements, subnetsByMember }
+  }
+
+  #subnetsOf(members: ReadonlySet<Member>): number {
+    if (members.size === this.#members.size) return this.#subnets.size
+    let subnets = 0
+    for (const { entries } of this.#subnets.values()) {
+      if (entries.values().some(({ member }) => members.has(member))) subnets++
+    }
+    return subnets
   }
 
   #subnetOf(address: Uint8Array): Subnet {

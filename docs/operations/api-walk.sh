@@ -92,6 +92,16 @@ call 200 GET "/pools/$pool/georules"
 call 200 PUT "/georules/$rule" '{"cidr":"203.0.113.0/25","endpoint":"192.0.2.10","priority":2}'
 call 204 DELETE "/georules/$rule"
 
+# What visitors' browsers do, and what comes of it.
+call 200 PUT "/members/$member" '{"rumUrl":"https://fra1.example.net/ping"}'
+call 200 GET /rum.js
+call 200 GET "/rum/config?domain=www.example.com"
+wants fra1.example.net
+call 200 POST /rum/ingest '{"domain":"www.example.com","samples":[{"ip":"192.0.2.10","latencyMs":23.4}]}'
+wants '"accepted":1'
+call 200 GET /rum/status
+wants '"measurements":1'
+
 # What it looks like from above.
 call 200 GET /dashboard/stats
 call 200 GET /snapshot

@@ -9,6 +9,9 @@ import { unprobed } from '#api/member-health.ts'
 import type { MemberHealthView } from '#api/member-health.ts'
 import type { OperatorView } from '#api/operator-view.ts'
 import type { ApiPorts } from '#api/ports.ts'
+import { apiLimits } from '#api/limits.ts'
+import type { RumView } from '#api/rum-view.ts'
+import { SourceBuckets } from '#api/source-buckets.ts'
 import { strictPolicy } from '#compiler/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -61,6 +64,8 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
     overlays: { rollout: () => undefined },
+    rum: unmeasured,
+    rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     countCall: () => undefined,
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
@@ -74,6 +79,12 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     ...stores,
     ...brought,
   }
+}
+
+const unmeasured: RumView = {
+  targets: () => [],
+  ingest: () => 0,
+  coverage: () => ({ subnets: 0, measurements: 0, subnetsByMember: new Map() }),
 }
 
 const unprobedMembers: MemberHealthView = {

@@ -77,6 +77,10 @@ const rollout = async (world: ConfigWorld, tenant: string): Promise<Params> => {
   return { id: await made(world, tenant, '/rollouts', newRollout(id)) }
 }
 
+const measured = () => ({
+  domain: 'www.example.com.',
+  samples: [{ ip: '192.0.2.10', latencyMs: 20 }],
+})
 const signal = () => ({ source: 'monitor', healthy: true })
 const newWindow = (resourceId: string) => ({
   resourceType: 'member',
@@ -179,6 +183,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },
+  getRumJs: anyone,
+  // Without a domain.
+  getRumConfig: { ...anyone, statuses: [400] },
+  postRumIngest: { ...anyone, body: measured, statuses: [200, 429] },
+  getRumStatus: { needs: 'pool:read' },
   getWsToken: { needs: 'any' },
   // Without a token.
   getWs: { ...anyone, statuses: [400] },

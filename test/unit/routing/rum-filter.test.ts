@@ -5,7 +5,7 @@ import { createRoutingState } from '#routing/candidates.ts'
 import { Chain } from '#routing/chain.ts'
 import { createEnvironment, noRoutingTables } from '#routing/environment.ts'
 import { rum } from '#routing/filters/rum.ts'
-import { rumTargets } from '#routing/rum-targets.ts'
+import { rumMembers, wordsOfUid } from '#routing/rum-targets.ts'
 import { RumStore } from '#runtime/rum-store.ts'
 import {
   bareModel,
@@ -26,7 +26,7 @@ const bundle = bundleOf({
   pools: [pool(1, measured)],
   services: [service(1, 'www.example.org.', { filterChain: ['rum'], pool: 0 })],
 })
-const targets = rumTargets(bundle, 'www.example.org.')
+const uids = rumMembers(bundle, 'www.example.org.').map((member) => wordsOfUid(bundle, member))
 
 interface Row {
   /** Of member 0, 1, 2 from the client's network, from another one, and from this node; 0: none. */
@@ -40,7 +40,7 @@ interface Row {
 function choose({ here = [], elsewhere = [], roundTripMs = [], candidates = [0, 1, 2] }: Row) {
   const store = new RumStore({ nowMs: () => 0, monotonicMs: () => 0 })
   const from = (address: Uint8Array, samples: readonly number[]): void =>
-    samples.forEach((ms, i) => ms > 0 && store.record(address, targets[i]!.uid, ms))
+    samples.forEach((ms, i) => ms > 0 && store.record(address, uids[i]!, ms))
   const client = Uint8Array.of(198, 51, 100, 7)
   from(client, here)
   from(Uint8Array.of(203, 0, 113, 9), elsewhere)

@@ -8,7 +8,7 @@ import { Random } from '#lib/random.ts'
 import { createRoutingState } from '#routing/candidates.ts'
 import { Chain } from '#routing/chain.ts'
 import { RumHeader, RumResult, RumTable } from '#routing/rum-table.ts'
-import { rumTargets } from '#routing/rum-targets.ts'
+import { rumMembers, rumTargetOf, wordsOfUid } from '#routing/rum-targets.ts'
 import { isRumLatency, rumLimits, RumStore } from '#runtime/rum-store.ts'
 import {
   bareModel,
@@ -26,13 +26,27 @@ const members = [1, 2, 3, 4].map((number) =>
 const bundle = bundleOf({
   ...bareModel,
   zones: [zone('example.org.')],
-  pools: [pool(1, [...members, member('192.0.2.5', { uid: uid(5) })])],
+  pools: [
+    pool(1, [
+      ...members,
+      member('192.0.2.5', { uid: uid(5) }),
+      member('2001:db8::6', { uid: uid(6), rumUrl: 'https://m6.example.org/' }),
+    ]),
+    pool(2, [
+      member('192.0.2.7', { uid: uid(7), rumUrl: 'https://m7.example.org/' }),
+      member('192.0.2.7', { uid: uid(8), rumUrl: 'https://m7.example.org/' }),
+    ]),
+  ],
   services: [
     service(1, 'www.example.org.', { filterChain: ['rum'], pool: 0 }),
     service(2, 'none.example.org.', { filterChain: ['rum'], pool: -1 }),
+    service(3, 'ports.example.org.', { filterChain: ['rum'], pool: 1 }),
   ],
 })
-const targets = rumTargets(bundle, 'www.example.org.')
+const targets = rumMembers(bundle, 'www.example.org.').map((member) => ({
+  ...rumTargetOf(bundle, member),
+  uid: wordsOfUid(bundle, member),
+}))
 const state = createRoutingState(bundle, 1)
 
 function octets(address: string): Uint8Array {
@@ -60,14 +74,15 @@ function newStore() {
 
 describe('what may be measured', () => {
   test.each([
-    ['www.example.org.', [0, 1, 2, 3]],
-    ['WWW.Example.org', [0, 1, 2, 3]],
+    ['www.example.org.', [0, 1, 2, 3, 5]],
+    ['WWW.Example.org', [0, 1, 2, 3, 5]],
+    ['ports.example.org', [6, 7]],
     ['none.example.org.', []],
     ['example.org.', []],
     ['www.example.com.', []],
     ['..', []],
   ])('%s', (domain, expected) => {
-    expect(rumTargets(bundle, domain).map((target) => target.member)).toEqual(expected)
+    expect(rumMembers(bundle, domain)).toEqual(expected)
   })
 
   test('says where', () => {
@@ -95,11 +110,15 @@ test.each([
   ['another domain', 'none.example.org', '192.0.2.1', 10, 0],
   ['a domain that is none', '...', '192.0.2.1', 10, 0],
   ['a latency that cannot be', 'www.example.org', '192.0.2.1', 60_001, 0],
-])('a sample of %s', (_, domain, ip, latencyMs, accepted) => {
+  ['an IPv6 member, written otherwise', 'www.example.org', '2001:DB8:0::6', 10, 1],
+  ['the IPv6 form of a member', 'www.example.org', '::ffff:192.0.2.1', 10, 0],
+  ['two members of one address', 'ports.example.org', '192.0.2.7', 10, 2],
+])('a sample of %s', (_, domain, ip, latencyMs, measured) => {
   const { store } = newStore()
   const samples = [{ ip, latencyMs }]
+  const accepted = Math.min(measured, 1)
   expect(store.ingest(bundle, domain, octets('198.51.100.7'), samples)).toBe(accepted)
-  expect(store.status().measurements).toBe(accepted)
+  expect(store.status().measurements).toBe(measured)
 })
 
 test('the lowest latency of the client’s network counts, and of no other', () => {
@@ -172,9 +191,14 @@ test('the status counts subnets by member', () => {
     subnets: 2,
     measurements: 3,
     subnetsByMember: new Map([
-      [uid(1).replaceAll('-', ''), 2],
-      [uid(2).replaceAll('-', ''), 1],
+      [uid(1), 2],
+      [uid(2), 1],
     ]),
+  })
+  expect(store.status((one) => one === uid(2))).toEqual({
+    subnets: 1,
+    measurements: 1,
+    subnetsByMember: new Map([[uid(2), 1]]),
   })
 })
 

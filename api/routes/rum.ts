@@ -1,0 +1,140 @@
+// /api/v1/rum.js and /api/v1/rum/…: what browsers measure (document B), and how much of it is known.
+import { Type } from 'typebox'
+import { findPart } from '../config-reads.ts'
+import { apiLimits } from '../limits.ts'
+import { invalid, refused, success } from '../reply.ts'
+import { canonical } from '../resources/member.ts'
+import { route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { rumScript } from '../rum-script.ts'
+import { body } from '../shapes.ts'
+
+const tag = 'Real-user measurement'
+const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum
+
+/** With dots between labels of 63 octets at most, and escapes. */
+const Domain = Type.String({ minLength: 1, maxLength: 1_024 })
+
+const script = route({
+  method: 'GET',
+  path: '/api/v1/rum.js',
+  needs: 'public',
+  forPages: true,
+  tag,
+  summary: 'The beacon: a script for pages, which says by data-domain what to measure',
+  responses: {
+    200: {
+      description: 'The script',
+      schema: Type.String(),
+      contentType: 'text/javascript; charset=utf-8',
+    },
+  },
+  handle: () =>
+    success(rumScript, {
+      'cache-control': `public, max-age=${scriptCacheSeconds}`,
+      'cross-origin-resource-policy': 'cross-origin',
+    }),
+})
+
+const config = route({
+  method: 'GET',
+  path: '/api/v1/rum/config',
+  needs: 'public',
+  forPages: true,
+  tag,
+  summary: 'What a browser may measure for a domain; of many members some, others each time',
+  query: Type.Object({ domain: Domain }, { additionalProperties: false }),
+  responses: {
+    200: {
+      description: 'Members of the pool that have a rumUrl; none for a domain that has no service',
+      schema: Type.Object({
+        domain: Type.String(),
+        targets: Type.Array(Type.Object({ ip: Type.String(), rumUrl: Type.String() })),
+      }),
+    },
+  },
+  handle: ({ ports, query: { domain } }) =>
+    success({ domain, targets: ports.rum.targets(domain, samplesMax) }),
+})
+
+const Sample = body({
+  ip: Type.String({ minLength: 1, maxLength: 45, description: 'Address of the member' }),
+  latencyMs: Type.Number({ description: 'Above 0, at most 60000; otherwise it is rejected' }),
+})
+
+const ingest = route({
+  method: 'POST',
+  path: '/api/v1/rum/ingest',
+  needs: 'public',
+  forPages: true,
+  bodyBytesMax,
+  tag,
+  summary: 'What a browser has measured; its network is that of the address it comes from',
+  body: body({
+    domain: Domain,
+    samples: Type.Array(Sample, { minItems: 1, maxItems: samplesMax }),
+  }),
+  responses: {
+    200: {
+      description:
+        'How many samples count. Rejected: no member of the pool of that domain that has a ' +
+        'rumUrl, or a latency that cannot be',
+      schema: Type.Object({ accepted: Type.Integer(), rejected: Type.Integer() }),
+    },
+  },
+  refusals: [429],
+  precheck: ({ address }, { rumSources }) => {
+    const waitMs = rumSources.take(address)
+    if (waitMs === 0) return null
+    const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
+    return { ...refused(429, 'too many measurements from this address; wait a moment'), headers }
+  },
+  handle: ({ ports, request, body: { domain, samples } }) => {
+    const accepted = ports.rum.ingest(domain, request.address, samples)
+    if (accepted === null) {
+      return invalid('X-Forwarded-For', 'must end in the address of the client, without a port')
+    }
+    return success({ accepted, rejected: samples.length - accepted })
+  },
+})
+
+const status = route({
+  method: 'GET',
+  path: '/api/v1/rum/status',
+  needs: 'pool:read',
+  tag,
+  summary: 'How much of what this node was told is fresh, about the members of the tenant',
+  responses: {
+    200: {
+      description: 'Counts',
+      schema: Type.Object({
+        subnets: Type.Integer({ description: 'That have measured any of the members' }),
+        measurements: Type.Integer({ description: 'One for each subnet and member' }),
+        members: Type.Array(
+          Type.Object({
+            memberId: Type.String(),
+            poolId: Type.String(),
+            ipAddress: Type.String(),
+            subnets: Type.Integer(),
+          }),
+        ),
+      }),
+    },
+  },
+  handle: (context) => {
+    const find = (id: string) => findPart(context, 'Member', id)
+    const { rum } = context.ports
+    const { subnets, measurements, subnetsByMember } = rum.coverage((id) => find(id) !== undefined)
+    const members = [...subnetsByMember].flatMap(([memberId, count]) => {
+      const found = find(memberId)
+      if (found === undefined) return []
+      const ipAddress = canonical(found.part.ipAddress)
+      return [{ memberId, poolId: found.owner.uid, ipAddress, subnets: count }]
+    })
+    const byId = (a: { memberId: string }, b: { memberId: string }) =>
+      a.memberId < b.memberId ? -1 : 1
+    return success({ subnets, measurements, members: members.toSorted(byId) })
+  },
+})
+
+export const rumRoutes: readonly Route[] = Object.freeze([script, config, ingest, status])

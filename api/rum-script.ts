@@ -1,0 +1,81 @@
+// What pages load to measure members from where their visitors are: document B's beacon.
+
+/** Targets that one page view measures, of those that it is told. */
+const targetsPerView = 8
+
+/**
+ * Plain JavaScript, as browsers get it. For each target one request that opens the connection, then
+ * two that are timed: the faster one is the latency. Nothing of the answer is read, so the target
+ * needs no CORS; the samples go as text/plain, so that they need no preflight.
+ */
+export const rumScript = `'use strict'
+;(() => {
+  const script = document.currentScript
+  const domain = script && script.dataset.domain
+  if (!domain || !window.fetch || !window.AbortController || !navigator.sendBeacon) return
+  if (navigator.connection && navigator.connection.saveData) return
+  const url = (path) => new URL(path, script.src).href
+  const config = url('rum/config') + '?domain=' + encodeURIComponent(domain)
+  const ingest = url('rum/ingest')
+
+  // Once in ten minutes for each tab: a measurement counts for thirty.
+  const isDue = () => {
+    try {
+      const key = 'gslbd-rum ' + domain
+      const isRecent = Date.now() - Number(sessionStorage.getItem(key)) < 600000
+      if (!isRecent) sessionStorage.setItem(key, String(Date.now()))
+      return !isRecent
+    } catch {
+      return true
+    }
+  }
+
+  const get = async (url) => {
+    const stop = new AbortController()
+    const timer = setTimeout(() => stop.abort(), 5000)
+    try {
+      const startMs = performance.now()
+      await fetch(url, {
+        mode: 'no-cors',
+        cache: 'no-store',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        signal: stop.signal,
+      })
+      return performance.now() - startMs
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const measure = async ({ ip, rumUrl }) => {
+    await get(rumUrl)
+    const fastestMs = Math.min(await get(rumUrl), await get(rumUrl))
+    return { ip, latencyMs: Math.max(Math.round(fastestMs * 10) / 10, 0.1) }
+  }
+
+  const run = async () => {
+    if (document.hidden || !isDue()) return
+    const answer = await fetch(config, { credentials: 'omit', referrerPolicy: 'no-referrer' })
+    const { targets } = await answer.json()
+    const chosen = targets
+      .map((target) => [Math.random(), target])
+      .sort((a, b) => a[0] - b[0])
+      .slice(0, ${targetsPerView})
+    const samples = []
+    for (const [, target] of chosen) {
+      if (document.hidden) break
+      try {
+        samples.push(await measure(target))
+      } catch {
+        // It does not answer, or the page may not ask it: no sample of it.
+      }
+    }
+    if (samples.length > 0) navigator.sendBeacon(ingest, JSON.stringify({ domain, samples }))
+  }
+
+  const later = () => setTimeout(() => run().catch(() => undefined), 1000)
+  if (document.readyState === 'complete') later()
+  else window.addEventListener('load', later, { once: true })
+})()
+`

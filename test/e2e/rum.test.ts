@@ -1,0 +1,97 @@
+// From a beacon's samples to the answer of a rum chain, on a whole daemon.
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { afterAll, expect, test } from 'vitest'
+import { subnet } from '#test/support/geo-site.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { poolPath, servicePath, Site } from '#test/support/site.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const { start } = useDaemons()
+const sites: Site[] = []
+afterAll(() => {
+  for (const site of sites) site.remove()
+})
+
+const members = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
+const pool = `apiVersion: gslb/v1
+kind: Pool
+metadata: { name: web }
+spec:
+  members:
+${members
+  .map((ip, i) => `    - { name: m${i}, ipAddress: ${ip}, port: 80, rumUrl: 'http://${ip}/ping' }`)
+  .join('\n')}
+`
+const service = `apiVersion: gslb/v1
+kind: Service
+metadata: { name: www }
+spec: { domain: www.example.com., ttl: 5, pool: web, filterChain: [rum] }
+`
+
+async function post(daemon: DaemonProcess, from: string, latencies: readonly number[]) {
+  const sent = request({
+    host: '127.0.0.1',
+    port: daemon.apiPort,
+    method: 'POST',
+    path: '/api/v1/rum/ingest',
+    headers: {
+      'content-type': 'text/plain',
+      origin: 'https://shop.example',
+      'x-forwarded-for': from,
+    },
+  })
+  const samples = latencies.map((latencyMs, i) => ({ ip: members[i], latencyMs }))
+  sent.end(JSON.stringify({ domain: 'www.example.com', samples }))
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode, body: await json(answer) }
+}
+
+test('what browsers measure is what their networks are answered, and no other', async () => {
+  const api = { trustedProxies: ['127.0.0.1'] }
+  const site = await Site.make('rum', { api })
+  sites.push(site)
+  site.write(poolPath, pool)
+  site.write(servicePath, service)
+  await site.commit('rum')
+  await site.push()
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('the bundle', () => daemon.logged('bundle activated') !== undefined)
+
+  const config = await daemon.get('/api/v1/rum/config?domain=www.example.com')
+  const { targets } = JSON.parse(config) as { targets: { ip: string; rumUrl: string }[] }
+  expect(targets).toEqual(members.map((ip) => ({ ip, rumUrl: `http://${ip}/ping` })))
+
+  /** What ten clients of a network are told: the same, once it has measured. */
+  const told = async (network: string): Promise<string[]> => {
+    const answers = new Set<string>()
+    for (let i = 1; i <= 10; i++) {
+      const opt = { options: [subnet(`${network}.${i}/32`)] }
+      for (const answer of await daemon.answers('www.example.com. A', { opt })) answers.add(answer)
+    }
+    return [...answers]
+  }
+  const line = (ip: string): string => `www.example.com. 5 IN A ${ip}`
+
+  expect(await post(daemon, '198.51.100.9', [30, 20, 40])).toEqual({
+    status: 200,
+    body: { accepted: 3, rejected: 0 },
+  })
+  expect(await told('198.51.100')).toEqual([line('192.0.2.2')])
+  await post(daemon, '203.0.113.9', [30, 20, 10])
+  expect(await told('203.0.113')).toEqual([line('192.0.2.3')])
+  expect(await told('198.51.100')).toEqual([line('192.0.2.2')])
+  // 20 and 200 make 74 on average: more than the 30 of another member.
+  await post(daemon, '198.51.100.77', [30, 200])
+  expect(await told('198.51.100')).toEqual([line('192.0.2.1')])
+
+  expect(JSON.parse(await daemon.get('/api/v1/rum/status'))).toMatchObject({
+    subnets: 2,
+    measurements: 6,
+    members: [{ subnets: 2 }, { subnets: 2 }, { subnets: 2 }],
+  })
+  await daemon.stop()
+})
