@@ -1,4 +1,4 @@
-// /api/v1/rum.js and /api/v1/rum/…: what browsers measure (document B), and how much of it is known.
+// /api/v1/rum.js and /api/v1/rum/…: what browsers measure (document B), and how much there is.
 import { Type } from 'typebox'
 import { findPart } from '../config-reads.ts'
 import { apiLimits } from '../limits.ts'
