@@ -5,6 +5,7 @@ import type { Result } from '#lib/result.ts'
 import type { RoutingTables } from '#routing/environment.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { loadGeo } from '#runtime/geo/load.ts'
 import { GeoLink } from '#runtime/geo-link.ts'
 
@@ -29,5 +30,5 @@ export function loadTables(paths: {
     }
   }
   const link = new GeoLink({ onChange: (handler) => handler(buffers) }, () => undefined)
-  return ok((bundle) => link.tablesFor(bundle))
+  return ok((bundle) => ({ ...link.tablesFor(bundle), networks: packNetworks(bundle) }))
 }

@@ -4,9 +4,7 @@ import { bundleLimits } from '#bundle/limits.ts'
 import type { Random } from '#lib/random.ts'
 import { AlikeMemo } from './alike-memo.ts'
 import { Client } from './client.ts'
-import type { RangeTable } from './geo/range-table.ts'
-import { networkTables } from './network-tables.ts'
-import type { NetworkBuffers } from './network-tables.ts'
+import { NetworkTables } from './network-tables.ts'
 import * as states from './state.ts'
 import { firstCandidate } from './state.ts'
 import type { RoutingState } from './state.ts'
@@ -28,8 +26,7 @@ export class Chain {
   readonly client = new Client()
   readonly alike = new AlikeMemo()
   bundle!: Bundle
-  /** By row of the bundle's `networkTable`; see network-tables.ts. */
-  networkTables: readonly (RangeTable | undefined)[] = []
+  networks = new NetworkTables(null)
   state!: RoutingState
   readonly random: Random
   serviceIndex = 0
@@ -54,17 +51,17 @@ export class Chain {
   }
 
   /** From now on the members are those of this bundle. */
-  adopt(bundle: Bundle, state: RoutingState, networks: readonly NetworkBuffers[] = []): void {
+  adopt(bundle: Bundle, state: RoutingState, networks: SharedArrayBuffer | null = null): void {
     this.bundle = bundle
     this.state = state
-    this.networkTables = networkTables(bundle, networks)
+    this.networks = new NetworkTables(networks)
     this.alike.clear()
   }
 
   /** For the same question as another chain's. */
   setUpAs(other: Chain): void {
     this.adopt(other.bundle, other.state)
-    this.networkTables = other.networkTables
+    this.networks = other.networks
     this.client.copy(other.client)
     this.serviceIndex = other.serviceIndex
     this.family = other.family

@@ -8,7 +8,6 @@ import { AsnPreferences } from './asn-rules.ts'
 import type { AsnPreferenceBuffers } from './asn-rules.ts'
 import { GeoTables, noGeoBuffers } from './geo/geo-tables.ts'
 import type { GeoBuffers } from './geo/geo-tables.ts'
-import type { NetworkBuffers } from './network-tables.ts'
 import { RumTable } from './rum-table.ts'
 import type { ScriptPort } from './script-port.ts'
 
@@ -30,8 +29,8 @@ export interface RoutingTables {
   readonly asn: AsnPreferenceBuffers | null
   /** See rum-table.ts; without it, or null, browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
-  /** See network-tables.ts; without them client networks are searched from end to end. */
-  readonly networks?: readonly NetworkBuffers[]
+  /** Of `packNetworks`; without it, or null, client networks are searched from end to end. */
+  readonly networks?: SharedArrayBuffer | null
 }
 
 export const noRoutingTables: RoutingTables = Object.freeze({ geo: noGeoBuffers, asn: null })

@@ -1,83 +1,47 @@
-// Tables of client networks that are worth an index: as range tables, beside the bundle's own rows.
-import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/client-ranges.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import { packRangeTable } from './geo/range-pack.ts'
+// Tables of client networks that have an index: range tables in one piece of shared memory, beside
+// the bundle's own rows. What fills it: network-index.ts.
 import { RangeTable } from './geo/range-table.ts'
+import * as layout from './network-layout.ts'
 
-/** Shared memory: worked out once for a bundle, read by every thread. */
-export interface NetworkBuffers {
-  /** Row of `networkTable`. */
-  readonly table: number
-  /** A range table; its values are offsets in `networkList`. */
-  readonly ranges: SharedArrayBuffer
-}
+// A constant of this file, for the reason that runtime/answer.ts gives.
+const { IndexCell } = layout
 
-/** Fewer rows are searched, and looked at one by one, as fast without. */
-const rowsMin = 64
+/** One per thread; taken over with a bundle in no time, however many tables there are. */
+export class NetworkTables {
+  readonly #directory: Uint32Array
+  /** Moved to the table that is asked for. */
+  readonly #ranges: RangeTable | null
+  /** The last one that was asked for. */
+  #table = -1
+  #found: RangeTable | null = null
 
-export function networkBuffers(bundle: Bundle): readonly NetworkBuffers[] {
-  const { networkTable } = bundle
-  const buffers: NetworkBuffers[] = []
-  for (let table = 0; table < networkTable.length / NetworkCell.Words; table++) {
-    const cell = table * NetworkCell.Words
-    const count4 = networkTable[cell + NetworkCell.Count4]!
-    const count6 = networkTable[cell + NetworkCell.Count6]!
-    if (Math.max(count4, count6) < rowsMin) continue
-    const columns = {
-      ...columns4(bundle, networkTable[cell + NetworkCell.Start4]!, count4),
-      ...columns6(bundle, networkTable[cell + NetworkCell.Start6]!, count6),
+  /** @param memory what `packNetworks` gave; null: no table has an index */
+  constructor(memory: SharedArrayBuffer | null) {
+    if (memory === null) {
+      this.#directory = new Uint32Array(0)
+      this.#ranges = null
+      return
     }
-    buffers.push({ table, ranges: packRangeTable(columns) })
+    const [tables] = new Uint32Array(memory, IndexCell.Tables * 4, 1)
+    this.#directory = new Uint32Array(memory, 0, IndexCell.First + tables!)
+    this.#ranges = new RangeTable(memory, this.#directory[IndexCell.FirstTable]! * 4)
   }
-  return buffers
-}
 
-/** By the digests that the loader has checked: equal tables, whatever else is different. */
-export function hasSameNetworks(one: Bundle, other: Bundle): boolean {
-  return columnsRead.every((name) => digestOf(one, name) === digestOf(other, name))
-}
-
-/** The sections that `networkBuffers` reads. */
-const columnsRead = ['networkTable', 'network4', 'network6'] as const
-
-function digestOf({ manifest }: Bundle, name: string): string | undefined {
-  return manifest.sections.find((section) => section.name === name)?.sha256
-}
-
-/** By row of `networkTable`; undefined: the table has the bundle's rows alone. */
-export function networkTables(
-  { networkTable }: Bundle,
-  buffers: readonly NetworkBuffers[],
-): readonly (RangeTable | undefined)[] {
-  const tables: (RangeTable | undefined)[] = Array.from({
-    length: networkTable.length / NetworkCell.Words,
-  })
-  for (const { table, ranges } of buffers) tables[table] = new RangeTable(ranges)
-  return tables
-}
-
-function columns4({ network4 }: Bundle, first: number, count: number) {
-  const start4 = new Uint32Array(count)
-  const value4 = new Uint32Array(count)
-  for (let row = 0; row < count; row++) {
-    const at = (first + row) * Network4Cell.Words
-    start4[row] = network4[at + Network4Cell.Start]!
-    value4[row] = network4[at + Network4Cell.List]!
+  /**
+   * @param table row of the bundle's `networkTable`
+   * @returns its ranges, good until the next call: values are offsets in `networkList`. null: the
+   * table has the bundle's rows alone
+   */
+  rangesOf(table: number): RangeTable | null {
+    if (table !== this.#table) this.#moveTo(table)
+    return this.#found
   }
-  return { start4, value4 }
-}
 
-function columns6({ network6 }: Bundle, first: number, count: number) {
-  const high6 = new Uint32Array(count * 2)
-  const low6 = new Uint32Array(count * 2)
-  const value6 = new Uint32Array(count)
-  for (let row = 0; row < count; row++) {
-    const at = (first + row) * Network6Cell.Words
-    for (let word = 0; word < 2; word++) {
-      high6[row * 2 + word] = network6[at + word]!
-      low6[row * 2 + word] = network6[at + 2 + word]!
-    }
-    value6[row] = network6[at + Network6Cell.List]!
+  #moveTo(table: number): void {
+    this.#table = table
+    this.#found = null
+    if (this.#ranges === null) return
+    const at = this.#directory[IndexCell.First + table]!
+    if (at !== 0 && this.#ranges.moveTo(at)) this.#found = this.#ranges
   }
-  return { high6, low6, value6 }
 }

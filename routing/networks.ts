@@ -12,15 +12,15 @@ const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
  * `network6`.
  */
 export function networkRow(chain: Chain, table: number): number {
-  const ranges = chain.networkTables[table]
-  if (ranges !== undefined) return rowOfClient(ranges, chain)
+  const ranges = chain.networks.rangesOf(table)
+  if (ranges !== null) return rowOfClient(ranges, chain)
   return chain.client.isIpv6 ? row6(chain, table) : row4(chain, table)
 }
 
 /** An offset in `networkList`: how many values, then the values. */
 export function listOfRow(chain: Chain, table: number, row: number): number {
-  const ranges = chain.networkTables[table]
-  return ranges === undefined ? listOfBundleRow(chain, row) : valueOfRow(ranges, chain, row)
+  const ranges = chain.networks.rangesOf(table)
+  return ranges === null ? listOfBundleRow(chain, row) : valueOfRow(ranges, chain, row)
 }
 
 /** The same of a row of `network4` or `network6`. */

@@ -56,14 +56,13 @@ function rivalOf({ answerCount }: Chain, index: number): number {
  * For each group of places the least and the most of x, y and z.
  */
 export function createPlaceBoxes({ ranges, x, y, z }: LocationTable): Float64Array {
-  const { groupStart, groupValue } = ranges
-  const boxes = new Float64Array((groupStart.length - 1) * 6)
-  for (let group = 0; group < groupStart.length - 1; group++) {
+  const boxes = new Float64Array(ranges.groups * 6)
+  for (let group = 0; group < ranges.groups; group++) {
     for (const [axis, column] of [x, y, z].entries()) {
       let [least, most] = [Infinity, -Infinity]
-      for (let i = groupStart[group]!; i < groupStart[group + 1]!; i++) {
-        least = Math.min(least, column[groupValue[i]!]!)
-        most = Math.max(most, column[groupValue[i]!]!)
+      for (let i = ranges.groupStart(group); i < ranges.groupStart(group + 1); i++) {
+        least = Math.min(least, column[ranges.groupValue(i)]!)
+        most = Math.max(most, column[ranges.groupValue(i)]!)
       }
       boxes[group * 6 + axis * 2] = least
       boxes[group * 6 + axis * 2 + 1] = most

@@ -71,8 +71,8 @@ export function needAlike(chain: Chain, table: RangeTable, row: number, likeness
 /** The same for the lists of a table of client networks. */
 export function needAlikeLists(chain: Chain, table: number, row: number, likeness: Likeness): void {
   if (!chain.wantsScope || chain.count === 1) return
-  const ranges = chain.networkTables[table]
-  if (ranges !== undefined) needAlike(chain, ranges, row, likeness)
+  const ranges = chain.networks.rangesOf(table)
+  if (ranges !== null) needAlike(chain, ranges, row, likeness)
   else needAlikeRows(chain, table, row, likeness)
 }
 
@@ -197,12 +197,12 @@ function isPartAlike(
 function compareNode(
   chain: Chain,
   table: RangeTable,
-  { nodes, words }: RowGroups,
+  { nodes, nodesAt, words }: RowGroups,
   node: number,
   likeness: Likeness,
 ): alikeMemo.Verdict {
   const memo = chain.alike
-  const at = node * words
+  const at = nodesAt + node * words
   let isOpen = 0
   for (let word = 0; word < words; word++) {
     const there = nodes[at + word]!
@@ -250,7 +250,7 @@ function isRowAlike(
   row: number,
   likeness: Likeness,
 ): boolean {
-  const group = groups.group[row]!
+  const group = groups.groupOf(row)
   let verdict = chain.alike.verdict(group)
   if (verdict === Verdict.Unknown) verdict = compareGroup(chain, table, group, likeness)
   if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
@@ -260,25 +260,24 @@ function isRowAlike(
 
 function compareGroup(
   chain: Chain,
-  { groupStart, groupValue }: RangeTable,
+  table: RangeTable,
   group: number,
   likeness: Likeness,
 ): alikeMemo.Verdict {
   const memo = chain.alike
-  const first = groupStart[group]!
-  const count = groupStart[group + 1]! - first
+  const first = table.groupStart(group)
+  const count = table.groupStart(group + 1) - first
   memo.effort -= effortToCompare(chain)
+  // Not kept, here and below: the next query goes on.
+  if (memo.effort < 0) return Verdict.Mixed
   let verdict: alikeMemo.Verdict =
-    memo.effort < 0 || count === 1 || likeness.ofGroup === undefined
-      ? Verdict.Mixed
-      : likeness.ofGroup(chain, group)
+    count === 1 || likeness.ofGroup === undefined ? Verdict.Mixed : likeness.ofGroup(chain, group)
   if (verdict === Verdict.Mixed && count <= groupValuesMax) {
     memo.effort -= effortToCompare(chain) * count
-    // Not kept: the next query goes on.
     if (memo.effort < 0) return Verdict.Mixed
     let alike = 0
     for (let i = first; i < first + count; i++) {
-      if (likeness.isAlike(chain, groupValue[i]!)) alike++
+      if (likeness.isAlike(chain, table.groupValue(i))) alike++
     }
     if (alike === count) verdict = Verdict.Alike
     else if (alike === 0) verdict = Verdict.Other

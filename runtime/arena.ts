@@ -1,6 +1,7 @@
 // Shared memory for generations, used in turn: what one leaves, the one after the next moves into.
 import { bundleLimits } from '#bundle/limits.ts'
 import { assert } from '#lib/assert.ts'
+import { networkBytesMax } from '#routing/network-layout.ts'
 import type { RoutingBuffers, RoutingMemory } from '#routing/state.ts'
 
 /**
@@ -45,12 +46,18 @@ const cursorBytesMax = bundleLimits.servicesMax * 8
 const hitBytesMax = bundleLimits.responseRulesMax * 8
 const queryBytesMax = bundleLimits.servicesMax * 8
 
+interface CountBuffers {
+  readonly hits: SharedArrayBuffer
+  readonly queries: SharedArrayBuffer
+}
+
 export class GenerationMemory {
   readonly #bundles = new Arena(bundleLimits.bytesMax)
   readonly #tables = new Arena(tableBytesMax)
   readonly #cursors = new Arena(cursorBytesMax)
   readonly #hits = new Arena(hitBytesMax)
   readonly #queries: Arena
+  readonly #networks = new Arena(networkBytesMax)
 
   /** @param threads how many count queries */
   constructor(threads: number) {
@@ -81,6 +88,11 @@ export class GenerationMemory {
     return cleared(this.#queries.next(bytes, isFree), bytes)
   }
 
+  /** For `packNetworks`, which writes all that is read of it. */
+  networks(bytes: number, isFree: boolean): SharedArrayBuffer {
+    return this.#networks.next(bytes, isFree)
+  }
+
   /**
    * From now on these serve, and are not given out. A generation that comes to nothing before that
    * costs nothing: the next one is given the same halves.
@@ -88,14 +100,15 @@ export class GenerationMemory {
   publish(
     bundle: Uint8Array,
     { table, cursors }: RoutingBuffers,
-    hits: SharedArrayBuffer,
-    queries: SharedArrayBuffer,
+    { hits, queries }: CountBuffers,
+    networks: SharedArrayBuffer | null,
   ): void {
     this.#bundles.publish(bundle.buffer)
     this.#tables.publish(table)
     this.#cursors.publish(cursors)
     this.#hits.publish(hits)
     this.#queries.publish(queries)
+    if (networks !== null) this.#networks.publish(networks)
   }
 }
 

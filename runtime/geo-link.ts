@@ -6,8 +6,6 @@ import { asnPreferences } from '#routing/asn-rules.ts'
 import type { AsnPreferenceBuffers } from '#routing/asn-rules.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
 import type { RoutingTables } from '#routing/environment.ts'
-import { hasSameNetworks, networkBuffers } from '#routing/network-tables.ts'
-import type { NetworkBuffers } from '#routing/network-tables.ts'
 import { AsnTable, noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { TableCollector } from './table-collector.ts'
@@ -27,9 +25,6 @@ export class GeoLink {
     readonly preferences: AsnPreferenceBuffers
   } | null = null
 
-  /** The last tables of client networks, with the bundle that they are of. */
-  #networks: { readonly bundle: Bundle; readonly buffers: readonly NetworkBuffers[] } | null = null
-
   /** @param onChange called when the tables of the serving bundle are to be published again */
   constructor(feed: GeoFeed | null, onChange: () => void) {
     if (feed === null) return
@@ -43,16 +38,7 @@ export class GeoLink {
   }
 
   tablesFor(bundle: Bundle): RoutingTables {
-    return { geo: this.#geo, asn: this.#asnFor(bundle), networks: this.#networksOf(bundle) }
-  }
-
-  /** The same buffers for as long as no rule changes: other ones cost each thread a collection. */
-  #networksOf(bundle: Bundle): readonly NetworkBuffers[] {
-    const before = this.#networks
-    const isSame = before !== null && hasSameNetworks(before.bundle, bundle)
-    const buffers = isSame ? before.buffers : networkBuffers(bundle)
-    this.#networks = { bundle, buffers }
-    return buffers
+    return { geo: this.#geo, asn: this.#asnFor(bundle) }
   }
 
   #asnFor(bundle: Bundle): AsnPreferenceBuffers | null {

@@ -10,6 +10,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { carryRoutingState, createRoutingState } from '#routing/candidates.ts'
+import { hasSameNetworks, packNetworks } from '#routing/network-index.ts'
 import type { RoutingState } from '#routing/state.ts'
 import { GenerationMemory } from './arena.ts'
 import type { BundleStore } from './bundle-store.ts'
@@ -80,7 +81,13 @@ export class DnsNode {
   readonly #threads: ThreadGroup
   readonly #live: LiveState
   readonly #geo: GeoLink
-  #serving: { readonly bundle: Bundle; readonly state: RoutingState } | undefined
+  #serving:
+    | {
+        readonly bundle: Bundle
+        readonly state: RoutingState
+        readonly networks: SharedArrayBuffer | null
+      }
+    | undefined
   #active: ChannelRecord | undefined
   #activeSigned: SignedChannelRecord | undefined
   /** Newest record ever activated here; `#active` may be older after a way back. */
@@ -222,25 +229,34 @@ export class DnsNode {
     this.#live.prepare(bundle, state)
     const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
     const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
-    this.#memory.publish(bundle.bytes, state.buffers, hits, queries)
-    this.#serving = { bundle, state }
+    const networks = this.#networksOf(bundle, isFree)
+    this.#memory.publish(bundle.bytes, state.buffers, { hits, queries }, networks)
+    this.#serving = { bundle, state, networks }
     this.#active = record
     this.#remember(record)
     this.#publish()
     this.#live.serve(bundle, state)
   }
 
+  /** Rules that stay as they are cost a swap nothing: their tables stay where they are. */
+  #networksOf(bundle: Bundle, isFree: boolean): SharedArrayBuffer | null {
+    const before = this.#serving
+    if (before !== undefined && hasSameNetworks(before.bundle, bundle)) return before.networks
+    const memory = (bytes: number): SharedArrayBuffer => this.#memory.networks(bytes, isFree)
+    return packNetworks(bundle, memory, before?.networks)
+  }
+
   /** Hands what serves to the threads, with the tables that go with it now. */
   #publish(): void {
     if (this.#serving === undefined) return
-    const { bundle, state } = this.#serving
+    const { bundle, state, networks } = this.#serving
     this.#generation++
     this.#threads.publish({
       number: this.#generation,
       bundle: bundle.bytes,
       digest: bundle.digest,
       routing: state.buffers,
-      tables: this.#geo.tablesFor(bundle),
+      tables: { ...this.#geo.tablesFor(bundle), networks },
       responseHits: this.#hits.buffer,
       serviceQueries: this.#meter.buffer,
     })

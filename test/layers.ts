@@ -163,6 +163,7 @@ export const hot: readonly string[] = [
   'routing/chain.ts',
   'routing/client.ts',
   'routing/lookup-client.ts',
+  'routing/network-tables.ts',
   'routing/networks.ts',
   'routing/prefer.ts',
   'routing/places.ts',

@@ -16,7 +16,7 @@ import { plainCodeOf } from '#routing/algorithms.ts'
 import { asnPreferences } from '#routing/asn-rules.ts'
 import { createRoutingState } from '#routing/candidates.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
-import { networkBuffers } from '#routing/network-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { Generation } from '#runtime/transaction.ts'
@@ -231,6 +231,6 @@ export function routingGeneration(
   const rumPool = kinds.findIndex((kind) => uses(kind, 'rum'))
   const isMeasured = rumPool >= 0 && rumClients.length > 0
   const rum = isMeasured ? measuredNetworks(bundle, rumPool, 4, rumClients) : null
-  const tables = { geo, asn, rum, networks: networkBuffers(bundle) }
+  const tables = { geo, asn, rum, networks: packNetworks(bundle) }
   return { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
 }

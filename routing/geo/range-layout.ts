@@ -1,19 +1,35 @@
 // Where the columns of a range table lie in its buffer.
 
-/** Words at the beginning of the buffer. */
+/**
+ * Words at the beginning of the table. From `Index4` on: where the columns begin, in words from
+ * there; a reader moves from table to table by these alone.
+ */
 export const RangeHeader = {
-  Words: 16,
+  Words: 32,
   Magic: 0,
   Count4: 1,
   Count6: 2,
   /** How many leading bits of an IPv4 address choose an entry of its index. */
   IndexBits4: 3,
-  /** Of the index of IPv6 addresses, see `address-index.ts`. */
-  IndexWords6: 4,
   /** How many groups the values are in, see `range-groups.ts`. */
-  Groups: 5,
+  Groups: 4,
   /** How many different values there are. */
-  Values: 6,
+  Values: 5,
+  Index4: 8,
+  Rows4: 9,
+  Index6: 10,
+  Rows6: 11,
+  Last6: 12,
+  Group4: 13,
+  Group6: 14,
+  Nodes4: 15,
+  Nodes6: 16,
+  GroupStart: 17,
+  GroupValue: 18,
+  /** Of the whole table. */
+  End: 19,
+  /** The last words are for whoever keeps many tables. */
+  Owner: 28,
 } as const
 
 /** "gRNG" in a little-endian file. */
@@ -35,6 +51,9 @@ export function indexBits4(count4: number): number {
   return Math.min(Math.max(32 - Math.clz32(count4), 1), indexBitsMax)
 }
 
+/** Of the most rows that a table may have. */
+export const rangeLevelsMax = 7
+
 /** A node stands for so many rows, or nodes of the level below: 2 to this power. */
 export const nodeShift = 4
 
@@ -49,7 +68,7 @@ export function nodesByLevel(rows: number): readonly number[] {
   return levels
 }
 
-/** What the places of the columns depend on: the header, but for the magic number. */
+/** What the places of the columns depend on. */
 export interface RangeCounts {
   readonly count4: number
   readonly count6: number

@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { addressIndex } from './address-index.ts'
 import { fillNodes, groupValues } from './range-groups.ts'
+import type { ValueGroups } from './range-groups.ts'
 import {
   RangeHeader,
   Row4,
@@ -11,6 +12,7 @@ import {
   rangeMagic,
   rangeRowsMax,
 } from './range-layout.ts'
+import type { RangeCounts, RangeLayout } from './range-layout.ts'
 
 /** Rows as RangeTable has them: without gaps, from the first address on, neighbours different. */
 export interface RangeColumns {
@@ -22,47 +24,108 @@ export interface RangeColumns {
   readonly value6: Uint32Array
 }
 
-/** @param keyOf of values: near keys, alike for most clients; it matters where there are many */
+/** What is to be written, and how much room it takes. */
+export interface RangePlan {
+  readonly bytes: number
+  /** @param byteOffset where it is to lie: a multiple of 64 */
+  readonly write: (buffer: SharedArrayBuffer, byteOffset: number) => void
+}
+
+/** @param keyOf see `planRangeTable` */
 export function packRangeTable(
   columns: RangeColumns,
   keyOf?: (value: number) => number,
 ): SharedArrayBuffer {
+  const { bytes, write } = planRangeTable(columns, keyOf)
+  const buffer = new SharedArrayBuffer(bytes)
+  write(buffer, 0)
+  return buffer
+}
+
+/** @param keyOf of values: near keys, alike for most clients; it matters where there are many */
+export function planRangeTable(
+  columns: RangeColumns,
+  keyOf?: (value: number) => number,
+): RangePlan {
   const { start4, value4, high6, low6, value6 } = columns
   const [count4, count6] = [value4.length, value6.length]
   assert(count4 + count6 <= rangeRowsMax, 'a range table is within its limit')
-  const bits4 = indexBits4(count4)
   const index6 = addressIndex(high6, low6)
-  const { groups, groupOf, groupStart, groupValue } = groupValues([value4, value6], keyOf)
-  const indexWords6 = index6.length
-  const values = groupValue.length
-  const at = rangeLayout({ count4, count6, bits4, indexWords6, groups, values })
-  const buffer = new SharedArrayBuffer(at.end)
-  const header = new Uint32Array(buffer, 0, RangeHeader.Words)
+  const valueGroups = groupValues([value4, value6], keyOf)
+  const { groups, groupValue } = valueGroups
+  const counts = {
+    count4,
+    count6,
+    bits4: indexBits4(count4),
+    indexWords6: index6.length,
+    groups,
+    values: groupValue.length,
+  }
+  const at = rangeLayout(counts)
+  const write = (buffer: SharedArrayBuffer, byteOffset: number): void => {
+    // The nodes are put together bit by bit, and the memory may have been another table's.
+    new Uint8Array(buffer, byteOffset, at.end).fill(0)
+    fillHeader(new Uint32Array(buffer, byteOffset, RangeHeader.Words), counts, at)
+    const words = (offset: number, length: number): Uint32Array =>
+      new Uint32Array(buffer, byteOffset + offset, length)
+    words(at.index6, index6.length).set(index6)
+    fillRows4(words(at.rows4, count4 * Row4.Words), columns)
+    fillRows6(words(at.rows6, count6 * Row6.Words), columns)
+    const last6 = words(at.last6, count6)
+    for (let row = 0; row < count6; row++) last6[row] = low6[row * 2 + 1]!
+    fillIndex4(words(at.index4, 2 ** counts.bits4 + 1), start4, counts.bits4)
+    fillGroups({ buffer, byteOffset, at, valueGroups, columns })
+  }
+  return { bytes: at.end, write }
+}
+
+function fillHeader(
+  header: Uint32Array,
+  { count4, count6, bits4, groups, values }: RangeCounts,
+  at: RangeLayout,
+): void {
   header[RangeHeader.Magic] = rangeMagic
   header[RangeHeader.Count4] = count4
   header[RangeHeader.Count6] = count6
   header[RangeHeader.IndexBits4] = bits4
-  header[RangeHeader.IndexWords6] = indexWords6
   header[RangeHeader.Groups] = groups
   header[RangeHeader.Values] = values
-  const put = (words: Uint32Array, offset: number): void => {
-    new Uint32Array(buffer, offset, words.length).set(words)
+  header[RangeHeader.Index4] = at.index4 / 4
+  header[RangeHeader.Rows4] = at.rows4 / 4
+  header[RangeHeader.Index6] = at.index6 / 4
+  header[RangeHeader.Rows6] = at.rows6 / 4
+  header[RangeHeader.Last6] = at.last6 / 4
+  header[RangeHeader.Group4] = at.group4 / 4
+  header[RangeHeader.Group6] = at.group6 / 4
+  header[RangeHeader.Nodes4] = at.nodes4 / 4
+  header[RangeHeader.Nodes6] = at.nodes6 / 4
+  header[RangeHeader.GroupStart] = at.groupStart / 4
+  header[RangeHeader.GroupValue] = at.groupValue / 4
+  header[RangeHeader.End] = at.end / 4
+}
+
+function fillGroups(to: {
+  readonly buffer: SharedArrayBuffer
+  readonly byteOffset: number
+  readonly at: RangeLayout
+  readonly valueGroups: ValueGroups
+  readonly columns: RangeColumns
+}): void {
+  const { buffer, byteOffset, at, columns } = to
+  const { groups, groupOf, groupStart, groupValue } = to.valueGroups
+  const words = (offset: number, end: number): Uint32Array =>
+    new Uint32Array(buffer, byteOffset + offset, (end - offset) / 4)
+  words(at.groupStart, at.groupStart + groupStart.byteLength).set(groupStart)
+  words(at.groupValue, at.groupValue + groupValue.byteLength).set(groupValue)
+  const families = [
+    [columns.value4, at.group4, words(at.nodes4, at.nodes6)],
+    [columns.value6, at.group6, words(at.nodes6, at.groupStart)],
+  ] as const
+  for (const [values, offset, nodes] of families) {
+    const group = new Uint8Array(buffer, byteOffset + offset, values.length)
+    for (let row = 0; row < values.length; row++) group[row] = groupOf[values[row]!]!
+    fillNodes(group, nodes, groups)
   }
-  put(index6, at.index6)
-  fillRows4(new Uint32Array(buffer, at.rows4, count4 * Row4.Words), columns)
-  fillRows6(new Uint32Array(buffer, at.rows6, count6 * Row6.Words), columns)
-  const last6 = new Uint32Array(buffer, at.last6, count6)
-  for (let row = 0; row < count6; row++) last6[row] = low6[row * 2 + 1]!
-  put(groupStart, at.groupStart)
-  put(groupValue, at.groupValue)
-  fillIndex4(new Uint32Array(buffer, at.index4, 2 ** bits4 + 1), start4, bits4)
-  const group4 = new Uint8Array(buffer, at.group4, count4)
-  const group6 = new Uint8Array(buffer, at.group6, count6)
-  for (let row = 0; row < count4; row++) group4[row] = groupOf[value4[row]!]!
-  for (let row = 0; row < count6; row++) group6[row] = groupOf[value6[row]!]!
-  fillNodes(group4, new Uint32Array(buffer, at.nodes4, (at.nodes6 - at.nodes4) / 4), groups)
-  fillNodes(group6, new Uint32Array(buffer, at.nodes6, (at.groupStart - at.nodes6) / 4), groups)
-  return buffer
 }
 
 function fillRows4(rows: Uint32Array, { start4, value4 }: RangeColumns): void {

@@ -1,31 +1,48 @@
 // The groups of values below the rows of one address family, and below the nodes above them.
-import { nodeShift, nodeWords, nodesByLevel } from './range-layout.ts'
+import * as layout from './range-layout.ts'
 
+// Constants of this file, for the reason that runtime/answer.ts gives.
+const { nodeShift, rangeLevelsMax } = layout
+
+/** Looks at one table after another of the same memory. */
 export class RowGroups {
-  readonly rows: number
-  /** By row. */
-  readonly group: Uint8Array
-  /** A bit for each group below a node, `words` of 32 a node. */
+  rows = 0
+  /** A bit for each group below a node, `words` of 32 a node; the first node's at `nodesAt`. */
   readonly nodes: Int32Array
-  readonly words: number
+  nodesAt = 0
+  words = 0
   /** The level of the node that is above all rows; rows are level 0. */
-  readonly top: number
+  top = 0
+  /** By row, from `#groupAt` on. */
+  readonly #group: Uint8Array
+  #groupAt = 0
   /** By level: how many nodes are on the levels before it. */
-  readonly #levelStart: Uint32Array
+  readonly #levelStart = new Uint32Array(rangeLevelsMax + 1)
 
-  constructor(group: Uint8Array, nodes: Uint32Array, groups: number) {
-    const counts = nodesByLevel(group.length)
-    this.rows = group.length
-    this.words = nodeWords(groups)
-    this.top = counts.length
-    this.#levelStart = new Uint32Array(counts.length + 1)
-    let at = 0
-    for (const [i, count] of counts.entries()) {
-      this.#levelStart[i + 1] = at
-      at += count
-    }
-    this.group = group
-    this.nodes = new Int32Array(nodes.buffer, nodes.byteOffset, nodes.length)
+  constructor(group: Uint8Array, nodes: Int32Array) {
+    this.#group = group
+    this.nodes = nodes
+  }
+
+  /** @param groupAt in octets; `nodesAt` in words */
+  moveTo(rows: number, groups: number, groupAt: number, nodesAt: number): void {
+    this.rows = rows
+    this.words = (groups + 31) >>> 5
+    this.#groupAt = groupAt
+    this.nodesAt = nodesAt
+    let count = rows
+    let start = 0
+    let level = 0
+    do {
+      count = (count + (1 << nodeShift) - 1) >>> nodeShift
+      this.#levelStart[++level] = start
+      start += count
+    } while (count > 1)
+    this.top = level
+  }
+
+  groupOf(row: number): number {
+    return this.#group[this.#groupAt + row]!
   }
 
   /** The node that the row is below. @param level from 1 on */

@@ -8,7 +8,7 @@ import { asnPreferences } from '#routing/asn-rules.ts'
 import { createRoutingState } from '#routing/candidates.ts'
 import { routingSettingsOf } from '#routing/environment.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
-import { networkBuffers } from '#routing/network-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { answer } from '#runtime/answer.ts'
 import { Counters } from '#runtime/counters.ts'
 import { Transaction, Transport } from '#runtime/transaction.ts'
@@ -78,7 +78,7 @@ function newTransaction(): Transaction {
     bundle: bundle.bytes,
     digest: bundle.digest,
     routing: createRoutingState(bundle, 1).buffers,
-    tables: { geo, asn, networks: networkBuffers(bundle) },
+    tables: { geo, asn, networks: packNetworks(bundle) },
   })
   return tx
 }

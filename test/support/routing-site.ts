@@ -16,7 +16,7 @@ import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routi
 import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { buildRangeTable } from '#routing/geo/range-table-builder.ts'
-import { networkBuffers } from '#routing/network-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { createPolicies } from '#routing/policy.ts'
 import type { ScriptPort } from '#routing/script-port.ts'
 import type { RoutingState } from '#routing/state.ts'
@@ -134,7 +134,7 @@ export function routingSite(
   const policies = createPolicies(createEnvironment(bundle, tables, scripts))
   const chain = new Chain(new Random(1))
   let last = { policy: policies[0]!, pool: 0 }
-  chain.adopt(bundle, state, networkBuffers(bundle))
+  chain.adopt(bundle, state, packNetworks(bundle))
   const chooseNext = (client: string, service = 0, family: Family = Family.V4): Chosen => {
     const address = parseAddress(client)
     if (!address.ok) throw new Error(`${client} is no address`)

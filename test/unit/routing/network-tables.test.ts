@@ -5,7 +5,7 @@ import type { ClientRange, ClientRanges } from '#bundle/model.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain.ts'
 import { createRoutingState } from '#routing/candidates.ts'
-import { networkBuffers } from '#routing/network-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { listOfRow, networkRow } from '#routing/networks.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 
@@ -55,12 +55,12 @@ test.each([
     services: [service(1, 'a.test.')],
     routing: { ...plainRouting, mapRules: both(ranges) },
   })
-  const buffers = networkBuffers(bundle)
-  expect(buffers.length > 0).toBe(count >= 64)
+  const packed = packNetworks(bundle)
+  expect(packed !== null).toBe(count >= 64)
   const state = createRoutingState(bundle, 1)
   const [plain, quick] = [new Chain(random), new Chain(random)]
   plain.adopt(bundle, state)
-  quick.adopt(bundle, state, buffers)
+  quick.adopt(bundle, state, packed)
   const octets = Buffer.from('20010db8000000000000000000000000', 'hex')
   for (let i = 0; i < 20_000; i++) {
     const near = ranges[random.below(ranges.length)]!.start + random.below(3) - 1

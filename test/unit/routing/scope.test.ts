@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain.ts'
 import { RangeTable, buildRangeTable } from '#routing/geo/range-table.ts'
+import { Verdict } from '#routing/alike-memo.ts'
 import { LikenessKind, effortMax, needAlike } from '#routing/scope.ts'
 import type { Likeness } from '#routing/scope.ts'
 
@@ -166,6 +167,26 @@ test.each([2, 64, 65, 4_096])('among %s candidates the values compared are bound
   expect(asked).toBeGreaterThan(0)
   expect(asked).toBeLessThanOrEqual(effortMax / (2 + count / 16) + 2)
   expect(chain.scope).toBeGreaterThan(0)
+})
+
+test('a group that no effort was left for is looked at by a later query', () => {
+  // 256 groups of 80 values: the first ones are looked at row by row, the others as a whole.
+  const starts = Array.from({ length: 256 * 80 }, (_, i) => BigInt(i) << 16n)
+  const table = tableOf(partition(starts, 32), false)
+  const alike: Likeness = {
+    ...likeness(() => true),
+    ofGroup: (_chain, group) => (group < 5 ? Verdict.Mixed : Verdict.Alike),
+  }
+  // Efforts that end at one place or another: at a group, too.
+  const last = Array.from({ length: 64 }, (_, i) => {
+    const chain = chainFor(Uint8Array.of(0, i * 4, 0, 0), 2 + (i & 3) * 16)
+    for (let query = 0; query < 20; query++) {
+      chain.scope = 0
+      needAlike(chain, table, i * 4, alike)
+    }
+    return chain.scope
+  })
+  expect(Math.max(...last)).toBe(0)
 })
 
 test('what is needed already is not looked at again', () => {

@@ -15,7 +15,7 @@ function take(memory: GenerationMemory, value: number, isFree = true, cursors?: 
 
 function serve(...args: Parameters<typeof take>) {
   const taken = take(...args)
-  args[0].publish(taken.bundle, taken, taken.hits, taken.queries)
+  args[0].publish(taken.bundle, taken, taken, null)
   return taken
 }
 
@@ -25,7 +25,7 @@ test('generations take turns in two buffers, each as large as it has to be', () 
   const buffers = [10, 20, 30, 5].map((length, value) => {
     const bundle = memory.bundle(octets(length, value), true)
     expect(bundle).toEqual(octets(length, value))
-    memory.publish(bundle, { table, cursors }, hits, queries)
+    memory.publish(bundle, { table, cursors }, { hits, queries }, null)
     return bundle.buffer
   })
   expect(buffers[2]).toBe(buffers[0])

@@ -4,6 +4,7 @@ import type { ClientRanges } from '#bundle/model.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { packNetworks } from '#routing/network-index.ts'
 import { GeoLink } from '#runtime/geo-link.ts'
 import { TableNumbers } from '#runtime/table-collector.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -31,14 +32,18 @@ function bundle(networks: number, ttlSeconds: number): Bundle {
 }
 
 test.each([
-  ['without rules', 0],
-  ['with few rules, which are searched', 20],
-  ['with rules that have a table', 200],
-])('bundles %s that change nothing of them are published without a collection', (_, networks) => {
+  ['without rules', [0, 0, 0]],
+  ['with few rules, which are searched', [20, 20, 20]],
+  ['with rules that have a table', [200, 200, 200]],
+  ['whose rules change', [200, 201, 0, 200, 20]],
+])('bundles %s are published without a collection', (_, networks) => {
   const link = new GeoLink(null, () => undefined)
   const numbers = new TableNumbers()
-  const published = [1, 2, 3, 4].map((ttl) => numbers.next(link.tablesFor(bundle(networks, ttl))))
-  expect(published).toEqual([1, 1, 1, 1])
+  const published = networks.map((count, i) => {
+    const next = bundle(count, i)
+    return numbers.next({ ...link.tablesFor(next), networks: packNetworks(next) })
+  })
+  expect(published).toEqual(networks.map(() => 1))
 })
 
 test('tables of a database that is read again are collected, once', () => {
