@@ -215,44 +215,6 @@ function allocatedBytesPerCall({ runAgain }: RoutingSite): number {
   return (growth.slice(20).sort()[10]! - own.sort()[10]!) / callsPerWindow
 }
 
-describe('shares of a million answers', () => {
-  const draws = 1_000_000
-  const even = [0.2, 0.2, 0.2, 0.2, 0.2]
-  const byWeight = [0.01, 0.02, 0.03, 0.04, 0.9]
-  // Round trips of 10, 20, 30, 40 and 50 ms.
-  const inverse = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]
-  const sum = inverse.reduce((a, b) => a + b)
-  const byRtt = inverse.map((one) => one / sum)
-
-  test.each([
-    ['filter round-robin', even, true],
-    ['filter weighted-round-robin', byWeight, false],
-    ['filter latency', byRtt, false],
-    ['filter rum', byRtt, false],
-    // Priorities are 0, 3, 1, 4, 2.
-    ['filter failover', [0, 0, 1, 0, 0], true],
-    // Without geo data for the client all take turns.
-    ['algorithm geo-ip', even, true],
-    ['algorithm asn', even, true],
-    ['algorithm map-file', [1, 0, 0, 0, 0], true],
-    // The client's region has no member: the bonus is nobody's.
-    ['algorithm latency', byRtt, false],
-  ])('%s', (name, expected, isExact) => {
-    const site = siteOf(steps.find(([known]) => known === name)!)
-    const picks = Array<number>(weights.length).fill(0)
-    site.choose('203.0.113.9')
-    site.state.serviceCursor.fill(0)
-    for (let i = 0; i < draws; i++) {
-      site.runAgain()
-      picks[site.chain.members[0]!]! += 1
-    }
-    for (const [i, share] of expected.entries()) {
-      const slack = isExact ? 0 : 5 * Math.sqrt(draws * share * (1 - share))
-      expect(Math.abs(picks[i]! - draws * share)).toBeLessThanOrEqual(slack)
-    }
-  })
-})
-
 describe('sticky', () => {
   const pinsOf = (site: RoutingSite): number[] =>
     Array.from({ length: 20_000 }, (_, i) => {
@@ -274,26 +236,6 @@ describe('sticky', () => {
     site.state.memberHealthy[3] = 1
     rebuildPool(site.bundle, site.state, 0)
     expect(pinsOf(site)).toEqual(before)
-  })
-
-  test.each([
-    ['sticky', [0.25, 0.25, 0.25, 0.25]],
-    ['sticky-weighted', [0.1, 0.2, 0.3, 0.4]],
-  ])('%s spreads client networks as it should', (name, shares) => {
-    const members = [1, 2, 3, 4].map((weight) => member(`192.0.2.${weight}`, { weight }))
-    const site = routingSite(modelOf([name], '', members), world)
-    const networks = 40_000
-    const picks = [0, 0, 0, 0]
-    for (let i = 0; i < networks; i++) {
-      const { addresses: chosen } = site.chooseNext(
-        `${20 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}.9`,
-      )
-      picks[chosen[0]!]! += 1
-    }
-    for (const [i, share] of shares.entries()) {
-      const slack = 5 * Math.sqrt(networks * share * (1 - share))
-      expect(Math.abs(picks[i]! - networks * share)).toBeLessThanOrEqual(slack)
-    }
   })
 
   test.each([

@@ -31,6 +31,8 @@ export interface World {
   readonly countries?: readonly (readonly [cidr: string, code: string])[]
   readonly operators?: readonly (readonly [cidr: string, asn: number, organisation: string])[]
   readonly places?: readonly (readonly [cidr: string, lat: number, lon: number])[]
+  /** The buffer of a RumStore. */
+  readonly rum?: SharedArrayBuffer
 }
 
 export function geoBuffersOf({ countries = [], operators = [], places = [] }: World): GeoBuffers {
@@ -130,7 +132,7 @@ export function routingSite(
   const geo = geoBuffersOf(world)
   const { asnRules } = routingSettingsOf(bundle)
   const asn = geo.asn === null ? null : asnPreferences(new AsnTable(geo.asn), asnRules)
-  const tables: RoutingTables = { geo, asn }
+  const tables: RoutingTables = { geo, asn, rum: world.rum ?? null }
   const policies = createPolicies(createEnvironment(bundle, tables, scripts))
   const chain = new Chain(new Random(1))
   let last = { policy: policies[0]!, pool: 0 }
