@@ -38,6 +38,8 @@ export const gitLimits = {
   writeBatchMax: 512,
   /** Operations of one request. */
   writeOperationsMax: 64,
+  /** A branch that another push has locked is looked at for so long. */
+  remoteLockWaitMs: 5_000,
   /** A write that is overtaken for so long is given back. */
   writeContendedMs: 20_000,
   /** Before another try at most this, at random: whoever waits longer only loses again. */

@@ -1,7 +1,9 @@
 // Commits from an HTTP(S) remote, through a bare mirror that can be thrown away and fetched again.
 import fs, { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import git from 'isomorphic-git'
+import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from './attestation.ts'
@@ -27,6 +29,9 @@ export interface RemoteOptions {
   readonly limits: HttpLimits
   readonly stop: AbortSignal
 }
+
+/** What Git says of a branch that somebody else is moving at that moment. */
+const lockedReason = /failed to update ref|\block\b/
 
 export function createRemoteSource(options: RemoteOptions): ConfigSource {
   return new RemoteSource(options)
@@ -107,12 +112,22 @@ class RemoteSource implements ConfigSource {
         )
       }
     } else if (sent.value !== '') {
-      const head = await this.head()
-      const isElsewhere = head.ok && head.value !== expected
+      const isElsewhere = await this.#isMoving(expected, sent.value)
       return err(isElsewhere ? { kind: 'lost-race' } : { kind: 'refused', reason: sent.value })
     }
     await this.#keep(push)
     return ok(undefined)
+  }
+
+  /** Who is refused because another push holds the branch's lock may look before it has moved. */
+  async #isMoving(expected: string | null, reason: string): Promise<boolean> {
+    const untilMs = systemClock.monotonicMs() + gitLimits.remoteLockWaitMs
+    for (;;) {
+      const head = await this.head()
+      if (!head.ok || head.value !== expected) return head.ok
+      if (!lockedReason.test(reason) || systemClock.monotonicMs() > untilMs) return false
+      await sleep(gitLimits.writeRetryMs)
+    }
   }
 
   /** So that the next fetch need not bring them. A mirror that cannot keep them is fetched anew. */

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { onTestFinished, test } from 'vitest'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
+import type { Operation } from '#gitops/write/operation.ts'
 import { countFrom } from '#test/support/random.ts'
 import { assertStraight, sharedRemote } from '#test/support/shared-remote.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 import { startWriteScene } from '#test/support/write-scene.ts'
 
 /** Writes of each of the two. */
@@ -103,6 +105,40 @@ test(
   },
   240_000 + each * 1_000,
 )
+
+test('a push that meets the lock of another one goes on after it', async () => {
+  const { box, pems, bob, signers, gitdir, server, url } = await sharedRemote()
+  const scene = await startWriteScene({
+    dataDir: box.at('data'),
+    pem: pems.two,
+    url,
+    allowedSignersPath: signers,
+  })
+  onTestFinished(() => scene.stop())
+  // In the origin already; only the branch does not name it yet.
+  const pool = 'checkout/tenants/default/pools/by-hand.yaml'
+  box.git(box.path, 'clone', '-q', gitdir, 'checkout')
+  box.write(pool, 'apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: by-hand }\nspec: {}\n')
+  box.git(box.at('checkout'), 'add', '-A')
+  box.git(box.at('checkout'), ...box.signWith(bob), 'commit', '-q', '-S', '-m', 'by hand')
+  box.git(box.at('checkout'), 'push', '-q', 'origin', 'HEAD:other')
+  const lock = `${gitdir}/refs/heads/main.lock`
+  writeFileSync(lock, '')
+  const before = server.requests.length
+  const operation = { verb: 'create', kind: 'Pool', tenant: 'default', name: 'late', spec: {} }
+  const writing = scene.write(operation as Operation)
+  // After the push that was refused the node looks whether the branch is elsewhere.
+  await waitUntil('the look after the push', () => {
+    const since = server.requests.slice(before)
+    const pushed = since.findIndex((path) => path.endsWith('/git-receive-pack'))
+    return pushed !== -1 && since.length > pushed + 1
+  })
+  rmSync(lock)
+  box.git(gitdir, 'update-ref', 'refs/heads/main', 'refs/heads/other')
+  const written = await writing
+  assert(written.ok, JSON.stringify(written))
+  assert.deepEqual([...poolsIn(box, gitdir)].toSorted(), ['by-hand', 'late'])
+})
 
 test('a remote that is down, refuses or cannot be written to: an error that says so', async () => {
   const { box, pems, signers, gitdir, server, url } = await sharedRemote()
