@@ -17,11 +17,20 @@ const script = fileURLToPath(new URL('./support/measure-bundle.ts', import.meta.
 const threads = 2
 
 const sizes = [
-  { name: 'ten-thousand', services: 10_000, pools: 10_000, isLong: false },
-  { name: 'million', services: 1_000_000, pools: 10_000, isLong: false },
-  { name: 'million-hundred-thousand-pools', services: 1_000_000, pools: 100_000, isLong: true },
+  { name: 'ten-thousand', services: 10_000, pools: 10_000, rules: 0, isLong: false },
+  { name: 'rules', services: 10_000, pools: 5_000, rules: 100, isLong: false },
+  { name: 'million', services: 1_000_000, pools: 10_000, rules: 0, isLong: false },
+  {
+    name: 'million-hundred-thousand-pools',
+    services: 1_000_000,
+    pools: 100_000,
+    rules: 0,
+    isLong: true,
+  },
 ] as const
 type Size = (typeof sizes)[number]
+/** Rules: of each pool, in each address family. */
+const sizeNames = ['services', 'pools', 'rules'] as const
 
 interface Served {
   readonly swaps: readonly Swapped[]
@@ -78,11 +87,14 @@ async function serve({ paths }: BundleFiles, swaps: number): Promise<Served> {
   }
 }
 
+function sizeCells({ services, pools, rules }: Size): string[] {
+  return [String(services), String(pools), String(rules)]
+}
+
 function loadRow(size: Size, files: BundleFiles, runs: readonly BundleResult[]): string[] {
   const of = (pick: (run: BundleResult) => number): string => fixed(median(runs.map(pick)), 0)
   return [
-    String(size.services),
-    String(size.pools),
+    ...sizeCells(size),
     mib(files.fileBytes),
     fixed(files.encodeMs, 0),
     String(runs.length),
@@ -101,7 +113,7 @@ function loadRow(size: Size, files: BundleFiles, runs: readonly BundleResult[]):
 }
 
 function loadTable(rows: readonly string[][]) {
-  const names = ['services', 'pools', 'file MiB', 'encode ms', 'n', 'read ms', 'load ms']
+  const names = [...sizeNames, 'file MiB', 'encode ms', 'n', 'read ms', 'load ms']
   const more = [
     'load min-max',
     'state ms',
@@ -121,12 +133,11 @@ function loadTable(rows: readonly string[][]) {
   }
 }
 
-function swapRow({ services, pools }: Size, served: Served): string[] {
+function swapRow(size: Size, served: Served): string[] {
   const activations = served.swaps.map(({ activateMs }) => activateMs)
   const pauses = served.swaps.map(({ pauseMicros }) => pauseMicros)
   return [
-    String(services),
-    String(pools),
+    ...sizeCells(size),
     String(served.swaps.length),
     fixed(median(activations), 0),
     range(activations, 0),
@@ -139,18 +150,10 @@ function swapRow({ services, pools }: Size, served: Served): string[] {
 }
 
 function swapTable(rows: readonly string[][]) {
-  const names = [
-    'services',
-    'pools',
-    'n',
-    'activate ms',
-    'activate min-max',
-    'pause µs',
-    'pause min-max',
-  ]
+  const names = ['n', 'activate ms', 'activate min-max', 'pause µs', 'pause min-max']
   return {
     title: `A swap on a node with ${threads} responder threads`,
-    columns: [...names, 'first MiB', 'after MiB', 'peak MiB'],
+    columns: [...sizeNames, ...names, 'first MiB', 'after MiB', 'peak MiB'],
     rows,
     notes: [
       'activate: from the publication in memory to the last thread that answers from it',

@@ -2,7 +2,7 @@
 // Run by `bundleFiles`: the model's memory must not count as the node's.
 import { writeFileSync } from 'node:fs'
 import { encodeBundle } from '#bundle/encode.ts'
-import type { BundleModel } from '#bundle/model.ts'
+import type { BundleModel, ClientRanges, PoolModel } from '#bundle/model.ts'
 import { strategyNamed } from '#routing/strategies.ts'
 import { manyServices } from './many-services.ts'
 import { residentBytes } from './process-cpu.ts'
@@ -13,10 +13,12 @@ export interface BundleSpec {
   readonly pools: number
   /** `mixed`: the three algorithms in turn. */
   readonly algorithm?: string
+  /** Geo rules of each pool, so many in each address family. Default none. */
+  readonly rules?: number
 }
 
 export interface BundleFiles {
-  /** Two bundles that differ in the TTL of one service. Not signed. */
+  /** Two that differ in the TTL of one service, and in a rule if there are any. Not signed. */
   readonly paths: readonly [string, string]
   readonly fileBytes: number
   readonly encodeMs: number
@@ -39,11 +41,45 @@ export function benchModel({
   services,
   pools,
   algorithm = 'round-robin',
+  rules = 0,
 }: BundleSpec): BundleModel {
   const model = manyServices(services, { pools })
   const nameOf = (i: number): string =>
     algorithm === 'mixed' ? algorithms[i % algorithms.length]! : algorithm
-  return { ...model, services: model.services.map((s, i) => ({ ...s, algorithm: nameOf(i) })) }
+  return {
+    ...model,
+    pools: model.pools.map((pool) => ({ ...pool, geoRules: rulesOf(pool, rules) })),
+    services: model.services.map((s, i) => ({ ...s, algorithm: nameOf(i) })),
+  }
+}
+
+/** Neighbours of different members, so that each is a row. */
+function rulesOf({ members }: PoolModel, rules: number): ClientRanges {
+  const numbers = Array.from({ length: rules }, (_, i) => i)
+  const endpoints = numbers.map((i) => [members[i % members.length]!.ipAddress])
+  return {
+    v4: numbers.map((i) => ({
+      start: i * 2 ** 16,
+      end: (i + 1) * 2 ** 16 - 1,
+      endpoints: endpoints[i]!,
+    })),
+    v6: numbers.map((i) => ({
+      start: (0x2a00n << 112n) + (BigInt(i) << 96n),
+      end: (0x2a00n << 112n) + (BigInt(i + 1) << 96n) - 1n,
+      endpoints: endpoints[i]!,
+    })),
+  }
+}
+
+/** The last rule of the first pool names another member. */
+function withOtherRule(pools: readonly PoolModel[]): readonly PoolModel[] {
+  const [first, ...others] = pools
+  if (first === undefined) return pools
+  const endpoints = [first.members[0]!.ipAddress, first.members[1]!.ipAddress]
+  const v4 = first.geoRules.v4.map((range, i, all) =>
+    i === all.length - 1 ? { ...range, endpoints } : range,
+  )
+  return [{ ...first, geoRules: { ...first.geoRules, v4 } }, ...others]
 }
 
 export const codeOfStrategy = (name: string): number => strategyNamed(name)!.code
@@ -56,7 +92,8 @@ function writeBundles(directory: string, label: string, spec: BundleSpec): Bundl
   const encodeMs = performance.now() - startedMs
   writeFileSync(paths[0], bytes)
   const services = model.services.map((s, i) => (i === 0 ? { ...s, ttlSeconds: 61 } : s))
-  writeFileSync(paths[1], encodeBundle({ ...model, services }, codeOfStrategy).bytes)
+  const other = { ...model, services, pools: withOtherRule(model.pools) }
+  writeFileSync(paths[1], encodeBundle(other, codeOfStrategy).bytes)
   const peakBytes = residentBytes('self').peak
   return { paths, fileBytes: bytes.length, encodeMs, peakBytes }
 }
