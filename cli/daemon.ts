@@ -272,6 +272,7 @@ class RunningDaemon implements Daemon {
         write({ code, help }, `${file}:${line}:${column}: ${message}`)
       }
     })
+    control.onPrepare((bundle) => this.#node.prepare(bundle))
     control.onPublish((publication) => {
       // One after the other: two activations at once could finish in the wrong order.
       this.#activations = this.#activations

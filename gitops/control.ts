@@ -27,6 +27,8 @@ export interface GitopsControl {
    * changes, when its bundle is active.
    */
   readonly onPublish: (handler: (publication: Publication) => unknown) => void
+  /** Told of a signed bundle that will probably be published next. Set before `start`. */
+  readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
   /** `change` is '' or lines for the log. Set before `start`. */
   readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
   /** The accepted configuration, as far as it is active here. */
@@ -55,6 +57,7 @@ class Control implements GitopsControl {
   #crashes = 0
   #restart: NodeJS.Timeout | undefined
   #publish: (publication: Publication) => unknown = () => undefined
+  #prepare: (bundle: Uint8Array) => void = ignore
   readonly #view = new LiveConfigView()
   readonly config: ConfigView = this.#view
   readonly #writes = new PendingWrites()
@@ -115,6 +118,10 @@ class Control implements GitopsControl {
     this.#publish = handler
   }
 
+  onPrepare = (handler: (bundle: Uint8Array) => void): void => {
+    this.#prepare = handler
+  }
+
   onStatus = (handler: (status: GitopsStatus, change: string) => void): void => {
     this.#report = handler
   }
@@ -149,6 +156,7 @@ class Control implements GitopsControl {
   }
 
   #receive(message: FromWorker): void {
+    if (message.kind === 'prepare') return this.#prepare(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
     if (message.kind === 'config')
       return this.#afterActivation(() => this.#view.apply(message.news))

@@ -55,7 +55,7 @@ export function createIsoDriver(gitdir: string): IsoDriver {
       const folders = new Map<string, Uint8Array>()
       const tree = await writeChangedTree(base, changes, {
         readTree: async (oid) => {
-          const known = planned[0].get(oid) ?? planned[1].get(oid)
+          const known = planned[0].get(oid) ?? planned[1].get(oid) ?? walker.rawOf(oid)
           return known === undefined ? read(oid, 'tree') : ok(known)
         },
         write: (type, content) => {

@@ -36,6 +36,8 @@ export interface PipelineParts {
   readonly compiler: ReadingCompiler
   readonly clock: Clock
   readonly random: () => number
+  /** A signed bundle, before its commit is in Git: most of what a node does with it can begin. */
+  readonly onPrepare: (bundle: Uint8Array) => void
   readonly onPublish: (publication: Publication) => void
   readonly onStatus: (status: GitopsStatus, change: string) => void
   /** After the publication that it belongs to. */
@@ -183,7 +185,7 @@ type WriteSide = Pick<WriterParts, 'source' | 'publisher' | 'reconciler' | 'acce
 }
 
 function openWrites(
-  { options, compiler, clock, random, onConfig }: PipelineParts,
+  { options, compiler, clock, random, onPrepare, onConfig }: PipelineParts,
   { turns, abort, ...shared }: WriteSide,
 ): WriteQueue {
   const { requireSignature, allowedSignersPath, signingKeyPem } = options
@@ -196,6 +198,7 @@ function openWrites(
     clock,
     random,
     stop: abort.signal,
+    onPrepare,
     onConfig: (delta) => onConfig({ ...delta, isWhole: false }),
   })
   return new WriteQueue({ write: (batch) => turns.take(() => writer.write(batch)) })

@@ -6,9 +6,14 @@ import { gitLimits } from './limits.ts'
 import { isFolder, parseTree } from './tree-object.ts'
 import type { TreeEntry } from './tree-object.ts'
 
+interface Folder {
+  readonly raw: Uint8Array
+  readonly entries: readonly TreeEntry[]
+}
+
 interface Walk {
   readonly files: TreeFile[]
-  readonly folders: Map<string, readonly TreeEntry[]>
+  readonly folders: Map<string, Folder>
   visits: number
 }
 type ReadTree = (oid: string) => Promise<Result<Buffer, ObjectError>>
@@ -19,10 +24,15 @@ type ReadTree = (oid: string) => Promise<Result<Buffer, ObjectError>>
  */
 export class TreeWalker {
   readonly #read: ReadTree
-  #known = new Map<string, readonly TreeEntry[]>()
+  #known: ReadonlyMap<string, Folder> = new Map()
 
   constructor(read: ReadTree) {
     this.#read = read
+  }
+
+  /** A folder of the last walk: the first write after it would spend most of its time on reading. */
+  rawOf(oid: string): Uint8Array | undefined {
+    return this.#known.get(oid)?.raw
   }
 
   async walk(rootOid: string): Promise<Result<readonly TreeFile[], ObjectError>> {
@@ -43,10 +53,10 @@ export class TreeWalker {
     if (depth > gitLimits.treeDepthMax) {
       return refused(`"${prefix.slice(0, 200)}" is deeper than ${gitLimits.treeDepthMax} folders`)
     }
-    const entries = await this.#entries(walk, oid, prefix)
-    if (!entries.ok) return entries.error
-    walk.folders.set(oid, entries.value)
-    for (const entry of entries.value) {
+    const folder = await this.#folder(walk, oid, prefix)
+    if (!folder.ok) return folder.error
+    walk.folders.set(oid, folder.value)
+    for (const entry of folder.value.entries) {
       // A few tree objects can name each other many times over, so what is counted is the visits.
       if (++walk.visits > gitLimits.treeEntriesMax) {
         return refused(`the commit has more than ${gitLimits.treeEntriesMax} files and folders`)
@@ -62,11 +72,7 @@ export class TreeWalker {
     return undefined
   }
 
-  async #entries(
-    walk: Walk,
-    oid: string,
-    prefix: string,
-  ): Promise<Result<readonly TreeEntry[], ObjectError>> {
+  async #folder(walk: Walk, oid: string, prefix: string): Promise<Result<Folder, ObjectError>> {
     const known = walk.folders.get(oid) ?? this.#known.get(oid)
     if (known !== undefined) return ok(known)
     const raw = await this.#read(oid)
@@ -75,7 +81,8 @@ export class TreeWalker {
     if (raw.value.length > gitLimits.treeBytesMax)
       return err(refused(`${folder} has too many entries`))
     const entries = parseTree(raw.value)
-    return entries.ok ? entries : err(refused(`${folder} ${entries.error}`))
+    if (!entries.ok) return err(refused(`${folder} ${entries.error}`))
+    return ok({ raw: raw.value, entries: entries.value })
   }
 }
 

@@ -18,6 +18,8 @@ export type ToWorker =
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
 
 export type FromWorker =
+  /** Signed, and probably published next. */
+  | { readonly kind: 'prepare'; readonly bundle: Uint8Array }
   | { readonly kind: 'publish'; readonly publication: Publication }
   | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
   /** Comes after the publication that it belongs to, and before the answers to its writes. */
@@ -36,6 +38,7 @@ const pipeline = startPipeline({
   compiler: createCompilePort(options.checkPolicy),
   clock: systemClock,
   random: () => random.next() / 2 ** 32,
+  onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),
   onPublish: (publication) => tell({ kind: 'publish', publication }),
   onStatus: (status, change) => tell({ kind: 'status', status, change }),
   onConfig: (news) => tell({ kind: 'config', news }),

@@ -27,6 +27,8 @@ const quarantineMax = 64
 
 export class BundleStore {
   readonly #directory: string
+  /** Digest of a bundle that `add` wrote and no record names yet. */
+  #added = ''
 
   /** @throws the file system's error when the directory cannot be made */
   constructor(dataDir: string) {
@@ -54,6 +56,16 @@ export class BundleStore {
   }
 
   /**
+   * Stores a bundle that a record may name soon: `keep` then need not.
+   *
+   * @throws the file system's error
+   */
+  add(digest: string, bytes: Uint8Array): void {
+    writeDurably(this.#bundlePath(digest), bytes)
+    this.#added = digest
+  }
+
+  /**
    * Stores bundle, then records, each whole or not at all: whatever moment the machine stops at, a
    * record names a bundle that is there.
    *
@@ -66,16 +78,21 @@ export class BundleStore {
     serving: SignedChannelRecord | undefined,
   ): void {
     const { digest } = signed.record
-    const stored = this.bundle(digest)
-    // There may be a damaged file of that name.
-    const isStored = stored.ok && Buffer.compare(stored.value, bytes) === 0
+    const isStored = this.#added === digest || this.#holds(digest, bytes)
     if (!isStored) writeDurably(this.#bundlePath(digest), bytes)
+    this.#added = ''
     // Where the disk failed while `serving` was activated, its bundle is not there to go back to.
     const hasServing = serving !== undefined && existsSync(this.#bundlePath(serving.record.digest))
     if (hasServing && serving.record.digest !== digest) {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
     }
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
+  }
+
+  /** There may be a damaged file of that name. */
+  #holds(digest: string, bytes: Uint8Array): boolean {
+    const stored = this.bundle(digest)
+    return stored.ok && Buffer.compare(stored.value, bytes) === 0
   }
 
   quarantine(): Quarantine {
@@ -88,14 +105,14 @@ export class BundleStore {
     writeDurably(this.#path('quarantine.json'), JSON.stringify(Object.fromEntries(entries)))
   }
 
-  /** Removes the bundles that neither record names. @returns how many */
+  /** Removes the bundles that neither record names, nor will soon. @returns how many */
   collect(): number {
     const records = (['active', 'previous'] as const).map(
       (name) => this.record(name) as SignedChannelRecord | null | undefined,
     )
     // It may be readable the next time (no descriptor left, a failing disk) and name one of them.
     if (records.includes(null)) return 0
-    const kept = new Set(records.map((signed) => signed?.record?.digest))
+    const kept = new Set([...records.map((signed) => signed?.record?.digest), this.#added])
     const files = readdirSync(join(this.#directory, 'bundles'))
     const garbage = files.filter((file) => !kept.has(file.replace(/\.bundle$/, '')))
     for (const file of garbage) rmSync(join(this.#directory, 'bundles', file), { force: true })

@@ -26,7 +26,7 @@ import { ResponseHits } from './response-hits.ts'
 import type { ResponseHitCounts } from './response-hits.ts'
 import { refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
-import { servableBundle } from './servable.ts'
+import { answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import { ThreadGroup } from './thread-group.ts'
@@ -92,6 +92,8 @@ export class DnsNode {
   #activeSigned: SignedChannelRecord | undefined
   /** Newest record ever activated here; `#active` may be older after a way back. */
   #newest: ChannelRecord | undefined
+  /** Checked before its record is here. */
+  #prepared: Bundle | undefined
   #refused: NodeStatus['refused'] = null
   #isStored = true
   readonly #memory: GenerationMemory
@@ -150,6 +152,21 @@ export class DnsNode {
   }
 
   /**
+   * Checks and stores a signed bundle whose record will probably come soon: `activate` then finds
+   * that done. Nothing serves it, and nothing is said of it, before a record names it.
+   */
+  prepare(bundle: Uint8Array): void {
+    const checked = answerableBundle(bundle, this.#parts.trusted)
+    this.#prepared = checked.ok ? checked.value : undefined
+    if (!checked.ok) return
+    try {
+      this.#parts.store?.add(checked.value.digest, bundle)
+    } catch {
+      // `activate` tries again, and says what is wrong.
+    }
+  }
+
+  /**
    * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
    * every thread answers from it. What is refused changes nothing.
    */
@@ -198,6 +215,9 @@ export class DnsNode {
     if (quarantined !== undefined) return refuse('quarantined')
     if (digest === this.#active?.digest && order.value === 'same')
       return ok({ record: record.value, bundle: undefined })
+    const prepared = this.#prepared
+    this.#prepared = undefined
+    if (prepared?.digest === digest) return ok({ record: record.value, bundle: prepared })
     const checked = servableBundle(bundle, record.value, this.#parts.trusted)
     return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
   }

@@ -21,10 +21,18 @@ export function servableBundle(
   record: ChannelRecord,
   trusted: readonly TrustedKey[],
 ): Result<Bundle, Refusal> {
+  const bundle = answerableBundle(bytes, trusted)
+  return bundle.ok && bundle.value.digest !== record.digest ? refuse('digest-mismatch') : bundle
+}
+
+/** The same before there is a record: which bundle it is, is for the caller to ask. */
+export function answerableBundle(
+  bytes: Uint8Array,
+  trusted: readonly TrustedKey[],
+): Result<Bundle, Refusal> {
   const loaded = loadBundle(bytes, trusted)
   if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
   const bundle = loaded.value
-  if (bundle.digest !== record.digest) return refuse('digest-mismatch')
   for (let service = 0; service < bundle.counts.services; service++) {
     const code = serviceCell(bundle, service, NodeCell.Algorithm)
     const isPolicy = code >= firstPolicyCode

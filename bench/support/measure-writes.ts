@@ -8,11 +8,13 @@ import type { GitopsControl } from '#gitops/control.ts'
 import { createIsoDriver } from '#gitops/iso-driver.ts'
 import { originPath } from '#gitops/options.ts'
 import { ensureOrigin } from '#gitops/origin.ts'
+import type { Operation } from '#gitops/write/operation.ts'
 import { buildNode } from '#test/support/node-under-test.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { percentile } from './statistics.ts'
 
 export interface WriteRun {
+  readonly verb: string
   readonly clients: number
   readonly writes: number
   readonly commits: number
@@ -22,7 +24,8 @@ export interface WriteRun {
   readonly cpuMsPerWrite: number
 }
 
-const [dataDir = '', poolCount = '10000', seconds = '10', clients = '1,16,64,256'] =
+/** Runs: a number of clients, after a colon what they do; without it they update pools. */
+const [dataDir = '', poolCount = '10000', seconds = '10', runsText = '1,16,64,256'] =
   process.argv.slice(2)
 const pools = Number(poolCount)
 const tenant = 'default'
@@ -71,7 +74,38 @@ async function seed(): Promise<void> {
   if (!moved.ok) throw new Error(moved.error.reason)
 }
 
-async function measure(control: GitopsControl, count: number): Promise<WriteRun> {
+/** Each is about another object than the ones before; 7,919 is a prime: it goes through them all. */
+const operations: Readonly<Record<string, (n: number, run: number) => Operation>> = {
+  update: (n, run) => ({
+    verb: 'update',
+    kind: 'Pool',
+    target: { tenant, name: `p${(n * 7_919) % pools}` },
+    patch: { healthCheck: { type: 'tcp', port: 1 + ((run * 131 + n) % 60_000) } },
+  }),
+  create: (n) => ({
+    verb: 'create',
+    kind: 'Service',
+    tenant,
+    name: `new${n}`,
+    spec: { domain: `new${n}.example.com.`, pool: `p${(n * 7_919) % pools}` },
+  }),
+  // The service of the pool follows: two files.
+  rename: (n) => {
+    const name = `p${(n * 7_919) % pools}`
+    return { verb: 'rename', kind: 'Pool', target: { tenant, name }, name: `renamed-${name}` }
+  },
+  delete: (n) => ({
+    verb: 'delete',
+    kind: 'Service',
+    target: { tenant, name: `s${(n * 7_919) % pools}` },
+  }),
+}
+
+async function measure(control: GitopsControl, runText: string, run: number): Promise<WriteRun> {
+  const [countText, verb = 'update'] = runText.split(':')
+  const count = Number(countText)
+  const operation = operations[verb]
+  if (operation === undefined) throw new Error(`no operation "${verb}"`)
   const times: number[] = []
   const revisions = new Set<string>()
   const cpu = process.cpuUsage()
@@ -85,14 +119,7 @@ async function measure(control: GitopsControl, count: number): Promise<WriteRun>
       const written = await control.write({
         requestId: `bench-${n}`,
         actor: { name: 'bench', address: 'bench@users.gslbd' },
-        operations: [
-          {
-            verb: 'update',
-            kind: 'Pool',
-            target: { tenant, name: `p${(n * 7_919) % pools}` },
-            patch: { healthCheck: { type: 'tcp', port: 1 + ((count * 131 + n) % 60_000) } },
-          },
-        ],
+        operations: [operation(n, run)],
       })
       if (!written.ok) throw new Error(written.error.message)
       times.push(performance.now() - sentMs)
@@ -103,6 +130,7 @@ async function measure(control: GitopsControl, count: number): Promise<WriteRun>
   const elapsedMs = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
   return {
+    verb,
     clients: count,
     writes: times.length,
     commits: revisions.size,
@@ -131,11 +159,14 @@ const control = createGitopsControl({
   recordTtlMs: 3_600_000,
   resume: null,
 })
+control.onPrepare((bundle) => node.prepare(bundle))
 control.onPublish((publication) => node.activate(publication))
 await control.start()
 await waitUntil('the first commit', control.config.isReady, { timeoutMs: 120_000 })
 const runs: WriteRun[] = []
-for (const count of clients.split(',')) runs.push(await measure(control, Number(count)))
+for (const [run, text] of runsText.split(',').entries()) {
+  runs.push(await measure(control, text, run))
+}
 await control.stop()
 await node.stop()
 process.stdout.write(`${JSON.stringify(runs)}\n`)

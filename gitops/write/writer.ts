@@ -12,7 +12,7 @@ import type { ReadingCompiler } from '../compile-adapter.ts'
 import { gitLimits } from '../limits.ts'
 import { formatPublicKeyLine } from '../openssh-key.ts'
 import type { SshPrivateKey } from '../openssh-key.ts'
-import type { Publisher } from '../publisher.ts'
+import type { Draft, Publisher } from '../publisher.ts'
 import type { Reconciler } from '../reconcile.ts'
 import { readSigners } from '../signers-file.ts'
 import { nodePrincipal } from '../trust-file.ts'
@@ -36,6 +36,8 @@ export interface WriterParts {
   /** 0 up to, not including, 1. */
   readonly random: () => number
   readonly stop: AbortSignal
+  /** While the commit is being flushed, which takes as long as looking at its bundle. */
+  readonly onPrepare: (bundle: Uint8Array) => void
   /** After the commit was handed over, before anybody is told that it was written. */
   readonly onConfig: (delta: ConfigDelta) => void
 }
@@ -94,6 +96,7 @@ export class Writer {
       rest = selected.value.done.map(({ pending }) => pending)
       const { prepared } = selected.value
       if (prepared !== null) {
+        const draft = this.#sign(prepared)
         const pushed = await this.#push(prepared)
         const nowMs = clock.monotonicMs()
         const problem = pushed.ok ? undefined : pushed.error
@@ -103,7 +106,7 @@ export class Writer {
         }
         if (problem !== undefined) return pushFailure(problem)
         this.#rivals.win(nowMs, nowMs - triedMs)
-        this.#accept(prepared, signer.value)
+        this.#accept(prepared, draft, signer.value)
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
@@ -194,10 +197,22 @@ export class Writer {
     return source.push({ expected: accepted.commit, commit, objects })
   }
 
-  #accept({ commit, tree, object, changes, compiled }: Prepared, signer: string): void {
+  #sign({ commit, compiled }: Prepared): Draft {
+    const { publisher, source, onPrepare } = this.#parts
+    const draft = publisher.sign(commit, compiled)
+    // Elsewhere another writer may win: each race would leave a bundle behind.
+    if (source.isLocal) onPrepare(draft.bytes)
+    return draft
+  }
+
+  #accept(
+    { commit, tree, object, changes, compiled }: Prepared,
+    draft: Draft,
+    signer: string,
+  ): void {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     // Handed over before anything else: what waits for the answer waits for the activation.
-    publisher.publish(publisher.sign(commit, compiled), signer)
+    publisher.publish(draft, signer)
     onConfig(accepted.extend(commit, tree, changes))
     reconciler.adopt(commit, object, compiled)
   }

@@ -15,6 +15,7 @@ import { ask } from '#test/support/dns/client.ts'
 import { answerOf, askGeneration, generation, publish } from '#test/support/node-under-test.ts'
 import type { NodeOptions } from '#test/support/node-under-test.ts'
 import { errorsOf, startedNode } from '#test/support/started-node.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 
 const key = newSigningKey()
 const at = (seq: number): Publication => publish(key, generation(seq), { seq })
@@ -48,6 +49,27 @@ describe('a node', () => {
     }
     // A wait is 100 ms, and after a swap at its end the next one has just begun.
     expect(Math.min(...timesMs)).toBeLessThan(50)
+  })
+
+  test('answers from a prepared bundle when its record has come, and finds it at the next start', async () => {
+    const dataDir = tempDir('node')
+    const { node, port, stop } = await start({ dataDir })
+    await node.activate(at(1))
+    const second = at(2)
+    node.prepare(second.bundle)
+    expect(await askGeneration(port)).toBe(answerOf(1))
+    expect(node.status()).toMatchObject({ active: { seq: 1 }, swaps: 1 })
+    expect(await node.activate(second)).toEqual({ ok: true, value: 'activated' })
+    expect(await askGeneration(port)).toBe(answerOf(2))
+    await stop()
+    expect(await askGeneration((await start({ dataDir })).port)).toBe(answerOf(2))
+  })
+
+  test('activates another bundle than the one that it prepared', async () => {
+    const { node, port } = await start()
+    node.prepare(at(1).bundle)
+    expect(await node.activate(at(2))).toEqual({ ok: true, value: 'activated' })
+    expect(await askGeneration(port)).toBe(answerOf(2))
   })
 
   test('says in each SOA which record it serves', async () => {
@@ -125,9 +147,12 @@ describe('a publication is refused', () => {
       'bad-bundle',
     ],
   ]
-  test.each(rows)('%s', async (_title, publication, code) => {
-    const { node, port, log } = await start()
+  const ways = rows.flatMap((row) => [false, true].map((isPrepared) => ({ row, isPrepared })))
+  test.each(ways)('$row.0, prepared: $isPrepared', async ({ row, isPrepared }) => {
+    const [, publication, code] = row
+    const { node, port, log } = await start({ dataDir: tempDir('node') })
     await node.activate(sound)
+    if (isPrepared) node.prepare(publication.bundle)
     const refused = await node.activate(publication)
     expect(refused).toMatchObject({ ok: false, error: { code } })
     expect(node.status()).toMatchObject({ active: { seq: 5 }, refused: { code }, swaps: 1 })

@@ -111,6 +111,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     compiler: createCompilePort(),
     clock: systemClock,
     random: () => random.next() / 2 ** 32,
+    onPrepare: () => undefined,
     onPublish: (publication) => published.push(publication),
     onConfig: (news) => view.apply(news),
     onStatus: (next) => {

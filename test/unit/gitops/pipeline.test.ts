@@ -35,6 +35,7 @@ test('a repository that cannot be read is told once, and taken up when it can', 
     compiler: createCompilePort(),
     clock: systemClock,
     random: () => 0.5,
+    onPrepare: () => undefined,
     onPublish: () => undefined,
     onConfig: () => undefined,
     onStatus: (status, change) => {

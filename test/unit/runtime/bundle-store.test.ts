@@ -49,6 +49,15 @@ describe('a store', () => {
     expect([store.record('active'), store.record('previous')]).toEqual([signed(2), signed(1)])
   })
 
+  test('keeps a bundle that was added before', () => {
+    const { store, keep, files } = newStore()
+    store.add(digestOf(1), octets(1))
+    expect(store.record('active')).toBeUndefined()
+    keep(1)
+    expect(store.record('active')).toEqual(signed(1))
+    expect(files()).toEqual([`${digestOf(1)}.bundle`])
+  })
+
   test('is found again by another process', () => {
     const { dataDir, keep } = newStore()
     keep(1)
@@ -95,6 +104,16 @@ describe('collecting', () => {
     expect(store.collect()).toBe(4)
     expect(files()).toEqual([`${digestOf(4)}.bundle`, `${digestOf(5)}.bundle`])
     expect(store.collect()).toBe(0)
+  })
+
+  test('leaves a bundle that was added, until another one is kept', () => {
+    const { store, keep, files } = newStore()
+    keep(1)
+    store.add(digestOf(2), octets(2))
+    expect(store.collect()).toBe(0)
+    keep(3, 1)
+    expect(store.collect()).toBe(1)
+    expect(files()).toEqual([`${digestOf(1)}.bundle`, `${digestOf(3)}.bundle`])
   })
 
   test('waits while a record cannot be read: it may name a bundle', () => {
