@@ -1,4 +1,5 @@
 // The answer path without a socket, for clients that are each another one.
+import type { ScriptPort } from '#routing/script-port.ts'
 import { Counters } from '#runtime/counters.ts'
 import { answer } from '#runtime/answer.ts'
 import { Transaction } from '#runtime/transaction.ts'
@@ -18,9 +19,11 @@ export class ClientLoop {
   readonly #slot = new Uint8Array(2_048)
   #next = 0
 
-  constructor(generation: Generation) {
+  /** @param scripts null: script steps change nothing */
+  constructor(generation: Generation, scripts: ScriptPort | null = null) {
     const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
     this.#tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
+    this.#tx.scripts = scripts
     this.#tx.adopt(generation)
   }
 

@@ -1,0 +1,142 @@
+// A process that measures script steps: what a query costs in time and CPU that a script decides,
+// with its answering thread and its helper. Run by the benchmark `routing`.
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { Counters } from '#runtime/counters.ts'
+import { ScriptClient } from '#runtime/script/client.ts'
+import { ScriptHost } from '#runtime/script/host.ts'
+import type { Generation } from '#runtime/transaction.ts'
+import { ClientLoop } from './client-loop.ts'
+import { clients4 } from './clients.ts'
+import { worldCountries } from './geo-tables.ts'
+import { domainOf, routingGeneration } from './routing-kinds.ts'
+import type { RoutingKind } from './routing-kinds.ts'
+import { median } from './statistics.ts'
+
+export interface MeasuredScript {
+  readonly name: string
+  /** From the query to its reply, as the answering thread sees it. */
+  readonly wallMicros: number
+  readonly ownMicros: number
+  readonly helperMicros: number
+  /** Share of the runs that put the candidates in order; the others changed nothing. */
+  readonly done: number
+}
+
+export interface ScriptResult {
+  readonly rounds: number
+  readonly operations: number
+  readonly scripts: readonly MeasuredScript[]
+}
+
+const isQuick = process.argv.includes('--quick')
+const times = isQuick ? 500 : 5_000
+const rounds = isQuick ? 3 : 9
+const chunk = 100
+/** Until the helper has its engine and the bundle. */
+const patienceMs = 30_000
+
+const scriptKind = (name: string, body: string): RoutingKind => ({
+  name,
+  tables: 'world',
+  filterChain: [`script:${body}`, 'failover'],
+})
+/** The second one is that of docs/operations/scripts.md. */
+const kinds: readonly RoutingKind[] = [
+  scriptKind('[script, failover] one address', `result = ['10.20.0.1']`),
+  scriptKind(
+    '[script, failover] the client’s country',
+    `const near = candidates.filter((c) => c.region === client.geo)
+     result = (near.length > 0 ? near : candidates).map((c) => c.ip)`,
+  ),
+  scriptKind(
+    '[script, failover] sorts by weight and RTT',
+    `const worth = (c) => c.weight * c.health_score / (c.rtt_ms + 1)
+     result = candidates.sort((a, b) => worth(b) - worth(a)).map((c) => c.ip)`,
+  ),
+]
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+interface Cost {
+  readonly wall: number
+  readonly own: number
+  readonly all: number
+}
+
+const nowOf = (): Cost => {
+  const own = process.threadCpuUsage()
+  const all = process.cpuUsage()
+  return {
+    wall: performance.now() * 1_000,
+    own: own.user + own.system,
+    all: all.user + all.system,
+  }
+}
+
+async function startScripts(plain: Generation) {
+  const host = new ScriptHost({ threads: 1, clock: systemClock, log: silent })
+  const generation = { ...plain, scripts: host.scriptsOf(plain) }
+  host.publish(generation)
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const client = new ScriptClient(host.mailbox(0), counters)
+  client.adopt(generation.number, generation.scripts)
+  await until('the helper of scripts starts', () => host.haveAdopted(generation.number))
+  const done = (): number => counters.snapshot().byScriptOutcome['done']!
+  return { host, loop: new ClientLoop(generation, client), done }
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const untilMs = performance.now() + patienceMs
+  while (!holds()) {
+    if (performance.now() > untilMs) throw new Error(`${what}: not in ${patienceMs} ms`)
+    await pause(5)
+  }
+}
+
+async function measureScripts(): Promise<ScriptResult> {
+  const geo = { country: worldCountries(), asn: null, location: null }
+  const { host, loop, done } = await startScripts(routingGeneration(kinds, geo, false))
+  const clients = clients4()
+  const run = (kind: number, count: number): number =>
+    loop.run(domainOf(kind), 'source4', clients, count)
+  const costOf = async (kind: number): Promise<Cost> => {
+    const sum = { wall: 0, own: 0, all: 0 }
+    for (let i = 0; i < times; i += chunk) {
+      const before = nowOf()
+      run(kind, chunk)
+      const after = nowOf()
+      for (const key of ['wall', 'own', 'all'] as const) sum[key] += after[key] - before[key]
+      // The host of scripts, which lets back in what was left out, lives on this thread.
+      await pause(1)
+    }
+    return { wall: sum.wall / times, own: sum.own / times, all: sum.all / times }
+  }
+  for (const kind of kinds.keys()) {
+    const before = done()
+    await until('a script runs', () => run(kind, 10) > 0 && done() - before >= 500)
+  }
+  const taken = kinds.map(() => ({ costs: [] as Cost[], runs: 0 }))
+  for (let round = 0; round < rounds; round++) {
+    for (const [kind, one] of taken.entries()) {
+      const before = done()
+      one.costs.push(await costOf(kind))
+      one.runs += done() - before
+    }
+  }
+  await host.stop()
+  return {
+    rounds,
+    operations: times,
+    scripts: taken.map(({ costs, runs }, kind) => ({
+      name: kinds[kind]!.name,
+      wallMicros: median(costs.map(({ wall }) => wall)),
+      ownMicros: median(costs.map(({ own }) => own)),
+      helperMicros: median(costs.map(({ all, own }) => all - own)),
+      done: runs / (rounds * times),
+    })),
+  }
+}
+
+const result = await measureScripts()
+process.stdout.write(`${JSON.stringify(result)}\n`)
