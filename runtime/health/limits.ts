@@ -45,8 +45,10 @@ export const healthLimits = {
   peerBatchMax: 1_000,
   /** Each tick looks at one of so many shares of the targets for words that grew old. */
   peerSweepTicks: 5,
-  /** Updates that may arrive while all is loaded; after more, what arrives live has to do. */
+  /** Updates that may arrive while all is loaded; after more, all is loaded again. */
   peerBacklogMax: 1_000,
+  /** Ticks after a load that came to nothing: doubled from 1 for each in a row, up to this. */
+  peerLoadTicksMax: 64,
   /** A node that was silent for so long is forgotten. */
   peerForgottenMs: 360_000,
   peerNodesMax: 64,

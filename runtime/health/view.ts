@@ -50,6 +50,12 @@ class HealthView implements HealthMonitor {
   #sweepAt = 0
   /** What arrives while all is loaded. */
   #backlog: PeerUpdate[] | undefined
+  /** How many loads have begun. */
+  #loads = 0
+  /** In a row. */
+  #failedLoads = 0
+  /** Until all is loaded again, since it came to nothing; 0: it did not. */
+  #ticksToLoad = 0
   #isNamesakeTold = false
   #unsubscribe: (() => void) | undefined
   #callOffTick: (() => void) | undefined
@@ -180,7 +186,7 @@ class HealthView implements HealthMonitor {
       () => void this.#load(table, peers.bus),
     )
     void this.#load(table, peers.bus)
-    this.#tickLater()
+    this.#tickLater(table, peers.bus)
   }
 
   #hear(table: PeerTable, update: PeerUpdate): void {
@@ -202,15 +208,24 @@ class HealthView implements HealthMonitor {
     )
   }
 
-  /** What the table says becomes what the bus knows; one that is away tells when it is back. */
+  /**
+   * What the table says becomes what the bus knows. One that is away tells when it is back; but a
+   * load can fail without the bus having been away, and then only trying again helps.
+   */
   async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
-    const backlog: PeerUpdate[] = []
-    this.#backlog = backlog
+    const load = ++this.#loads
+    this.#backlog = []
+    this.#ticksToLoad = 0
     const verdicts = await bus.load().catch(() => undefined)
-    // Another load has begun since, or too much has arrived, or nobody listens any more.
-    if (this.#backlog !== backlog || this.#unsubscribe === undefined) return
+    // Another load has begun since, or nobody listens any more.
+    if (load !== this.#loads || this.#unsubscribe === undefined) return
+    const backlog = this.#backlog
     this.#backlog = undefined
-    if (verdicts === undefined) return
+    if (verdicts === undefined || backlog === undefined) {
+      this.#ticksToLoad = Math.min(2 ** this.#failedLoads++, healthLimits.peerLoadTicksMax)
+      return
+    }
+    this.#failedLoads = 0
     const { clock } = this.#parts
     const nowMs = clock.monotonicMs()
     table.replace(verdicts, clock.nowMs(), nowMs)
@@ -218,12 +233,13 @@ class HealthView implements HealthMonitor {
     this.#update(this.#outdatedOf(this.#targets))
   }
 
-  #tickLater(): void {
+  #tickLater(table: PeerTable, bus: PeerHealth): void {
     this.#callOffTick = this.#parts.after(healthLimits.peerTickMs, () => {
       void this.#publisher?.tick()
-      this.#table?.sweep(this.#parts.clock.monotonicMs())
+      table.sweep(this.#parts.clock.monotonicMs())
       this.#sweep()
-      this.#tickLater()
+      if (this.#ticksToLoad > 0 && --this.#ticksToLoad === 0) void this.#load(table, bus)
+      this.#tickLater(table, bus)
     })
   }
 

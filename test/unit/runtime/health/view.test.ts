@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { healthLimits } from '#runtime/health/limits.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import type { HealthPolicy } from '#runtime/health/policy.ts'
 import type { Outcome } from '#runtime/health/probe.ts'
@@ -220,17 +221,29 @@ function breakableBus() {
       if (!isAway) handler(update)
     })
   }
-  const load = () => (isAway ? Promise.reject(new Error('no connection')) : bus.load())
+  let loads = 0
+  const load = () => {
+    loads++
+    return isAway ? Promise.reject(new Error('no connection')) : bus.load()
+  }
+  const tellOfGap = (): void => {
+    for (const onGap of gaps) onGap()
+  }
   return {
     bus,
     broken: { ...bus, subscribe, load },
     away: () => {
       isAway = true
     },
+    tellOfGap,
+    backUntold: () => {
+      isAway = false
+    },
     back: () => {
       isAway = false
-      for (const onGap of gaps) onGap()
+      tellOfGap()
     },
+    loads: () => loads,
   }
 }
 
@@ -242,7 +255,8 @@ describe('a node that has heard nothing for a while', () => {
   })
 
   async function lateNode() {
-    const { bus, broken, away, back } = breakableBus()
+    const { broken, ...rest } = breakableBus()
+    const { bus } = rest
     cluster = new Cluster('global-any-healthy')
     cluster.bus = broken
     const node = await cluster.add('n0', 'failure')
@@ -255,7 +269,7 @@ describe('a node that has heard nothing for a while', () => {
     await cluster.walk(20_000)
     await say(true)
     expect(sign(node)).toBe('+')
-    return { node, bus, world, away, back, say }
+    return { node, world, say, ...rest }
   }
 
   test('takes over what was said meanwhile', async () => {
@@ -267,6 +281,50 @@ describe('a node that has heard nothing for a while', () => {
     back()
     await cluster.walk(500)
     expect([sign(node), node.seen.at(-1)]).toEqual(['-', '-'])
+  })
+
+  test('reads again what it could not read, though the bus tells of nothing more', async () => {
+    const { node, away, tellOfGap, backUntold, say } = await lateNode()
+    away()
+    await say(false)
+    tellOfGap()
+    await cluster.walk(500)
+    expect(sign(node)).toBe('+')
+    backUntold()
+    await cluster.walk(3_000)
+    expect(sign(node)).toBe('-')
+  })
+
+  test('tries less and less often to read, until it has', async () => {
+    const { away, tellOfGap, backUntold, loads } = await lateNode()
+    away()
+    tellOfGap()
+    const before = loads()
+    await cluster.walk(10 * 60_000)
+    const tried = loads() - before
+    expect(tried).toBeGreaterThan(10)
+    expect(tried).toBeLessThan(20)
+    backUntold()
+    await cluster.walk(10 * 60_000)
+    expect(loads() - before).toBe(tried + 1)
+  })
+
+  test('reads again when more arrived meanwhile than it keeps', async () => {
+    const { node, bus, loads, back, say } = await lateNode()
+    let letGo = (): void => undefined
+    const { load } = cluster.bus
+    cluster.bus.load = async () => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return await load()
+    }
+    const before = loads()
+    back()
+    for (let i = 0; i <= healthLimits.peerBacklogMax; i++) await say(false)
+    cluster.bus.load = load
+    letGo()
+    await cluster.walk(2_000)
+    expect(loads() - before).toBe(2)
+    expect([sign(node), (await bus.load()).length > 0]).toEqual(['-', true])
   })
 
   test('does not hold on to what was taken back meanwhile', async () => {
