@@ -9,8 +9,8 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { countFrom } from '#test/support/random.ts'
-import { assertStraight, sharedRemote } from '#test/support/shared-remote.ts'
-import type { SharedRemote } from '#test/support/shared-remote.ts'
+import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
+import type { ContestedRemote } from '#test/support/contested-remote.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -22,7 +22,7 @@ const lanes = 8
 const { start, killAll } = useDaemons()
 const run = promisify(execFile)
 
-async function startNode(remote: SharedRemote, name: 'one' | 'two'): Promise<DaemonProcess> {
+async function startNode(remote: ContestedRemote, name: 'one' | 'two'): Promise<DaemonProcess> {
   const { box, pems, signers, url } = remote
   mkdirSync(box.at(name, 'keys'), { recursive: true })
   writeFileSync(box.at(name, 'keys', 'node.pem'), pems[name], { mode: 0o600 })
@@ -47,7 +47,7 @@ const answerOf = (name: string): string => `${domainOf(name)} 60 IN A 192.0.2.1`
 
 /** @throws when what was answered 201 is not in Git and in DNS by then */
 async function writeService(
-  { gitdir }: SharedRemote,
+  { gitdir }: ContestedRemote,
   daemon: DaemonProcess,
   name: string,
   poolId: string,
@@ -66,7 +66,7 @@ test(
   'interleaved writes to two nodes: each 201 is in Git and in DNS, and nothing is lost',
   { timeout: 120_000 + count * 1_000 },
   async () => {
-    const remote = await sharedRemote({ [poolPath]: poolYaml('192.0.2.1') })
+    const remote = await contestedRemote({ [poolPath]: poolYaml('192.0.2.1') })
     // Before the sandbox goes.
     onTestFinished(killAll)
     const daemons = [await startNode(remote, 'one'), await startNode(remote, 'two')]

@@ -9,7 +9,7 @@ import { onTestFinished, test } from 'vitest'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import type { Operation } from '#gitops/write/operation.ts'
 import { countFrom } from '#test/support/random.ts'
-import { assertStraight, sharedRemote } from '#test/support/shared-remote.ts'
+import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startWriteScene } from '#test/support/write-scene.ts'
 
@@ -50,7 +50,7 @@ function poolsIn(box: GitSandbox, gitdir: string): Set<string> {
 test(
   'hundreds of writes of two processes and a person are all there, in one line',
   async () => {
-    const remote = await sharedRemote()
+    const remote = await contestedRemote()
     const { box, bob, signers, gitdir, url } = remote
     const writers = ['one', 'two'].map((name) =>
       startWriter([
@@ -107,7 +107,7 @@ test(
 )
 
 test('a push that meets the lock of another one goes on after it', async () => {
-  const { box, pems, bob, signers, gitdir, server, url } = await sharedRemote()
+  const { box, pems, bob, signers, gitdir, server, url } = await contestedRemote()
   const scene = await startWriteScene({
     dataDir: box.at('data'),
     pem: pems.two,
@@ -141,7 +141,7 @@ test('a push that meets the lock of another one goes on after it', async () => {
 })
 
 test('a remote that is down, refuses or cannot be written to: an error that says so', async () => {
-  const { box, pems, signers, gitdir, server, url } = await sharedRemote()
+  const { box, pems, signers, gitdir, server, url } = await contestedRemote()
   const scene = await startWriteScene({
     dataDir: box.at('data'),
     pem: pems.two,

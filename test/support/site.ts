@@ -1,10 +1,11 @@
 // Everything around a `gslbd serve`: settings, a trusted key, and a checkout that real git pushes.
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gitEnvironment } from './git-sandbox.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
+import { newPem, signerLine } from './write-scene.ts'
 
 /** What is written to gslbd.yaml over the defaults of a site. */
 export interface SiteSettings {
@@ -101,6 +102,14 @@ export class Site {
     }
     // JSON is YAML.
     writeFileSync(this.settingsFile, JSON.stringify(settings))
+  }
+
+  /** Gives the node its key before its first start, and trusts it: the API may write. */
+  trustNode(): void {
+    const pem = newPem()
+    mkdirSync(join(this.dataDir, 'keys'))
+    writeFileSync(join(this.dataDir, 'keys', 'node.pem'), pem, { mode: 0o600 })
+    appendFileSync(join(this.dataDir, 'allowed_signers'), signerLine('node@gslbd', pem))
   }
 
   write(path: string, content: string | Uint8Array): void {

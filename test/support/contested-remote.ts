@@ -7,7 +7,7 @@ import { gitSandbox } from './git-sandbox.ts'
 import type { GitSandbox, SandboxKey } from './git-sandbox.ts'
 import { newPem, seedOrigin, settingsYaml, signerLine } from './write-scene.ts'
 
-export interface SharedRemote {
+export interface ContestedRemote {
   readonly box: GitSandbox
   /** Keys of the two nodes. */
   readonly pems: { readonly one: string; readonly two: string }
@@ -21,9 +21,9 @@ export interface SharedRemote {
 }
 
 /** @param files beside `gslb.yaml`, in the first commit */
-export async function sharedRemote(
+export async function contestedRemote(
   files: Readonly<Record<string, string>> = {},
-): Promise<SharedRemote> {
+): Promise<ContestedRemote> {
   const box = gitSandbox()
   const pems = { one: newPem(), two: newPem() }
   for (const [name, pem] of Object.entries(pems)) writeFileSync(box.at(`${name}.pem`), pem)
@@ -43,7 +43,7 @@ export async function sharedRemote(
  *
  * @returns the number of commits
  */
-export function assertStraight({ box, gitdir, signers }: SharedRemote): number {
+export function assertStraight({ box, gitdir, signers }: ContestedRemote): number {
   const log = box.git(gitdir, 'log', '--format=%H %T %P', 'main').split('\n')
   const trees = new Map(log.map((line) => [line.split(' ')[0], line.split(' ')[1]]))
   for (const line of log) {

@@ -1,7 +1,5 @@
 // A node whose Redis and PostgreSQL are killed and come back: DNS goes on without a gap, the API
 // does what it can, and recovers by itself.
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { identityLimits } from '#api/auth/identities.ts'
@@ -16,7 +14,6 @@ import { startRedis } from '#test/support/redis-server.ts'
 import type { RedisServer } from '#test/support/redis-server.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
-import { newPem, signerLine } from '#test/support/write-scene.ts'
 
 const systemKey = 'ab'.repeat(32)
 const ann = { email: 'ann@example.com', password: 'correct horse' }
@@ -34,10 +31,7 @@ beforeAll(async () => {
     database: { url: postgres.url },
     auth: { bcryptCost: 10 },
   })
-  const pem = newPem()
-  mkdirSync(join(site.dataDir, 'keys'))
-  writeFileSync(join(site.dataDir, 'keys', 'node.pem'), pem, { mode: 0o600 })
-  appendFileSync(join(site.dataDir, 'allowed_signers'), signerLine('node@gslbd', pem))
+  site.trustNode()
   await site.push()
 })
 afterAll(async () => {
@@ -65,7 +59,7 @@ async function logIn(): Promise<string> {
 const healthIs = (status: string): Promise<boolean> =>
   waitUntil(`health to be ${status}`, async () => (await daemon.health()) === status)
 
-test('with PostgreSQL away it starts and serves, and stores its roles when that is back', async () => {
+test('without PostgreSQL it starts and serves; roles are stored when that is back', async () => {
   await postgres.kill()
   daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the answers', async () => (await answer()) === '192.0.2.1')
