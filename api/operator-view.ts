@@ -51,6 +51,7 @@ export interface StatusDiagnostic {
   readonly code: string
   readonly message: string
   readonly help: string
+  /** Empty: it is about no file. */
   readonly file: string
   /** From 1. */
   readonly line: number

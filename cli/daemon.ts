@@ -331,6 +331,7 @@ class RunningDaemon implements Daemon {
       rum: createNodeRum(this.#rum, () => this.#node.bundle()),
       env: process.env,
       onRate: (perSecond) => this.#permit(perSecond),
+      health: this.#health,
     })
     if (!api.ok) return api
     this.#api = api.value
@@ -345,7 +346,8 @@ class RunningDaemon implements Daemon {
     const { license: settings } = this.#settings
     const onRate = (perSecond: number): void => this.#permit(perSecond)
     const parts = { settings, env: process.env, config, clock: systemClock, log: this.#log, onRate }
-    const licence = createNodeLicence({ ...parts, state: this.#records.state })
+    const { state } = this.#records
+    const licence = createNodeLicence({ ...parts, state, health: this.#health })
     if (!licence.ok) return licence
     this.#licence = licence.value
     return ok(null)

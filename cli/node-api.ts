@@ -25,7 +25,7 @@ import { createNodeAudit } from './node-audit.ts'
 import { oidcOf } from './node-oidc.ts'
 import { createNodeFeed } from './node-feed.ts'
 import { createNodeLicence } from './node-licence.ts'
-import type { NodeLicence } from './node-licence.ts'
+import type { NodeLicence, NodeLicenceParts } from './node-licence.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
 import type { NodeRecords } from './node-records.ts'
@@ -46,6 +46,8 @@ export interface NodeApiParts {
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
+  /** null: health checks are off. */
+  readonly health: NodeLicenceParts['health']
 }
 
 export interface NodeApi {
@@ -62,13 +64,14 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (!secrets.ok) return secrets
   const weakness = weakKey(secrets.value)
   if (weakness !== undefined) log.warn({}, weakness)
-  const { onRate, config, records } = parts
+  const { onRate, health, config, records } = parts
   const { state } = records
   const licence = createNodeLicence({
     settings: settings.license,
     env,
     state,
     config,
+    health,
     clock: systemClock,
     log,
     onRate,

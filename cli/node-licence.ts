@@ -12,6 +12,7 @@ import type { StatusDiagnostic } from '#api/operator-view.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import { variable } from './command.ts'
 import type { Io } from './command.ts'
 import type { NodeState } from './node-state.ts'
@@ -22,6 +23,8 @@ export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'lo
   readonly env: Io['env']
   readonly state: NodeState
   readonly config: ConfigView
+  /** Hears of other nodes, where there is Redis; null: health checks are off. */
+  readonly health: Pick<HealthMonitor, 'peers'> | null
 }
 
 export interface NodeLicence {
@@ -35,7 +38,8 @@ export interface NodeLicence {
 
 /** The database is opened only where a vendor key is set. Errors: a sentence with the setting. */
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
-  const { settings, env, state, config, clock, log, onRate } = parts
+  const { settings, env, state, config, health, clock, log, onRate } = parts
+  const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
   const options = optionsOf(settings)
   if (!options.ok) return options
   const environmentToken = variable(env, 'GSLB_LICENSE_KEY') ?? ''
@@ -49,21 +53,22 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     options: options.value,
     installIdCandidate: randomBytes(16).toString('hex'),
     machineId: machineId(),
+    countNodes,
     server: createLicenceServer(),
     clock,
     log,
     onRate,
   })
-  const warnings = rememberedExcess(keeper, config)
+  const warnings = rememberedExcess(keeper, config, countNodes)
   let told = 0
   const tell = (): void => {
     const count = warnings().length
     if (count === told) return
     told = count
-    if (count === 0) return log.info({}, 'the configuration is within the licence again')
+    if (count === 0) return log.info({}, 'everything is within the licence again')
     const { file, message } = warnings()[0]!
     const fields = { count, atLeast: count === excessMax, file, tier: keeper.state.tier }
-    log.warn(fields, `the configuration is beyond the licence and served all the same: ${message}`)
+    log.warn(fields, `this is beyond the licence and served all the same: ${message}`)
   }
   return ok({
     keeper,
@@ -94,18 +99,20 @@ function optionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
   })
 }
 
-/** Looked for again when the commit or the tier is another one. */
+/** Looked for again when the commit, the tier or the number of nodes is another one. */
 function rememberedExcess(
   keeper: LicenceKeeper,
   config: ConfigView,
+  countNodes: () => number,
 ): () => readonly StatusDiagnostic[] {
   let known = { key: '', found: [] as readonly StatusDiagnostic[] }
   return () => {
     const { tier, enforced } = keeper.state
     if (!enforced) return []
     const snapshot = config.snapshot()
-    const key = `${snapshot.revision} ${tier}`
-    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier) }
+    const nodes = countNodes()
+    const key = `${snapshot.revision} ${tier} ${nodes}`
+    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier, nodes) }
     return known.found
   }
 }

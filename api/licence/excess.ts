@@ -1,12 +1,12 @@
-// What the accepted configuration has beyond the licence. It came by Git, is served all the same,
-// and is told to whoever looks at the status.
+// What runs or is configured beyond the licence. It is served all the same, and told to whoever
+// looks at the status.
 import type { ConfigEntry } from '#gitops/config-entry.ts'
 import type { ConfigSnapshot } from '#gitops/config-index.ts'
 import { defaultTenant } from '../caller.ts'
 import type { LicensedFeature } from '../licence-gate.ts'
 import type { StatusDiagnostic } from '../operator-view.ts'
 import { chainFeatures } from './chain-features.ts'
-import { lackOf, tiers, tooManyMembers } from './tiers.ts'
+import { lackOf, tiers, tooManyMembers, tooManyNodes } from './tiers.ts'
 import type { Tier } from './tiers.ts'
 
 /** More would say nothing new. */
@@ -17,13 +17,20 @@ export const excessCode = 'licence-exceeded'
 const help =
   'It is served all the same. Apply a licence of a higher tier, or take it out of the ' +
   'configuration.'
+const nodesHelp = 'Each goes on answering. Apply a licence of a higher tier, or run fewer nodes.'
 
-/** By file; at most `excessMax`. */
-export function licenceExcess(snapshot: ConfigSnapshot, tier: Tier): readonly StatusDiagnostic[] {
+/** The nodes, then by file; at most `excessMax`. */
+export function licenceExcess(
+  snapshot: ConfigSnapshot,
+  tier: Tier,
+  nodes: number,
+): readonly StatusDiagnostic[] {
   const found: StatusDiagnostic[] = []
-  for (const [entry, message] of excessOf(snapshot, tier)) {
+  const nodesMessage = tooManyNodes(tier, nodes)
+  if (nodesMessage !== undefined) found.push(diagnostic('', nodesMessage, nodesHelp))
+  for (const [{ path }, message] of excessOf(snapshot, tier)) {
     if (found.length === excessMax) break
-    found.push(diagnostic(entry, message))
+    found.push(diagnostic(path, message, help))
   }
   return found
 }
@@ -60,6 +67,7 @@ const featureOfKind = {
   ResponsePolicy: 'response-policy',
 } as const
 
-function diagnostic({ path }: ConfigEntry, message: string): StatusDiagnostic {
-  return { severity: 'warning', code: excessCode, message, help, file: path, line: 1, column: 1 }
+function diagnostic(file: string, message: string, help: string): StatusDiagnostic {
+  const place = { file, line: 1, column: 1 }
+  return { severity: 'warning', code: excessCode, message, help, ...place }
 }

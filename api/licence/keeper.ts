@@ -39,6 +39,8 @@ export interface LicenceKeeperParts {
   readonly installIdCandidate: string
   /** What the operating system calls this machine. */
   readonly machineId: string
+  /** Nodes that run, this one among them. */
+  readonly countNodes: () => number
   readonly server: LicenceServer
   readonly clock: Clock
   readonly log: Log
@@ -48,15 +50,17 @@ export interface LicenceKeeperParts {
 
 const dayMs = 86_400_000
 const trialDays: Readonly<Record<TrialKind, number>> = { online: 30, grace: 7, offline: 30 }
-/** Its value in the shared settings is `digestOf` the token. */
-const revokedKey = 'license.revoked'
+/** In the shared settings, of each token by itself: what is said of one is not said of another. */
+const revokedKeyOf = (digest: string): string => `license.revoked.${digest}`
+/** Behind what is lacking. */
+const advice = '; apply a licence of a higher tier'
 
 export class LicenceKeeper implements LicenceGate, LicenceDesk {
   readonly #parts: LicenceKeeperParts
   #options: LicenceOptions
   /** null: not read yet. */
   #record: LicenceRecord | null = null
-  /** Digest of a token; '' for none. */
+  /** Digest of the token that was looked up last, when it is revoked; '' otherwise. */
   #revoked = ''
   #state: LicenceState
   /** When `#state` is to be judged again, by the wall clock. */
@@ -79,14 +83,15 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
   }
 
   readonly refusal: LicenceGate['refusal'] = (feature) =>
-    this.state.enforced ? lackOf(this.state.tier, feature) : undefined
+    this.#advised(lackOf(this.state.tier, feature))
 
   readonly memberRefusal: LicenceGate['memberRefusal'] = (members) =>
-    this.state.enforced ? tooManyMembers(this.state.tier, members) : undefined
+    this.#advised(tooManyMembers(this.state.tier, members))
 
   readonly current: LicenceDesk['current'] = async () => {
     if (this.#record === null) await this.#inTurn(() => this.#load())
-    return this.state
+    this.#settle()
+    return this.#state
   }
 
   readonly apply: LicenceDesk['apply'] = (token) => this.#inTurn(() => this.#apply(token))
@@ -118,13 +123,15 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     const { store, shared, installIdCandidate } = this.#parts
     const loaded = await store.load(installIdCandidate)
     if (!loaded.ok) return this.#noteAway(loaded.error.message)
-    const revoked = await shared.get(revokedKey)
+    const token = this.#token(loaded.value)
+    const digest = token === null ? '' : digestOf(token.text)
+    const revoked = await shared.get(revokedKeyOf(digest))
     if (!revoked.ok) return this.#noteAway(revoked.error.message)
     this.#isStoreAway = false
     this.#record = loaded.value
-    this.#revoked = typeof revoked.value === 'string' ? revoked.value : ''
+    this.#revoked = revoked.value === true ? digest : ''
     // Without a vendor's key nothing is on trial: its days must not pass unseen.
-    const isOnTrial = this.#options.vendorKey !== null && this.#token() === null
+    const isOnTrial = this.#options.vendorKey !== null && token === null
     if (isOnTrial && loaded.value.trial === null) await this.#beginTrial(loaded.value)
     this.#settle()
   }
@@ -183,22 +190,27 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     if (nowMs - this.#askedAtMs < refreshIntervalMs) return
     this.#askedAtMs = nowMs
     const verdict = await server.verify(serverUrl, token.text)
+    if (verdict === 'unknown') return
     const digest = digestOf(token.text)
-    const next = verdict === 'revoked' ? digest : verdict === 'valid' ? '' : this.#revoked
-    // Said of another token: not ours to take back.
-    if (next === this.#revoked || (next === '' && this.#revoked !== digest)) return
+    const next = verdict === 'revoked' ? digest : ''
+    if (next === this.#revoked) return
     this.#revoked = next
-    const kept = await (next === ''
-      ? shared.delete(revokedKey)
-      : shared.set(revokedKey, next, Math.floor(clock.nowMs())))
+    const key = revokedKeyOf(digest)
+    const kept = await (verdict === 'revoked'
+      ? shared.set(key, true, Math.floor(clock.nowMs()))
+      : shared.delete(key))
     // Or the next look at the database would take it back.
     if (!kept.ok) this.#askedAtMs = -Infinity
   }
 
-  #token(): SourcedToken | null {
+  #advised(lack: string | undefined): string | undefined {
+    return lack !== undefined && this.state.enforced ? lack + advice : undefined
+  }
+
+  #token(record = this.#record): SourcedToken | null {
     const { environmentToken } = this.#parts
     if (environmentToken !== '') return { text: environmentToken, source: 'environment' }
-    const stored = this.#record?.licence ?? null
+    const stored = record?.licence ?? null
     if (stored !== null) return { text: stored.token, source: 'api' }
     const { fileToken } = this.#options
     return fileToken === '' ? null : { text: fileToken, source: 'file' }
@@ -212,6 +224,7 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
       trial: this.#record?.trial ?? null,
       installId: this.#record?.installId ?? null,
       isRevoked: token !== null && this.#revoked === digestOf(token.text),
+      nodes: this.#parts.countNodes(),
       rates,
       nowMs: this.#parts.clock.nowMs(),
     })

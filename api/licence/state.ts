@@ -37,6 +37,8 @@ export interface LicenceFacts {
   readonly installId: string | null
   /** The licence server has said so of this token. */
   readonly isRevoked: boolean
+  /** Nodes that run, this one among them. */
+  readonly nodes: number
   readonly rates: LicenceRates
   readonly nowMs: number
 }
@@ -52,6 +54,8 @@ export interface LicenceState {
   readonly licenseId: string
   readonly customerId: string
   readonly installId: string
+  /** Nodes that run, as far as this one hears of them; it is one. */
+  readonly nodes: number
   /** null: no token. */
   readonly source: LicenceSource | null
   /** false: limits are shown, and none applies. */
@@ -75,6 +79,7 @@ export function licenceState(facts: LicenceFacts): LicenceState {
     licenseId: payload?.id ?? '',
     customerId: payload?.cid ?? '',
     installId: facts.installId ?? '',
+    nodes: facts.nodes,
     source: facts.token?.source ?? null,
     enforced: facts.vendorKey !== null && isSettled,
     reason: judged.reason,

@@ -94,6 +94,14 @@ export function lackOf(tier: Tier, feature: LicensedFeature): string | undefined
   return `${title} the ${levelNames[level]} licence tier${orAbove}; this installation's is ${tier}`
 }
 
+/** undefined: `count` nodes are no more than the tier permits. */
+export function tooManyNodes(tier: Tier, count: number): string | undefined {
+  const { nodes } = tiers[tier]
+  if (count <= nodes) return undefined
+  const permitted = nodes === 1 ? 'one' : String(nodes)
+  return `${count} nodes are running, and the licence tier ${tier} permits ${permitted}`
+}
+
 /** undefined: `count` members of one pool are no more than the tier permits. */
 export function tooManyMembers(tier: Tier, count: number): string | undefined {
   const { membersPerPool } = tiers[tier]

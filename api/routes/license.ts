@@ -18,6 +18,7 @@ const License = Type.Object(
     licenseId: Type.String(),
     customerId: Type.String(),
     installId: Type.String({ description: 'What a token for this installation alone names' }),
+    nodes: Type.Integer({ description: 'Nodes that run, this one and those that it hears of' }),
     status: Type.Enum([...licenceStatuses]),
     source: nullable(
       Type.String({ description: `${licenceSources.join(', ')}; null: there is no token` }),

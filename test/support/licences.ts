@@ -83,6 +83,7 @@ export interface KeeperChoices {
   readonly server?: LicenceKeeperParts['server']
   readonly options?: Partial<LicenceKeeperParts['options']>
   readonly log?: LicenceKeeperParts['log']
+  readonly countNodes?: LicenceKeeperParts['countNodes']
 }
 
 export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
@@ -103,6 +104,7 @@ export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
     options,
     installIdCandidate: installId,
     machineId: 'machine',
+    countNodes: choices.countNodes ?? (() => 1),
     server: choices.server ?? createLicenceServer(patient),
     clock: time.clock,
     log: choices.log ?? silentLog,

@@ -162,7 +162,7 @@ describe('a token', () => {
     const { keeper, time, told } = keeperScene({ environmentToken: token({ maxRps: 900 }) })
     await keeper.refresh()
     time.pass(dayMs)
-    expect(keeper.refusal('geo-rules')).toMatch(/this installation's is expired$/)
+    expect(keeper.refusal('geo-rules')).toMatch(/this installation's is expired; apply a licence/)
     expect(told).toEqual([900, 20])
   })
 
@@ -171,7 +171,17 @@ describe('a token', () => {
     expect(keeper.refusal('filter-chains')).toBeUndefined()
     expect(keeper.refusal('geo-rules')).toContain('pro')
     expect(keeper.memberRefusal(10)).toBeUndefined()
-    expect(keeper.memberRefusal(11)).toContain('10 members')
+    expect(keeper.memberRefusal(11)).toBe(
+      'a pool may have 10 members under the licence tier paid; apply a licence of a higher tier',
+    )
+  })
+
+  test('shows how many nodes there are now', async () => {
+    let nodes = 1
+    const { keeper } = keeperScene({ environmentToken: token(), countNodes: () => nodes })
+    expect(await keeper.current()).toMatchObject({ nodes: 1 })
+    nodes = 4
+    expect(await keeper.current()).toMatchObject({ nodes: 4, status: 'valid' })
   })
 })
 
@@ -292,6 +302,24 @@ describe('a licence server', () => {
     expect(renewed.keeper.state).toMatchObject({ status: 'valid', maxRps: 8 })
   })
 
+  test('that speaks of one token leaves what it said of another', async () => {
+    const memory = memoryLicences()
+    const [first, second] = [token({ maxRps: 8 }), token({ maxRps: 9 })]
+    const statusOf = async (environmentToken: string): Promise<string> => {
+      const { keeper } = keeperScene({ memory, environmentToken, ...withServer() })
+      await keeper.refresh()
+      return keeper.state.status
+    }
+    server.answers(200, revoked)
+    expect(await statusOf(first)).toBe('revoked')
+    expect(await statusOf(second)).toBe('revoked')
+    server.answers(200, '{"valid":true}')
+    expect(await statusOf(second)).toBe('valid')
+    server.answers(500)
+    expect(await statusOf(first)).toBe('revoked')
+    expect(await statusOf(second)).toBe('valid')
+  })
+
   test('has a say before a token is applied', async () => {
     server.answers(200, revoked)
     const { keeper } = keeperScene(withServer())
@@ -345,8 +373,9 @@ describe('a database that is away', () => {
     memory.isAway = false
     await keeper.refresh()
     expect(keeper.state.status).toBe('revoked')
-    const stored = await memory.shared.get('license.revoked')
-    expect(stored.ok && stored.value).toBe(createHash('sha256').update(text).digest('hex'))
+    const digest = createHash('sha256').update(text).digest('hex')
+    const stored = await memory.shared.get(`license.revoked.${digest}`)
+    expect(stored.ok && stored.value).toBe(true)
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { licensedFeatures } from '#api/licence-gate.ts'
 import { licenceState } from '#api/licence/state.ts'
 import type { LicenceFacts } from '#api/licence/state.ts'
-import { lackOf, tiers, tokenTiers, tooManyMembers } from '#api/licence/tiers.ts'
+import { lackOf, tiers, tokenTiers, tooManyMembers, tooManyNodes } from '#api/licence/tiers.ts'
 import type { Tier } from '#api/licence/tiers.ts'
 import {
   day,
@@ -17,6 +17,7 @@ import {
 } from '#test/support/licences.ts'
 
 const facts: LicenceFacts = {
+  nodes: 1,
   token: null,
   vendorKey: vendor.publicKey,
   trial: null,
@@ -171,6 +172,8 @@ describe('what a tier permits (document A, "Limits")', () => {
       const most = Math.min(membersPerPool, 100_000)
       expect(tooManyMembers(tier, most)).toBeUndefined()
       if (membersPerPool < Infinity) expect(tooManyMembers(tier, most + 1)).toContain(`${most}`)
+      expect(tooManyNodes(tier, Math.min(nodes, 100_000))).toBeUndefined()
+      if (nodes < Infinity) expect(tooManyNodes(tier, nodes + 1)).toContain(`${nodes + 1} nodes`)
     }
   })
 

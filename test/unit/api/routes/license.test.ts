@@ -96,7 +96,7 @@ describe('a tier', () => {
     const refused = await add(most + 1)
     expect(refused.status).toBe(403)
     expect(refused.body.error).toBe(
-      `a pool may have ${most} members under the licence tier ${tier}`,
+      `a pool may have ${most} members under the licence tier ${tier}; apply a licence of a higher tier`,
     )
     await apply(token({ tier: 'custom' }))
     expect((await add(most + 1)).status).toBe(201)
@@ -123,8 +123,8 @@ describe('a tier', () => {
 
   test('that is exceeded by what came through Git is told, object by object', () => {
     const snapshot = world.ports.config.snapshot()
-    expect(licenceExcess(snapshot, 'enterprise')).toEqual([])
-    const found = licenceExcess(snapshot, 'free').map(({ code, severity, file, message }) => {
+    expect(licenceExcess(snapshot, 'enterprise', 9)).toEqual([])
+    const found = licenceExcess(snapshot, 'free', 1).map(({ code, severity, file, message }) => {
       expect([code, severity]).toEqual(['licence-exceeded', 'warning'])
       return `${file}: ${message}`
     })
@@ -135,5 +135,15 @@ describe('a tier', () => {
     const tooMany = (tier: string, has: number): unknown =>
       expect.stringMatching(new RegExp(`pool-${tier}.yaml: a pool may have 3 .* has ${has}$`))
     expect(found.slice(2)).toEqual([tooMany('free', 4), tooMany('paid', 11)])
+  })
+
+  test.each([
+    ['pro', 3, []],
+    ['pro', 4, ['4 nodes are running, and the licence tier pro permits 3']],
+    ['paid', 2, ['2 nodes are running, and the licence tier paid permits one']],
+  ] as const)('%s and %i nodes', (tier, nodes, told) => {
+    const found = licenceExcess(world.ports.config.snapshot(), tier, nodes)
+    const ofNodes = found.filter(({ file }) => file === '')
+    expect(ofNodes.map(({ message }) => message)).toEqual(told)
   })
 })
