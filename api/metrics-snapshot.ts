@@ -6,6 +6,8 @@ export interface MetricsSnapshot {
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
   readonly health: HealthSnapshot
+  /** Connected to this node now. */
+  readonly feedClients: number
   /** null: this node uses none. */
   readonly isRedisUp: boolean | null
   /** Hits of response rules, by source. */

@@ -159,6 +159,16 @@ const tcp: readonly MetricRow[] = [
   },
 ]
 
+const feed: readonly MetricRow[] = [
+  {
+    name: 'gslbd_feed_clients',
+    type: 'gauge',
+    help: 'Clients of the WebSocket feed that are connected to this node.',
+    labels: [],
+    read: ({ feedClients }) => one(feedClients),
+  },
+]
+
 const overlays: readonly MetricRow[] = [
   {
     name: 'gslbd_rollouts',
@@ -298,6 +308,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...scriptRows,
   ...threads,
   ...tcp,
+  ...feed,
   ...healthRows,
   ...overlays,
   ...geo,

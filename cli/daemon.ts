@@ -310,6 +310,7 @@ class RunningDaemon implements Daemon {
       clock: systemClock,
       branch: this.#settings.gitops.branch,
       commitToActiveSeconds: () => this.#commitToActiveSeconds,
+      feedClients: () => this.#api?.feedClients() ?? 0,
       licenceWarnings: () => this.#licence?.warnings() ?? [],
     })
     const api = createNodeApi({

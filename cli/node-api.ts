@@ -54,6 +54,8 @@ export interface NodeApi {
   /** Checks the stores, then listens. Errors: a sentence for the operator. */
   readonly listen: ApiServer['listen']
   readonly licence: NodeLicence
+  /** Connected to the feed now. */
+  readonly feedClients: () => number
   readonly close: () => Promise<void>
 }
 
@@ -88,6 +90,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const server = createApiServer({ ports, log, listenAddr, port, trustedProxies, allowDevMode })
   return ok({
     licence: licence.value,
+    feedClients: ports.node.webSocketClients,
     listen: async () => {
       // At a first start nobody has TOTP, and making a database takes seconds: who needs it waits.
       const checked = state.exists() ? await checkSecretKey(state, secrets.value) : ok(null)

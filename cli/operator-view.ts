@@ -32,6 +32,8 @@ export interface ViewParts {
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
+  /** Connected now. */
+  readonly feedClients: () => number
   /** What the configuration has beyond the licence. */
   readonly licenceWarnings: () => readonly StatusDiagnostic[]
 }
@@ -119,6 +121,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       signalled: countSignalled(health),
       peers: health?.peers()?.length ?? null,
     },
+    feedClients: parts.feedClients(),
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),
     scripts: node.scriptStatus(),

@@ -134,6 +134,7 @@ test('the feed tells of a push, and says goodbye when the node stops', async () 
   await waitUntil('the event', () => heard.some(isTold))
   const stats = (await call('GET', '/dashboard/stats')).body as unknown
   expect(stats).toMatchObject({ webSocketClients: 1 })
+  expect((await daemon.metrics()).get('gslbd_feed_clients')).toBe(1)
   daemon.signal('SIGTERM')
   expect(await closed).toBe(1001)
   expect(await daemon.ended).toMatchObject({ code: 0 })

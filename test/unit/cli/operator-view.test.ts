@@ -105,6 +105,7 @@ async function bench(
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
+    feedClients: () => 0,
     licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)
