@@ -42,6 +42,7 @@ function run(libc: Libc): void {
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
+  collector.started()
   for (;;) {
     const count = source.receive()
     const wanted = Atomics.load(control, Control.Generation)

@@ -61,6 +61,7 @@ main.on('message', (message: ToStream) => {
 })
 
 let dgram: { close: () => void } | undefined
+collector.started()
 await listen()
 
 async function listen(): Promise<void> {

@@ -1,4 +1,5 @@
-// A thread lets go of tables that were replaced: a collection of garbage, when there is some.
+// A thread lets go of tables that were replaced, and of what its start left: a collection of
+// garbage, when there is some.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { RoutingTables } from '#routing/environment.ts'
@@ -13,6 +14,14 @@ import type { RoutingTables } from '#routing/environment.ts'
 export class TableCollector {
   readonly #collect = exposedCollector()
   #number = 0
+
+  /**
+   * What starting a thread leaves behind goes before its first answer: the young generation would
+   * be full of it at one of the first swaps, and clearing it away takes longer than a swap.
+   */
+  started(): void {
+    this.#collect()
+  }
 
   /** @param number of the tables that the thread has taken over; another one: new tables */
   takenOver(number: number): void {

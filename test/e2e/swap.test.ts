@@ -73,6 +73,36 @@ function pooled(
 const addressAt = async (port: number, name: string): Promise<string | undefined> =>
   (await ask({ host: '127.0.0.1', port }, `${name} A`)).answer[0]?.rdataText
 
+/** Geo rules of this client's network and of others; each swap gives it the other member. */
+function ruled(number: number): BundleModel {
+  const members = ['192.0.2.1', '192.0.2.2']
+  const rules = Array.from({ length: 100 + (number % 3) }, (_, i) => ({
+    start: (i + 60) * 2 ** 24,
+    end: (i + 61) * 2 ** 24 - 1,
+    endpoints: [members[(i + number) % 2]!],
+  }))
+  const geoRules = { v4: rules, v6: [] }
+  return { ...pooled([]), pools: [pool(1, members, { geoRules })] }
+}
+
+test('rules of client networks that change at each swap hold from there on', async () => {
+  const { node, port } = await start({ threads: 2 })
+  const seen: (string | undefined)[] = []
+  for (let seq = 1; seq <= 20; seq++) {
+    // Each of them twice: rules that stay, and rules that change.
+    const model = { ...ruled(seq >> 1), commit: String(seq) }
+    await node.activate(publish(key, model, { seq }))
+    const asked = Array.from({ length: 8 }, () => addressAt(port, 'fo.test.'))
+    seen.push(...new Set(await Promise.all(asked)))
+  }
+  // 127.0.0.0/8 is the 67th network.
+  const wanted = Array.from(
+    { length: 20 },
+    (_, i) => ['192.0.2.2', '192.0.2.1'][((i + 1) >> 1) % 2],
+  )
+  expect(seen).toEqual(wanted)
+})
+
 test('the rotation goes on where it was', async () => {
   const { node, port } = await start({ threads: 2 })
   const members = (weight: number) =>
