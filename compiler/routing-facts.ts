@@ -1,4 +1,5 @@
 // What a pool and the settings give to routing to go by.
+import type { HealthCheck } from '#schemas/health-check.ts'
 import { checkAddress } from './addresses.ts'
 import { mapRulesOf, routingModel } from './routing-model.ts'
 import type { Entry } from './tree.ts'
@@ -20,7 +21,9 @@ export interface PoolFacts {
   readonly regions: ReadonlySet<string>
   /** A member has none. */
   readonly hasNoRegion: boolean
-  readonly hasCheck: boolean
+  /** Why no round trip time is known; undefined: it is measured. */
+  readonly unmeasured: string | undefined
+  readonly hasRumUrl: boolean
   /** Members of the larger family: what one reply can hold. */
   readonly addressesMax: number
   readonly hasMapRule: boolean | undefined
@@ -38,6 +41,16 @@ export function settingsFacts(settings: Entry<'Settings'> | undefined): Settings
     located: new Set(endpointLocations.map(({ endpoint }) => endpoint)),
     signals: new Set(Object.keys(signals.static)),
   }
+}
+
+/** Of probes that connect to nobody, or to another server than the member. */
+const withoutRoundTrip: readonly string[] = ['script', 'webhook']
+
+/** @returns why a pool's probes measure no round trip, as `the pool has …`; undefined: they do */
+export function whyUnmeasured(check: HealthCheck | undefined): string | undefined {
+  if (check === undefined) return 'no health check'
+  if (!withoutRoundTrip.includes(check.type)) return undefined
+  return `a health check of type ${check.type}, which measures no round trip`
 }
 
 /** In their canonical form; worked out once for the content of the file. */
@@ -61,7 +74,8 @@ export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefi
     members: spec.members.length,
     regions,
     hasNoRegion,
-    hasCheck: spec.healthCheck !== undefined,
+    unmeasured: whyUnmeasured(spec.healthCheck),
+    hasRumUrl: spec.members.some(({ rumUrl }) => rumUrl !== undefined && rumUrl !== ''),
     addressesMax: Math.max(count6, addresses.length - count6),
     hasMapRule: isIn(settings?.mapped),
     hasAsnRule: isIn(settings?.byAsn),

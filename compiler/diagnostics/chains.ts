@@ -161,11 +161,19 @@ export const chainDiagnostics = {
   },
   'latency-without-check': {
     severity: 'warning',
-    message: 'the pool "%s" has no health check, so no round trip time is known',
-    help: 'give the pool a healthCheck',
+    message: 'the pool "%s" has %s, so no round trip time is known',
+    help: 'give the pool a healthCheck of type tcp, http or icmp',
     cause: 'Probes measure the time; without it the first member is always answered.',
     bad: 'algorithm: latency   # and the pool has no healthCheck',
     good: 'healthCheck: { type: tcp, port: 443 }',
+  },
+  'rum-without-urls': {
+    severity: 'warning',
+    message: 'no member of the pool "%s" has a rumUrl',
+    help: 'give the members a rumUrl that browsers can fetch, or choose another way',
+    cause: 'Browsers have nothing to measure; the step does what latency does.',
+    bad: 'filterChain: [rum]   # and no member has a rumUrl',
+    good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, rumUrl: https://fra1.example.com/ }',
   },
   'signal-weight-without-signals': {
     severity: 'warning',

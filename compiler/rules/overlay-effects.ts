@@ -6,6 +6,7 @@ import { keyAt, valueAt } from '../diagnostic.ts'
 import { fallbackPoolOf } from '../fallback.ts'
 import { instantText } from '../instants.ts'
 import type { OverlayPlan, PlannedRollout } from '../overlay-plan.ts'
+import { whyUnmeasured } from '../routing-facts.ts'
 import type { RuleSubject, TreeRule } from '../tree-rule.ts'
 import { placeIn } from '../tree.ts'
 import type { Entry, PlacedFile, TreeReport } from '../tree.ts'
@@ -65,7 +66,10 @@ function missingFor(
   if (field === 'minHealthScore' && check.scoreWindow === 0) {
     return ['a health check without scoreWindow', 'a scoreWindow in its healthCheck']
   }
-  return undefined
+  const unmeasured = field === 'maxRttDeltaMs' ? whyUnmeasured(check) : undefined
+  return unmeasured === undefined
+    ? undefined
+    : [unmeasured, 'a healthCheck of type tcp, http or icmp']
 }
 
 /** Something that begins or ends. */

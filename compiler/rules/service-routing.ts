@@ -69,7 +69,11 @@ const asnRules: Need = {
   code: 'asn-without-rules',
   isMissing: ({ hasAsnRule }) => hasAsnRule === false,
 }
-const probes: Need = { code: 'latency-without-check', isMissing: ({ hasCheck }) => !hasCheck }
+const probes: Need = {
+  code: 'latency-without-check',
+  isMissing: ({ unmeasured }) => unmeasured !== undefined,
+  detail: ({ unmeasured = '' }) => [unmeasured],
+}
 
 /** By the name of the step. The algorithm geo-ip goes by distance, the filter by region. */
 const needsOfAlgorithm: Readonly<Record<string, readonly Need[]>> = Object.freeze({
@@ -106,6 +110,7 @@ const needsOfFilter: Readonly<Record<string, readonly Need[]>> = Object.freeze({
       detail: ({ addressesMax }) => [String(addressesMax), String(scriptLimits.candidatesInTime)],
     },
   ],
+  rum: [{ code: 'rum-without-urls', isMissing: ({ hasRumUrl }) => !hasRumUrl }],
   'signal-weight': [
     { code: 'signal-weight-without-signals', isMissing: ({ hasSignal }) => hasSignal === false },
   ],

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { messageOf } from '#compiler/diagnostics.ts'
+import { whyUnmeasured } from '#compiler/routing-facts.ts'
 import { sourceFile } from './fixture.ts'
 
 const pool = (name: string, spec: string, tenant = 'default') =>
@@ -156,3 +157,13 @@ const cases: readonly [title: string, files: Files, expected: readonly string[]]
 for (const [title, files, expected] of cases) {
   test(title, () => expect(said(files)).toEqual(expected))
 }
+
+test.each([
+  ['tcp', undefined],
+  ['http', undefined],
+  ['icmp', undefined],
+  ['script', 'a health check of type script, which measures no round trip'],
+  ['webhook', 'a health check of type webhook, which measures no round trip'],
+] as const)('why probes of type %s measure no round trip', (type, expected) => {
+  expect(whyUnmeasured({ type } as never)).toBe(expected)
+})
