@@ -1,0 +1,12 @@
+// A thread with the stack that it is given: checks bodies, and once more when engines were made.
+import { parentPort, workerData } from 'node:worker_threads'
+import { checkScript } from '#routing/script/check.ts'
+import { waitUntil } from './wait-until.ts'
+
+const said = (body: string): string => {
+  const checked = checkScript(body)
+  return checked.ok ? 'fine' : checked.error.message
+}
+const atOnce = (workerData as readonly string[]).map(said)
+await waitUntil('an engine', () => said('result = []') === 'fine')
+parentPort?.postMessage(atOnce)
