@@ -126,7 +126,7 @@ const rows: readonly (readonly [step: string, clients: Clients, shares: readonly
 ]
 
 /** Turns and what one client always gets are exact; the rest is chance. */
-const isExact = (step: string, clients: Clients, shares: readonly number[]): boolean =>
+const isExact = (clients: Clients, shares: readonly number[]): boolean =>
   clients === '203.0.113.9' && shares !== byRtt && shares !== byWeight
 
 function siteOf(step: string): RoutingSite {
@@ -188,7 +188,7 @@ describe('shares of a million answers', () => {
     const picks = picksOf(siteOf(step), clients)
     for (const [i, share] of shares.entries()) {
       // Five standard deviations: one run in a million would fail, and the seed is fixed.
-      const slack = isExact(step, clients, shares) ? 0 : 5 * Math.sqrt(draws * share * (1 - share))
+      const slack = isExact(clients, shares) ? 0 : 5 * Math.sqrt(draws * share * (1 - share))
       expect(Math.abs(picks[i]! - draws * share), `member ${i}`).toBeLessThanOrEqual(slack)
     }
   })
