@@ -139,27 +139,30 @@ export interface Bundle extends BundleColumns {
 }
 
 /** A service's pool, or -1. */
-export function poolOfService(bundle: BundleColumns, service: number): number {
+export function poolOfService(bundle: ServiceColumns, service: number): number {
   return serviceCell(bundle, service, NodeCell.Pool) - 1
 }
 
+/** Where a service's row is found. */
+export type ServiceColumns = Pick<BundleColumns, 'nodeRow' | 'serviceNode'>
+
 /** A cell of the row of a service's node. */
-export function serviceCell(bundle: BundleColumns, service: number, cell: number): number {
+export function serviceCell(bundle: ServiceColumns, service: number, cell: number): number {
   return bundle.nodeRow[bundle.serviceNode[service]! * NodeCell.Words + cell]!
 }
 
 /** Octets of a node's name. */
-export function nodeNameBytes(bundle: BundleColumns, node: number): number {
+export function nodeNameBytes(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! & 0xff
 }
 
 /** Bits of NodeFlag. */
-export function nodeFlags(bundle: BundleColumns, node: number): number {
+export function nodeFlags(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! >> nodeFlagShift
 }
 
 /** A node's service, or -1. */
-export function serviceOfNode(bundle: BundleColumns, node: number): number {
+export function serviceOfNode(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   const target = bundle.nodeRow[node * NodeCell.Words + NodeCell.Target]!
   return target !== 0 && (target & 1) === 0 ? (target >> 1) - 1 : -1
 }

@@ -9,7 +9,7 @@ import {
   serviceOfNode,
   textOf,
 } from './bundle.ts'
-import type { BundleColumns } from './bundle.ts'
+import type { BundleColumns, ServiceColumns } from './bundle.ts'
 import { inlineNameBytes, NodeCell, NodeFlag } from './cells.ts'
 import { checkNetworks, checkPolicies, checkRoutingSettings } from './check-routing.ts'
 import { parseHealthCheck } from './health-check.ts'
@@ -22,38 +22,62 @@ import { firstPolicyCode, PolicyCell } from './routing-columns.ts'
 import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { nsEntry, soaEntry, storedName } from './records.ts'
 
-/** @returns the first fault as half a sentence, or undefined when there is none */
-export function checkColumns(columns: BundleColumns, manifest: Manifest): string | undefined {
-  for (const check of checks) {
-    const fault = check(columns, manifest)
+/**
+ * @param same columns that are those of a bundle that passed, and that has as many of everything
+ * @returns the first fault as half a sentence, or undefined when there is none
+ */
+export function checkColumns(
+  columns: BundleColumns,
+  manifest: Manifest,
+  same: ReadonlySet<keyof BundleColumns>,
+): string | undefined {
+  for (const { reads, run } of checks) {
+    if (reads !== null && reads.every((name) => same.has(name))) continue
+    const fault = run(columns, manifest)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-type Check = (columns: BundleColumns, manifest: Manifest) => string | undefined
+interface Check {
+  /** All the columns that it looks at; null: it is too quick to be left out. */
+  readonly reads: readonly (keyof BundleColumns)[] | null
+  readonly run: (columns: BundleColumns, manifest: Manifest) => string | undefined
+}
+
+const quick = (run: Check['run']): Check => ({ reads: null, run })
+
+/** What is not listed, `run` cannot read: the types see to it. */
+function reading<Name extends keyof BundleColumns>(
+  reads: readonly Name[],
+  run: (columns: Pick<BundleColumns, Name>, manifest: Manifest) => string | undefined,
+): Check {
+  return { reads, run }
+}
 
 /** In this order: a later check may index with what an earlier one has proved. */
 const checks: readonly Check[] = Object.freeze([
-  checkCounts,
-  checkIndices,
-  checkRows,
-  checkTexts,
-  checkPools,
-  checkMemberExtra,
-  checkHealthChecks,
-  checkNetworks,
-  checkPolicies,
-  checkRoutingSettings,
-  checkOverlays,
-  checkHosts,
-  checkNames,
-  checkNameIndex,
-  checkRecords,
-  checkResponseRows,
-  checkResponseIndex,
-  checkDepth,
+  quick(checkCounts),
+  quick(checkIndices),
+  reading(['nodeRow', 'serviceNode', 'policyRow'], checkRows),
+  quick(checkTexts),
+  quick(checkPools),
+  quick(checkMemberExtra),
+  quick(checkHealthChecks),
+  quick(checkNetworks),
+  quick(checkPolicies),
+  quick(checkRoutingSettings),
+  quick(checkOverlays),
+  quick(checkHosts),
+  reading(['names', 'nodeRow', 'zoneNode', 'zoneParent'], checkNames),
+  reading(['names', 'nodeRow', 'nameIndex'], checkNameIndex),
+  quick(checkRecords),
+  quick(checkResponseRows),
+  quick(checkResponseIndex),
+  reading(['names', 'nodeRow', 'responseNames', 'responseRow'], checkDepth),
 ])
+
+type NameColumns = Pick<BundleColumns, 'names' | 'nodeRow'>
 
 function checkCounts(_columns: BundleColumns, { counts }: Manifest): string | undefined {
   const over = [
@@ -93,7 +117,10 @@ function checkIndices(c: BundleColumns, { counts }: Manifest): string | undefine
   return undefined
 }
 
-function checkRows(c: BundleColumns, { counts }: Manifest): string | undefined {
+function checkRows(
+  c: ServiceColumns & Pick<BundleColumns, 'policyRow'>,
+  { counts }: Manifest,
+): string | undefined {
   let named = 0
   for (let at = 0; at < c.nodeRow.length; at += NodeCell.Words) {
     const node = at / NodeCell.Words
@@ -175,7 +202,10 @@ function checkHosts(c: BundleColumns, { counts }: Manifest): string | undefined 
   return undefined
 }
 
-function checkNames(c: BundleColumns, { counts }: Manifest): string | undefined {
+function checkNames(
+  c: NameColumns & Pick<BundleColumns, 'zoneNode' | 'zoneParent'>,
+  { counts }: Manifest,
+): string | undefined {
   const { buffer, byteOffset, byteLength } = c.nodeRow
   const octets = new Uint8Array(buffer, byteOffset, byteLength)
   for (let node = 0; node < counts.nodes; node++) {
@@ -217,11 +247,17 @@ function isInlineEqual(
 }
 
 /** The answer path does not look for names that are deeper. */
-function checkDepth(c: BundleColumns, { nameLabelsMax }: Manifest): string | undefined {
+function checkDepth(
+  c: Parameters<typeof deepestName>[0],
+  { nameLabelsMax }: Manifest,
+): string | undefined {
   return deepestName(c) === nameLabelsMax ? undefined : 'its deepest name has another depth'
 }
 
-function checkNameIndex(c: BundleColumns, { counts, nameSeed }: Manifest): string | undefined {
+function checkNameIndex(
+  c: NameColumns & Pick<BundleColumns, 'nameIndex'>,
+  { counts, nameSeed }: Manifest,
+): string | undefined {
   const slots = c.nameIndex.length / 2
   const mask = slots - 1
   const isPowerOfTwo = Number.isInteger(slots) && slots >= 2 && (slots & mask) === 0

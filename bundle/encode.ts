@@ -35,6 +35,8 @@ export class EncoderMemory {
   readonly pools = new PoolMemory()
   readonly services = new RowMemory<ServiceModel, ServiceModel>()
   readonly zones = new ZoneMemory()
+  /** Its sections must not change. */
+  last: EncodedBundle | undefined
 }
 
 /**
@@ -93,24 +95,25 @@ export function encodeBundle(
     members: columns.memberPool.length,
     responseRules: model.responseRules.length,
   }
-  return assemble(columns, counts, zones.nameSeed, model.commit)
+  const { commit } = model
+  const head = { commit, counts, nameSeed: zones.nameSeed, nameLabelsMax: deepestName(columns) }
+  return (memory.last = assemble(columns, head, memory.last))
 }
 
 function serviceTexts(order: readonly ServiceModel[], strings: StringTable) {
-  return {
-    serviceName: Uint32Array.from(order, ({ name }) => strings.add(name)),
-    serviceTenant: Uint32Array.from(order, ({ tenant }) => strings.add(tenant)),
-  }
+  const serviceName = new Uint32Array(order.length)
+  const serviceTenant = new Uint32Array(order.length)
+  // All names first: the texts are numbered in the order in which they come.
+  for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
+  for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
+  return { serviceName, serviceTenant }
 }
 
-function assemble(
-  columns: BundleColumns,
-  counts: BundleCounts,
-  nameSeed: number,
-  commit: string,
-): EncodedBundle {
+type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
+
+/** @param last what is the same in it has the same digest */
+function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): EncodedBundle {
   const sizes = sectionNames.map((name) => columns[name].byteLength)
-  const nameLabelsMax = deepestName(columns)
   const offsets: number[] = []
   let sectionsBytes = 0
   for (const size of sizes) {
@@ -120,10 +123,7 @@ function assemble(
   const manifestOf = (digests: readonly string[]): Manifest => ({
     format: layout.formatVersion,
     compiler: version,
-    commit,
-    counts,
-    nameSeed,
-    nameLabelsMax,
+    ...head,
     sections: sectionNames.map((name, i) => ({
       name,
       offset: offsets[i]!,
@@ -145,7 +145,7 @@ function assemble(
       `${name} has its type`,
     )
     bytes.set(octets, base + offsets[i]!)
-    return hash('sha256', octets)
+    return digestIn(last, i, octets) ?? hash('sha256', octets)
   })
   const manifest = manifestOf(digests)
   bytes.set(Buffer.from(canonicalJson(manifest as unknown as Json)), layout.headerBytes)
@@ -155,4 +155,18 @@ function assemble(
   header.setUint32(12, manifestBytes, true)
   header.setFloat64(16, contentBytes, true)
   return { bytes, digest: hash('sha256', bytes.subarray(0, contentBytes)), manifest }
+}
+
+/** The digest of a section of `last`, when that has these octets: comparing is cheaper. */
+function digestIn(
+  last: EncodedBundle | undefined,
+  section: number,
+  octets: Uint8Array,
+): string | undefined {
+  if (last === undefined) return undefined
+  const { bytes, manifest } = last
+  const { offset, bytes: size, sha256 } = manifest.sections[section]!
+  const manifestBytes = new DataView(bytes.buffer, 0, layout.headerBytes).getUint32(12, true)
+  const start = alignUp(layout.headerBytes + manifestBytes) + offset
+  return Buffer.compare(bytes.subarray(start, start + size), octets) === 0 ? sha256 : undefined
 }

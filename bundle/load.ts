@@ -31,6 +31,14 @@ export interface BundleError {
 const fail = (code: BundleErrorCode, message: string): Result<never, BundleError> =>
   err({ code, message })
 
+/** What the caller knows already. The result does not depend on it. */
+export interface LoadHints {
+  /** Was loaded before: octets that are the same in both are not hashed and checked again. */
+  readonly known?: Bundle | undefined
+  /** Of these octets; the caller has just worked it out. */
+  readonly digest?: string
+}
+
 /**
  * @param bytes the whole file; its buffer is kept, so it should be a SharedArrayBuffer and must
  * start
@@ -40,6 +48,7 @@ const fail = (code: BundleErrorCode, message: string): Result<never, BundleError
 export function loadBundle(
   bytes: Uint8Array,
   trusted?: readonly TrustedKey[],
+  { known, digest }: LoadHints = {},
 ): Result<Bundle, BundleError> {
   const header = readHeader(bytes)
   if (!header.ok) return header
@@ -51,14 +60,17 @@ export function loadBundle(
   const manifest = readManifest(bytes, manifestBytes)
   if (!manifest.ok) return manifest
   const base = alignUp(layout.headerBytes + manifestBytes)
-  const columns = mapColumns(bytes, base, contentBytes, manifest.value)
-  if (!columns.ok) return columns
+  const place = { bytes, base, contentBytes }
+  const mapped = mapColumns(place, manifest.value, known)
+  if (!mapped.ok) return mapped
+  const { columns, same } = mapped.value
   if (!isPadded(bytes, base, manifestBytes, contentBytes, manifest.value)) {
     return fail('malformed', 'there are octets between the parts that should be zero')
   }
-  const fault = checkColumns(columns.value, manifest.value)
+  const fault = checkColumns(columns, manifest.value, same)
   if (fault !== undefined) return fail('malformed', `the bundle is damaged: ${fault}`)
-  return ok(bundleFrom(bytes, contentBytes, manifest.value, columns.value))
+  const ownDigest = digest ?? hash('sha256', bytes.subarray(0, contentBytes))
+  return ok({ ...columns, ...derived(bytes, manifest.value, columns), digest: ownDigest })
 }
 
 /** The views of a bundle that this process has already loaded, from another thread's message. */
@@ -69,16 +81,6 @@ export function adoptBundle(bytes: Uint8Array, digest: string): Bundle {
   const base = alignUp(layout.headerBytes + header.value.manifestBytes)
   const columns = viewColumns(bytes, base, manifest.value)
   return { ...columns, ...derived(bytes, manifest.value, columns), digest }
-}
-
-function bundleFrom(
-  bytes: Uint8Array,
-  contentBytes: number,
-  manifest: Manifest,
-  columns: BundleColumns,
-): Bundle {
-  const digest = hash('sha256', bytes.subarray(0, contentBytes))
-  return { ...columns, ...derived(bytes, manifest, columns), digest }
 }
 
 function derived(bytes: Uint8Array, manifest: Manifest, columns: BundleColumns) {
@@ -206,13 +208,26 @@ function isIndex(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
+interface Place {
+  readonly bytes: Uint8Array
+  /** Where the first section starts. */
+  readonly base: number
+  readonly contentBytes: number
+}
+
+interface Mapped {
+  readonly columns: BundleColumns
+  /** What `checkColumns` takes. */
+  readonly same: ReadonlySet<keyof BundleColumns>
+}
+
 /** Maps each section to its view after checking place, size and digest. */
 function mapColumns(
-  bytes: Uint8Array,
-  base: number,
-  contentBytes: number,
+  { bytes, base, contentBytes }: Place,
   manifest: Manifest,
-): Result<BundleColumns, BundleError> {
+  known: Bundle | undefined,
+): Result<Mapped, BundleError> {
+  const same = new Set<keyof BundleColumns>()
   let expectedOffset = 0
   for (const [i, name] of sectionNames.entries()) {
     const section = manifest.sections[i]!
@@ -228,13 +243,28 @@ function mapColumns(
     if (base + expectedOffset > contentBytes)
       return fail('malformed', `section ${name} ends outside`)
     const start = base + section.offset
-    if (hash('sha256', bytes.subarray(start, start + section.bytes)) !== section.sha256) {
+    const octets = bytes.subarray(start, start + section.bytes)
+    if (known?.manifest.sections[i]!.sha256 === section.sha256 && isEqual(octets, known[name])) {
+      same.add(name)
+    } else if (hash('sha256', octets) !== section.sha256) {
       return fail('digest-mismatch', `section ${name} is not what the manifest says`)
     }
   }
   if (base + expectedOffset !== contentBytes)
     return fail('malformed', 'there are octets after the last section')
-  return ok(viewColumns(bytes, base, manifest))
+  if (known === undefined || !isAlike(manifest, known.manifest)) same.clear()
+  return ok({ columns: viewColumns(bytes, base, manifest), same })
+}
+
+function isEqual(octets: Uint8Array, column: ArrayBufferView): boolean {
+  const { buffer, byteOffset, byteLength } = column
+  return Buffer.compare(octets, new Uint8Array(buffer, byteOffset, byteLength)) === 0
+}
+
+/** What checks look at besides columns. */
+function isAlike(a: Manifest, b: Manifest): boolean {
+  const hasSameCounts = countNames.every((name) => a.counts[name] === b.counts[name])
+  return hasSameCounts && a.nameSeed === b.nameSeed && a.nameLabelsMax === b.nameLabelsMax
 }
 
 /** What no digest and no signature covers is zero, so that a bundle has one form only. */

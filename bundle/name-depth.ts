@@ -3,8 +3,10 @@ import type { BundleColumns } from './bundle.ts'
 import { NodeCell } from './cells.ts'
 import { ResponseCell } from './response-rules.ts'
 
+type DepthColumns = Pick<BundleColumns, 'names' | 'nodeRow' | 'responseNames' | 'responseRow'>
+
 /** Labels, the root not among them, of the deepest owner name or trigger. */
-export function deepestName(columns: BundleColumns): number {
+export function deepestName(columns: DepthColumns): number {
   const { names, nodeRow, responseNames, responseRow } = columns
   let deepest = 0
   for (let at = NodeCell.NameOffset; at < nodeRow.length; at += NodeCell.Words) {

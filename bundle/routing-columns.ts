@@ -58,7 +58,8 @@ export class EndpointTable {
 
   /** 0 when the settings do not name the address. */
   rowOf(ipAddress: string): number {
-    return this.#rows.get(ipAddress) ?? 0
+    // Mostly the settings name none, and there are many members.
+    return this.#rows.size === 0 ? 0 : (this.#rows.get(ipAddress) ?? 0)
   }
 
   vectors(): Int32Array {

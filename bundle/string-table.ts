@@ -2,9 +2,21 @@
 
 export class StringTable {
   readonly #numbers = new Map<string, number>([['', 0]])
+  /** What was asked for last: a column often has a run of the same. */
+  #last = ''
+  #lastNumber = 0
 
   /** The number of `text`; a new one when it is new. */
   add(text: string): number {
+    if (text === '') return 0
+    if (text === this.#last) return this.#lastNumber
+    const number = this.#numberOf(text)
+    this.#last = text
+    this.#lastNumber = number
+    return number
+  }
+
+  #numberOf(text: string): number {
     const known = this.#numbers.get(text)
     if (known !== undefined) return known
     const number = this.#numbers.size

@@ -1,4 +1,5 @@
 // Files in; a bundle or diagnostics out. The same files give the same bytes, whoever asks.
+import type { Bundle } from '#bundle/bundle.ts'
 import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
 import type { EncodedBundle } from '#bundle/encode.ts'
 import { bundleLimits } from '#bundle/limits.ts'
@@ -62,16 +63,17 @@ export interface CompilerParts {
   /** What the nodes that get the bundle allow. */
   readonly checkPolicy: HealthCheckPolicy
   readonly limits: CompileLimits
-  readonly load: (bytes: Uint8Array) => string | undefined
+  /** @returns the bundle as a node reads it, or why it would not. `known` was loaded before. */
+  readonly load: (bundle: EncodedBundle, known: Bundle | undefined) => Bundle | string
   readonly unserved: readonly Kind[]
 }
 
 const defaultParts: CompilerParts = {
   checkPolicy: strictPolicy,
   limits: bundleLimits,
-  load: (bytes) => {
-    const loaded = loadBundle(bytes)
-    return loaded.ok ? undefined : JSON.stringify(loaded.error)
+  load: ({ bytes, digest }, known) => {
+    const loaded = loadBundle(bytes, undefined, { known, digest })
+    return loaded.ok ? loaded.value : JSON.stringify(loaded.error)
   },
   unserved: unservedKinds,
 }
@@ -85,6 +87,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   let cache: ReadonlyMap<string, ReadFile> = new Map()
   let before: readonly PlacedFile[] = []
   const memory = new EncoderMemory()
+  let loaded: Bundle | undefined
   return {
     has: (blobId) => cache.has(blobId),
     readOf: (blobId) => cache.get(blobId),
@@ -100,6 +103,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         known: cache,
         before,
         memory,
+        loaded,
         findings: new Findings(),
         read: new Map(),
       }
@@ -110,6 +114,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       }
       cache = work.read
       before = work.placed ?? []
+      loaded = work.loaded
       const report = work.findings.report()
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
@@ -132,6 +137,8 @@ interface Work {
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
   readonly memory: EncoderMemory
+  /** The last bundle that was; then this one. */
+  loaded: Bundle | undefined
   readonly findings: Findings
   readonly read: Map<string, ReadFile>
   placed?: readonly PlacedFile[]
@@ -253,7 +260,8 @@ function encodeModel(work: Work): void {
   work.bundle = encodeBundle(work.model!, plainCodeOf, work.memory)
 }
 
-function selfTest({ bundle, load, findings }: Work): void {
-  const refusal = load(bundle!.bytes)
-  if (refusal !== undefined) findings.addForPath('self-test-failed', 'gslb.yaml', [refusal])
+function selfTest(work: Work): void {
+  const loaded = work.load(work.bundle!, work.loaded)
+  if (typeof loaded !== 'string') work.loaded = loaded
+  else work.findings.addForPath('self-test-failed', 'gslb.yaml', [loaded])
 }

@@ -156,7 +156,7 @@ export class DnsNode {
    * that done. Nothing serves it, and nothing is said of it, before a record names it.
    */
   prepare(bundle: Uint8Array): void {
-    const checked = answerableBundle(bundle, this.#parts.trusted)
+    const checked = answerableBundle(bundle, this.#parts.trusted, this.#serving?.bundle)
     this.#prepared = checked.ok ? checked.value : undefined
     if (!checked.ok) return
     try {
@@ -218,7 +218,8 @@ export class DnsNode {
     const prepared = this.#prepared
     this.#prepared = undefined
     if (prepared?.digest === digest) return ok({ record: record.value, bundle: prepared })
-    const checked = servableBundle(bundle, record.value, this.#parts.trusted)
+    const { trusted } = this.#parts
+    const checked = servableBundle(bundle, record.value, trusted, this.#serving?.bundle)
     return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
   }
 

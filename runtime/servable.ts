@@ -15,13 +15,15 @@ import type { Refusal } from './refusals.ts'
 /**
  * @param bytes the signed file, in shared memory
  * @param record has been verified
+ * @param known was loaded before; the result does not depend on it
  */
 export function servableBundle(
   bytes: Uint8Array,
   record: ChannelRecord,
   trusted: readonly TrustedKey[],
+  known?: Bundle,
 ): Result<Bundle, Refusal> {
-  const bundle = answerableBundle(bytes, trusted)
+  const bundle = answerableBundle(bytes, trusted, known)
   return bundle.ok && bundle.value.digest !== record.digest ? refuse('digest-mismatch') : bundle
 }
 
@@ -29,8 +31,9 @@ export function servableBundle(
 export function answerableBundle(
   bytes: Uint8Array,
   trusted: readonly TrustedKey[],
+  known?: Bundle,
 ): Result<Bundle, Refusal> {
-  const loaded = loadBundle(bytes, trusted)
+  const loaded = loadBundle(bytes, trusted, { known })
   if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
   const bundle = loaded.value
   for (let service = 0; service < bundle.counts.services; service++) {

@@ -104,9 +104,11 @@ export class Draft {
 
   /** In no order. */
   *entries<K extends Kind>(kind: K): Generator<ConfigEntry<K>> {
-    for (const entry of this.#parts.base.entries(kind)) {
-      if (!this.#objects.has(keyOf(entry))) yield entry
+    const ids = new Set<string>()
+    for (const key of this.#objects.keys()) {
+      if (key.startsWith(`${kind} `)) ids.add(key.slice(kind.length + 1))
     }
+    for (const entry of this.#parts.base.entries(kind)) if (!ids.has(entry.uid)) yield entry
     for (const changed of this.#objects.values()) {
       if (changed?.entry.kind === kind) yield changed.entry as ConfigEntry<K>
     }

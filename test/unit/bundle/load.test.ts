@@ -6,10 +6,12 @@ import { Network4Cell, NetworkCell } from '#bundle/client-ranges.ts'
 import { canonicalJson } from '#bundle/canonical-json.ts'
 import type { Json } from '#bundle/canonical-json.ts'
 import { layout } from '#bundle/format.ts'
+import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
 import { adoptBundle, loadBundle } from '#bundle/load.ts'
 import type { BundleErrorCode } from '#bundle/load.ts'
 import { PolicyCell } from '#bundle/routing-columns.ts'
 import { signBundle } from '#bundle/sign.ts'
+import { plainCodeOf } from '#routing/algorithms.ts'
 import { encode, newSigningKey, service, smallModel } from '#test/support/bundle-models.ts'
 import {
   manifestOf,
@@ -29,6 +31,42 @@ const faultOf = (...args: Parameters<typeof loadBundle>): string => {
   const loaded = loadBundle(...args)
   return loaded.ok ? 'none' : loaded.error.code
 }
+
+/** Without and with `sound` as what is known: what is known must not change the outcome. */
+function loadEitherWay(file: Uint8Array, sound: Uint8Array): ReturnType<typeof loadBundle> {
+  const loaded = loadBundle(file)
+  const known = loadBundle(sound)
+  if (!known.ok) throw new Error(known.error.message)
+  expect(loadBundle(file, undefined, { known: known.value })).toEqual(loaded)
+  return loaded
+}
+
+describe('a bundle after another one', () => {
+  const [first, ...rest] = smallModel.pools
+  const rows: readonly [title: string, model: typeof smallModel][] = [
+    ['the same', smallModel],
+    ['of another commit', { ...smallModel, commit: 'beef00' }],
+    ['with another pool', { ...smallModel, pools: [{ ...first!, minHealthy: 2 }, ...rest] }],
+    ['without services', { ...smallModel, services: [] }],
+  ]
+  test.each(rows)('%s, is loaded as if it were the first', (_title, model) => {
+    expect(loadEitherWay(encode(model).bytes, bytes).ok).toBe(true)
+  })
+
+  test.each(rows)('%s, is encoded as if it were the first', (_title, model) => {
+    const memory = new EncoderMemory()
+    const encodeNext = (one: typeof smallModel) => encodeBundle(one, plainCodeOf, memory)
+    encodeNext(smallModel)
+    expect(encodeNext(model)).toEqual(encode(model))
+  })
+
+  test('with a section that its digest does not cover, is refused', () => {
+    const damaged = new Uint8Array(bytes)
+    damaged[damaged.length - layout.signatureBytes - 64]! ^= 1
+    const loaded = loadEitherWay(damaged, bytes)
+    expect(loaded.ok ? 'loaded' : loaded.error.code).toBe('digest-mismatch')
+  })
+})
 
 describe('trust', () => {
   test('a signed bundle is loaded by those who trust the key, its digest unchanged', () => {
@@ -222,7 +260,7 @@ describe('columns are refused whose digests fit but', () => {
     ['nsData', -1, 9, 'damaged name servers'],
   ]
   test.each(rows)('%s %i is %i', (name, index, value, fault) => {
-    const loaded = loadBundle(withElement(bytes, name, index, value))
+    const loaded = loadEitherWay(withElement(bytes, name, index, value), bytes)
     expect(loaded.ok ? 'loaded' : loaded.error.message).toContain(fault)
   })
 
@@ -260,7 +298,7 @@ describe('columns are refused whose digests fit but', () => {
   ]
   test.each(routing)('in what routes by client, %s %i is %i', (name, index, value, fault) => {
     expect(loadBundle(routed).ok).toBe(true)
-    const loaded = loadBundle(withElement(routed, name, index, value))
+    const loaded = loadEitherWay(withElement(routed, name, index, value), routed)
     expect(loaded.ok ? 'loaded' : loaded.error.message).toContain(fault)
   })
 
@@ -298,7 +336,8 @@ describe('the corpus of hostile files', () => {
   })
 
   test.each(hostileBundles)('$file is refused for this, not for its age', (hostile) => {
-    const loaded = loadBundle(new Uint8Array(readFileSync(new URL(hostile.file, folder))))
+    const file = new Uint8Array(readFileSync(new URL(hostile.file, folder)))
+    const loaded = loadEitherWay(file, bytes)
     if (loaded.ok) throw new Error('it was loaded')
     expect(loaded.error.message).toContain(hostile.reason)
     expect(loaded.error.code).toBe(hostile.code)

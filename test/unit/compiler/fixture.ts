@@ -44,11 +44,12 @@ export function compileFixture(folder: string): CompileResult {
     if (file.path !== setup.pad?.path) return file
     return { ...file, sizeBytes: setup.pad.bytes, bytes: null }
   })
+  const { refusal } = setup
   const compiler = createCompiler({
     limits: { ...bundleLimits, ...setup.limits },
     checkPolicy: { ...strictPolicy, ...setup.checkPolicy },
     ...(setup.unserved === undefined ? {} : { unserved: setup.unserved }),
-    ...(setup.refusal === undefined ? {} : { load: () => setup.refusal }),
+    ...(refusal === undefined ? {} : { load: () => refusal }),
   })
   const when = setup.nowMs === undefined ? {} : { nowMs: setup.nowMs }
   return compiler.compile([...sources, ...entries], { commit: '', ...when })
