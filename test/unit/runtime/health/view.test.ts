@@ -6,6 +6,7 @@ import type { Outcome } from '#runtime/health/probe.ts'
 import { createHealthView } from '#runtime/health/view.ts'
 import { createMemoryPeerHealth } from '#state/memory/peer-health.ts'
 import type { PeerHealth } from '#state/ports/peer-health.ts'
+import { breakableBus } from './breakable-bus.ts'
 import { probeTarget } from './check.ts'
 import { simulatedMonitor } from './simulated-monitor.ts'
 import type { SimulatedMonitor } from './simulated-monitor.ts'
@@ -209,43 +210,6 @@ describe('a node that starts', () => {
     expect(signs()).toBe('--')
   })
 })
-
-/** A bus that can be away for one node, which is told when it is back. */
-function breakableBus() {
-  const bus = createMemoryPeerHealth()
-  const gaps: (() => void)[] = []
-  let isAway = false
-  const subscribe: PeerHealth['subscribe'] = (handler, onGap = () => undefined) => {
-    gaps.push(onGap)
-    return bus.subscribe((update) => {
-      if (!isAway) handler(update)
-    })
-  }
-  let loads = 0
-  const load = () => {
-    loads++
-    return isAway ? Promise.reject(new Error('no connection')) : bus.load()
-  }
-  const tellOfGap = (): void => {
-    for (const onGap of gaps) onGap()
-  }
-  return {
-    bus,
-    broken: { ...bus, subscribe, load },
-    away: () => {
-      isAway = true
-    },
-    tellOfGap,
-    backUntold: () => {
-      isAway = false
-    },
-    back: () => {
-      isAway = false
-      tellOfGap()
-    },
-    loads: () => loads,
-  }
-}
 
 describe('a node that has heard nothing for a while', () => {
   const ipAddress = ip
