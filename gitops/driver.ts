@@ -25,11 +25,15 @@ export interface RefConflict {
   readonly reason: string
 }
 
+export interface StagedObject {
+  readonly type: 'blob' | 'tree' | 'commit'
+  readonly content: Uint8Array
+  /** As the store will have it, under way on another thread. */
+  readonly deflated?: Promise<Uint8Array> | undefined
+}
+
 /** Objects that are not in the store yet, by id. */
-export type StagedObjects = ReadonlyMap<
-  string,
-  { readonly type: 'blob' | 'tree' | 'commit'; readonly content: Uint8Array }
->
+export type StagedObjects = ReadonlyMap<string, StagedObject>
 
 /** Object ids are 40 lower-case hex digits; refs are whole names such as `refs/heads/main`. */
 export interface GitDriver {

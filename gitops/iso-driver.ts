@@ -8,8 +8,8 @@ import git from 'isomorphic-git'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { GitDriver, ObjectError, TreeFile } from './driver.ts'
-import { writeLooseObjects } from './loose-objects.ts'
+import type { GitDriver, ObjectError, StagedObject, TreeFile } from './driver.ts'
+import { deflateAhead, writeLooseObjects } from './loose-objects.ts'
 import { listRefs, moveRef, readRef } from './refs.ts'
 import { writeChangedTree } from './tree-writer.ts'
 import { TreeWalker } from './tree-walker.ts'
@@ -51,7 +51,7 @@ export function createIsoDriver(gitdir: string): IsoDriver {
     writeObject: (type, content) => writeObject(gitdir, type, content),
     writeObjects: (objects) => writeLooseObjects(gitdir, objects),
     planFiles: async (base, changes) => {
-      const objects = new Map<string, { type: 'blob' | 'tree'; content: Uint8Array }>()
+      const objects = new Map<string, StagedObject>()
       const folders = new Map<string, Uint8Array>()
       const tree = await writeChangedTree(base, changes, {
         readTree: async (oid) => {
@@ -60,7 +60,7 @@ export function createIsoDriver(gitdir: string): IsoDriver {
         },
         write: (type, content) => {
           const oid = objectIdOf(type, content)
-          objects.set(oid, { type, content })
+          objects.set(oid, { type, content, deflated: deflateAhead(type, content) })
           if (type === 'tree') folders.set(oid, content)
           return oid
         },

@@ -5,7 +5,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
-import type { StagedObjects } from './driver.ts'
+import type { StagedObject, StagedObjects } from './driver.ts'
 
 /** Off the thread: a folder of ten thousand files takes as long as the flushes beside it. */
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
@@ -14,6 +14,29 @@ const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => P
 const atOnce = 16
 /** Ids do not compress, and a big folder is little else. */
 const bigBytes = 32 * 1024
+
+/**
+ * Begins what takes longest of writing a big object; its commit is compiled meanwhile.
+ *
+ * @returns undefined when it is small
+ */
+export function deflateAhead(
+  type: StagedObject['type'],
+  content: Uint8Array,
+): Promise<Uint8Array> | undefined {
+  if (content.length <= bigBytes) return undefined
+  const ahead = deflateObject(type, content)
+  // Whoever awaits it hears of a fault; often nobody does, since the commit does not compile.
+  ahead.catch(() => undefined)
+  return ahead
+}
+
+function deflateObject(type: StagedObject['type'], content: Uint8Array): Promise<Buffer> {
+  const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
+  if (content.length <= bigBytes) return deflated(whole, { level: 6 })
+  // One piece: after each, zlib waits for this thread, which may be busy.
+  return deflated(whole, { level: 1, chunkSize: whole.length + 1024 })
+}
 
 /** @throws the file system's error; what was written by then is only not referred to. */
 export async function writeLooseObjects(gitdir: string, objects: StagedObjects): Promise<void> {
@@ -24,7 +47,7 @@ export async function writeLooseObjects(gitdir: string, objects: StagedObjects):
   })).filter(({ path }) => !existsSync(path))
   for (let at = 0; at < missing.length; at += atOnce) {
     const group = missing.slice(at, at + atOnce)
-    await Promise.all(group.map(({ path, type, content }) => write(path, type, content)))
+    await Promise.all(group.map(({ path, ...object }) => write(path, object)))
     for (const { path } of group) folders.add(dirname(path))
   }
   // The folders themselves may be new.
@@ -45,17 +68,15 @@ async function flush(folder: string): Promise<void> {
   }
 }
 
-async function write(path: string, type: string, content: Uint8Array): Promise<void> {
+async function write(path: string, { type, content, ...object }: StagedObject): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true })
   // `git gc` removes what is left of such files after a crash.
   const temporary = join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`)
-  const head = Buffer.from(`${type} ${content.length}\0`)
-  const level = content.length > bigBytes ? 1 : 6
   try {
     const file = await open(temporary, 'wx', 0o444)
     try {
-      await file.writeFile(await deflated(Buffer.concat([head, content]), { level }))
+      await file.writeFile(await (object.deflated ?? deflateObject(type, content)))
       await file.sync()
     } finally {
       await file.close()
