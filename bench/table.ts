@@ -9,6 +9,7 @@ import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runProbing } from './probing.bench.ts'
 import type { Benchmark } from './report.ts'
+import { runReads } from './reads.bench.ts'
 import { runRouting } from './routing.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
@@ -59,6 +60,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'writes',
     summary: 'typed writes with 1 to 256 clients: per second, p99, commits; 10,000 pools',
     run: runWrites,
+  },
+  {
+    name: 'reads',
+    summary: 'reads of one member over HTTP: per second on one core, CPU, p99',
+    run: runReads,
   },
   {
     name: 'swap',
