@@ -72,7 +72,15 @@ test('single sign-on gives an account its role; all else needs no provider', asy
   expect((await call('POST', '/users', session, {})).status).toBe(403)
 
   await provider.stop()
-  const refused = await newBrowser().follow(begin)
+  // What the provider has said of itself is remembered for a few seconds.
+  const refused = await waitUntil(
+    'the provider to be missed',
+    async () => {
+      const visit = await newBrowser().get(begin)
+      return visit.status !== 302 && visit
+    },
+    { intervalMs: 1_000 },
+  )
   expect(refused.status).toBe(502)
   expect(JSON.parse(refused.text)).toEqual({ error: expect.any(String) as string })
   expect((await call('GET', '/pools', session)).status).toBe(200)
