@@ -14,6 +14,8 @@ class Arena {
   readonly #halves: (SharedArrayBuffer | undefined)[] = [undefined, undefined]
   /** The half that the published generation lies in. */
   #published = 0
+  /** Whether the other one is new since then: no thread has seen it. */
+  #isNew = true
 
   /** @param bytesMax address space that is set aside; memory is taken as it is needed */
   constructor(bytesMax: number) {
@@ -27,9 +29,12 @@ class Arena {
    */
   next(bytes: number, isFree: boolean): SharedArrayBuffer {
     const other = this.#published ^ 1
-    let half = isFree ? this.#halves[other] : undefined
-    half ??= new SharedArrayBuffer(bytes, { maxByteLength: this.#bytesMax })
-    this.#halves[other] = half
+    let half = isFree || this.#isNew ? this.#halves[other] : undefined
+    if (half === undefined) {
+      half = new SharedArrayBuffer(bytes, { maxByteLength: this.#bytesMax })
+      this.#halves[other] = half
+      this.#isNew = true
+    }
     if (half.byteLength < bytes) half.grow(bytes)
     return half
   }
@@ -37,6 +42,7 @@ class Arena {
   publish(half: ArrayBufferLike): void {
     this.#published = this.#halves.findIndex((known) => known === half)
     assert(this.#published >= 0, 'what is published lies in one of the halves')
+    this.#isNew = false
   }
 }
 

@@ -20,8 +20,9 @@ import {
 import { ask } from '#test/support/dns/client.ts'
 import { answerOf, askGeneration, generation, publish } from '#test/support/node-under-test.ts'
 import type { NodeOptions } from '#test/support/node-under-test.ts'
-import { startedNode } from '#test/support/started-node.ts'
+import { errorsOf, startedNode } from '#test/support/started-node.ts'
 import type { SwapLoad, SwapLoadResult } from '#test/support/swap-load.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const key = newSigningKey()
@@ -101,6 +102,25 @@ test('rules of client networks that change at each swap hold from there on', asy
     (_, i) => ['192.0.2.2', '192.0.2.1'][((i + 1) >> 1) % 2],
   )
   expect(seen).toEqual(wanted)
+})
+
+test('new rules come before the threads of a start have taken over the stored ones', async () => {
+  const dataDir = tempDir('swap')
+  const at = (seq: number) => {
+    const model = ruled(seq)
+    const { geoRules } = model.pools[0]!
+    const others = [2, 3, 4].map((number) => pool(number, ['192.0.2.1', '192.0.2.2'], { geoRules }))
+    return publish(key, { ...model, pools: [...model.pools, ...others] }, { seq })
+  }
+  const first = await start({ threads: 2, dataDir })
+  await first.node.activate(at(1))
+  await first.stop()
+  const { node, port, log } = await start({ threads: 2, dataDir })
+  for (let seq = 2; seq <= 4; seq++) {
+    expect(await node.activate(at(seq))).toEqual({ ok: true, value: 'activated' })
+    expect(await addressAt(port, 'fo.test.')).toBe(['192.0.2.2', '192.0.2.1'][seq % 2])
+  }
+  expect(errorsOf(log)).toEqual([])
 })
 
 test('the rotation goes on where it was', async () => {

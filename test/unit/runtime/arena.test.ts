@@ -42,6 +42,24 @@ test('memory that a thread may still read is left to it', () => {
   expect(first.bundle).toEqual(octets(10, 1))
 })
 
+test.each([true, false])('memory asked for again, for more, is the same; free: %s', (isFree) => {
+  const memory = new GenerationMemory(1)
+  serve(memory, 1)
+  serve(memory, 2)
+  const first = memory.networks(8, isFree)
+  new Uint8Array(first).fill(7)
+  const larger = memory.networks(64, isFree)
+  expect(larger).toBe(first)
+  expect(new Uint8Array(larger, 0, 9)).toEqual(new Uint8Array([7, 7, 7, 7, 7, 7, 7, 7, 0]))
+})
+
+test('what was given out while a thread lagged is left to it when another one follows', () => {
+  const memory = new GenerationMemory(1)
+  const first = serve(memory, 1, false)
+  serve(memory, 2, false)
+  expect(serve(memory, 3, false).table).not.toBe(first.table)
+})
+
 test('generations that come to nothing leave the published one alone', () => {
   const memory = new GenerationMemory(1)
   const published = serve(memory, 1)
