@@ -40,6 +40,7 @@ export async function runWrites({ isQuick, directory, say }: BenchContext): Prom
           'writes/s',
           'p50 ms',
           'p99 ms',
+          'worst ms',
           'writes',
           'commits',
           'CPU ms/write',
@@ -50,6 +51,7 @@ export async function runWrites({ isQuick, directory, say }: BenchContext): Prom
           fixed(run.perSecond, 0),
           fixed(run.p50Ms, 0),
           fixed(run.p99Ms, 0),
+          fixed(run.worstMs, 0),
           String(run.writes),
           String(run.commits),
           fixed(run.cpuMsPerWrite, 1),
@@ -57,6 +59,7 @@ export async function runWrites({ isQuick, directory, say }: BenchContext): Prom
         notes: [
           'a write is answered when its commit is flushed, compiled, signed, and active on a node with one responder',
           'each is about another object; a client sends its next write when it has the answer',
+          'the worst of the first row is the first write of the process: its code is not compiled yet',
           'per-write of the figures is the time between two answers, all clients together',
         ],
       },

@@ -21,6 +21,7 @@ export interface WriteRun {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly worstMs: number
   readonly cpuMsPerWrite: number
 }
 
@@ -137,6 +138,7 @@ async function measure(control: GitopsControl, runText: string, run: number): Pr
     perSecond: (times.length / elapsedMs) * 1_000,
     p50Ms: percentile(times, 50),
     p99Ms: percentile(times, 99),
+    worstMs: Math.max(...times),
     cpuMsPerWrite: (user + system) / 1_000 / times.length,
   }
 }
