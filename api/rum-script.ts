@@ -12,7 +12,7 @@ export const rumScript = `'use strict'
 ;(() => {
   const script = document.currentScript
   const domain = script && script.dataset.domain
-  if (!domain || !window.fetch || !window.AbortController || !navigator.sendBeacon) return
+  if (!domain || !window.fetch || !window.AbortController) return
   if (navigator.connection && navigator.connection.saveData) return
   const url = (path) => new URL(path, script.src).href
   const config = url('rum/config') + '?domain=' + encodeURIComponent(domain)
@@ -71,7 +71,16 @@ export const rumScript = `'use strict'
         // It does not answer, or the page may not ask it: no sample of it.
       }
     }
-    if (samples.length > 0) navigator.sendBeacon(ingest, JSON.stringify({ domain, samples }))
+    if (samples.length === 0) return
+    // Not sendBeacon, which takes cookies and the page's address along.
+    await fetch(ingest, {
+      method: 'POST',
+      mode: 'no-cors',
+      keepalive: true,
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      body: JSON.stringify({ domain, samples }),
+    })
   }
 
   const later = () => setTimeout(() => run().catch(() => undefined), 1000)

@@ -106,7 +106,8 @@ export class RumStore {
 
   /**
    * Takes what a browser has measured for a domain. A sample counts when its address is that of a
-   * member with a `rumUrl` in the pool of the domain, and its latency can be.
+   * member with a `rumUrl` in the pool of the domain, and its latency can be; of one address, one:
+   * a single request must not replace the average of a whole network.
    *
    * @param address of the client: 4 or 16 octets
    * @returns how many of the samples count
@@ -118,12 +119,15 @@ export class RumStore {
     samples: readonly RumSample[],
   ): number {
     const members = rumMembers(bundle, domain)
+    const measured = new Set<number>()
     let accepted = 0
     for (const { ip, latencyMs } of samples) {
       const octets = parseAddress(ip)
       const found = octets.ok ? membersAt(bundle, members, octets.value) : []
-      if (found.length === 0 || !isRumLatency(latencyMs)) continue
+      const [first] = found
+      if (first === undefined || measured.has(first) || !isRumLatency(latencyMs)) continue
       for (const member of found) this.record(address, wordsOfUid(bundle, member), latencyMs)
+      measured.add(first)
       accepted++
     }
     return accepted

@@ -32,7 +32,14 @@ async function view(page: Page) {
   const fetched: string[] = []
   const sent: [url: string, body: unknown][] = []
   let nowMs = 0
-  const fetch = async (url: string): Promise<unknown> => {
+  const fetch = async (url: string, options: RequestInit): Promise<unknown> => {
+    expect(options).toMatchObject({ credentials: 'omit', referrerPolicy: 'no-referrer' })
+    if (options.method === 'POST') {
+      // Else it would need a preflight, and end with the page.
+      expect(options).toMatchObject({ mode: 'no-cors', keepalive: true })
+      sent.push([url, JSON.parse(options.body as string)])
+      return {}
+    }
     fetched.push(url)
     if (url.startsWith(origin)) return { json: async () => ({ targets }) }
     const all = latenciesMs[url]
@@ -43,7 +50,6 @@ async function view(page: Page) {
   }
   const timers: (() => Promise<void> | undefined)[] = []
   const navigator = {
-    sendBeacon: (url: string, body: string) => sent.push([url, JSON.parse(body)]),
     connection: { saveData: page.saveData ?? false },
   }
   const context = createContext({

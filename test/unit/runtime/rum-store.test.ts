@@ -121,6 +121,15 @@ test.each([
   expect(store.status().measurements).toBe(measured)
 })
 
+test('of one address one sample of a request counts, however it is written', () => {
+  const { store } = newStore()
+  const samples = ['2001:db8::6', '192.0.2.1', '2001:DB8:0::6', '192.0.2.1'].map((ip) => ({
+    ip,
+    latencyMs: 10,
+  }))
+  expect(store.ingest(bundle, 'www.example.org', octets('198.51.100.7'), samples)).toBe(2)
+})
+
 test('the lowest latency of the client’s network counts, and of no other', () => {
   const { fastest, record } = newStore()
   expect(fastest('198.51.100.7')).toBe(RumResult.Nowhere)
