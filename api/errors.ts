@@ -18,9 +18,16 @@ export function answerError(log: Log) {
       return
     }
     log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'api failed')
-    const sentence = status === 503 ? 'the answer took too long' : 'internal error; see the log'
+    const sentence = status === 503 ? lateSentence(request.method) : 'internal error; see the log'
     void reply.code(status).send(body(sentence))
   }
+}
+
+/** What was begun goes on. */
+function lateSentence(method: string): string {
+  const isRead = method === 'GET' || method === 'HEAD'
+  const warning = '; a change may still be made: look before you try again'
+  return `the answer took too long${isRead ? '' : warning}`
 }
 
 /** For a URL that cannot be decoded. */

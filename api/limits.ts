@@ -9,7 +9,7 @@ export const apiLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   /** Of our own code, from the whole request to the answer. */
-  handlerTimeoutMs: 15_000,
+  handlerTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
   /** How often slow clients are looked for. */
   checkIntervalMs: 1_000,

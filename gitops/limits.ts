@@ -38,10 +38,12 @@ export const gitLimits = {
   writeBatchMax: 512,
   /** Operations of one request. */
   writeOperationsMax: 64,
-  /** A branch that another push has locked is looked at for so long. */
-  remoteLockWaitMs: 5_000,
+  /** One that waited longer for its turn is given back: its client does not wait forever. */
+  writeWaitMs: 8_000,
+  /** A branch that another push has locked is looked at again, each pause twice the one before. */
+  remoteLockPausesMs: [40, 80, 160, 320, 640],
   /** A write that is overtaken for so long is given back. */
-  writeContendedMs: 20_000,
+  writeContendedMs: 15_000,
   /** Before another try at most this, at random: whoever waits longer only loses again. */
   writeRetryMs: 40,
   /** Commits that one node pushes to a remote in a row before it lets others have their turn. */

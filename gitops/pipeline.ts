@@ -201,7 +201,11 @@ function openWrites(
     onPrepare,
     onConfig: (delta) => onConfig({ ...delta, isWhole: false }),
   })
-  return new WriteQueue({ write: (batch) => turns.take(() => writer.write(batch)) })
+  return new WriteQueue({
+    clock,
+    takeTurn: (work) => turns.take(work),
+    write: (batch) => writer.write(batch),
+  })
 }
 
 function watched({ branch, allowedSignersPath }: GitopsOptions, gitdir: string | null): string[] {

@@ -3,7 +3,6 @@ import fs, { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import git from 'isomorphic-git'
-import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from './attestation.ts'
@@ -121,13 +120,13 @@ class RemoteSource implements ConfigSource {
 
   /** Who is refused because another push holds the branch's lock may look before it has moved. */
   async #isMoving(expected: string | null, reason: string): Promise<boolean> {
-    const untilMs = systemClock.monotonicMs() + gitLimits.remoteLockWaitMs
-    for (;;) {
+    const pausesMs = lockedReason.test(reason) ? gitLimits.remoteLockPausesMs : []
+    for (const pauseMs of [0, ...pausesMs]) {
+      await sleep(pauseMs)
       const head = await this.head()
       if (!head.ok || head.value !== expected) return head.ok
-      if (!lockedReason.test(reason) || systemClock.monotonicMs() > untilMs) return false
-      await sleep(gitLimits.writeRetryMs)
     }
+    return false
   }
 
   /** So that the next fetch need not bring them. A mirror that cannot keep them is fetched anew. */

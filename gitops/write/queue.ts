@@ -1,21 +1,25 @@
 // Writes that wait: all that came while a commit was under way become the next one.
+import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
 import type { Pending } from './select.ts'
 
 export interface WriteQueueParts {
+  readonly clock: Clock
+  /** Runs the work when nothing else is at the repository. */
+  readonly takeTurn: (work: () => Promise<void>) => Promise<void>
   /** Settles each of the batch. Must not throw. */
   readonly write: (batch: readonly Pending[]) => Promise<void>
 }
 
 export class WriteQueue {
-  readonly #write: WriteQueueParts['write']
-  #waiting: Pending[] = []
+  readonly #parts: WriteQueueParts
+  #waiting: { readonly pending: Pending; readonly sinceMs: number }[] = []
   #running: Promise<void> | undefined
   #isStopped = false
 
-  constructor({ write }: WriteQueueParts) {
-    this.#write = write
+  constructor(parts: WriteQueueParts) {
+    this.#parts = parts
   }
 
   add(pending: Pending): void {
@@ -23,7 +27,7 @@ export class WriteQueue {
     if (this.#waiting.length >= gitLimits.writeQueueMax) {
       return refuse(pending, 'busy', 'Too many writes are waiting. Try again in a moment.')
     }
-    this.#waiting.push(pending)
+    this.#waiting.push({ pending, sinceMs: this.#parts.clock.monotonicMs() })
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })
@@ -32,7 +36,7 @@ export class WriteQueue {
   /** Ends the batch under way and refuses the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const pending of this.#waiting.splice(0)) {
+    for (const { pending } of this.#waiting.splice(0)) {
       refuse(pending, 'unavailable', 'The node is stopping; the change was not made.')
     }
     await this.#running
@@ -42,8 +46,23 @@ export class WriteQueue {
     while (this.#waiting.length > 0) {
       // What arrived in the same turn of the loop belongs together.
       await new Promise<void>((resolve) => void setImmediate(resolve))
-      await this.#write(this.#waiting.splice(0, gitLimits.writeBatchMax))
+      await this.#parts.takeTurn(async () => {
+        const batch = this.#takeTimely()
+        if (batch.length > 0) await this.#parts.write(batch)
+      })
     }
+  }
+
+  /** Whoever sent the others has given up, or will have by the time they are written. */
+  #takeTimely(): Pending[] {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const batch: Pending[] = []
+    for (const { pending, sinceMs } of this.#waiting.splice(0, gitLimits.writeBatchMax)) {
+      if (nowMs - sinceMs <= gitLimits.writeWaitMs) batch.push(pending)
+      else
+        refuse(pending, 'busy', 'Other writes took too long; the change was not made. Try again.')
+    }
+    return batch
   }
 }
 

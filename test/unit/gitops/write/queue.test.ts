@@ -1,0 +1,68 @@
+// Writes that wait for their turn, for as long as their clients do.
+import { expect, test } from 'vitest'
+import { apiLimits } from '#api/limits.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { WriteResult } from '#gitops/write/operation.ts'
+import { WriteQueue } from '#gitops/write/queue.ts'
+import type { Pending } from '#gitops/write/select.ts'
+import { Turns } from '#gitops/turns.ts'
+import { ok } from '#lib/result.ts'
+
+const { writeWaitMs, writeContendedMs, remoteLockPausesMs } = gitLimits
+const written: WriteResult = ok({ revision: 'c0ffee', isChanged: true, objects: [] })
+
+/** A queue whose turn somebody else has until `free` is called. */
+function blockedQueue() {
+  const batches: number[] = []
+  const turns = new Turns()
+  let nowMs = 0
+  let free = (): void => undefined
+  void turns.take(() => new Promise<void>((resolve) => (free = resolve)))
+  const queue = new WriteQueue({
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+    takeTurn: (work) => turns.take(work),
+    write: async (batch) => {
+      batches.push(batch.length)
+      for (const { settle } of batch) settle(written)
+    },
+  })
+  const add = (atMs: number): Promise<WriteResult> => {
+    nowMs = atMs
+    return new Promise((settle) => {
+      queue.add({ request: { operations: [] } as unknown as Pending['request'], settle })
+    })
+  }
+  const freeAt = (atMs: number): void => {
+    nowMs = atMs
+    free()
+  }
+  return { add, batches, freeAt }
+}
+
+test('what came while another had the turn is written together', async () => {
+  const { add, batches, freeAt } = blockedQueue()
+  const results = [add(0), add(1), add(2)]
+  await new Promise(setImmediate)
+  freeAt(writeWaitMs)
+  expect(await Promise.all(results)).toEqual([written, written, written])
+  expect(batches).toEqual([3])
+})
+
+test('what waited for too long is refused before anything is written', async () => {
+  const { add, batches, freeAt } = blockedQueue()
+  const results = [add(0), add(10), add(20)]
+  await new Promise(setImmediate)
+  freeAt(writeWaitMs + 15)
+  const [first, second, third] = await Promise.all(results)
+  for (const late of [first, second]) {
+    expect(late).toMatchObject({ ok: false, error: { code: 'busy' } })
+    expect(late?.ok === false && late.error.message).toContain('was not made. Try again.')
+  }
+  expect(third).toEqual(written)
+  expect(batches).toEqual([1])
+})
+
+test('a write that keeps losing is answered before its request ends', () => {
+  const lockMs = remoteLockPausesMs.reduce((sum, ms) => sum + ms, 0)
+  expect(writeWaitMs + writeContendedMs + lockMs).toBeLessThan(apiLimits.handlerTimeoutMs)
+})
