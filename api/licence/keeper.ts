@@ -166,7 +166,7 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     if (judged.status !== 'valid') return refuse('token', judged.reason)
     const { store, server, clock, log } = this.#parts
     const verdict = await server.verify(this.#options.serverUrl, text)
-    if (verdict === 'revoked') {
+    if (verdict === 'revoked' || (verdict === 'unknown' && (await this.#wasRevoked(text)))) {
       return refuse('token', 'the licence server says that the licence is revoked')
     }
     const licence = { token: text, source: 'api', savedAtMs: Math.floor(clock.nowMs()) }
@@ -177,6 +177,12 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     const { source } = this.#state
     if (source !== 'api') log.warn({ source }, 'a licence was applied, but another one goes first')
     return ok(this.#state)
+  }
+
+  /** By what the server said the last time; a store that is away knows nothing. */
+  async #wasRevoked(text: string): Promise<boolean> {
+    const mark = await this.#parts.shared.get(revokedKeyOf(digestOf(text)))
+    return mark.ok && mark.value === true
   }
 
   async #askServer(): Promise<void> {

@@ -327,6 +327,21 @@ describe('a licence server', () => {
     server.answers(500)
     expect(await keeper.apply(token())).toMatchObject({ ok: true, value: { status: 'valid' } })
   })
+
+  test('that is away is remembered for what it said of a token that is applied again', async () => {
+    const { keeper, memory } = keeperScene(withServer())
+    const text = token()
+    await keeper.apply(text)
+    server.answers(200, revoked)
+    await keeper.refresh()
+    server.answers(500)
+    expect(await keeper.apply(token({ maxRps: 8 }))).toMatchObject({ ok: true })
+    expect(await keeper.apply(text)).toMatchObject({ ok: false, error: { code: 'token' } })
+    expect(keeper.state).toMatchObject({ status: 'valid', maxRps: 8 })
+    server.answers(200, '{"valid":true}')
+    const elsewhere = keeperScene({ memory, ...withServer() })
+    expect(await elsewhere.keeper.apply(text)).toMatchObject({ ok: true })
+  })
 })
 
 describe('a database that is away', () => {
