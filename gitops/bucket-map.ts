@@ -20,9 +20,11 @@ export class BucketMap<V> {
     return this.#buckets[bucketOf(key)]!.get(key)
   }
 
-  /** In no order. */
-  *values(): Generator<V> {
-    for (const bucket of this.#buckets) yield* bucket.values()
+  /** In no order. A list: generators in generators take ten times as long. */
+  values(): V[] {
+    const values: V[] = []
+    for (const bucket of this.#buckets) for (const value of bucket.values()) values.push(value)
+    return values
   }
 
   /** `undefined` removes the key. The last one of a key counts. */

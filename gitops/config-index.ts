@@ -92,8 +92,8 @@ export class ConfigIndex implements ConfigSnapshot {
   }
 
   /** In no order. */
-  entries<K extends Kind>(kind: K): Iterable<ConfigEntry<K>> {
-    return (this.#maps.entries.get(kind)?.values() ?? []) as Iterable<ConfigEntry<K>>
+  entries<K extends Kind>(kind: K): readonly ConfigEntry<K>[] {
+    return (this.#maps.entries.get(kind)?.values() ?? []) as ConfigEntry<K>[]
   }
 
   *all(): Generator<ConfigEntry> {

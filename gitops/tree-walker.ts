@@ -30,7 +30,7 @@ export class TreeWalker {
     this.#read = read
   }
 
-  /** A folder of the last walk: the first write after it would spend most of its time on reading. */
+  /** A folder of the last walk: the first write after it would spend its time on reading. */
   rawOf(oid: string): Uint8Array | undefined {
     return this.#known.get(oid)?.raw
   }

@@ -75,7 +75,7 @@ async function seed(): Promise<void> {
   if (!moved.ok) throw new Error(moved.error.reason)
 }
 
-/** Each is about another object than the ones before; 7,919 is a prime: it goes through them all. */
+/** Each is about another object than those before it: 7,919 is a prime. */
 const operations: Readonly<Record<string, (n: number, run: number) => Operation>> = {
   update: (n, run) => ({
     verb: 'update',

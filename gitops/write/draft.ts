@@ -103,19 +103,22 @@ export class Draft {
   }
 
   /** In no order. */
-  *entries<K extends Kind>(kind: K): Generator<ConfigEntry<K>> {
+  entries<K extends Kind>(kind: K): readonly ConfigEntry<K>[] {
     const ids = new Set<string>()
     for (const key of this.#objects.keys()) {
       if (key.startsWith(`${kind} `)) ids.add(key.slice(kind.length + 1))
     }
-    for (const entry of this.#parts.base.entries(kind)) if (!ids.has(entry.uid)) yield entry
+    const base = this.#parts.base.entries(kind)
+    if (ids.size === 0) return base
+    const entries = base.filter(({ uid }) => !ids.has(uid))
     for (const changed of this.#objects.values()) {
-      if (changed?.entry.kind === kind) yield changed.entry as ConfigEntry<K>
+      if (changed?.entry.kind === kind) entries.push(changed.entry as ConfigEntry<K>)
     }
+    return entries
   }
 
   isEmpty(): boolean {
-    return kindNames.every((kind) => this.entries(kind).next().done === true)
+    return kindNames.every((kind) => this.entries(kind).length === 0)
   }
 
   raw(entry: ConfigEntry): RawObject {

@@ -28,9 +28,9 @@ function setSpec(draft: Draft, entry: ConfigEntry, fields: JsonObject): Outcome 
   return changed.ok ? done : changed
 }
 
-function forEach<E>(entries: Iterable<E>, act: (entry: E) => Outcome): Outcome {
-  // Collected first: what is changed must not be met again.
-  for (const entry of [...entries]) {
+/** @param entries stay what they are: what is changed must not be met again */
+function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome {
+  for (const entry of entries) {
     const outcome = act(entry)
     if (!outcome.ok) return outcome
   }
@@ -103,7 +103,7 @@ export function followMember(
 ): Outcome {
   const isMoved = addressOf(before.ipAddress) !== addressOf(after.ipAddress)
   if (!isMoved && before.name === after.name) return done
-  return forEach(overlaysOf(draft, pool, before), (entry) => {
+  return forEach([...overlaysOf(draft, pool, before)], (entry) => {
     if (entry.kind === 'Rollout') {
       const text = entry.object.spec.member
       const next = text === undefined ? undefined : newText(text, before, after)
@@ -202,6 +202,6 @@ function split(resource: string): [pool: string, member: string | undefined] {
   return slash < 0 ? [resource, undefined] : [resource.slice(0, slash), resource.slice(slash + 1)]
 }
 
-function* ofTenant<E extends ConfigEntry>(entries: Iterable<E>, pool: Pool): Generator<E> {
-  for (const entry of entries) if (entry.tenant === pool.tenant) yield entry
+function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {
+  return entries.filter(({ tenant }) => tenant === pool.tenant)
 }

@@ -39,7 +39,7 @@ describe('a node', () => {
     },
   )
 
-  test('wakes responders that nobody asks: a swap does not last as long as their wait', async () => {
+  test('wakes responders that nobody asks: a swap is shorter than their wait', async () => {
     const { node } = await start({ threads: 2 })
     const timesMs: number[] = []
     for (let seq = 1; seq <= 20; seq++) {
@@ -51,7 +51,7 @@ describe('a node', () => {
     expect(Math.min(...timesMs)).toBeLessThan(50)
   })
 
-  test('answers from a prepared bundle when its record has come, and finds it at the next start', async () => {
+  test('answers from a prepared bundle when its record has come, and after a restart', async () => {
     const dataDir = tempDir('node')
     const { node, port, stop } = await start({ dataDir })
     await node.activate(at(1))
