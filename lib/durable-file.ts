@@ -16,7 +16,8 @@ import { dirname, join } from 'node:path'
 /**
  * Writes `bytes` beside `path`, flushes them, renames over `path`, flushes the directory.
  *
- * @throws the file system's error (ENOSPC, EROFS, EACCES); `path` is then unchanged.
+ * @throws the file system's error (ENOSPC, EROFS, EACCES); `path` is then as it was, or, when the
+ *   directory could not be flushed, new until a power cut
  */
 export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o644): void {
   const directory = dirname(path)

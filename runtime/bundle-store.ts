@@ -29,6 +29,8 @@ export class BundleStore {
   readonly #directory: string
   /** Digest of a bundle that `add` wrote and no record names yet. */
   #added = ''
+  /** Digest of a bundle whose write has failed: what can be read of it may not survive. */
+  #doubtful = ''
 
   /** @throws the file system's error when the directory cannot be made */
   constructor(dataDir: string) {
@@ -61,7 +63,7 @@ export class BundleStore {
    * @throws the file system's error
    */
   add(digest: string, bytes: Uint8Array): void {
-    writeDurably(this.#bundlePath(digest), bytes)
+    this.#write(digest, bytes)
     this.#added = digest
   }
 
@@ -79,7 +81,7 @@ export class BundleStore {
   ): void {
     const { digest } = signed.record
     const isStored = this.#added === digest || this.#holds(digest, bytes)
-    if (!isStored) writeDurably(this.#bundlePath(digest), bytes)
+    if (!isStored) this.#write(digest, bytes)
     this.#added = ''
     // Where the disk failed while `serving` was activated, its bundle is not there to go back to.
     const hasServing = serving !== undefined && existsSync(this.#bundlePath(serving.record.digest))
@@ -89,8 +91,15 @@ export class BundleStore {
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
   }
 
-  /** There may be a damaged file of that name. */
+  #write(digest: string, bytes: Uint8Array): void {
+    this.#doubtful = digest
+    writeDurably(this.#bundlePath(digest), bytes)
+    this.#doubtful = ''
+  }
+
+  /** There may be a damaged file of that name, or one that was not flushed. */
   #holds(digest: string, bytes: Uint8Array): boolean {
+    if (digest === this.#doubtful) return false
     const stored = this.bundle(digest)
     return stored.ok && Buffer.compare(stored.value, bytes) === 0
   }

@@ -156,13 +156,14 @@ export class DnsNode {
    * that done. Nothing serves it, and nothing is said of it, before a record names it.
    */
   prepare(bundle: Uint8Array): void {
-    const checked = answerableBundle(bundle, this.#parts.trusted, this.#serving?.bundle)
-    this.#prepared = checked.ok ? checked.value : undefined
-    if (!checked.ok) return
+    this.#prepared = undefined
     try {
+      const checked = answerableBundle(bundle, this.#parts.trusted, this.#serving?.bundle)
+      if (!checked.ok) return
+      this.#prepared = checked.value
       this.#parts.store?.add(checked.value.digest, bundle)
     } catch {
-      // `activate` tries again, and says what is wrong.
+      // `activate` does it again, and says what is wrong.
     }
   }
 

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BundleStore } from '#runtime/bundle-store.ts'
@@ -27,7 +28,26 @@ function newStore() {
   const keep = (number: number, serving?: number): void =>
     store.keep(signed(number), octets(number), serving === undefined ? undefined : signed(serving))
   const files = (): string[] => readdirSync(join(dataDir, 'node', 'bundles')).sort()
-  return { dataDir, store, keep, files }
+  const inodeOf = (number: number): number =>
+    statSync(join(dataDir, 'node', 'bundles', `${digestOf(number)}.bundle`)).ino
+  return { dataDir, store, keep, files, inodeOf }
+}
+
+/** Runs `work` on a disk whose flush number `failing` fails, from 1 on. */
+function withFailingFlush(failing: number, work: () => void): void {
+  const { fsyncSync } = fs
+  let flushes = 0
+  fs.fsyncSync = (fd) => {
+    if (++flushes === failing) throw new Error('EIO: i/o error, fsync')
+    fsyncSync(fd)
+  }
+  syncBuiltinESMExports()
+  try {
+    work()
+  } finally {
+    fs.fsyncSync = fsyncSync
+    syncBuiltinESMExports()
+  }
 }
 
 describe('a store', () => {
@@ -49,13 +69,27 @@ describe('a store', () => {
     expect([store.record('active'), store.record('previous')]).toEqual([signed(2), signed(1)])
   })
 
-  test('keeps a bundle that was added before', () => {
-    const { store, keep, files } = newStore()
+  test('leaves a bundle that was added before as it is', () => {
+    const { store, keep, files, inodeOf } = newStore()
     store.add(digestOf(1), octets(1))
     expect(store.record('active')).toBeUndefined()
+    const added = inodeOf(1)
     keep(1)
     expect(store.record('active')).toEqual(signed(1))
     expect(files()).toEqual([`${digestOf(1)}.bundle`])
+    expect(inodeOf(1)).toBe(added)
+  })
+
+  test('writes a bundle again whose folder could not be flushed', () => {
+    const { store, keep, inodeOf } = newStore()
+    keep(1)
+    // The file itself is flushed first, then the folder that it is in.
+    withFailingFlush(2, () => {
+      expect(() => store.add(digestOf(2), octets(2))).toThrow('EIO')
+    })
+    const doubtful = inodeOf(2)
+    keep(2, 1)
+    expect(inodeOf(2)).not.toBe(doubtful)
   })
 
   test('is found again by another process', () => {
