@@ -41,7 +41,7 @@ export const gitLimits = {
   /** One that waited longer for its turn is given back: its client does not wait forever. */
   writeWaitMs: 8_000,
   /** A branch that another push has locked is looked at again, each pause twice the one before. */
-  remoteLockPausesMs: [40, 80, 160, 320, 640],
+  remoteLockPausesMs: [40, 80, 160, 320, 640, 1_280],
   /** A write that is overtaken for so long is given back. */
   writeContendedMs: 15_000,
   /** Before another try at most this, at random: whoever waits longer only loses again. */

@@ -96,7 +96,8 @@ export class Writer {
       rest = selected.value.done.map(({ pending }) => pending)
       const { prepared } = selected.value
       if (prepared !== null) {
-        const draft = this.#sign(prepared)
+        // Elsewhere another writer may win: each race would leave a bundle behind.
+        const draft = source.isLocal ? this.#prepare(prepared) : undefined
         const pushed = await this.#push(prepared)
         const nowMs = clock.monotonicMs()
         const problem = pushed.ok ? undefined : pushed.error
@@ -106,7 +107,7 @@ export class Writer {
         }
         if (problem !== undefined) return pushFailure(problem)
         this.#rivals.win(nowMs, nowMs - triedMs)
-        this.#accept(prepared, draft, signer.value)
+        this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
@@ -198,10 +199,12 @@ export class Writer {
   }
 
   #sign({ commit, compiled }: Prepared): Draft {
-    const { publisher, source, onPrepare } = this.#parts
-    const draft = publisher.sign(commit, compiled)
-    // Elsewhere another writer may win: each race would leave a bundle behind.
-    if (source.isLocal) onPrepare(draft.bytes)
+    return this.#parts.publisher.sign(commit, compiled)
+  }
+
+  #prepare(prepared: Prepared): Draft {
+    const draft = this.#sign(prepared)
+    this.#parts.onPrepare(draft.bytes)
     return draft
   }
 

@@ -138,6 +138,7 @@ test('a push that meets the lock of another one goes on after it', async () => {
   const written = await writing
   assert(written.ok, JSON.stringify(written))
   assert.deepEqual([...poolsIn(box, gitdir)].toSorted(), ['by-hand', 'late'])
+  assert.deepEqual(scene.prepared, [], 'what may lose is not stored')
 })
 
 test('a remote that is down, refuses or cannot be written to: an error that says so', async () => {

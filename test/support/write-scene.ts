@@ -80,6 +80,8 @@ export async function seedOrigin(
 
 export interface WriteScene {
   readonly view: LiveConfigView
+  /** Bundles whose commits were being flushed. */
+  readonly prepared: Uint8Array[]
   readonly published: Publication[]
   readonly status: () => GitopsStatus
   readonly write: (...operations: Operation[]) => Promise<WriteResult>
@@ -91,6 +93,7 @@ export interface WriteScene {
 export async function startWriteScene(options: SceneOptions): Promise<WriteScene> {
   const { dataDir, pem } = options
   const view = new LiveConfigView()
+  const prepared: Uint8Array[] = []
   const published: Publication[] = []
   let status = unknownStatus
   let lastId = 0
@@ -111,7 +114,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     compiler: createCompilePort(),
     clock: systemClock,
     random: () => random.next() / 2 ** 32,
-    onPrepare: () => undefined,
+    onPrepare: (bundle) => prepared.push(bundle),
     onPublish: (publication) => published.push(publication),
     onConfig: (news) => view.apply(news),
     onStatus: (next) => {
@@ -126,6 +129,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   await waitUntil('the first look', () => status.checkedAtMs > 0, { timeoutMs: 60_000 })
   return {
     view,
+    prepared,
     published,
     status: () => status,
     write,

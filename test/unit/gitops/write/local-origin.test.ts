@@ -113,6 +113,7 @@ spec:
   assert.equal(at.view.snapshot().revision, at.head())
   assert.equal(at.published.length, before + 1)
   assert.equal(at.published.at(-1)?.commit, at.head())
+  assert.deepEqual(at.prepared, [at.published.at(-1)?.bundle])
   const format = '%an <%ae>|%cn|%(trailers:only,unfold)'
   const log = at.box.git(at.gitdir, 'log', '-1', `--format=${format}`)
   assert.equal(
