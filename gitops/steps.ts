@@ -80,7 +80,7 @@ export async function fetchHead(
 ): Promise<Result<Run | { head: string }, Stop>> {
   const head = await parts.source.head()
   if (!head.ok) return err(unreachable(head.error))
-  if (head.value === null) return err(held(branchMissing(parts)))
+  if (head.value === null) return err(held(branchMissing(parts, accepted)))
   if (head.value === accepted && isKnown) return ok({ head: head.value })
   const fetched = await parts.source.fetch(head.value)
   if (!fetched.ok) return err(unreachable(fetched.error))
@@ -167,13 +167,13 @@ async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   return undefined
 }
 
-function branchMissing({ branch, source }: StepParts): Hold {
-  return {
-    code: 'BranchMissing',
-    reason:
-      `${source.name} has no branch "${branch}". Push a first commit to it, or set ` +
-      'gitops.branch to the branch that is meant.',
-  }
+function branchMissing({ branch, source }: StepParts, accepted: string | null): Hold {
+  const remedy =
+    accepted === null
+      ? 'Push a first commit to it, or set gitops.branch to the branch that is meant.'
+      : `Push commit ${short(accepted)} to it again, which was accepted last and goes on ` +
+        'serving, from a clone or a backup.'
+  return { code: 'BranchMissing', reason: `${source.name} has no branch "${branch}". ${remedy}` }
 }
 
 /** The end of a run that went well; warnings stay in the status. */

@@ -153,8 +153,10 @@ export class Writer {
     await reconciler.check()
     const { sync, code, reason, diagnostics } = reconciler.status
     if (sync === 'unreachable') return failed('unreachable', reason)
-    // The first commit of a repository may come from here.
-    if (code === 'BranchMissing' && accepted.commit === null) return undefined
+    // The first commit of a repository may come from here; not the first one of a repository that
+    // was lost, which would be all there is.
+    const isFirst = accepted.commit === null && reconciler.status.accepted === null
+    if (code === 'BranchMissing' && isFirst) return undefined
     if (sync === 'held') {
       const errors = diagnostics.filter(({ severity }) => severity === 'error')
       return {

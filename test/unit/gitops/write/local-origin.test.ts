@@ -1,9 +1,10 @@
 // Writes to the origin of one node: what is in Git, what is live, and what is refused.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { onTestFinished, test } from 'vitest'
 import type { Operation, WriteResult, WriteSuccess } from '#gitops/write/operation.ts'
 import { etagOf } from '#gitops/config-entry.ts'
+import { ensureOrigin } from '#gitops/origin.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -51,6 +52,7 @@ async function scene(
 ): Promise<Scene> {
   const box = gitSandbox()
   const options = { dataDir: box.at('data'), pem: newPem() }
+  writeFileSync(box.at('pem'), options.pem)
   await seedOrigin(options, files)
   const started = await startWriteScene(options)
   onTestFinished(() => started.stop())
@@ -130,6 +132,24 @@ Gslb-Request: request-1`,
   ]
   at.box.git(at.gitdir, ...trust, 'verify-commit', 'main')
   at.box.git(at.gitdir, 'fsck', '--strict')
+})
+
+test('in a repository that was lost nothing is written: it would be all there is', async () => {
+  const at = await scene()
+  await at.stop()
+  const [dataDir, pem] = [at.box.at('data'), readFileSync(at.box.at('pem'), 'utf8')]
+  rmSync(at.gitdir, { recursive: true })
+  const origin = ensureOrigin(at.gitdir, 'main')
+  assert(origin.ok)
+  const again = await startWriteScene({ dataDir, pem })
+  onTestFinished(() => again.stop())
+  const refused = await again.write(createPool('only'))
+  assert.equal(failure(refused), 'head-invalid')
+  const { commit } = at.status().accepted!
+  const remedy = new RegExp(`has no branch "main". Push commit ${commit.slice(0, 10)} to it again`)
+  assert.match(refused.ok ? '' : refused.error.message, remedy)
+  assert.equal(again.status().accepted?.commit, commit)
+  assert.equal(at.box.git(at.gitdir, 'for-each-ref'), '')
 })
 
 test('an update of a member keeps every other line as its author wrote it', async () => {
