@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from './auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './auth/credentials.ts'
 import type { Caller } from './caller.ts'
-import { crossSite, isCrossSite } from './origin.ts'
+import { crossSite, isCrossSite, isRebound, reboundHost } from './origin.ts'
 import { refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { Needs } from './route.ts'
@@ -41,6 +41,7 @@ export async function admit(
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
   const { caller, by } = found
+  if (by === 'nothing' && isRebound(request)) return reboundHost
   const isForged = by !== 'bearer' && isCrossSite(request)
   return {
     caller,

@@ -1,8 +1,15 @@
 // Whether a request comes from a page of another site: the guard of what a browser sends along.
+import { isIPv4 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { refused } from './reply.ts'
 
 export const crossSite = refused(403, 'the request comes from a page of another site')
+export const reboundHost = refused(
+  403,
+  'without GSLB_API_KEY this machine is reached as localhost, 127.0.0.1 or [::1] only; set the ' +
+    'key to use another name',
+)
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** As the row of the route says. */
@@ -38,6 +45,26 @@ export function isCrossSite(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   return isOtherOrigin(request)
+}
+
+/**
+ * A page whose site has let its name point at this machine (DNS rebinding) is of the same origin to
+ * its browser. Where no credential is asked for, the name is all that tells it from us.
+ */
+export function isRebound({ socket, host }: FastifyRequest): boolean {
+  const { localAddress = '' } = socket
+  const isLocal = localAddress === '' || isLoopback(localAddress.replace(/^::ffff:/, ''))
+  return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
+}
+
+function isLoopbackName(name: string): boolean {
+  if (name === 'localhost' || name.endsWith('.localhost')) return true
+  return isIPv4(name) ? isLoopback(name) : name === '[::1]'
+}
+
+/** @param address as the system writes it */
+export function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1'
 }
 
 /** No origin is our own: whoever sends none is no browser. */

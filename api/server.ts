@@ -7,6 +7,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createApp } from './app.ts'
 import { apiLimits } from './limits.ts'
+import { isLoopback } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
 
 export interface ApiServerParts {
@@ -66,10 +67,6 @@ function devModeRefused(listenAddr: string): string {
     'system administrator; set GSLB_API_KEY, set api.listenAddr to 127.0.0.1, or, if the network ' +
     'keeps everybody else away, set api.allowDevMode to true'
   )
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1'
 }
 
 function whyNotListening(error: unknown, listenAddr: string, port: number): string {
