@@ -13,9 +13,11 @@ const options = {
   useDefaults: true,
   allowUnionTypes: true,
 } as const
-const bodies = new Ajv(options).addKeyword('x-expected')
+/** What to write instead: in place of `must be …`, and for a text that breaks its pattern. */
+const ownWords = ['x-expected', 'x-form']
+const bodies = new Ajv(options).addVocabulary(ownWords)
 /** Parts of a URL are text: `10` is a number there. */
-const texts = new Ajv({ ...options, coerceTypes: true }).addKeyword('x-expected')
+const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownWords)
 
 const faultsShownMax = 5
 
@@ -48,7 +50,21 @@ function sentenceOf(error: ErrorObject, part: Part): string {
     return `${inside(name)}: there is no such ${part === 'query' ? 'parameter' : 'field'}${hint}`
   }
   const field = at === '' ? part : at
-  return `${field}: ${expected(parentSchema)}, ${shown(error.data)}`
+  // Without a body the framework has null checked.
+  if (field === 'body' && error.data === null) {
+    return `body: is empty or null; send ${typesOf(parentSchema)} as JSON`
+  }
+  return `${field}: ${brokenRule(error)}`
+}
+
+/** Of several rules of a field only the one that was broken is told. */
+function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): string {
+  const form: unknown = parentSchema['x-form']
+  if (keyword === 'pattern' && typeof form === 'string') return form
+  if (keyword === 'minLength' && params['limit'] === 1) return 'must not be empty'
+  const isLength = keyword === 'minLength' || keyword === 'maxLength'
+  const words = isLength ? `must be ${typesOf(parentSchema)}` : expected(parentSchema)
+  return `${words}, ${shown(data)}`
 }
 
 type Words = Readonly<Record<string, unknown>>
@@ -57,10 +73,18 @@ type Words = Readonly<Record<string, unknown>>
 function expected(schema: Words): string {
   const own = schema['x-expected']
   if (typeof own === 'string') return `must be ${own}`
-  if (Array.isArray(schema['enum'])) return `must be one of ${schema['enum'].join(', ')}`
+  if (Array.isArray(schema['enum'])) {
+    // The empty text is allowed in places, and no advice.
+    return `must be one of ${schema['enum'].filter((value) => value !== '').join(', ')}`
+  }
+  return `must be ${typesOf(schema)}`
+}
+
+/** `a text of 1 to 255 characters` */
+function typesOf(schema: Words): string {
   const types = [schema['type'] ?? []].flat() as string[]
   const words = types.map((type) => `${typeWords[type] ?? type}${boundsOf(type, schema)}`)
-  return `must be ${words.join(' or ')}`
+  return words.join(' or ')
 }
 
 const typeWords: Readonly<Record<string, string>> = {

@@ -10,8 +10,9 @@ type Keywords = Readonly<Record<string, unknown>>
 export function plain<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
   const keywords: Record<string, unknown> = { ...(schema as Keywords), ...more }
   delete keywords['default']
-  const words = patternWords[String(keywords['pattern'])]
-  if (words !== undefined) keywords['x-expected'] ??= `a text of this form: ${words}`
+  // Of the pattern that people know, whatever else is allowed beside it.
+  const words = patternWords[String((schema as Keywords)['pattern'])]
+  if (words !== undefined) keywords['x-form'] ??= words
   return Type.Unsafe<Static<Schema>>(keywords)
 }
 

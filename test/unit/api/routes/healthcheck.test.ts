@@ -72,12 +72,16 @@ describe('health checks', () => {
   })
 
   test.each([
-    [{ type: 'udp' }, 'type: must be one of'],
+    [
+      { type: 'udp' },
+      'type: must be one of tcp, http, icmp, script, webhook, not this text of 3 characters',
+    ],
     [{ port: 65_536 }, 'port: '],
     [{ port: -1 }, 'port: '],
     [{ intervalMs: 5 }, 'intervalMs: '],
     [{ timeoutMs: 'fast' }, 'timeoutMs: '],
-    [{ httpPath: 'live' }, 'httpPath: '],
+    [{ httpPath: 'live' }, 'httpPath: start it with "/", and write spaces as %20'],
+    [{ webhookURL: 'x y' }, 'webhookURL: write it in ASCII, without spaces'],
     [{ tls: 1 }, 'tls: '],
     [{ type: 'webhook' }, 'webhookURL'],
     [{ webhookUrl: 'https://hc.example.com/' }, 'did you mean "webhookURL"?'],

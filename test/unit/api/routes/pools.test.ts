@@ -69,15 +69,20 @@ describe('pools', () => {
 
   test.each([
     [{}, 'name: is required'],
-    [{ name: '' }, 'name: must be'],
-    [{ name: 7 }, 'name: must be'],
-    [{ name: 'a\nb' }, 'name: must be'],
-    [{ name: 'x'.repeat(256) }, 'name: must be'],
+    [undefined, 'body: is empty or null; send an object as JSON'],
+    [null, 'body: is empty or null; send an object as JSON'],
+    [{ name: '' }, 'name: must not be empty'],
+    [{ name: 7 }, 'name: must be a text of 1 to 255 characters, not 7'],
+    [{ name: 'a\nb' }, 'name: write it on one line, without tabs and other control characters'],
+    [
+      { name: 'x'.repeat(256) },
+      'name: must be a text of 1 to 255 characters, not this text of 256 characters',
+    ],
     [{ name: 'x', nmae: 'y' }, 'nmae: there is no such field; did you mean "name"?'],
   ])('%j is refused by field and reason', async (body, sentence) => {
     const answer = await call(acme, 'POST', '/pools', body)
     expect(answer.status).toBe(400)
-    expect(answer.body.error).toContain(sentence)
+    expect(answer.body.error).toBe(sentence)
   })
 
   test("another tenant's name is taken, and nothing is said of who has it", async () => {
