@@ -118,6 +118,8 @@ export class Authenticator {
     if (!user.ok) return user.error
     if (user.value === null) return null
     const { userId, tenant, role } = user.value
+    // An account outlives its tenant (document A, "Tenant isolation"), but opens nothing without it.
+    if (this.#parts.tenants.find(tenant) === undefined) return null
     const isSystemAdmin = tenant === defaultTenant && role === 'tenant_admin'
     return {
       kind: isSystemAdmin ? 'system' : 'user',

@@ -35,6 +35,8 @@ export async function logIn(
   const verified = await ports.passwords.verify(password, user?.passwordHash ?? null)
   if (!verified.ok) return busy
   if (user === null || !verified.value) return refused(401, 'invalid credentials')
+  // Only who has the password learns of it.
+  if (ports.tenants.find(user.tenantId) === undefined) return refused(401, tenantIsGone)
   const second = await secondFactor(ports, user, totpCode)
   if (second !== null) return second
   await forgetAttempts(ports.loginAttempts, email, request.address)
@@ -47,6 +49,9 @@ export async function logIn(
     { 'set-cookie': cookie },
   )
 }
+
+export const tenantIsGone =
+  'the tenant of this account does not exist any more; ask a system administrator'
 
 export async function openSession(
   { sessions, auth, clock }: ApiPorts,

@@ -6,7 +6,7 @@ import { Passwords } from '#api/auth/passwords.ts'
 import { createApp } from '#api/app.ts'
 import type { ApiPorts } from '#api/ports.ts'
 import { builtInRoles } from '#api/permissions.ts'
-import type { TenantRecord, Tenants } from '#api/tenants.ts'
+import type { TenantRecord, Tenants, WriteOrigin } from '#api/tenants.ts'
 import { missing, refused } from '#api/reply.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
@@ -118,7 +118,10 @@ export function memoryTenants(): Tenants {
   }
 }
 
-/** A session of a user with that role, without a login. */
+/** Tenants in memory do not ask who made them. */
+const noOrigin: WriteOrigin = { caller: null as never, requestId: 'setup' }
+
+/** A session of a user with that role, without a login; the tenant is there then. */
 export async function sessionOf(
   { ports }: World,
   tenantId: string,
@@ -136,6 +139,9 @@ export async function sessionOf(
     passwordHash: null,
     createdAtMs: startMs,
   } as const
+  if (ports.tenants.find(tenantId) === undefined) {
+    await ports.tenants.create({ name: tenantId, rpsLimit: 1_000 }, noOrigin)
+  }
   await ports.users.create(user)
   await valueOf(ports.sessions.create(tokenHash(token), { userId, ...user }, 3_600_000))
   return { token, userId }

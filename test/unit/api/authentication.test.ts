@@ -106,6 +106,15 @@ describe('what ended is refused at once', () => {
     expect((await world.call('GET', me, { bearer: tenantKey })).status).toBe(401)
   })
 
+  test.each(['cookie', 'bearer'])('the session of an account of that tenant, by %s', async (by) => {
+    const world = await createWorld(state())
+    const { token } = await sessionOf(world, 'acme', 'tenant_admin')
+    const status = async () => (await world.call('GET', me, { [by]: token })).status
+    expect(await status()).toBe(200)
+    await world.call('DELETE', '/api/v1/tenants/acme', { bearer: apiKey })
+    expect(await status()).toBe(401)
+  })
+
   test('sessions of a user who was deleted', async () => {
     const world = await createWorld(state())
     const { token, userId } = await sessionOf(world, 'acme', 'viewer')

@@ -104,6 +104,21 @@ describe('POST /auth/login', () => {
     expect(answer.headers['set-cookie']).toBeUndefined()
   })
 
+  test('says that the tenant of the account is gone, to who has the password', async () => {
+    const world = await createWorld(state())
+    const eve = { email: 'eve@example.com', password, role: 'tenant_admin', tenantId: 'acme' }
+    await post(world, '/tenants', { name: 'acme' }, apiKey)
+    expect((await post(world, '/users', eve, apiKey)).status).toBe(201)
+    expect((await logIn(world, { email: eve.email })).status).toBe(200)
+    await world.call('DELETE', '/api/v1/tenants/acme', { bearer: apiKey })
+    const error = 'the tenant of this account does not exist any more; ask a system administrator'
+    const refused = await logIn(world, { email: eve.email })
+    expect(refused).toMatchObject({ status: 401, body: { error } })
+    expect(refused.headers['set-cookie']).toBeUndefined()
+    const guessed = await logIn(world, { email: eve.email, password: 'wrong horse' })
+    expect(guessed.body).toEqual({ error: 'invalid credentials' })
+  })
+
   test('of a password that only begins like a long one fails', async () => {
     const world = await createWorld(state())
     const long = 'x'.repeat(72)

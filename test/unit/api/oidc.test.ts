@@ -138,6 +138,15 @@ describe('a login through the identity provider', () => {
 describe('an account with a password and the same address', () => {
   const existing = { email: 'ann@example.com', tenantId: 'default', role: 'operator' } as const
 
+  test('is refused where its tenant is gone', async () => {
+    await valueOf(state().users.create(newUser('u1', { ...existing, tenantId: 'gone' })))
+    const scene = await open()
+    const last = await scene.logIn()
+    expect(last.status).toBe(403)
+    expect(errorOf(last)).toContain('the tenant of this account does not exist any more')
+    expect((await valueOf(state().users.find('every-tenant', 'u1')))?.oidcIdentity).toBeNull()
+  })
+
   test('is used when the provider has verified the address', async () => {
     await valueOf(state().users.create(newUser('u1', existing)))
     const scene = await open()
