@@ -162,13 +162,14 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     const record = this.#record
     if (record === null) return refuse('store', 'the database is away; try again later')
     const text = token.trim()
-    const judged = this.#judge({ text, source: 'api' })
+    const judged = this.#judge({ text, source: 'api' }, false)
     if (judged.status !== 'valid') return refuse('token', judged.reason)
     const { store, server, clock, log } = this.#parts
     const verdict = await server.verify(this.#options.serverUrl, text)
     if (verdict === 'revoked' || (verdict === 'unknown' && (await this.#wasRevoked(text)))) {
       return refuse('token', 'the licence server says that the licence is revoked')
     }
+    if (verdict === 'valid') await this.#forgive(text)
     const licence = { token: text, source: 'api', savedAtMs: Math.floor(clock.nowMs()) }
     const saved = await store.saveLicence(licence)
     if (!saved.ok) return refuse('store', saved.error.message)
@@ -183,6 +184,13 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
   async #wasRevoked(text: string): Promise<boolean> {
     const mark = await this.#parts.shared.get(revokedKeyOf(digestOf(text)))
     return mark.ok && mark.value === true
+  }
+
+  /** The server takes back what it said. */
+  async #forgive(text: string): Promise<void> {
+    const digest = digestOf(text)
+    if (this.#revoked === digest) this.#revoked = ''
+    await this.#parts.shared.delete(revokedKeyOf(digest))
   }
 
   async #askServer(): Promise<void> {
@@ -209,6 +217,10 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     if (!kept.ok) this.#askedAtMs = -Infinity
   }
 
+  #isRevoked(token: SourcedToken | null): boolean {
+    return token !== null && this.#revoked === digestOf(token.text)
+  }
+
   #advised(lack: string | undefined): string | undefined {
     return lack !== undefined && this.state.enforced ? lack + advice : undefined
   }
@@ -222,14 +234,14 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     return fileToken === '' ? null : { text: fileToken, source: 'file' }
   }
 
-  #judge(token = this.#token()): LicenceState {
+  #judge(token = this.#token(), isRevoked = this.#isRevoked(token)): LicenceState {
     const { vendorKey, rates } = this.#options
     return licenceState({
       token,
       vendorKey,
       trial: this.#record?.trial ?? null,
       installId: this.#record?.installId ?? null,
-      isRevoked: token !== null && this.#revoked === digestOf(token.text),
+      isRevoked,
       nodes: this.#parts.countNodes(),
       rates,
       nowMs: this.#parts.clock.nowMs(),

@@ -302,45 +302,12 @@ describe('a licence server', () => {
     expect(renewed.keeper.state).toMatchObject({ status: 'valid', maxRps: 8 })
   })
 
-  test('that speaks of one token leaves what it said of another', async () => {
-    const memory = memoryLicences()
-    const [first, second] = [token({ maxRps: 8 }), token({ maxRps: 9 })]
-    const statusOf = async (environmentToken: string): Promise<string> => {
-      const { keeper } = keeperScene({ memory, environmentToken, ...withServer() })
-      await keeper.refresh()
-      return keeper.state.status
-    }
-    server.answers(200, revoked)
-    expect(await statusOf(first)).toBe('revoked')
-    expect(await statusOf(second)).toBe('revoked')
-    server.answers(200, '{"valid":true}')
-    expect(await statusOf(second)).toBe('valid')
-    server.answers(500)
-    expect(await statusOf(first)).toBe('revoked')
-    expect(await statusOf(second)).toBe('valid')
-  })
-
   test('has a say before a token is applied', async () => {
     server.answers(200, revoked)
     const { keeper } = keeperScene(withServer())
     expect(await keeper.apply(token())).toMatchObject({ ok: false, error: { code: 'token' } })
     server.answers(500)
     expect(await keeper.apply(token())).toMatchObject({ ok: true, value: { status: 'valid' } })
-  })
-
-  test('that is away is remembered for what it said of a token that is applied again', async () => {
-    const { keeper, memory } = keeperScene(withServer())
-    const text = token()
-    await keeper.apply(text)
-    server.answers(200, revoked)
-    await keeper.refresh()
-    server.answers(500)
-    expect(await keeper.apply(token({ maxRps: 8 }))).toMatchObject({ ok: true })
-    expect(await keeper.apply(text)).toMatchObject({ ok: false, error: { code: 'token' } })
-    expect(keeper.state).toMatchObject({ status: 'valid', maxRps: 8 })
-    server.answers(200, '{"valid":true}')
-    const elsewhere = keeperScene({ memory, ...withServer() })
-    expect(await elsewhere.keeper.apply(text)).toMatchObject({ ok: true })
   })
 })
 
