@@ -33,7 +33,7 @@ export interface GitopsStatus {
   readonly node: NodeStatus
 }
 
-/** `held`: the head was refused, the accepted commit goes on serving. */
+/** `held`: the head was refused, or the next one would be; the accepted commit goes on serving. */
 export const syncStates = ['starting', 'synced', 'pending', 'held', 'unreachable'] as const
 export type SyncState = (typeof syncStates)[number]
 

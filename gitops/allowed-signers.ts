@@ -57,8 +57,8 @@ function parseLine(line: string, lineNumber: number): Result<AllowedSigner | und
   const body = hasOptions ? fourth : third
   if (principals === '' || !isKeyType(type)) {
     return err(
-      `expected "PRINCIPALS [OPTIONS] ${ed25519Type} BASE64"; is the key type or the ` +
-        'principal missing?',
+      `expected "PRINCIPALS [OPTIONS] ${ed25519Type} BASE64", but there is no principal or no ` +
+        'type of key',
     )
   }
   const options = parseOptions(hasOptions ? second : '')

@@ -8,7 +8,16 @@ import type { SourceError } from './config-source.ts'
 import { diskError } from './disk-error.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle } from './compile-port.ts'
-import { basisOf, compileStop, fetchHead, steps, synced, syncedWith, unreachable } from './steps.ts'
+import {
+  basisOf,
+  compileStop,
+  fetchHead,
+  standing,
+  steps,
+  synced,
+  syncedWith,
+  unreachable,
+} from './steps.ts'
 import type { Run, StepParts, Stop } from './steps.ts'
 import { unknownStatus } from './status.ts'
 import type { Condition, GitopsStatus } from './status.ts'
@@ -88,10 +97,10 @@ export class Reconciler {
     })
     if (fetched.run === undefined) return fetched.stop
     await this.#restore()
-    if (!('commit' in fetched.run)) return this.#restored ?? synced
+    if (!('commit' in fetched.run)) return this.#standing()
     const { run } = fetched as { run: Run }
     this.#see(run.head, run.commit)
-    if (run.head === accepted) return this.#restored ?? synced
+    if (run.head === accepted) return this.#standing()
     const basis = basisOf(run)
     if (this.#held?.basis === basis) return this.#held.stop
     this.#held = undefined
@@ -103,6 +112,10 @@ export class Reconciler {
       this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files })
     }
     return stop ?? this.#restored ?? synced
+  }
+
+  #standing(): Stop {
+    return standing(this.#parts, this.#restored ?? synced)
   }
 
   async #climb(run: Run): Promise<Stop | undefined> {
@@ -186,6 +199,8 @@ export class Reconciler {
       )
         return ''
       if (before.accepted?.commit === accepted.commit && before.sync === 'held') {
+        if (before.code === 'SignersUnreadable')
+          return `allowed_signers can be read again; commit ${short(accepted.commit)} is the head`
         return `the branch is back at commit ${short(accepted.commit)}, which was accepted before`
       }
       const by =

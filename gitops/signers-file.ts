@@ -41,8 +41,12 @@ function explained(
   parsed: Result<readonly AllowedSigner[], string>,
   path: string,
 ): Result<readonly AllowedSigner[], string> {
-  if (!parsed.ok)
-    return err(`No commit can be accepted, because ${path} has an error: ${parsed.error}.`)
+  if (!parsed.ok) {
+    return err(
+      `No commit can be accepted, because ${path} has an error: ${parsed.error}. Correct it; ` +
+        'the node notices the change by itself.',
+    )
+  }
   if (parsed.value.length > 0) return parsed
   return err(
     `No commit can be accepted, because ${path} lists no Ed25519 key. Add one with "gslbd ` +

@@ -2,7 +2,7 @@
 
 /**
  * Reasons for which a head is held. Each stays until the head, the signers or an attestation
- * changes.
+ * changes. `SignersUnreadable` is said of an accepted head, too: the next one would be held.
  */
 export type HoldCode =
   | 'HistoryRewritten'

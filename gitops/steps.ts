@@ -120,7 +120,7 @@ async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
 async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
   if (!parts.requireSignature) return undefined
   const { signers } = run.signersFile
-  if (!signers.ok) return held({ code: 'SignersUnreadable', reason: signers.error })
+  if (!signers.ok) return held(unreadableSigners(signers.error))
   const { graph, source } = parts
   const accepted = parts.publisher.accepted?.commit ?? null
   let failure: SourceError | undefined
@@ -165,6 +165,22 @@ async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   if (run.draft !== undefined) parts.publisher.publish(run.draft, run.signer)
   return undefined
+}
+
+/**
+ * While the head is the accepted commit: what is true of its files, unless the next commit could
+ * not be accepted. The one that was goes on serving; its signature was checked when it came.
+ */
+export function standing({ requireSignature, allowedSignersPath }: StepParts, stop: Stop): Stop {
+  if (!requireSignature || stop.sync !== 'synced') return stop
+  const { signers } = readSigners(allowedSignersPath)
+  if (signers.ok) return stop
+  const reason = `${signers.error} The commit accepted before goes on serving.`
+  return { ...stop, sync: 'held', ...unreadableSigners(reason) }
+}
+
+function unreadableSigners(reason: string): Pick<Stop, 'code' | 'reason'> {
+  return { code: 'SignersUnreadable', reason }
 }
 
 function branchMissing({ branch, source }: StepParts, accepted: string | null): Hold {

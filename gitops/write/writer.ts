@@ -151,12 +151,15 @@ export class Writer {
     const isHead = head.ok && head.value === accepted.commit
     if (isHead && accepted.commit !== null && reconciler.status.sync === 'synced') return undefined
     await reconciler.check()
-    const { sync, code, reason, diagnostics } = reconciler.status
+    const { sync, code, reason, diagnostics, head: seen } = reconciler.status
     if (sync === 'unreachable') return failed('unreachable', reason)
     // The first commit of a repository may come from here; not the first one of a repository that
     // was lost, which would be all there is.
     const isFirst = accepted.commit === null && reconciler.status.accepted === null
     if (code === 'BranchMissing' && isFirst) return undefined
+    // Of the commit nothing is wrong; what is, is the next question.
+    const isAccepted = accepted.commit !== null && accepted.commit === seen?.commit
+    if (code === 'SignersUnreadable' && isAccepted) return undefined
     if (sync === 'held') {
       const errors = diagnostics.filter(({ severity }) => severity === 'error')
       return {

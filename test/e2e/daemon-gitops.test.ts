@@ -199,6 +199,23 @@ describe('trust', () => {
     good = commit
   })
 
+  test('a damaged list of keys is told before anybody pushes, and when it is mended', async () => {
+    const path = join(site.dataDir, 'allowed_signers')
+    const old = await site.run('cat', path)
+    writeFileSync(path, `${old}\nnonsense\n`)
+    await waitUntil('health', async () => (await daemon.health()) === 'degraded')
+    const { sync, reason, active } = await daemon.gitops()
+    const expected = { sync: 'held', code: 'SignersUnreadable', active: good }
+    expect({ sync, code: reason?.code, active }).toEqual(expected)
+    await waitUntil('the log', () =>
+      daemon.log().some(({ level, msg }) => level === 'warn' && msg.endsWith(reason!.message)),
+    )
+    expect(await answer()).toBe('192.0.2.6')
+    writeFileSync(path, `${old}\n`)
+    await waitUntil('health', async () => (await daemon.health()) === 'ok')
+    await waitUntil('the log', () => daemon.logged('allowed_signers can be read again'))
+  })
+
   test('a rewritten branch is held, until it contains the accepted commit again', async () => {
     await site.git('reset', '-q', '--hard', 'HEAD~1')
     site.write(servicePath, serviceYaml('other.example.com.'))

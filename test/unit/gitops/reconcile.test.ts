@@ -167,11 +167,56 @@ test('the accepted commit serves on when its signer is no longer listed', async 
   const { box, open, commit } = scene()
   const good = commit({ 'a.yaml': '1' })
   await open().check()
-  box.write('allowed_signers', '# nobody\n')
+  box.write('allowed_signers', `bob@example.com ${box.sshKey('bob').publicLine}\n`)
   const bench = open()
   const status = await bench.check()
   assert.deepEqual([status.sync, status.accepted?.commit], ['synced', good])
   assert.equal(bench.published.length, 1)
+})
+
+const unusableSigners: readonly [title: string, text: string | null, says: RegExp][] = [
+  ['damaged', 'garbage\n', /allowed_signers has an error: line 1: expected .* Correct it;/],
+  ['missing', null, /allowed_signers cannot be read: it does not exist\. Make it with "gslbd/],
+  ['empty', '# nobody\n', /allowed_signers lists no Ed25519 key\. Add one with "gslbd/],
+]
+for (const [title, text, says] of unusableSigners) {
+  test(`a list of signers that is ${title} is told at the start and later, once`, async () => {
+    const { box, open, commit } = scene()
+    const good = commit({ 'a.yaml': '1' })
+    await open().check()
+    const lines = box.run('cat', [box.at('allowed_signers')])
+    const spoil = (): void => {
+      if (text === null) box.run('rm', [box.at('allowed_signers')])
+      else box.write('allowed_signers', text)
+    }
+    spoil()
+    const bench = open()
+    for (let round = 1; round <= 2; round++) {
+      const status = await bench.check()
+      assert.deepEqual(
+        [status.sync, status.code, status.head?.commit, status.accepted?.commit],
+        ['held', 'SignersUnreadable', good, good],
+      )
+      assert.match(status.reason, says)
+      assert.match(status.reason, /The commit accepted before goes on serving\.$/)
+      await bench.check()
+      assert.equal(bench.changes.length, 2 * round - 1, 'what stays is not told again')
+      box.write('allowed_signers', `${lines}\n`)
+      assert.equal((await bench.check()).sync, 'synced')
+      assert.match(bench.changes.at(-1)!, /^allowed_signers can be read again/)
+      spoil()
+    }
+    assert.equal(bench.published.length, 1, 'what was accepted is served')
+  })
+}
+
+test('where no signature is asked for, the list of signers is not either', async () => {
+  const { box, open, commit } = scene()
+  commit({ 'a.yaml': '1' })
+  const bench = open({ requireSignature: false })
+  await bench.check()
+  box.write('allowed_signers', 'garbage\n')
+  assert.equal((await bench.check()).sync, 'synced')
 })
 
 test('an origin that was replaced by another is a rewritten history', async () => {

@@ -377,3 +377,16 @@ test('a node whose key is not trusted writes nothing', async () => {
   assert.match(refused.ok ? '' : refused.error.message, command)
   assert.equal(at.head(), head)
 })
+
+test('while allowed_signers is damaged a write is refused for that; mended, it is made', async () => {
+  const at = await scene()
+  const path = at.box.at('data/allowed_signers')
+  const lines = at.box.run('cat', [path])
+  writeFileSync(path, 'garbage\n')
+  await waitUntil('the alarm', () => at.status().code === 'SignersUnreadable')
+  const refused = await at.write(createPool('x'))
+  assert.equal(failure(refused), 'not-trusted')
+  assert.match(refused.ok ? '' : refused.error.message, /allowed_signers has an error: line 1/)
+  writeFileSync(path, `${lines}\n`)
+  success(await at.write(createPool('x')))
+})
