@@ -18,7 +18,7 @@ import type { GitopsOptions } from '#gitops/options.ts'
 import type { Publication } from '#gitops/publication.ts'
 import { main } from '#cli/main.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
-import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import { newSigningKey } from '#test/support/reconcile-bench.ts'
 
@@ -31,7 +31,12 @@ async function gslbd(box: GitSandbox, ...args: string[]) {
   const exit = await main(args, {
     out: (text) => (said.out += text),
     err: (text) => (said.err += text),
-    env: { GSLB_DATA_DIR: box.at('data') },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: box.path,
+      GSLB_DATA_DIR: box.at('data'),
+      ...gitEnvironment,
+    },
     isTerminal: false,
   })
   return { exit, ...said }
@@ -295,4 +300,70 @@ test('attest says what is wrong, and exits with 4', async () => {
     assert.equal(said.exit, 4)
     assert.match(said.err, says)
   }
+})
+
+interface KeyChoice {
+  readonly title: string
+  readonly config?: Readonly<Record<string, string>>
+  /** Arguments; `ours` and `usual` are keys that exist. */
+  readonly args?: readonly string[]
+  readonly says: RegExp
+}
+
+const ssh = { 'gpg.format': 'ssh' }
+const choices: readonly KeyChoice[] = [
+  {
+    title: 'the key that git signs with, named by its public file',
+    config: { ...ssh, 'user.signingkey': '~/ours.pub' },
+    says: /^signed with \S+\/ours, SHA256:/,
+  },
+  {
+    title: 'the key that git signs with, named by its private file',
+    config: { ...ssh, 'user.signingkey': '~/ours' },
+    says: /^signed with \S+\/ours, SHA256:/,
+  },
+  {
+    title: 'the key of --key before it, by its public file',
+    config: { ...ssh, 'user.signingkey': '~/.ssh/id_ed25519' },
+    args: ['--key', 'ours.pub'],
+    says: /^signed with \S+\/ours, SHA256:/,
+  },
+  { title: 'the usual key, where git has none', says: /^signed with \S+\/\.ssh\/id_ed25519, / },
+  {
+    title: 'the usual key, where git signs with OpenPGP',
+    config: { 'user.signingkey': '0A46826A' },
+    says: /^signed with \S+\/\.ssh\/id_ed25519, /,
+  },
+  {
+    title: 'the usual key, where that of git is gone',
+    config: { ...ssh, 'user.signingkey': '~/gone.pub' },
+    says: /^signed with \S+\/\.ssh\/id_ed25519, /,
+  },
+]
+for (const { title, config = {}, args = [], says } of choices) {
+  test(`attest takes ${title}`, async () => {
+    const box = gitSandbox()
+    box.sshKey('ours')
+    mkdirSync(box.at('.ssh'))
+    box.sshKey('.ssh/id_ed25519')
+    box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+    box.git(box.at('repo'), 'commit', '-q', '--allow-empty', '-m', 'first')
+    for (const [key, value] of Object.entries(config)) box.git(box.at('repo'), 'config', key, value)
+    const given = args.map((arg) => (arg.startsWith('--') ? arg : box.at(arg)))
+    const said = await gslbd(box, 'attest', '--repo', box.at('repo'), ...given)
+    assert.equal(said.exit, 0, said.err)
+    assert.match(said.out, says)
+  })
+}
+
+test('attest names every key that it tried', async () => {
+  const box = gitSandbox()
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  box.git(box.at('repo'), 'config', 'gpg.format', 'ssh')
+  box.git(box.at('repo'), 'config', 'user.signingkey', '~/gone.pub')
+  const said = await gslbd(box, 'attest', '--repo', box.at('repo'))
+  assert.equal(said.exit, 4)
+  const tried =
+    /\/gone \(user\.signingkey of git\): .*\/\.ssh\/id_ed25519 \(.*; name a key with --key/
+  assert.match(said.err, tried)
 })
