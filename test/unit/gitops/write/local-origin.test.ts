@@ -378,7 +378,7 @@ test('a node whose key is not trusted writes nothing', async () => {
   assert.equal(at.head(), head)
 })
 
-test('while allowed_signers is damaged a write is refused for that; mended, it is made', async () => {
+test('a damaged allowed_signers is why a write is refused; mended, the write is made', async () => {
   const at = await scene()
   const path = at.box.at('data/allowed_signers')
   const lines = at.box.run('cat', [path])
