@@ -3,6 +3,7 @@ import type { ConfigEntry } from '#gitops/config-entry.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
+import { kindNames } from '#schemas/kinds.ts'
 import { defaultTenant, reservedTenants, tenantIdPattern } from '#schemas/tenant.ts'
 import { commitActor, refusalOf } from './config-writes.ts'
 import type { ConfigWriter } from './config-writer.ts'
@@ -35,12 +36,15 @@ export function createConfigTenants(
   return {
     list,
     find,
-    create: async ({ name, rpsLimit }, { caller, requestId }) => {
-      const taken = list()
-      if (taken.some((other) => other.name === name || other.id === name)) {
+    idFor: (name) => freeId(name, new Set(list().map(({ id }) => id))),
+    objectCount: (id) => {
+      const objects = kindNames.flatMap((kind) => config.snapshot().list(kind))
+      return objects.filter(({ kind, tenant }) => tenant === id && kind !== 'Tenant').length
+    },
+    create: async ({ id, name, rpsLimit }, { caller, requestId }) => {
+      if (list().some((other) => other.name === name || other.id === name)) {
         return err(refused(409, 'name: is in use'))
       }
-      const id = freeId(name, new Set(taken.map((other) => other.id)))
       const createdAt = Math.floor(clock.nowMs() / 1_000)
       const displayName = id === name ? {} : { displayName: name }
       const spec = { ...displayName, rpsLimit, createdAt }

@@ -23,9 +23,13 @@ export interface Tenants {
   readonly list: () => readonly TenantRecord[]
   /** undefined: no such tenant, or no longer. */
   readonly find: (id: string) => TenantRecord | undefined
+  /** The id for a new tenant of this name: of no tenant that is there, maybe of one that was. */
+  readonly idFor: (name: string) => string
+  /** How many objects the configuration has below the folder of this tenant, its record aside. */
+  readonly objectCount: (id: string) => number
   /** Durable and live when it resolves. Errors: the answer. */
   readonly create: (
-    tenant: { readonly name: string; readonly rpsLimit: number },
+    tenant: { readonly id: string; readonly name: string; readonly rpsLimit: number },
     origin: WriteOrigin,
   ) => Promise<Result<TenantRecord, Reply>>
   /** Removes the record only: pools, services and the rest stay (document A). */

@@ -118,7 +118,7 @@ export class Authenticator {
     if (!user.ok) return user.error
     if (user.value === null) return null
     const { userId, tenant, role } = user.value
-    // An account outlives its tenant (document A, "Tenant isolation"), but opens nothing without it.
+    // An account outlives its tenant (document A, "Tenants"), but opens nothing without it.
     if (this.#parts.tenants.find(tenant) === undefined) return null
     const isSystemAdmin = tenant === defaultTenant && role === 'tenant_admin'
     return {

@@ -1,9 +1,13 @@
 // /api/v1/tenants: who shares this installation. For system administrators only.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { textPattern } from '#schemas/patterns.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '../auth/policy.ts'
 import { defaultTenant } from '../caller.ts'
+import type { ApiPorts } from '../ports.ts'
 import { created, noContent, refused, success } from '../reply.ts'
 import { route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -43,10 +47,13 @@ const create = route({
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)
     const origin = { caller, requestId }
-    const tenant = await ports.tenants.create(body, origin)
+    const id = ports.tenants.idFor(body.name)
+    const remains = await remainsOf(id, ports)
+    if (!remains.ok) return storeFailed(remains.error)
+    if (remains.value !== '') return refused(409, inherited(id, remains.value))
+    const tenant = await ports.tenants.create({ id, ...body }, origin)
     if (!tenant.ok) return tenant.error
     const apiKey = randomBytes(32).toString('hex')
-    const { id } = tenant.value
     const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
     if (kept.ok) return created({ tenant: tenant.value, apiKey })
     // Without its key nobody could use it, and its name would be taken.
@@ -54,6 +61,28 @@ const create = route({
     return storeFailed(kept.error)
   },
 })
+
+/** What an earlier tenant of this id has left, in words; '': nothing that a new one would get. */
+async function remainsOf(
+  id: string,
+  { tenants, users, roles }: ApiPorts,
+): Promise<Result<string, StoreFailure>> {
+  const accounts = await users.list({ tenantId: id })
+  if (!accounts.ok) return accounts
+  const visible = await roles.list({ tenantId: id })
+  if (!visible.ok) return visible
+  const counts = {
+    accounts: accounts.value.length,
+    roles: visible.value.filter(({ isSystem }) => !isSystem).length,
+    'objects of the configuration': tenants.objectCount(id),
+  }
+  const left = Object.entries(counts).filter(([, count]) => count > 0)
+  return ok(left.map(([what, count]) => `${what} (${count})`).join(', '))
+}
+
+const inherited = (id: string, remains: string): string =>
+  `name: a tenant ${id} was deleted and left ${remains}, which a new one would get; delete them ` +
+  'first, or take another name'
 
 const list = route({
   method: 'GET',

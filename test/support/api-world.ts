@@ -112,8 +112,10 @@ export function memoryTenants(): Tenants {
   return {
     list: () => [...all.values()],
     find: (id) => all.get(id),
-    create: async ({ name, rpsLimit }) =>
-      all.has(name) ? err(refused(409, 'name: is in use')) : ok(add(name, rpsLimit)),
+    idFor: (name) => name,
+    objectCount: () => 0,
+    create: async ({ id, rpsLimit }) =>
+      all.has(id) ? err(refused(409, 'name: is in use')) : ok(add(id, rpsLimit)),
     remove: async (id) => (all.delete(id) ? ok(null) : err(missing('tenant'))),
   }
 }
@@ -140,7 +142,7 @@ export async function sessionOf(
     createdAtMs: startMs,
   } as const
   if (ports.tenants.find(tenantId) === undefined) {
-    await ports.tenants.create({ name: tenantId, rpsLimit: 1_000 }, noOrigin)
+    await ports.tenants.create({ id: tenantId, name: tenantId, rpsLimit: 1_000 }, noOrigin)
   }
   await ports.users.create(user)
   await valueOf(ports.sessions.create(tokenHash(token), { userId, ...user }, 3_600_000))

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { everythingLicensed } from '#api/licence-gate.ts'
 import { builtInRoles, permissions } from '#api/permissions.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'
+import { rootKey } from '#test/support/config-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { startWholeWorld } from '#test/support/whole-world.ts'
 
 const [, adapter] = persistentAdapters[0]!
 const state = useState(adapter)
@@ -114,6 +116,35 @@ describe('accounts', () => {
       status: 400,
       body: { error: 'role: there is no such role' },
     })
+  })
+})
+
+test('a new tenant gets nothing that a deleted one of its id left', async () => {
+  const { world, bearerOf, stop } = await startWholeWorld()
+  onTestFinished(stop)
+  const asRoot = (method: string, path: string, body?: unknown) =>
+    world.call(rootKey, method, path, body)
+  const again = () => asRoot('POST', '/tenants', { name: 'zenith' })
+  const admin = await bearerOf('zenith tenant_admin')
+  const pool = await world.call(admin, 'POST', '/pools', { name: 'east' })
+  const role = await world.call(admin, 'POST', '/roles', { name: 'auditor', permissions: [] })
+  expect([pool.status, role.status]).toEqual([201, 201])
+  expect((await asRoot('DELETE', '/tenants/zenith')).status).toBe(204)
+  expect((await world.call(admin, 'GET', '/pools')).status).toBe(401)
+
+  const remains = [
+    ['objects of the configuration (1)', `/pools/${pool.body.id}`],
+    ['roles (1)', `/roles/${role.body.id}`],
+    ['accounts (1)', '/users/zenith-tenant_admin'],
+  ] as const
+  for (const [what, path] of remains) {
+    const refused = await again()
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining(what)])
+    expect((await asRoot('DELETE', path)).status).toBe(204)
+  }
+  expect(await again()).toMatchObject({
+    status: 201,
+    text: expect.stringContaining('"id":"zenith"') as string,
   })
 })
 

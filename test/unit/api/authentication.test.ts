@@ -14,7 +14,7 @@ const tenantKey = 'ab'.repeat(32)
 
 async function worldWithTenant(): Promise<World> {
   const tenants = memoryTenants()
-  await tenants.create({ name: 'acme', rpsLimit: 1 }, caller as never)
+  await tenants.create({ id: 'acme', name: 'acme', rpsLimit: 1 }, caller as never)
   const world = await createWorld(state(), { tenants })
   await valueOf(world.ports.tenantKeys.put('acme', tokenHash(tenantKey), 1))
   return world
