@@ -1,6 +1,7 @@
 // From a request of the API to a change of the configuration, and from its outcome to an answer.
 import { etagOf } from '#gitops/config-entry.ts'
 import type { ConfigEntry } from '#gitops/config-entry.ts'
+import { isTaken } from '#gitops/write/fault.ts'
 import type {
   Actor,
   Operation,
@@ -11,6 +12,7 @@ import type {
 } from '#gitops/write/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { placeOf } from '#schemas/kinds.ts'
 import { actorOf } from './caller.ts'
 import type { Caller } from './caller.ts'
 import { noContent, refused } from './reply.ts'
@@ -97,9 +99,11 @@ const sentencesMax = 5
 export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: Caller): Reply {
   const status = statusOf[code]
   if (code === 'invalid' && diagnostics.length > 0) {
-    const sentences = visible(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
+    const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
     return refused(400, sentences.length > 0 ? sentences.join(' ') : message)
   }
+  const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
+  if (conflict !== undefined) return refused(status, sentenceOf({ ...conflict, help: '' }))
   if (code === 'head-invalid') {
     return refused(status, message, { diagnostics: visible(diagnostics, caller) })
   }
@@ -113,10 +117,27 @@ function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnos
   return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
 }
 
+/**
+ * The settings are nobody's, and nothing was wrong with them before: a tenant is told what its own
+ * change would break there, but not where.
+ */
+function told(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+  const shown = new Set(visible(list, caller))
+  return list
+    .filter((one) => shown.has(one) || (one.other !== undefined && one.file === placeOf.Settings))
+    .map((one) => (shown.has(one) ? one : { ...one, file: '' }))
+}
+
 /** `ipAddress: "300.1.1.1" is not an IP address; write …` */
-function sentenceOf({ field, message, help }: WriteDiagnostic): string {
+function sentenceOf({ code, field, message, help, file, line, other }: WriteDiagnostic): string {
+  const said = `${message}${help === '' ? '' : `; ${help}`}`
+  if (other !== undefined) {
+    const where = file === '' ? '' : ` (${file}, line ${line})`
+    return `${other}${where} would no longer be right: ${said}. See: gslbd explain ${code}.`
+  }
   const name = apiFieldOf(field)
-  return `${name === '' ? '' : `${name}: `}${message}${help === '' ? '' : `; ${help}`}.`
+  // A name that ends in its dot is copied as it stands.
+  return `${name === '' ? '' : `${name}: `}${said}${said.endsWith('.') ? '' : '.'}`
 }
 
 /** Where the file calls something else than the API does. */

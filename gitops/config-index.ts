@@ -32,7 +32,7 @@ export interface ConfigSnapshot {
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
 }
 
-const globalNames: readonly Kind[] = ['Pool', 'Service']
+export const globalNames: readonly Kind[] = ['Pool', 'Service']
 
 /** Where a name must be unique. */
 export function nameKey(kind: Kind, tenant: string, name: string): string {

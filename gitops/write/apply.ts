@@ -8,7 +8,7 @@ import { apiVersion } from '#schemas/metadata.ts'
 import { reservedTenants, tenantIdPattern } from '#schemas/tenant.ts'
 import type { ConfigEntry, ConfigPart } from '../config-entry.ts'
 import { etagOf, partsIn } from '../config-entry.ts'
-import { partOf } from '../config-index.ts'
+import { globalNames, partOf } from '../config-index.ts'
 import { isPartKind, partSpecs } from '../config-parts.ts'
 import type { PartKind } from '../config-parts.ts'
 import { patched } from './draft.ts'
@@ -242,5 +242,6 @@ function missing(operation: Operation): Fault {
 }
 
 function nameTaken(kind: Kind, name: JsonValue): Fault {
-  return fault('conflict', `There is a ${kind} named ${JSON.stringify(name)} already.`)
+  const reach = globalNames.includes(kind) ? '; names are unique over all tenants' : ''
+  return fault('conflict', `There is a ${kind} named ${JSON.stringify(name)} already${reach}.`)
 }

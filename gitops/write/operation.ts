@@ -170,6 +170,8 @@ export interface WriteDiagnostic {
   readonly file: string
   /** From 1; 0 when only the field is known. */
   readonly line: number
+  /** `Service "www"`, when the request did not touch it and it would no longer be right. */
+  readonly other?: string
 }
 
 export type WriteResult = Result<WriteSuccess, WriteFailure>

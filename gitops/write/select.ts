@@ -1,6 +1,9 @@
 // Which of several requests can go into one commit: those that fail, fail alone.
+import { diagnosticSpecs } from '#compiler/diagnostics.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { kindNames } from '#schemas/kinds.ts'
 import type { StatusDiagnostic } from '../status.ts'
 import { applyOperation } from './apply.ts'
 import { Draft } from './draft.ts'
@@ -92,7 +95,8 @@ class Selector {
     const [only] = candidates
     if (candidates.length === 1 && only !== undefined) {
       const touched = attempt.done.find(({ pending }) => pending === only)?.touched
-      this.#refused.push({ pending: only, failure: refusal(diagnostics, touched ?? new Set()) })
+      const failure = refusal(diagnostics, touched ?? new Set(), draft)
+      this.#refused.push({ pending: only, failure })
       return undefined
     }
     const [first, second] = divided(candidates, attempt, diagnostics)
@@ -153,24 +157,42 @@ function divided(
   return [candidates.slice(0, half), candidates.slice(half)]
 }
 
-/** Of other files nothing is told: they may be another tenant's. */
+/** The message tells nothing of other files, which may be another tenant's; diagnostics do. */
 function refusal(
   diagnostics: readonly StatusDiagnostic[],
   touched: ReadonlySet<string>,
+  draft: Draft,
 ): WriteFailure {
   const errors = errorsIn(diagnostics)
   const own = errors.filter(({ file }) => touched.has(file))
+  if (own.length > 0) return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
   // Of two that are the same the later file has the message: what it says is true of both.
   const conflict = errors.find(({ code }) => isTaken(code))
-  if (own.length === 0 && conflict !== undefined) {
+  if (conflict !== undefined) {
     return { ...faultOf([{ ...ownDiagnostic(conflict), file: '', line: 0 }]), operation: -1 }
   }
-  if (own.length === 0) {
-    const codes = Array.from(new Set(errors.map(({ code }) => code))).join(', ')
-    const message = `Another object would no longer be right: ${codes}.`
-    return { code: 'invalid', message, operation: -1, diagnostics: [] }
+  const codes = Array.from(new Set(errors.map(({ code }) => code)))
+  const causes = codes.map((code) => diagnosticSpecs[code as DiagnosticCode].cause).join(' ')
+  const message = `Another object would no longer be right. ${causes} ${explained(codes)}`
+  const others = errors.map((error) => ({
+    ...ownDiagnostic(error),
+    other: objectAt(error.file, draft),
+  }))
+  return { code: 'invalid', message, operation: -1, diagnostics: others }
+}
+
+/** Where the reader finds more; the cause of a code names no object. */
+function explained(codes: readonly string[]): string {
+  return `See: ${codes.map((code) => `gslbd explain ${code}`).join(', ')}.`
+}
+
+/** Kind and name, as people call it. */
+function objectAt(path: string, draft: Draft): string {
+  for (const kind of kindNames) {
+    const entry = draft.entries(kind).find((one) => one.path === path)
+    if (entry !== undefined) return `${kind} ${JSON.stringify(entry.name)}`
   }
-  return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
+  return 'another object'
 }
 
 function ownDiagnostic({ code, message, help, file, line }: StatusDiagnostic): WriteDiagnostic {

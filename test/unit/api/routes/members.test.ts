@@ -115,7 +115,8 @@ describe('members', () => {
     const { body } = await add()
     const { ipAddress, port } = body
     const again = await call(acme, 'POST', `/pools/${pool}/members`, { ipAddress, port })
-    expect(again.status).toBe(409)
+    const error = `ipAddress: the member ${ipAddress} port ${port} is listed twice.`
+    expect(again).toMatchObject({ status: 409, body: { error } })
   })
 
   test('deleted, it is gone', async () => {

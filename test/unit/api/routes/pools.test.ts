@@ -88,7 +88,8 @@ describe('pools', () => {
   test("another tenant's name is taken, and nothing is said of who has it", async () => {
     await call(acme, 'POST', '/pools', { name: 'shared' })
     const answer = await call(zenith, 'POST', '/pools', { name: 'shared' })
-    expect(answer.status).toBe(409)
+    const error = 'There is a Pool named "shared" already; names are unique over all tenants.'
+    expect(answer).toMatchObject({ status: 409, body: { error } })
     expect(answer.text).not.toContain('acme')
     const { body } = await call(zenith, 'POST', '/pools', { name: 'own' })
     const renamed = await call(zenith, 'PUT', `/pools/${body.id}`, { name: 'shared' })

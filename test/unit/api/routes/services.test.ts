@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusalOf } from '#api/config-writes.ts'
 import { everythingLicensed } from '#api/licence-gate.ts'
 import type { LicenceGate, LicensedFeature } from '#api/licence-gate.ts'
-import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
+import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
@@ -25,6 +27,31 @@ const call: ConfigWorld['call'] = (...args) => world.call(...args)
 
 let count = 0
 const fresh = () => ({ name: `svc-${++count}`, domain: `svc-${count}.example.com.` })
+
+const settings = `apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  defaults: { nameservers: [{ name: ns1.example.com. }] }
+  zones:
+    - name: example.com.
+      nameservers: [{ name: ns1.example.com., addresses: ["192.0.2.1"] }]
+`
+
+/** A commit by hand. */
+function commitSettings(): void {
+  const { gitdir, git } = world
+  const piped = (input: string, ...args: string[]): string =>
+    execFileSync('git', ['-C', gitdir, ...args], { input, encoding: 'utf8' }).trim()
+  const blob = piped(settings, 'hash-object', '-w', '--stdin')
+  const rows = git('ls-tree', 'main')
+    .split('\n')
+    .filter((row) => !row.endsWith('gslb.yaml'))
+  const input = [...rows, `100644 blob ${blob}\tgslb.yaml`, ''].join('\n')
+  const tree = piped(input, 'mktree')
+  const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
+  git('update-ref', 'refs/heads/main', git(...person, 'commit-tree', '-p', 'main', '-m', 'x', tree))
+}
 
 describe('services', () => {
   test('a list is empty, not null, before there is one', async () => {
@@ -122,6 +149,44 @@ describe('services', () => {
       expect(answer.status).toBe(409)
       expect(answer.text).not.toContain('acme')
     }
+  })
+
+  test.each([
+    ['a system administrator', rootKey, 'Settings "settings" (gslb.yaml, line 5)'],
+    ['a tenant', acme, 'Settings "settings"'],
+  ])('%s is told which other object would be wrong, and why', async (_who, by, object) => {
+    commitSettings()
+    const answer = await call(by, 'POST', '/services', { name: 'top', domain: 'com.' })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        error:
+          `${object} would no longer be right: the name server ns1.example.com. is inside the ` +
+          'zone com. and has no addresses; add addresses: ["192.0.2.1"] with the public address ' +
+          'of this server. See: gslbd explain nameserver-glue-missing.',
+      },
+    })
+  })
+
+  test("of another tenant's object that would be wrong, a tenant learns nothing", () => {
+    const file = 'tenants/zenith/services/secret.yaml'
+    const found = { code: 'x', message: 'secret is wrong', help: '', field: '', line: 1 }
+    const diagnostics = [{ ...found, file, other: 'Service "secret"' }]
+    const message = 'Another object would no longer be right.'
+    const failure = { code: 'invalid', message, operation: 0, diagnostics } as const
+    const answers = [false, true].map((isSystemAdmin) =>
+      refusalOf(failure, { tenant: 'acme', isSystemAdmin } as never),
+    )
+    const error = `Service "secret" (${file}, line 1) would no longer be right: secret is wrong.`
+    expect(answers).toMatchObject([
+      { status: 400, body: { error: message } },
+      { status: 400, body: { error: `${error} See: gslbd explain x.` } },
+    ])
+  })
+
+  test('a name can be copied out of a refusal as it stands', async () => {
+    const answer = await call(acme, 'POST', '/services', { name: 'a', domain: 'a.example.com' })
+    expect(answer.body.error).toMatch(/ write a\.example\.com\.$/)
   })
 
   test("another tenant's service does not exist", async () => {
