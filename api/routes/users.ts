@@ -5,6 +5,7 @@ import type { Role } from '#state/ports/roles.ts'
 import type { User, UserChange } from '#state/ports/users.ts'
 import { busy } from '../auth/login.ts'
 import { passwordFault } from '../auth/passwords.ts'
+import { defaultTenant } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import { mayHandle, scopeOf } from '../grants.ts'
 import type { ApiPorts } from '../ports.ts'
@@ -115,8 +116,11 @@ const update = route({
     if ('status' in user) return user
     const change = await changeOf(caller, ports, user, body)
     if ('status' in change) return change
-    const saved = await ports.users.update(scopeOf(caller), user.id, change)
-    if (!saved.ok) return storeFailed(saved.error)
+    const update = endsAdministration(caller, user, change) ? 'updateUnlessLast' : 'update'
+    const saved = await ports.users[update](scopeOf(caller), user.id, change)
+    if (!saved.ok) {
+      return saved.error.code === 'last-of-role' ? lastAdministrator : storeFailed(saved.error)
+    }
     if (saved.value === null) return missing('user')
     ports.identities.forget()
     if (change.passwordHash !== undefined) {
@@ -184,6 +188,20 @@ async function changeOf(
     updatedAtMs: ports.clock.nowMs(),
   }
 }
+
+/** Whether the change makes one system administrator less, by one who could not make another. */
+function endsAdministration(caller: Caller, user: User, { role }: UserChange): boolean {
+  const isAdministrator = user.tenantId === defaultTenant && user.role === 'tenant_admin'
+  const isTaken = isAdministrator && role !== undefined && role !== user.role
+  // The system key, behind which there is no account, makes a new administrator at any time.
+  return isTaken && caller.userId !== null
+}
+
+const lastAdministrator = refused(
+  409,
+  'role: this is the last system administrator; first give another account of the tenant ' +
+    'default the role tenant_admin',
+)
 
 async function accountToChange(
   caller: Caller,

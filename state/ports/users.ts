@@ -70,6 +70,15 @@ export interface Users {
   readonly list: (scope: TenantScope) => StoreCall<readonly User[]>
   /** @returns null: there is no such account in the scope */
   readonly update: (scope: TenantScope, id: string, change: UserChange) => StoreCall<User | null>
+  /**
+   * As `update`, for a change of the role. `last-of-role`: no other account of the tenant has the
+   * role that this one has; of two that are changed at once, the last one stays.
+   */
+  readonly updateUnlessLast: (
+    scope: TenantScope,
+    id: string,
+    change: UserChange,
+  ) => StoreCall<User | null, 'last-of-role'>
   /** @returns whether there was one */
   readonly delete: (scope: TenantScope, id: string) => StoreCall<boolean>
   readonly hasAny: () => StoreCall<boolean>

@@ -86,6 +86,28 @@ class SqlUsers implements Users {
       return row === undefined ? null : userOf(row)
     })
 
+  readonly updateUnlessLast = async (
+    scope: TenantScope,
+    id: string,
+    change: UserChange,
+  ): StoreCall<User | null, 'last-of-role'> => {
+    const updated = await this.#database.once((db) =>
+      db.transaction().execute(async (transaction) => {
+        // Of two at once, the second waits here and then sees the role that the first one has now.
+        await sql`lock table users in share row exclusive mode`.execute(transaction)
+        const query = transaction.selectFrom('users').selectAll().where('id', '=', id)
+        const row = await query.where(inScope<'users'>(scope)).executeTakeFirst()
+        if (row === undefined) return null
+        if (!(await hasPeer(transaction, row))) return 'last-of-role'
+        const changed = transaction.updateTable('users').set(columnsOf(change)).where('id', '=', id)
+        return userOf(await changed.returningAll().executeTakeFirstOrThrow())
+      }),
+    )
+    if (!updated.ok) return updated
+    if (updated.value !== 'last-of-role') return ok(updated.value)
+    return err({ code: 'last-of-role', message: 'No other account of the tenant has this role.' })
+  }
+
   readonly delete = (scope: TenantScope, id: string): StoreCall<boolean> =>
     this.#database.once(async (db) => {
       const query = db.deleteFrom('users').where('id', '=', id).where(inScope<'users'>(scope))
@@ -160,6 +182,13 @@ async function insert(db: Db, user: NewUser): Promise<User | undefined> {
 async function hasAny(db: Db): Promise<boolean> {
   const row = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
   return row !== undefined
+}
+
+/** Whether another account of the tenant has the same role. */
+async function hasPeer(db: Db, { id, tenant_id, role }: Selectable<UsersTable>): Promise<boolean> {
+  const query = db.selectFrom('users').select('id').where('id', '!=', id)
+  const peers = query.where('tenant_id', '=', tenant_id).where('role', '=', role)
+  return (await peers.limit(1).executeTakeFirst()) !== undefined
 }
 
 function columnsOf({ displayName, role, passwordHash, totp, updatedAtMs }: UserChange) {

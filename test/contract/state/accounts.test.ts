@@ -76,6 +76,25 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
       expect(await valueOf(users.delete('every-tenant', 'u1'))).toBe(false)
     })
 
+    test('the last one of a role keeps it, also of two that give it up at once', async () => {
+      const { users } = state()
+      for (const [id, tenantId] of [
+        ['u1', 'acme'],
+        ['u2', 'acme'],
+        ['u3', 'other'],
+      ] as const) {
+        await valueOf(users.create(newUser(id, { tenantId, role: 'admin' })))
+      }
+      const change = { role: 'viewer', updatedAtMs: 2_000 }
+      const both = await Promise.all([
+        users.updateUnlessLast(acme, 'u1', change),
+        users.updateUnlessLast('every-tenant', 'u2', change),
+      ])
+      const roles = both.map((result) => (result.ok ? result.value?.role : result.error.code))
+      expect(roles.toSorted()).toEqual(['last-of-role', 'viewer'])
+      expect(await valueOf(users.updateUnlessLast(acme, 'u3', change))).toBeNull()
+    })
+
     test('a step of a second factor is good once, also for two logins at once', async () => {
       const { users } = state()
       await valueOf(users.create(newUser('u1')))

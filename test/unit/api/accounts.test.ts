@@ -86,6 +86,26 @@ describe('accounts', () => {
     })
   })
 
+  test('of system administrators keep the role while there is no other', async () => {
+    const world = await createWorld(state())
+    const { token, userId } = await sessionOf(world, 'default', 'tenant_admin')
+    await sessionOf(world, 'acme', 'tenant_admin')
+    const asViewer = (bearer: string, id = userId) =>
+      put(world, bearer, `/users/${id}`, { role: 'viewer' })
+    const last = /^role: this is the last system administrator; first give another account/
+    expect(await asViewer(token)).toMatchObject({
+      status: 409,
+      body: { error: expect.stringMatching(last) as string },
+    })
+    const same = { role: 'tenant_admin', displayName: 'Ann' }
+    expect((await put(world, token, `/users/${userId}`, same)).status).toBe(200)
+    const second = await post(world, token, '/users', newUser('tenant_admin'))
+    expect(second.status).toBe(201)
+    expect((await asViewer(token)).body).toMatchObject({ role: 'viewer' })
+    // Whoever has the system key can make another one.
+    expect((await asViewer(apiKey, (second.body as { id: string }).id)).status).toBe(200)
+  })
+
   test('have an address of their own in all tenants, and nobody learns whose', async () => {
     const world = await createWorld(state())
     const acme = await sessionOf(world, 'acme', 'tenant_admin')
