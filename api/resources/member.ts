@@ -29,10 +29,11 @@ export const Member = Type.Object(
 )
 
 /** Below 1 it stands for another value (document A), so that it has no lower limit. */
-const weight = optional(properties.weight, { minimum: -2_147_483_648 })
+function weight(description: string) {
+  return optional(properties.weight, { minimum: -2_147_483_648, description })
+}
 
 const changeable = {
-  weight,
   priority: optional(properties.priority),
   name: optional(properties.name),
   region: optional(properties.region),
@@ -44,11 +45,19 @@ const changeable = {
 export const NewMember = body({
   ipAddress: plain(properties.ipAddress),
   port: plain(properties.port),
+  weight: weight('Share of the answers under weighted algorithms; 0 or less is taken as 1.'),
   ...changeable,
 })
 export type NewMember = Static<typeof NewMember>
 
-export const MemberChange = body({ ...changeable, enabled: optional(properties.enabled) })
+export const MemberChange = body({
+  weight: weight(
+    'Share of the answers under weighted algorithms; 0 drains the member, and what is below 0 is ' +
+      'taken as 0.',
+  ),
+  ...changeable,
+  enabled: optional(properties.enabled),
+})
 export type MemberChange = Static<typeof MemberChange>
 
 export type MemberPart = MemberFields & { readonly uid: string }
@@ -79,7 +88,7 @@ export function patchOfMember({ weight, ...fields }: MemberChange): JsonObject {
 }
 
 /** Empty texts stand for what holds without them. */
-function written(fields: Partial<MemberChange>): JsonObject {
+function written(fields: Partial<Omit<MemberChange, 'weight'>>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,

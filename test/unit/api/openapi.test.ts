@@ -48,6 +48,18 @@ describe('the OpenAPI document', () => {
     expect(absent).toEqual([])
   })
 
+  test.each([
+    ['/pools/{id}/members', 'post', '0 or less is taken as 1'],
+    ['/members/{id}', 'put', 'below 0 is taken as 0'],
+  ])('of %s it says what a weight below its limit is', async (path, method, words) => {
+    const { paths } = await load()
+    const { content } = paths[`/api/v1${path}`]?.[method]?.requestBody ?? {}
+    const schema = content?.['application/json']?.schema as { properties: { weight: object } }
+    expect(schema.properties.weight).toMatchObject({
+      description: expect.stringContaining(words) as string,
+    })
+  })
+
   test('names each operation once, with its permission and its parameters', async () => {
     const { paths } = await load()
     const ids = routes.map(operationId)
