@@ -41,9 +41,38 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   } catch {
     return new Refusal(400, 'body: is not UTF-8')
   }
+  let value: unknown
   try {
-    return JSON.parse(text) as unknown
+    value = JSON.parse(text) as unknown
   } catch {
     return new Refusal(400, 'body: is not JSON')
   }
+  // Text in UTF-8 can have half a character in an escape only.
+  if (!/\\u[Dd][89A-Fa-f]/.test(text)) return value
+  const place = halfCharacterIn(value)
+  if (place === undefined) return value
+  const sentence = 'has half of a surrogate pair, which is no character; write both halves'
+  return new Refusal(400, `${place.slice(0, placeLengthMax)}: ${sentence}, such as \\ud83d\\ude00`)
+}
+
+const placeLengthMax = 200
+
+/**
+ * Programs disagree about such a text (RFC 8259 section 8.2), and no file can hold it. A loop, as
+ * bodies may be nested deeper than the stack.
+ *
+ * @returns `spec.name`, or `body` when the place itself has no name; undefined: there is none
+ */
+function halfCharacterIn(body: unknown): string | undefined {
+  const left: { readonly value: unknown; readonly at: string }[] = [{ value: body, at: '' }]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, at } = next
+    if (typeof value === 'string' && !value.isWellFormed()) return at === '' ? 'body' : at
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, inside] of Object.entries(value)) {
+      if (!key.isWellFormed()) return at === '' ? 'body' : at
+      left.push({ value: inside, at: at === '' ? key : `${at}.${key}` })
+    }
+  }
+  return undefined
 }

@@ -13,6 +13,9 @@ afterAll(() => world.close())
 const call: ConfigWorld['call'] = (...args) => world.call(...args)
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 
+const halfCharacter =
+  'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
+
 describe('pools', () => {
   test('lists are empty, not null, before there is anything', async () => {
     expect(await call(zenith, 'GET', '/pools')).toMatchObject({ status: 200, text: '[]' })
@@ -78,11 +81,29 @@ describe('pools', () => {
       { name: 'x'.repeat(256) },
       'name: must be a text of 1 to 255 characters, not this text of 256 characters',
     ],
+    [{ name: '\ud800' }, `name: ${halfCharacter}`],
+    [{ name: 'a\udc00b' }, `name: ${halfCharacter}`],
+    [{ name: 'x', more: [{ deep: '\ud83d' }] }, `more.0.deep: ${halfCharacter}`],
+    [{ '\ud800': 'x' }, `body: ${halfCharacter}`],
+    ['\ud800', `body: ${halfCharacter}`],
     [{ name: 'x', nmae: 'y' }, 'nmae: there is no such field; did you mean "name"?'],
   ])('%j is refused by field and reason', async (body, sentence) => {
     const answer = await call(acme, 'POST', '/pools', body)
     expect(answer.status).toBe(400)
     expect(answer.body.error).toBe(sentence)
+  })
+
+  test('a character beyond the first plane may be written as both of its halves', async () => {
+    const payload = '{"name": "\\ud83d\\ude00"}'
+    const headers = { authorization: `Bearer ${acme}` }
+    const answer = await world.app.inject({
+      method: 'POST',
+      url: '/api/v1/pools',
+      headers,
+      payload,
+    })
+    expect(answer.statusCode).toBe(201)
+    expect(answer.json()).toMatchObject({ name: '\u{1F600}' })
   })
 
   test("another tenant's name is taken, and nothing is said of who has it", async () => {
