@@ -1,5 +1,6 @@
 // What a node does with its database on a clock: usage goes in, backups come out, the audit copy
 // stays bounded.
+import { resolve } from 'node:path'
 import { builtInRoles } from '#api/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
@@ -44,7 +45,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     dataDir,
     databaseUrl: database.url,
     clock,
-    prepare: roleKeeper(clock, log),
+    prepare: roleKeeper(settings, clock, log),
   })
   const { usage, audit } = state.persistent
   const meter = new UsageMeter({ usage, takeQueries, clock, log })
@@ -84,19 +85,39 @@ async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
 }
 
 /** Tries are as many as calls while the database is away; two lines in the log are enough. */
-function roleKeeper(clock: Clock, log: Log): NodeStateOptions['prepare'] {
+function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOptions['prepare'] {
   const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
   let isTold = false
   return async ({ roles }) => {
     const ensured = await roles.ensureSystem(system, clock.nowMs())
     if (!ensured.ok && !isTold) {
       const { code, message } = ensured.error
-      log.warn({ code }, `the built-in roles are stored when the database is back: ${message}`)
+      const { fields, remedy } = databaseOf(settings)
+      const told = `no logins, accounts and tenant keys until the database is back: ${message}`
+      log.error({ code, ...fields }, `${told} ${remedy}`)
     }
     if (ensured.ok && isTold) log.info({}, 'the built-in roles are stored')
     isTold = !ensured.ok
     return ensured
   }
+}
+
+/** Where the database is, without the URL, which is a secret, and what helps when it is away. */
+function databaseOf({ dataDir, database: { url } }: Settings): {
+  readonly fields: Readonly<Record<string, string>>
+  readonly remedy: string
+} {
+  if (url === '') {
+    const directory = resolve(dataDir, 'database')
+    const remedy =
+      `To do so, stop the node, move ${directory} away, and run gslbd restore FILE. Without a ` +
+      'backup the next start makes an empty one.'
+    return { fields: { directory }, remedy }
+  }
+  // Not the port: of a URL with a slash in its password that is a piece of the password.
+  const host = URL.canParse(url) ? new URL(url).hostname : ''
+  const remedy = 'Look whether the server runs and takes the address, user and password.'
+  return { fields: { setting: 'database.url', host }, remedy }
 }
 
 class Backups {

@@ -5,6 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '../ports/store-result.ts'
 import { failureOf, sqlFault } from './faults.ts'
+import type { SqlFault } from './faults.ts'
 import { sqlLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -116,7 +117,7 @@ class SqlCalls implements Sql {
       }
       this.#is('refused', migrated.error)
     } catch (error) {
-      this.#is('away', `The database cannot be opened (${sqlFault(error).code}).`)
+      this.#is('away', unopened[this.#kind](sqlFault(error)))
     }
     await connection?.close().catch(() => undefined)
     return null
@@ -175,6 +176,16 @@ class SqlCalls implements Sql {
     const sinceMs = state === this.#status.state ? this.#status.sinceMs : this.#clock.nowMs()
     this.#status = { kind: this.#kind, state, sinceMs, fault }
   }
+}
+
+/** Clients read it: no path, no host. The log has these. */
+const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
+  postgresql: ({ code }) => `The database of database.url cannot be opened (${code}).`,
+  // Its machine says of damaged files only that it ended.
+  embedded: ({ kind, code }) =>
+    'The database in the data directory cannot be opened ' +
+    `(${kind === 'unknown' ? 'it does not start' : code}). ` +
+    'If it is damaged, move it away and restore a backup.',
 }
 
 interface TryFailure {

@@ -68,7 +68,8 @@ test('without PostgreSQL it starts and serves; roles are stored when that is bac
   expect(refused.body.error).toMatch(/^the request was not carried out: The database/)
   expect((await asSystem('GET', '/pools')).status).toBe(200)
   expect((await tryToLogIn()).status).toBe(500)
-  expect(daemon.logged('the built-in roles are stored when the database is back')).toBeDefined()
+  const told = daemon.logged('no logins, accounts and tenant keys until the database is back')
+  expect(told).toMatchObject({ level: 'error', setting: 'database.url', host: '127.0.0.1' })
 
   await postgres.start()
   const roles = await waitUntil('the roles', async () => {

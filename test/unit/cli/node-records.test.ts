@@ -6,10 +6,12 @@ import { withLoneState } from '#cli/lone-state.ts'
 import { createNodeRecords } from '#cli/node-records.ts'
 import { loadSettings } from '#cli/settings.ts'
 import type { Settings } from '#cli/settings.ts'
+import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { everything, fill } from '#test/support/filled-state.ts'
+import { freePort } from '#test/support/free-port.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { auditEntry, valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
@@ -56,6 +58,54 @@ test('a node that has stored nothing makes no database for any of it', async () 
   await records.close()
   expect(readdirSync(dataDir)).toEqual([])
   removeTempDir(dataDir)
+})
+
+describe('a database that cannot be opened is an error in the log and in the answer', () => {
+  const failure = async (dataDir: string, url: string) => {
+    const lines: { level: string; fields: object; message: string }[] = []
+    const note = (level: string) => (fields: object, message: string) =>
+      void lines.push({ level, fields, message })
+    const records = createNodeRecords({
+      settings: { ...settingsOf(dataDir), database: { url } },
+      takeQueries: () => new Map(),
+      clock: systemClock,
+      log: { info: note('info'), warn: note('warn'), error: note('error') },
+    })
+    const found = await records.state.persistent.users.hasAny()
+    await records.state.persistent.users.hasAny()
+    await records.state.close()
+    if (found.ok) throw new Error('the database was opened')
+    const [line, ...others] = lines
+    expect([line?.level, others]).toEqual(['error', []])
+    return { answer: found.error.message, fields: line?.fields, message: line?.message ?? '' }
+  }
+
+  test('with its directory and the way back, where it is in the data directory', async () => {
+    const dataDir = tempDir('broken')
+    const made = await withLoneState(settingsOf(dataDir), async ({ users }) =>
+      ok(await valueOf(users.hasAny())),
+    )
+    expect(made).toEqual(ok(false))
+    const directory = join(dataDir, 'database')
+    rmSync(join(directory, 'global'), { recursive: true })
+    const { answer, fields, message } = await failure(dataDir, '')
+    expect(answer).toBe(
+      'The database in the data directory cannot be opened (it does not start). ' +
+        'If it is damaged, move it away and restore a backup.',
+    )
+    expect(fields).toEqual({ code: 'store-away', directory })
+    expect(message).toContain(`stop the node, move ${directory} away, and run gslbd restore FILE`)
+  })
+
+  test('with the setting and the host, without the password, where it is a server', async () => {
+    const port = await freePort()
+    const url = `postgresql://gslbd:secret-word@127.0.0.1:${port}/gslbd`
+    const { answer, fields, message } = await failure(tempDir('away'), url)
+    expect(answer).toBe('The database of database.url cannot be opened (ECONNREFUSED).')
+    expect(fields).toEqual({ code: 'store-away', setting: 'database.url', host: '127.0.0.1' })
+    expect(message).toMatch(/^no logins, .*ECONNREFUSED.* Look whether the server runs/)
+    expect(message).not.toContain('secret-word')
+  })
 })
 
 test.each([[[]], [['a', 'b']]])('gslbd restore %j is a wrong call', async (args) => {
