@@ -85,13 +85,23 @@ class ValueReader {
     if (node.anchor !== undefined) this.findings.push(finding('yaml-anchor', rangeOf(node)))
     if (node.tag !== undefined)
       this.findings.push(finding('yaml-tag', rangeOf(node), [shortTag(node.tag)]))
-    if (isScalar(node)) return node.value
+    if (isScalar(node)) {
+      this.#checkText(node.value, rangeOf(node))
+      return node.value
+    }
     if (depth >= depthMax) {
       this.findings.push(finding('yaml-too-deep', rangeOf(node), [String(depthMax)]))
       return undefined
     }
     if (isSeq(node)) return node.items.map((item) => this.read(item, depth + 1))
     return isMap(node) ? this.#readMap(node, depth) : undefined
+  }
+
+  /** Files are UTF-8, so that only an escape can say half of a pair. */
+  #checkText(value: unknown, span: LocalSpan): void {
+    if (typeof value === 'string' && !value.isWellFormed()) {
+      this.findings.push(finding('yaml-half-character', span))
+    }
   }
 
   #readMap(map: YAMLMap.Parsed, depth: number): Record<string, unknown> {
@@ -105,6 +115,7 @@ class ValueReader {
         continue
       }
       const name = key.value
+      this.#checkText(name, span)
       const first = keys.get(name)
       if (name === '<<') this.findings.push(finding('yaml-merge-key', span))
       else if (first !== undefined) {

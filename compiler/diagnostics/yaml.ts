@@ -59,6 +59,14 @@ export const yamlDiagnostics = {
     bad: 'spec:\n  1: 60',
     good: 'spec:\n  ttl: 60',
   },
+  'yaml-half-character': {
+    severity: 'error',
+    message: 'the text has half of a surrogate pair, which is no character',
+    help: 'write the character itself, or an escape of eight digits such as \\U0001F600',
+    cause: 'Programs disagree about such a text (RFC 8259 section 8.2), and UTF-8 cannot say it.',
+    bad: 'metadata: { name: "\\ud83d" }',
+    good: 'metadata: { name: "\\U0001F600" }',
+  },
   'yaml-too-deep': {
     severity: 'error',
     message: 'the value is nested deeper than %s levels',
