@@ -117,7 +117,10 @@ describe('services', () => {
     [{ name: 'a', domain: 'a..example.com.' }, 'domain: '],
     [{ name: 'a', domain: 'a.example.com' }, 'domain: '],
     [{ name: 'a', domain: 'a.example.com.', ttl: -1 }, 'ttl: '],
-    [{ name: 'a', domain: 'a.example.com.', algorithm: 'best' }, 'algorithm: must be one of'],
+    [
+      { name: 'a', domain: 'a.example.com.', algorithm: 'best' },
+      'asn, latency, not this text of 4',
+    ],
     [{ name: 'a', domain: 'a.example.com.', filterChain: ['geo-pi'] }, 'filterChain.0: '],
     [
       { name: 'a', domain: 'a.example.com.', filterChain: ['script:result = ('] },
