@@ -12,7 +12,7 @@ export interface RoutingWork {
   readonly bundle: Uint8Array
   readonly digest: string
   readonly buffers: RoutingBuffers
-  /** One cell: 0 wait, 1 work, 2 end. */
+  /** Two cells: 0 wait, 1 work, 2 end; and how many rebuilds there were so far. */
   readonly signal: SharedArrayBuffer
   readonly task:
     | {
@@ -57,7 +57,7 @@ function rebuild(task: Extract<RoutingWork['task'], { kind: 'rebuild' }>): numbe
     const healthy = task.healthy[rebuilds % task.healthy.length]!
     for (let i = 0; i < size; i++) state.memberHealthy[start + i] = healthy.includes(i) ? 1 : 0
     rebuildPool(bundle, state, task.pool)
-    rebuilds++
+    Atomics.store(signal, 1, ++rebuilds)
   }
   return rebuilds
 }
