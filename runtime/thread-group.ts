@@ -246,7 +246,7 @@ export class ThreadGroup {
     for (const port of this.#ports) port?.postMessage(generation)
     this.#tellStream(generation)
     Atomics.store(this.#cells, Control.Generation, generation.number)
-    this.#waker?.wake(generation.number)
+    this.#waker?.wakeNext(generation.number)
   }
 
   /**
@@ -258,7 +258,7 @@ export class ThreadGroup {
     while (!this.haveAdopted(number)) {
       if (systemClock.monotonicMs() > deadline || this.#isStopping) return false
       await new Promise((resolve) => setTimeout(resolve, ackPollMs))
-      this.#waker?.wake(number)
+      this.#waker?.wakeNext(number)
     }
     this.#deaths = 0
     return true
@@ -305,7 +305,7 @@ export class ThreadGroup {
   async stop(): Promise<void> {
     this.#isStopping = true
     Atomics.store(this.#cells, Control.Generation, Control.Stop)
-    this.#waker?.wake(Infinity)
+    this.#waker?.wakeAll()
     const stopping: ToStream = { kind: 'stop' }
     this.#stream?.postMessage(stopping)
     const workers = [...this.#responders, this.#stream].filter((worker) => worker !== undefined)

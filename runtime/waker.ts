@@ -17,6 +17,7 @@ export class Waker {
   readonly #libc: Libc
   readonly #cells: Int32Array
   readonly #threads: number
+  #next = 0
 
   /**
    * @param cells of responder-control.ts
@@ -31,16 +32,26 @@ export class Waker {
   }
 
   /**
-   * Wakes the responders that do not serve `generation` yet; Infinity: all. One that is just about
-   * to wait sleeps on, and looks by itself when the time-out of its socket is over.
+   * Wakes the next responder in turn that does not serve `generation` yet: while it takes it over,
+   * the others answer, and it need not share its core with them. One that is just about to wait
+   * sleeps on, until its turn comes again or the time-out of its socket is over.
    */
-  wake(generation: number): void {
-    for (let i = 0; i < this.#threads; i++) {
-      const adopted = Atomics.load(this.#cells, controlCell(i, Control.Adopted))
-      const threadId = Atomics.load(this.#cells, controlCell(i, Control.ThreadId))
-      if (adopted < generation && threadId !== 0) {
-        this.#libc.signalThread(threadId, signalNumber)
-      }
+  wakeNext(generation: number): void {
+    for (let tried = 0; tried < this.#threads; tried++) {
+      const index = this.#next
+      this.#next = (index + 1) % this.#threads
+      if (Atomics.load(this.#cells, controlCell(index, Control.Adopted)) >= generation) continue
+      this.#wake(index)
+      return
     }
+  }
+
+  wakeAll(): void {
+    for (let index = 0; index < this.#threads; index++) this.#wake(index)
+  }
+
+  #wake(index: number): void {
+    const threadId = Atomics.load(this.#cells, controlCell(index, Control.ThreadId))
+    if (threadId !== 0) this.#libc.signalThread(threadId, signalNumber)
   }
 }
