@@ -134,13 +134,21 @@ Gslb-Request: request-1`,
   at.box.git(at.gitdir, 'fsck', '--strict')
 })
 
+test('what git packs meanwhile is read and written to as before', async () => {
+  const at = await scene()
+  for (const name of ['one', 'two']) {
+    success(await at.write(createPool(name)))
+    at.box.git(at.gitdir, 'gc', '--quiet', '--prune=now')
+  }
+  assert.equal(at.count(), 3)
+})
+
 test('in a repository that was lost nothing is written: it would be all there is', async () => {
   const at = await scene()
   await at.stop()
   const [dataDir, pem] = [at.box.at('data'), readFileSync(at.box.at('pem'), 'utf8')]
   rmSync(at.gitdir, { recursive: true })
-  const origin = ensureOrigin(at.gitdir, 'main')
-  assert(origin.ok)
+  assert(ensureOrigin(at.gitdir, 'main').ok)
   const again = await startWriteScene({ dataDir, pem })
   onTestFinished(() => again.stop())
   const refused = await again.write(createPool('only'))
