@@ -6,17 +6,16 @@ import type { BundleColumns } from './bundle.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { Json } from './canonical-json.ts'
 import { NodeCell } from './cells.ts'
-import { ClientRangeColumns, mapTable } from './client-ranges.ts'
 import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from './format.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
 import type { BundleModel, ServiceModel } from './model.ts'
 import { deepestName } from './name-depth.ts'
 import { overlayColumns } from './overlay-columns.ts'
-import { poolColumns, PoolMemory } from './pool-columns.ts'
+import { PoolMemory } from './pool-columns.ts'
 import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
 import { ResponseColumns } from './response-columns.ts'
 import { RowMemory } from './rows.ts'
-import { StringTable } from './string-table.ts'
+import { StringMemory, StringTable } from './string-table.ts'
 import { ZoneMemory } from './zone-columns.ts'
 
 export interface EncodedBundle {
@@ -32,6 +31,7 @@ export interface EncodedBundle {
  * it; a model that was encoded must not change.
  */
 export class EncoderMemory {
+  readonly strings = new StringMemory()
   readonly pools = new PoolMemory()
   readonly services = new RowMemory<ServiceModel, ServiceModel>()
   readonly zones = new ZoneMemory()
@@ -48,12 +48,9 @@ export function encodeBundle(
   codeOf: (algorithm: string) => number,
   memory = new EncoderMemory(),
 ): EncodedBundle {
-  const strings = new StringTable()
+  const strings = new StringTable(memory.strings)
   const endpoints = new EndpointTable(model.routing)
-  const ranges = new ClientRangeColumns()
-  const mapTableRow = ranges.add(model.routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
-  assert(mapTableRow === mapTable, 'the map rules come first')
-  const pools = poolColumns(model.pools, memory.pools, { strings, endpoints, ranges })
+  const pools = memory.pools.tables(model, endpoints, strings)
   const policies = new PolicyTable(strings, pools.indexOfPool)
   const services = memory.services.rowsOf(model.services, (service) => service)
   const order = services.rows
@@ -78,7 +75,7 @@ export function encodeBundle(
     serviceUid: services.uids,
     ...serviceTexts(order, strings),
     ...pools.columns,
-    ...ranges.columns(),
+    ...pools.ranges,
     policyRow: policies.rows(),
     endpointVector: endpoints.vectors(),
     ...overlayColumns(model, pools, strings),

@@ -13,6 +13,8 @@ export interface NameNode {
   flags: number
   service: number
   host: number
+  /** Names one label below that stand in the table, in the same zone or cut off from it. */
+  children: number
   /** Position in the finished columns. */
   index: number
 }
@@ -44,15 +46,16 @@ export class NameTable {
 
   /** The node of `name`, with the empty non-terminals above it up to the apex of `zone`. */
   add(name: string, zone: number): NameNode {
+    const isNew = !this.#nodes.has(name)
     const node = this.#nodeOf(name, zone)
-    if ((node.flags & NodeFlag.Apex) === 0) this.#addEmptyNonTerminals(name, zone)
+    if (isNew) this.#addEmptyNonTerminals(name, zone)
     return node
   }
 
   #nodeOf(name: string, zone: number): NameNode {
     let node = this.#nodes.get(name)
     if (node === undefined) {
-      node = { name, zone, flags: 0, service: -1, host: -1, index: -1 }
+      node = { name, zone, flags: 0, service: -1, host: -1, children: 0, index: -1 }
       this.#nodes.set(name, node)
     }
     return node
@@ -63,8 +66,9 @@ export class NameTable {
     for (let above = parentName(name); ; above = parentName(above)) {
       const isNew = !this.#nodes.has(above)
       const node = this.#nodeOf(above, zone)
+      node.children++
       if (child.startsWith('*.')) node.flags |= NodeFlag.HasWildcard
-      if (this.#apexes.has(above) || !isNew) return
+      if (!isNew) return
       child = above
     }
   }
@@ -100,20 +104,17 @@ function isEscaped(name: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-export interface NameColumns {
+/** Owner names in their order, as columns; the last two are what an edit of them goes by. */
+export interface LaidNames {
   readonly names: Uint8Array
   readonly nodeRow: Uint32Array
-  readonly nameIndex: Uint32Array
-  readonly nameSeed: number
+  readonly texts: readonly string[]
+  readonly childCounts: Uint32Array
 }
 
-/** Lays the names out in octets and builds their hash index. */
-export function nameColumns(
-  nodes: readonly NameNode[],
-  isGoodSeed: (seed: number) => boolean,
-): NameColumns {
+/** Lays the names out in octets. */
+export function layNames(nodes: readonly NameNode[]): LaidNames {
   const nodeRow = new Uint32Array(nodes.length * NodeCell.Words)
-  const octets = new Uint8Array(nodeRow.buffer)
   let names = Buffer.alloc(Math.max(64, nodes.length * 40))
   let at = 0
   for (const [i, node] of nodes.entries()) {
@@ -122,22 +123,48 @@ export function nameColumns(
     names.set(wire, at)
     assert(node.service < 0 || node.host < 0, `${node.name} is a service or a name server`)
     const target = node.service >= 0 ? node.service * 2 + 2 : node.host >= 0 ? node.host * 2 + 1 : 0
-    const row = i * NodeCell.Words
-    nodeRow[row + NodeCell.NameOffset] = at
-    nodeRow[row + NodeCell.NameBytesAndFlags] = wire.length | (node.flags << nodeFlagShift)
-    nodeRow[row + NodeCell.Zone] = node.zone
-    nodeRow[row + NodeCell.Target] = target
-    if (wire.length <= inlineNameBytes) {
-      octets.set(wire, (row + NodeCell.Words) * 4 - wire.length)
-    }
+    writeNode(nodeRow, i, wire, { ...node, nameOffset: at, target })
     at += wire.length
   }
-  names = names.subarray(0, at)
+  return {
+    names: names.subarray(0, at),
+    nodeRow,
+    texts: nodes.map(({ name }) => name),
+    childCounts: Uint32Array.from(nodes, ({ children }) => children),
+  }
+}
+
+/** The row of a name, without what its service says. */
+export function writeNode(
+  nodeRow: Uint32Array,
+  index: number,
+  wire: Uint8Array,
+  node: Pick<NameNode, 'zone' | 'flags'> & { nameOffset: number; target: number },
+): void {
+  const row = index * NodeCell.Words
+  nodeRow[row + NodeCell.NameOffset] = node.nameOffset
+  nodeRow[row + NodeCell.NameBytesAndFlags] = wire.length | (node.flags << nodeFlagShift)
+  nodeRow[row + NodeCell.Zone] = node.zone
+  nodeRow[row + NodeCell.Target] = node.target
+  if (wire.length > inlineNameBytes) return
+  const end = nodeRow.byteOffset + (row + NodeCell.Words) * 4
+  new Uint8Array(nodeRow.buffer, end - wire.length, wire.length).set(wire)
+}
+
+export interface NameIndex {
+  readonly nameIndex: Uint32Array
+  readonly nameSeed: number
+}
+
+/** The hash index of the names, under the first seed that spreads them and others well. */
+export function nameIndexOf(
+  { names, nodeRow }: LaidNames,
+  isGoodSeed: (seed: number) => boolean,
+): NameIndex {
   for (let nameSeed = 1; ; nameSeed++) {
     assert(nameSeed < 1000, 'some seed spreads the names')
     const nameIndex = indexNames(names, nodeRow, nameSeed)
-    if (nameIndex !== undefined && isGoodSeed(nameSeed))
-      return { names, nodeRow, nameIndex, nameSeed }
+    if (nameIndex !== undefined && isGoodSeed(nameSeed)) return { nameIndex, nameSeed }
   }
 }
 

@@ -1,21 +1,16 @@
 // Pools and their members as columns: pools by uid, members of a pool side by side, IPv4 first.
+import { assert } from '#lib/assert.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { Json } from './canonical-json.ts'
 import { MemberFlag } from './cells.ts'
-import type { ClientRangeColumns } from './client-ranges.ts'
+import { ClientRangeColumns, mapTable } from './client-ranges.ts'
 import { MemberExtraRows } from './member-extra.ts'
-import type { MemberModel, PoolModel } from './model.ts'
+import type { BundleModel, MemberModel, PoolModel, RoutingModel } from './model.ts'
 import { placeCode } from './routing-columns.ts'
 import type { EndpointTable } from './routing-columns.ts'
 import { addressOctets, copyOctets, RowMemory, writeUid } from './rows.ts'
-import type { StringTable } from './string-table.ts'
-
-/** Where the columns of pools put what is not theirs. */
-export interface PoolParts {
-  readonly strings: StringTable
-  readonly endpoints: EndpointTable
-  readonly ranges: ClientRangeColumns
-}
+import type { Rows } from './rows.ts'
+import type { AskedTexts, StringTable } from './string-table.ts'
 
 /** What a pool's rows say by themselves, whatever other pools there are. */
 interface PoolRow {
@@ -33,11 +28,63 @@ interface MemberRow {
   readonly place: number
 }
 
-export class PoolMemory extends RowMemory<PoolModel, PoolRow> {}
+/** What the pools of a bundle take. */
+export interface PoolTables {
+  readonly columns: ReturnType<typeof layOut>
+  /** The row of the pool at each position of the model. */
+  readonly indexOfPool: Uint32Array
+  /** The rules of `mapFile` and those of pools. */
+  readonly ranges: ReturnType<ClientRangeColumns['columns']>
+}
 
-export function poolColumns(pools: readonly PoolModel[], memory: PoolMemory, parts: PoolParts) {
+interface LastPools {
+  readonly rows: Rows<PoolRow>
+  readonly routing: RoutingModel
+  readonly tables: PoolTables
+  readonly asked: AskedTexts
+}
+
+/** The pools of the last bundle: most changes are about something else, or about one of them. */
+export class PoolMemory {
+  readonly #rows = new RowMemory<PoolModel, PoolRow>()
+  #last: LastPools | undefined
+
+  /** What comes back is not to be written to. @param strings was not asked for anything yet */
+  tables(
+    { pools, routing }: BundleModel,
+    endpoints: EndpointTable,
+    strings: StringTable,
+  ): PoolTables {
+    const rows = this.#rows.rowsOf(pools, poolRow)
+    const last = this.#last
+    const isSame = last?.rows === rows && last.routing === routing
+    if (isSame && strings.repeat(last.asked)) {
+      this.#last = { ...last, asked: strings.mark() }
+      return last.tables
+    }
+    const ranges = new ClientRangeColumns()
+    const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
+    assert(mapTableRow === mapTable, 'the map rules come first')
+    const columns = layOut(pools, rows, { strings, endpoints, ranges })
+    const tables = { columns, indexOfPool: rows.rowAt, ranges: ranges.columns() }
+    this.#last = { rows, routing, tables, asked: strings.mark() }
+    return tables
+  }
+}
+
+/** Where the columns of pools put what is not theirs. */
+interface PoolParts {
+  readonly strings: StringTable
+  readonly endpoints: EndpointTable
+  readonly ranges: ClientRangeColumns
+}
+
+function layOut(
+  pools: readonly PoolModel[],
+  { positions, uids, rows }: Rows<PoolRow>,
+  parts: PoolParts,
+) {
   const { strings, endpoints } = parts
-  const { positions, rowAt, uids, rows } = memory.rowsOf(pools, poolRow)
   const memberCount = rows.reduce((sum, { members }) => sum + members.length, 0)
   const columns = {
     poolUid: uids,
@@ -95,10 +142,7 @@ export function poolColumns(pools: readonly PoolModel[], memory: PoolMemory, par
   }
   const memberAddress6 = new Uint8Array(octets6.length * 16)
   for (const [i, octets] of octets6.entries()) memberAddress6.set(octets, i * 16)
-  return {
-    columns: { ...columns, memberAddress6, memberExtra: extra.column() },
-    indexOfPool: rowAt,
-  }
+  return { ...columns, memberAddress6, memberExtra: extra.column() }
 }
 
 /** The table of a pool's geo rules, row + 1; 0: it has none. Their lists hold member indices. */

@@ -68,7 +68,8 @@ export class RowMemory<Item extends Identified, Row> {
 
   /** @param items the same object stands for the same content */
   rowsOf(items: readonly Item[], make: (item: Item) => Row): Rows<Row> {
-    this.#last = this.#withSameUids(items, make) ?? this.#sorted(items, make)
+    this.#last =
+      this.#withSameUids(items, make) ?? this.#edited(items, make) ?? this.#sorted(items, make)
     this.#items = items
     return this.#last
   }
@@ -86,6 +87,51 @@ export class RowMemory<Item extends Identified, Row> {
     const rows = [...this.#last.rows]
     for (const position of changed) rows[this.#last.rowAt[position]!] = make(items[position]!)
     return { ...this.#last, rows }
+  }
+
+  /** A few came or went: the order of the others stays. */
+  #edited(items: readonly Item[], make: (item: Item) => Row): Rows<Row> | undefined {
+    const edits = editsOf(this.#items, items)
+    if (edits === undefined) return undefined
+    const { moved, came } = edits
+    const last = this.#last
+    const positions = new Uint32Array(items.length)
+    const rowAt = new Uint32Array(items.length)
+    const uids = new Uint8Array(items.length * 16)
+    const rows: Row[] = []
+    const place = (position: number, row: Row): void => {
+      positions[rows.length] = position
+      rowAt[position] = rows.length
+      rows.push(row)
+    }
+    came.sort((a, b) => (items[a]!.uid < items[b]!.uid ? -1 : 1))
+    const before = came.map((position) => this.#firstRowFrom(items[position]!.uid))
+    let next = 0
+    for (let row = 0; row <= last.positions.length; row++) {
+      for (; before[next] === row; next++) {
+        const item = items[came[next]!]!
+        writeUid(uids, rows.length * 16, item.uid)
+        place(came[next]!, make(item))
+      }
+      const position = row < last.positions.length ? moved[last.positions[row]!]! : -1
+      if (position < 0) continue
+      copyOctets(uids, rows.length * 16, last.uids, row * 16, 16)
+      place(position, last.rows[row]!)
+    }
+    return { positions, rowAt, uids, rows }
+  }
+
+  /** The first row of the last ones whose uid is not below this one. */
+  #firstRowFrom(uid: string): number {
+    const { positions } = this.#last
+    let low = 0
+    let high = positions.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#items[positions[middle]!]!.uid < uid) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #sorted(items: readonly Item[], make: (item: Item) => Row): Rows<Row> {
@@ -109,6 +155,54 @@ export class RowMemory<Item extends Identified, Row> {
     }
     return { positions, rowAt, uids, rows }
   }
+}
+
+interface Edits {
+  /** Position of each item before to its position now; -1: it went. */
+  readonly moved: Int32Array
+  /** Positions of those that came. */
+  readonly came: number[]
+}
+
+/** More changes side by side than this are no edit any more. */
+const editWidthMax = 8
+
+/** @returns undefined when the items are not nearly those known */
+function editsOf<Item>(known: readonly Item[], items: readonly Item[]): Edits | undefined {
+  const moved = new Int32Array(known.length).fill(-1)
+  const came: number[] = []
+  let at = 0
+  let i = 0
+  while (i < items.length || at < known.length) {
+    if (items[i] === known[at]) {
+      moved[at++] = i++
+      continue
+    }
+    const step = nextCommon(known, at, items, i)
+    if (step === undefined) return undefined
+    for (const end = i + step.came; i < end; i++) came.push(i)
+    at += step.went
+  }
+  return { moved, came }
+}
+
+/** How many go and come until both lists have the same again. */
+function nextCommon<Item>(
+  known: readonly Item[],
+  at: number,
+  items: readonly Item[],
+  i: number,
+): { went: number; came: number } | undefined {
+  for (let width = 1; width <= 2 * editWidthMax; width++) {
+    for (let went = Math.max(0, width - editWidthMax); went <= editWidthMax; went++) {
+      const came = width - went
+      if (came < 0) break
+      const isInside = at + went <= known.length && i + came <= items.length
+      // Beyond both ends stands the same nothing.
+      if (isInside && known[at + went] === items[i + came]) return { went, came }
+    }
+  }
+  return undefined
 }
 
 /** A loop: the native way costs more than so few octets. */

@@ -1,8 +1,9 @@
 // Zones, owner names and name servers as columns.
 import { assert } from '#lib/assert.ts'
-import { NodeFlag } from './cells.ts'
+import { NodeCell, NodeFlag } from './cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from './model.ts'
-import { nameColumns, NameTable } from './name-table.ts'
+import { NameEdit } from './name-edit.ts'
+import { layNames, nameIndexOf, NameTable } from './name-table.ts'
 import type { NameNode } from './name-table.ts'
 import { isAtOrBelow, nsRecord, RecordPool, soaRecord, wireOf } from './record-pool.ts'
 import { addressOctets } from './rows.ts'
@@ -17,27 +18,114 @@ interface Host {
 
 type ZoneTables = ReturnType<typeof layOut>
 
+interface LastNames {
+  readonly model: BundleModel
+  readonly services: readonly ServiceModel[]
+  readonly tables: ZoneTables
+}
+
 /** The names of the last bundle: they change less often than what is said of them. */
 export class ZoneMemory {
-  #last: readonly [BundleModel, readonly ServiceModel[], ZoneTables] | undefined
+  #last: LastNames | undefined
 
-  /** As `zoneColumns`; what comes back is not to be written to. */
+  /** As `layOut`; what comes back is not to be written to. @param services in the order of uids */
   columns(
     model: BundleModel,
     services: readonly ServiceModel[],
     isGoodSeed: (seed: number) => boolean,
   ): ZoneTables {
-    const [lastModel, lastServices, last] = this.#last ?? []
-    const isSame =
-      last !== undefined &&
-      // Their names have a say in the choice of the seed.
-      areAlike(model.responseRules, lastModel!.responseRules, Object.is) &&
-      areAlike(model.zones, lastModel!.zones, isSameZone) &&
-      areAlike(services, lastServices!, isSameName)
-    const tables = isSame ? last : layOut(model, services, isGoodSeed)
-    this.#last = [model, services, tables]
+    const tables = this.#carried(model, services, isGoodSeed) ?? layOut(model, services, isGoodSeed)
+    this.#last = { model, services, tables }
     return tables
   }
+
+  #carried(
+    model: BundleModel,
+    services: readonly ServiceModel[],
+    isGoodSeed: (seed: number) => boolean,
+  ): ZoneTables | undefined {
+    const last = this.#last
+    if (last === undefined || !areAlike(model.zones, last.model.zones, isSameZone)) return undefined
+    const changes = changesOf(last.services, services)
+    if (changes === undefined) return undefined
+    const isSame = changes.added.length + changes.removed.length === 0
+    // The names of the rules have a say in the choice of the seed.
+    const hasSameRules = areAlike(model.responseRules, last.model.responseRules, Object.is)
+    if (isSame && hasSameRules) return last.tables
+    return edited(last.tables, services, changes, isGoodSeed)
+  }
+}
+
+interface NameChanges {
+  /** Row of each service before, by its row now; -1: its name is new. */
+  readonly rowBefore: Int32Array
+  /** Services whose names came. */
+  readonly added: readonly number[]
+  /** Names that went. */
+  readonly removed: readonly string[]
+}
+
+/** Beyond this share of the names laying all of them out anew takes no longer. */
+const editedShareMax = 1 / 16
+
+/** Both in the order of uids. @returns undefined when there are too many */
+function changesOf(
+  before: readonly ServiceModel[],
+  now: readonly ServiceModel[],
+): NameChanges | undefined {
+  const rowBefore = new Int32Array(now.length)
+  const added: number[] = []
+  const removed: string[] = []
+  const max = Math.max(before.length, now.length) * editedShareMax
+  let at = 0
+  for (let row = 0; row < now.length; row++) {
+    const service = now[row]!
+    while (at < before.length && before[at] !== service && before[at]!.uid < service.uid) {
+      removed.push(before[at++]!.domain)
+    }
+    const other = before[at]
+    if (other !== undefined && isSameName(service, other)) rowBefore[row] = at++
+    else {
+      rowBefore[row] = -1
+      added.push(row)
+      if (other?.uid === service.uid) removed.push(before[at++]!.domain)
+    }
+    if (added.length + removed.length > max) return undefined
+  }
+  while (at < before.length) removed.push(before[at++]!.domain)
+  return added.length + removed.length > max ? undefined : { rowBefore, added, removed }
+}
+
+/** The tables of the last bundle with other services; the zones are the same. */
+function edited(
+  last: ZoneTables,
+  services: readonly ServiceModel[],
+  { rowBefore, added, removed }: NameChanges,
+  isGoodSeed: (seed: number) => boolean,
+): ZoneTables {
+  const edit = new NameEdit(last.laid)
+  for (const domain of removed) edit.remove(domain)
+  for (const row of added) edit.add(services[row]!.domain, last.rowOfZone[services[row]!.zone]!)
+  const { laid, moved, indexOf } = edit.finish()
+  const serviceNode = new Uint32Array(services.length)
+  for (let row = 0; row < serviceNode.length; row++) {
+    const before = rowBefore[row]!
+    const node =
+      before < 0 ? indexOf.get(services[row]!.domain)! : moved[last.serviceNode[before]!]!
+    serviceNode[row] = node
+    laid.nodeRow[node * NodeCell.Words + NodeCell.Target] = row * 2 + 2
+  }
+  const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
+  const { zoneNode, hostNode } = last.columns
+  const columns = {
+    ...last.columns,
+    names: laid.names,
+    nodeRow: laid.nodeRow,
+    nameIndex,
+    zoneNode: zoneNode.map((node) => moved[node]!),
+    hostNode: hostNode.map((node) => moved[node]!),
+  }
+  return { ...last, laid, nameSeed, serviceNode, columns }
 }
 
 function areAlike<T>(
@@ -53,7 +141,7 @@ function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
 }
 
 function isSameName(a: ServiceModel, b: ServiceModel): boolean {
-  return a === b || (a.domain === b.domain && a.zone === b.zone)
+  return a === b || (a.uid === b.uid && a.domain === b.domain && a.zone === b.zone)
 }
 
 /** @param isGoodSeed whether other names, too, are spread well under a seed of the name hash */
@@ -79,12 +167,17 @@ function layOut(
   const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
   const sortedHosts = numberHosts(nodes, hosts)
   for (const node of nodes) node.zone = rowOfZone[node.zone]!
-  const { nameSeed, ...names } = nameColumns(nodes, isGoodSeed)
+  const laid = layNames(nodes)
+  const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
   return {
+    laid,
+    rowOfZone,
     nameSeed,
     serviceNode: Uint32Array.from(serviceNodes, (node) => node.index),
     columns: {
-      ...names,
+      names: laid.names,
+      nodeRow: laid.nodeRow,
+      nameIndex,
       zoneNode: Uint32Array.from(apexes, (apex) => apex.index),
       zoneParent: Int32Array.from(parents, (zone) => (zone < 0 ? -1 : rowOfZone[zone]!)),
       ...recordColumns(sortedZones, hosts),

@@ -1,0 +1,175 @@
+// Random series of small changes: an encoder that has the last bundle in mind writes the octets that
+// a fresh one writes.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
+import { loadBundle } from '#bundle/load.ts'
+import type { BundleModel, PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/model.ts'
+import { plainCodeOf } from '#routing/algorithms.ts'
+import {
+  bareModel,
+  closestZone,
+  encode,
+  pool,
+  service,
+  uid,
+  zone,
+} from '#test/support/bundle-models.ts'
+
+const zoneNames = ['example.org.', 'b.example.org.', 'a.c.example.org.', 'net.']
+/** Names at apexes, at other names' empty non-terminals, below both, and at wildcards. */
+const prefixes = ['', 'a.', 'b.', 'c.', '*.', 'a.b.', '*.b.', 'x.a.', '*.x.a.', 'y.x.*.c.', 'q.']
+const domains = zoneNames.flatMap((name) => prefixes.map((prefix) => `${prefix}${name}`))
+const uniqueDomains = [...new Set(domains)]
+
+/** `at` chooses among what there is. */
+const edit = fc.record({
+  verb: fc.constantFrom(
+    ...['create', 'create', 'delete', 'delete', 'move', 'rename', 'change', 'pool+', 'pool-'],
+    ...['pool rename', 'pool change', 'rules', 'settings', 'glue', 'nothing'],
+  ),
+  at: fc.nat(),
+  other: fc.nat(),
+})
+type Edit = typeof edit extends fc.Arbitrary<infer E> ? E : never
+
+const withZone = (model: BundleModel, one: ServiceModel): ServiceModel => ({
+  ...one,
+  zone: closestZone(model.zones, one.domain.replace(/^\*\./, '')),
+})
+
+function freeDomain({ services }: BundleModel, number: number): string | undefined {
+  const free = uniqueDomains.filter((domain) => services.every((one) => one.domain !== domain))
+  return free[number % free.length]
+}
+
+const picked = <T>(items: readonly T[], at: number): T => items[at % items.length]!
+const replaced = <T>(items: readonly T[], old: T, ...by: readonly T[]): T[] =>
+  items.flatMap((one) => (one === old ? by : [one]))
+const inserted = <T>(items: readonly T[], at: number, one: T): T[] =>
+  items.toSpliced(at % (items.length + 1), 0, one)
+
+function editServices(model: BundleModel, { verb, at, other }: Edit, step: number): BundleModel {
+  const { services } = model
+  const domain = freeDomain(model, other)
+  if (verb === 'create') {
+    if (domain === undefined) return model
+    const made = withZone(model, service(at % 0xff, domain, { uid: uid(0x100000 + other + step) }))
+    if (services.some((one) => one.uid === made.uid)) return model
+    return { ...model, services: inserted(services, at, made) }
+  }
+  if (services.length === 0) return model
+  const one = picked(services, at)
+  if (verb === 'delete') return { ...model, services: replaced(services, one) }
+  const next =
+    verb === 'move'
+      ? withZone(model, { ...one, domain: domain ?? one.domain })
+      : verb === 'rename'
+        ? { ...one, name: `named Größe ${other % 50}` }
+        : { ...one, ttlSeconds: other % 4, algorithm: 'failover', answerCount: 1 + (other % 2) }
+  return { ...model, services: replaced(services, one, next) }
+}
+
+function editPools(model: BundleModel, { verb, at, other }: Edit, step: number): BundleModel {
+  const { pools, services } = model
+  const placed = (next: readonly PoolModel[]): BundleModel => ({
+    ...model,
+    pools: next,
+    services: services.map((one) => {
+      const now = next.findIndex((candidate) => candidate.uid === pools[one.pool]?.uid)
+      return now === one.pool ? one : { ...one, pool: now }
+    }),
+  })
+  if (verb === 'pool+') {
+    const made = pool(0x1000 + step, ['192.0.2.9', '2001:db8::9'], { name: `new ${other % 9}` })
+    return placed(inserted(pools, at, made))
+  }
+  const one = picked(pools, at)
+  if (verb === 'pool-') return pools.length < 2 ? model : placed(replaced(pools, one))
+  const next =
+    verb === 'pool rename'
+      ? { ...one, name: `renamed ${other % 50}` }
+      : { ...pool(0x2000 + step, ['192.0.2.8'].slice(other % 2)), uid: one.uid, name: one.name }
+  return placed(replaced(pools, one, next))
+}
+
+function editOthers(model: BundleModel, { verb, at, other }: Edit): BundleModel {
+  if (verb === 'rules') {
+    const rules = Array.from({ length: other % 3 }, (_, i): ResponseRuleModel => ({
+      uid: uid(0x9000 + i),
+      triggerType: 'domain',
+      trigger: uniqueDomains[(at + i) % uniqueDomains.length]!.replace(/^\*\./, ''),
+      action: 'nxdomain',
+      target: '',
+      source: `source ${other % 2}`,
+    }))
+    const triggers = new Set(rules.map(({ trigger }) => trigger))
+    return triggers.size < rules.length ? model : { ...model, responseRules: rules }
+  }
+  if (verb === 'settings') {
+    const signals = { ...model.routing.signals, static: { DE: at % 3 } }
+    return { ...model, routing: { ...model.routing, signals } }
+  }
+  if (verb === 'glue') return { ...model, zones: zonesWith(at % 3) }
+  return model
+}
+
+function zonesWith(addressCount: number): BundleModel['zones'] {
+  const addresses = ['192.0.2.53', '2001:db8::53'].slice(0, addressCount)
+  return zoneNames.map((name) => zone(name, { nameservers: [{ name: `ns.q.${name}`, addresses }] }))
+}
+
+function apply(model: BundleModel, one: Edit, step: number): BundleModel {
+  if (['create', 'delete', 'move', 'rename', 'change'].includes(one.verb)) {
+    return editServices(model, one, step)
+  }
+  return one.verb.startsWith('pool') ? editPools(model, one, step) : editOthers(model, one)
+}
+
+/** Many beside the few that change: else everything would be laid out anew. */
+const crowd = Array.from({ length: 40 }, (_, i) =>
+  service(0x500 + i, `${i % 3 === 0 ? 'deep.' : ''}n${i}.crowd.net.`, { pool: i % 3 }),
+)
+const firstModel: BundleModel = (() => {
+  const model = { ...bareModel, zones: zonesWith(1) }
+  const own = uniqueDomains
+    .filter((_, i) => i % 2 === 0)
+    .map((domain, i) => service(i, domain, { pool: -1 }))
+  const pools = [pool(1, ['192.0.2.1', '2001:db8::1']), pool(2, ['192.0.2.2']), pool(3, [])]
+  return { ...model, pools, services: [...crowd, ...own].map((one) => withZone(model, one)) }
+})()
+
+test('after any series of changes the octets are those of a fresh encoder', () => {
+  fc.assert(
+    fc.property(fc.array(edit, { minLength: 20, maxLength: 40 }), (edits) => {
+      const memory = new EncoderMemory()
+      let model = firstModel
+      for (const [step, one] of edits.entries()) {
+        model = apply(model, one, step)
+        const carried = encodeBundle(model, plainCodeOf, memory)
+        const fresh = encode(model)
+        expect(carried.manifest).toEqual(fresh.manifest)
+        expect(carried.digest).toBe(fresh.digest)
+        const loaded = loadBundle(carried.bytes)
+        expect(loaded.ok ? '' : loaded.error.message).toBe('')
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a series longer than the memory of texts gives the octets of a fresh encoder', () => {
+  const memory = new EncoderMemory()
+  let model = firstModel
+  for (let round = 0; round < 8; round++) {
+    // Each round has thousands of texts that no other has.
+    const pools = Array.from({ length: 3_000 }, (_, i) =>
+      pool(1 + i, ['192.0.2.1'], { name: `pool ${i} of round ${round}` }),
+    )
+    for (const extra of [[], crowd.slice(0, 1)]) {
+      const services = extra.map((one) => ({ ...one, domain: 'extra.net.', zone: 3, uid: uid(7) }))
+      model = { ...firstModel, pools, services: [...firstModel.services, ...services] }
+      expect(encodeBundle(model, plainCodeOf, memory).digest).toBe(encode(model).digest)
+    }
+  }
+})
