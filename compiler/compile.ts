@@ -11,6 +11,7 @@ import { placeOf, unservedKinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { valueAt } from './diagnostic.ts'
 import type { DiagnosticReport } from './diagnostic.ts'
+import { FileMemory } from './file-memory.ts'
 import { Findings } from './findings.ts'
 import { strictPolicy } from './health-check-policy.ts'
 import type { HealthCheckPolicy } from './health-check-policy.ts'
@@ -84,14 +85,15 @@ const defaultParts: CompilerParts = {
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }
-  let cache: ReadonlyMap<string, ReadFile> = new Map()
+  const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = new EncoderMemory()
   let loaded: Bundle | undefined
   return {
-    has: (blobId) => cache.has(blobId),
-    readOf: (blobId) => cache.get(blobId),
+    has: (blobId) => read.has(blobId),
+    readOf: (blobId) => read.get(blobId),
     compile: (files, { commit, nowMs }) => {
+      read.begin()
       const work: Work = {
         files,
         commit,
@@ -100,19 +102,18 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         checkPolicy,
         load,
         unserved,
-        known: cache,
+        read,
         before,
         memory,
         loaded,
         findings: new Findings(),
-        read: new Map(),
       }
       for (const stage of stages) {
         stage.run(work)
         // Reading and checking go on to the end, so that one run shows every error.
         if (stage.stopsOnError && work.findings.errorCount > 0) break
       }
-      cache = work.read
+      read.end()
       before = work.placed ?? []
       loaded = work.loaded
       const report = work.findings.report()
@@ -133,14 +134,13 @@ interface Work {
   readonly checkPolicy: HealthCheckPolicy
   readonly load: CompilerParts['load']
   readonly unserved: readonly Kind[]
-  readonly known: ReadonlyMap<string, ReadFile>
+  readonly read: FileMemory
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
   readonly memory: EncoderMemory
   /** The last bundle that was; then this one. */
   loaded: Bundle | undefined
   readonly findings: Findings
-  readonly read: Map<string, ReadFile>
   placed?: readonly PlacedFile[]
   tree?: Tree
   zones?: ZonePlan | undefined
@@ -198,7 +198,7 @@ function unchanged(
   // What was refused unread has no blob id.
   const isSame = before?.path === path && before.file.blobId === blobId && kind === 'file'
   if (!isSame) return undefined
-  work.read.set(blobId, before.file)
+  work.read.keep(before.file)
   work.findings.addForFile(path, before.file)
   return before
 }
@@ -229,10 +229,10 @@ function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
 }
 
 function contentOf({ blobId, bytes, path }: SourceFile, work: Work): ReadFile {
-  const known = work.read.get(blobId) ?? work.known.get(blobId)
+  const known = work.read.get(blobId)
   if (known === undefined) assert(bytes !== null, `the bytes of ${path} are given, or known`)
   const file = known ?? readFile(blobId, bytes!)
-  work.read.set(blobId, file)
+  work.read.keep(file)
   return file
 }
 

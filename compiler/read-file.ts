@@ -35,6 +35,8 @@ export interface ReadFile {
 
 /** What later stages derive from the content; they fill it in. */
 export interface FileMemo {
+  /** See FileMemory. */
+  round: number
   /** Of the entry made from it last: the same content may lie in several places. */
   uid: string
   settings: unknown
@@ -147,6 +149,7 @@ function unread(blobId: string, text: string, findings: readonly LocalFinding[])
     findings: findings.slice(0, findingsPerFileMax),
     findingsLeftOut: counted(findings.slice(findingsPerFileMax)),
     memo: {
+      round: 0,
       uid: '',
       settings: undefined,
       mapRules: undefined,

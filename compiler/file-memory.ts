@@ -1,0 +1,41 @@
+// What the last compilation read, by blob id. Changed in place: with ten thousand objects a new map
+// for each compilation would be most of what makes the garbage collector stop writes.
+import type { ReadFile } from './read-file.ts'
+
+export class FileMemory {
+  readonly #files = new Map<string, ReadFile>()
+  /** Of the compilation under way, or else of the last one. */
+  #round = 0
+  /** Files of this round. */
+  #count = 0
+
+  has(blobId: string): boolean {
+    return this.#files.has(blobId)
+  }
+
+  get(blobId: string): ReadFile | undefined {
+    return this.#files.get(blobId)
+  }
+
+  begin(): void {
+    this.#round++
+    this.#count = 0
+  }
+
+  /** The file belongs to this compilation. It comes from this memory, or is new. */
+  keep(file: ReadFile): void {
+    if (file.memo.round === this.#round) return
+    // A round of 0 is that of a file which nobody has kept yet.
+    if (file.memo.round === 0) this.#files.set(file.blobId, file)
+    file.memo.round = this.#round
+    this.#count++
+  }
+
+  /** Forgets what does not belong to this compilation. */
+  end(): void {
+    if (this.#count === this.#files.size) return
+    for (const [blobId, file] of this.#files) {
+      if (file.memo.round !== this.#round) this.#files.delete(blobId)
+    }
+  }
+}
