@@ -19,6 +19,12 @@ export const gitLimits = {
   treeEntriesMax: 500_000,
   treeDepthMax: 32,
   treeBytesMax: 16 * 1024 * 1024,
+  /** Any object, as read from a repository: a delta of a few octets may make gigabytes. */
+  objectBytesMax: 64 * 1024 * 1024,
+  /** From an object in a pack to the whole one it is made of; what git itself permits. */
+  deltasMax: 4_095,
+  /** Objects of packs, kept for a moment as bases of others. */
+  recentObjectsBytesMax: 32 * 1024 * 1024,
   /** Attestations a remote may announce; more are not looked at. */
   attestationRefsMax: 20_000,
   /** A remote that sends nothing for this long is given up. */
@@ -26,7 +32,7 @@ export const gitLimits = {
   /** A whole request, first clone included. */
   networkTotalMs: 600_000,
   responseBytesMax: 1024 * 1024 * 1024,
-  /** Each fetch adds a pack to the mirror and isomorphic-git keeps each in memory: start over. */
+  /** Each fetch adds a pack to the mirror, and each is looked into: start over. */
   mirrorPacksMax: 100,
   /** A `.lock` file this old belongs to a process that died. */
   staleLockMs: 60_000,

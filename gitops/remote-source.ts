@@ -11,10 +11,10 @@ import { diskError } from './disk-error.ts'
 import type { GitDriver } from './driver.ts'
 import { createHttpClient, explain, RemoteError } from './http-client.ts'
 import type { HttpLimits } from './http-client.ts'
-import { createIsoDriver, packCount } from './iso-driver.ts'
-import type { IsoDriver } from './iso-driver.ts'
+import { createIsoDriver } from './iso-driver.ts'
 import { gitLimits } from './limits.ts'
 import { makeBareRepository } from './origin.ts'
+import { packCount } from './pack-set.ts'
 import { sendPack } from './send-pack.ts'
 
 export interface RemoteOptions {
@@ -43,7 +43,7 @@ class RemoteSource implements ConfigSource {
   readonly #options: RemoteOptions
   readonly #http: git.HttpClient
   readonly #headRef: string
-  #mirror: IsoDriver
+  #mirror: GitDriver
 
   constructor(options: RemoteOptions) {
     this.#options = options
@@ -170,7 +170,6 @@ class RemoteSource implements ConfigSource {
       await git.fetch({
         fs,
         http: this.#http,
-        cache: this.#mirror.cache,
         gitdir,
         url: this.name,
         headers: this.#headers(),
@@ -226,7 +225,7 @@ function sourceErrorOf(error: unknown, name: string): SourceError {
  * The refspec is fixed: whatever the remote says, only its branches are written, under
  * refs/remotes.
  */
-function openMirror(gitdir: string): IsoDriver {
+function openMirror(gitdir: string): GitDriver {
   if (!existsSync(join(gitdir, 'HEAD'))) {
     rmSync(gitdir, { recursive: true, force: true })
     makeBareRepository(gitdir, 'main')

@@ -251,20 +251,3 @@ for (const [name, isOk] of branches) {
   test(`"${name}" is ${isOk ? 'a' : 'no'} branch name`, () =>
     assert.equal(isBranchName(name), isOk))
 }
-
-test('packs that git replaced are not kept in memory', async () => {
-  const { box, gitdir, driver, seed } = origin()
-  const commit = await seed({ a: 'b' })
-  assert(commit.ok)
-  const tree = box.git(gitdir, 'rev-parse', 'main^{tree}')
-  box.git(gitdir, 'gc', '-q')
-  assert((await driver.readTree(tree)).ok)
-  const before = driver.cache
-  await driver.readTree(tree)
-  assert.equal(driver.cache, before)
-  box.git(gitdir, 'commit-tree', '-m', 'another', tree)
-  box.git(gitdir, 'update-ref', 'refs/heads/x', box.git(gitdir, 'commit-tree', '-m', 'other', tree))
-  box.git(gitdir, 'gc', '-q', '--prune=now')
-  assert((await driver.readTree(tree)).ok)
-  assert.notEqual(driver.cache, before)
-})
