@@ -1,12 +1,16 @@
 // Which groups of a table's values are alike for a client: worked out once for as long as the
 // candidates stay the same, so that most queries compare nothing.
+import { CandidateLists } from './candidate-lists.ts'
+import type { CandidateList } from './candidate-lists.ts'
+import * as workReserve from './work-reserve.ts'
+import { WorkReserve } from './work-reserve.ts'
 
-/** What is chosen from, and how many of them are answered: of a chain at work, what counts here. */
-export interface Choice {
-  readonly members: Uint32Array
-  readonly count: number
+// A constant of this file, for the reason that runtime/answer.ts gives.
+const { drawMax } = workReserve
+
+/** What was picked from a list of candidates: of a chain at work, what counts here. */
+export interface Choice extends CandidateList {
   readonly picked: number
-  readonly answerCount: number
 }
 
 /** `Mixed`: of a group's values some are alike, or it is not known of all. */
@@ -14,58 +18,83 @@ export const Verdict = { Unknown: 0, Other: 1, Mixed: 2, Alike: 3 } as const
 export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
 /** What was worked out for how many different choices. A power of two. */
-const slots = 256
-/** Of more candidates nothing is kept from one query to the next. */
-const candidatesMax = 64
-/** A slot's key: what compares, with what, how many are answered; then the candidates in order. */
-const KeyCell = {
-  Words: 4 + candidatesMax,
-  Kind: 0,
-  Picked: 1,
-  Answers: 2,
-  Count: 3,
-  First: 4,
-} as const
+const slots = 16_384
+/** A choice may be in any of so many slots beside each other; the oldest gives way. */
+const ways = 4
 /** Words of a bit for each group. */
 const groupWords = 8
-/** What was found of nodes by a look at their values. A power of two. */
-const nodeSlots = 65_536
+/**
+ * What was found of nodes by a look at their values. A power of two, once for the lowest nodes and
+ * once for those above: what stands for most rows must not give way to what stands for few.
+ */
+const nodeSlots = 131_072
+/** After so many choices, weeks of changes, all is forgotten and numbers begin anew. */
 const numbersMax = 2 ** 30
 
 /** One per thread. */
 export class AlikeMemo {
   /** From `at` on, a bit for each group: it is alike. */
-  readonly alike = new Int32Array((slots + 1) * groupWords)
+  readonly alike = new Int32Array(slots * groupWords)
   /** None of its values is. */
-  readonly other = new Int32Array((slots + 1) * groupWords)
-  readonly mixed = new Int32Array((slots + 1) * groupWords)
-  readonly #key = new Int32Array((slots + 1) * KeyCell.Words)
-  /** By slot: a number that no other choice had. */
-  readonly #number = new Int32Array(slots + 1)
+  readonly other = new Int32Array(slots * groupWords)
+  readonly mixed = new Int32Array(slots * groupWords)
+  readonly #lists = new CandidateLists()
+  /** By slot, of its choice: the number of its list, and what is picked. */
+  readonly #list = new Int32Array(slots)
+  readonly #picked = new Int32Array(slots)
+  /** By slot: a number that no other choice had; 0: empty. */
+  readonly #number = new Int32Array(slots)
   #numbers = 0
   /** The number of a choice; then a node, times 2, and 1 more where all below it are alike. */
-  readonly #nodes = new Int32Array(nodeSlots * 2)
+  readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
   /** Where the words of the choice at work are. */
   at = 0
   /** What may still be spent on looking around. */
   effort = 0
+  readonly reserve: WorkReserve
+  /** The reserve was asked for this query. */
+  #hasAsked = false
+  /** What the reserve gave and is not used yet; the last part of `effort`. */
+  #drawn = 0
+
+  /** @param nowMs time that never goes back: it fills the reserve */
+  constructor(nowMs: () => number) {
+    this.reserve = new WorkReserve(nowMs)
+  }
 
   /** Forgets everything: tables and bundle are others. */
   clear(): void {
-    this.#key.fill(0)
+    this.#lists.clear()
   }
 
-  /** @param kind of comparison, from 1 on: what another one found does not count */
+  /** Another query begins. What the one before has drawn and not used is for all again. */
+  startQuery(): void {
+    if (!this.#hasAsked) return
+    this.#hasAsked = false
+    this.reserve.giveBack(this.#drawnLeft())
+    this.#drawn = 0
+  }
+
+  /**
+   * @param kind of comparison, from 1 on: what another one found does not count
+   * @param effort what may be spent before the reserve is asked
+   */
   open(choice: Choice, kind: number, effort: number): void {
-    this.effort = effort
-    const { count } = choice
-    if (count > candidatesMax) {
-      this.#forget(slots)
-      return
-    }
-    const slot = slotOf(choice, kind)
+    this.#drawn = this.#drawnLeft()
+    this.effort = effort + this.#drawn
+    if (this.#lists.given >= numbersMax || this.#numbers >= numbersMax) this.#restart()
+    const list = this.#lists.numberOf(choice, kind)
+    const slot = this.#slotOf(list, choice.picked)
     this.at = slot * groupWords
-    if (!this.#isOf(slot, choice, kind)) this.#begin(slot, choice, kind)
+    // Lists are numbered from 1 on: an empty slot is of none.
+    const isKnown = this.#list[slot] === list && this.#picked[slot] === choice.picked
+    if (!isKnown) this.#begin(slot, list, choice.picked)
+  }
+
+  /** @returns false: there was not as much, also not in the reserve, and nothing is left */
+  spend(units: number): boolean {
+    this.effort -= units
+    return this.effort >= 0 || this.#draw()
   }
 
   verdict(group: number): Verdict {
@@ -84,64 +113,73 @@ export class AlikeMemo {
     else this.mixed[word]! |= bit
   }
 
-  /** @param node of the choice's table, in either family @returns Alike, Other or Unknown */
-  verdictOfNode(node: number): Verdict {
+  /**
+   * @param node of the choice's table, in either family
+   * @returns Alike, Other or Unknown
+   */
+  verdictOfNode(node: number, level: number): Verdict {
     const number = this.#number[this.at / groupWords]!
-    const at = nodeSlot(number, node)
+    const at = nodeSlot(number, node, level)
     if (this.#nodes[at] !== number || this.#nodes[at + 1]! >> 1 !== node) return Verdict.Unknown
     return (this.#nodes[at + 1]! & 1) === 1 ? Verdict.Alike : Verdict.Other
   }
 
-  keepNode(node: number, isAlike: boolean): void {
+  keepNode(node: number, level: number, isAlike: boolean): void {
     const number = this.#number[this.at / groupWords]!
-    const at = nodeSlot(number, node)
+    const at = nodeSlot(number, node, level)
     this.#nodes[at] = number
     this.#nodes[at + 1] = node * 2 + (isAlike ? 1 : 0)
   }
 
-  #isOf(slot: number, { members, count, picked, answerCount }: Choice, kind: number): boolean {
-    const key = this.#key
-    const at = slot * KeyCell.Words
-    if (key[at + KeyCell.Kind] !== kind || key[at + KeyCell.Picked] !== picked) return false
-    if (key[at + KeyCell.Count] !== count || key[at + KeyCell.Answers] !== answerCount) return false
-    for (let i = 0; i < count; i++) if (key[at + KeyCell.First + i] !== members[i]) return false
-    return true
+  #drawnLeft(): number {
+    return Math.min(this.#drawn, Math.max(0, this.effort))
   }
 
-  #begin(slot: number, { members, count, picked, answerCount }: Choice, kind: number): void {
-    const key = this.#key
-    const at = slot * KeyCell.Words
-    key[at + KeyCell.Kind] = kind
-    key[at + KeyCell.Picked] = picked
-    key[at + KeyCell.Count] = count
-    key[at + KeyCell.Answers] = answerCount
-    for (let i = 0; i < count; i++) key[at + KeyCell.First + i] = members[i]!
-    this.#forget(slot)
+  #draw(): boolean {
+    if (this.#hasAsked) return false
+    this.#hasAsked = true
+    if (!this.reserve.draw()) return false
+    this.#drawn = drawMax
+    this.effort += drawMax
+    return this.effort >= 0
   }
 
-  #forget(slot: number): void {
-    this.at = slot * groupWords
-    if (++this.#numbers === numbersMax) {
-      this.#numbers = 1
-      this.#nodes.fill(0)
-      this.#key.fill(0)
+  /** @returns where the choice is, or the slot that it may have instead of another one */
+  #slotOf(list: number, picked: number): number {
+    const hash = Math.imul(list, 0x9e37_79b9) ^ Math.imul(picked, 0x85eb_ca6b)
+    const first = (hash ^ (hash >>> 15)) & (slots - 1) & -ways
+    let oldest = first
+    for (let slot = first; slot < first + ways; slot++) {
+      if (this.#list[slot] === list && this.#picked[slot] === picked) return slot
+      if (this.#number[slot]! < this.#number[oldest]!) oldest = slot
     }
-    this.#number[slot] = this.#numbers
+    return oldest
+  }
+
+  #begin(slot: number, list: number, picked: number): void {
+    this.#number[slot] = ++this.#numbers
+    this.#list[slot] = list
+    this.#picked[slot] = picked
     for (let word = this.at; word < this.at + groupWords; word++) {
       this.alike[word] = 0
       this.other[word] = 0
       this.mixed[word] = 0
     }
   }
+
+  #restart(): void {
+    this.#lists.clear()
+    this.#lists.given = 0
+    this.#list.fill(0)
+    this.#number.fill(0)
+    this.#nodes.fill(0)
+    this.#numbers = 0
+  }
 }
 
-function nodeSlot(number: number, node: number): number {
+/** @param level from 1 on, the lowest */
+function nodeSlot(number: number, node: number, level: number): number {
   const hash = Math.imul(number, 0x9e37_79b9) ^ Math.imul(node, 0x85eb_ca6b)
-  return ((hash ^ (hash >>> 15)) & (nodeSlots - 1)) * 2
-}
-
-function slotOf({ members, count, picked }: Choice, kind: number): number {
-  let hash = Math.imul(kind, 0x9e37_79b9) ^ Math.imul(picked, 0x85eb_ca6b)
-  for (let i = 0; i < count; i++) hash = Math.imul(hash ^ members[i]!, 0xc2b2_ae35)
-  return (hash ^ (hash >>> 16)) & (slots - 1)
+  const slot = (hash ^ (hash >>> 15)) & (nodeSlots - 1)
+  return (level === 1 ? slot : slot + nodeSlots) * 2
 }

@@ -24,7 +24,7 @@ export class Chain {
   readonly scratchKeys = new Float64Array(bundleLimits.membersPerPoolMax)
   count = 0
   readonly client = new Client()
-  readonly alike = new AlikeMemo()
+  readonly alike: AlikeMemo
   bundle!: Bundle
   networks = new NetworkTables(null)
   state!: RoutingState
@@ -46,8 +46,16 @@ export class Chain {
   /** Leading bits of the client's address on which the choice depends so far. RFC 7871. */
   scope = 0
 
-  constructor(random: Random) {
+  /** @param nowMs time that never goes back, for work-reserve.ts; by default it stands still */
+  constructor(random: Random, nowMs: () => number = () => 0) {
     this.random = random
+    this.alike = new AlikeMemo(nowMs)
+  }
+
+  /** Before anything is asked of the client for a query. */
+  startScope(): void {
+    this.scope = 0
+    this.alike.startQuery()
   }
 
   /** From now on the members are those of this bundle. */

@@ -21,7 +21,7 @@ const { OnAllDownCode } = routingColumns
  * @returns how many there are, at most the policy's `answerCount`; 0: no candidate
  */
 export function choose(chain: Chain, policy: Policy, poolIndex: number): number {
-  chain.scope = 0
+  chain.startScope()
   chain.answerCount = policy.answerCount
   loadCandidates(chain, policy, poolIndex)
   if (chain.count === 0) return 0

@@ -7,12 +7,14 @@ import type { RangeTable } from './geo/range-table.ts'
 import * as layout from './geo/range-layout.ts'
 import type { RowGroups } from './geo/row-groups.ts'
 import { valueOfRow } from './lookup-client.ts'
+import * as networkLayout from './network-layout.ts'
 import { listOfBundleRow } from './networks.ts'
 
 // Constants of this file, for the reason that runtime/answer.ts gives.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 const { Verdict } = alikeMemo
 const { nodeShift } = layout
+const { indexedRowsMin } = networkLayout
 
 /** Kinds of comparison: what is known by one does not count for another. */
 export const LikenessKind = {
@@ -37,16 +39,14 @@ export interface Likeness {
 }
 
 /**
- * What a query may spend on looking around: a row or a node costs 1, a comparison 2. Up to 256
- * different values in a table, and 64 candidates, it is enough for all there is to look at, and the
- * scope is exact. Where it is used up the scope is longer than it had to be, never shorter.
+ * What a query may spend on looking around before it asks the reserve of its thread: a row or a
+ * node costs 1, a comparison 2 and more. Where both are used up the scope is longer than it had to
+ * be, never shorter.
  */
 export const effortMax = 2_048
 const comparisonEffort = 2
-/** So many bits of candidates cost as much as a row. */
-const candidatesShift = 4
-/** Groups of more values than that are looked at row by row. */
-const groupValuesMax = 64
+/** So many bits of candidates cost as much as a row: 20 to 30 ns. */
+const candidatesShift = 2
 
 /**
  * Makes the chain need the shortest prefix around the client in which all values are alike.
@@ -76,25 +76,35 @@ export function needAlikeLists(chain: Chain, table: number, row: number, likenes
   else needAlikeRows(chain, table, row, likeness)
 }
 
-/** Rows of a bundle, few enough to look at one by one. */
+/** Rows of a bundle, few enough to look at one by one and to keep the verdict of each. */
 function needAlikeRows(chain: Chain, table: number, row: number, likeness: Likeness): void {
   const { networkTable } = chain.bundle
   const cell = table * NetworkCell.Words + (chain.client.isIpv6 ? NetworkCell.Start6 : 0)
   const first = networkTable[cell]!
   const last = first + networkTable[cell + 1]! - 1
-  let effort = effortMax
+  chain.alike.open(chain, likeness.kind, effortMax)
   let low = row
   while (low > first && bitsFromBefore(chain, null, low) > chain.scope) {
-    effort -= effortToCompare(chain)
-    if (effort > 0 && likeness.isAlike(chain, listOfBundleRow(chain, low - 1))) low--
+    if (isBundleRowAlike(chain, low - 1, first, likeness)) low--
     else chain.need(bitsFromBefore(chain, null, low))
   }
   let high = row
   while (high < last && bitsFrom(chain, null, high + 1) > chain.scope) {
-    effort -= effortToCompare(chain)
-    if (effort > 0 && likeness.isAlike(chain, listOfBundleRow(chain, high + 1))) high++
+    if (isBundleRowAlike(chain, high + 1, first, likeness)) high++
     else chain.need(bitsFrom(chain, null, high + 1))
   }
+}
+
+/** @param first the table's first row in the client's family */
+function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Likeness): boolean {
+  const memo = chain.alike
+  const group = row - first + (chain.client.isIpv6 ? indexedRowsMin : 0)
+  const known = memo.verdict(group)
+  if (known !== Verdict.Unknown) return known === Verdict.Alike
+  if (!memo.spend(effortToCompare(chain))) return false
+  const isAlike = likeness.isAlike(chain, listOfBundleRow(chain, row))
+  memo.keep(group, isAlike ? Verdict.Alike : Verdict.Other)
+  return isAlike
 }
 
 /** @param isBefore the row next to the client's that is known to be alike is the one before */
@@ -179,17 +189,17 @@ function isPartAlike(
   likeness: Likeness,
 ): boolean {
   const memo = chain.alike
-  if (--memo.effort < 0) return false
+  if (!memo.spend(1)) return false
   if (level === 0) return isRowAlike(chain, table, groups, row, likeness)
   const node = groups.nodeOf(level, row)
   const verdict = compareNode(chain, table, groups, node, likeness)
   if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
   const key = node * 2 + (chain.client.isIpv6 ? 1 : 0)
-  const known = memo.verdictOfNode(key)
+  const known = memo.verdictOfNode(key, level)
   if (known !== Verdict.Unknown) return known === Verdict.Alike
   const isAlike = arePartsAlike(chain, table, groups, level, row, likeness)
   // Not kept when it is not known: the next query goes on from what is.
-  if (memo.effort >= 0) memo.keepNode(key, isAlike)
+  if (memo.effort >= 0) memo.keepNode(key, level, isAlike)
   return isAlike
 }
 
@@ -254,8 +264,8 @@ function isRowAlike(
   let verdict = chain.alike.verdict(group)
   if (verdict === Verdict.Unknown) verdict = compareGroup(chain, table, group, likeness)
   if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
-  chain.alike.effort -= effortToCompare(chain)
-  return chain.alike.effort >= 0 && likeness.isAlike(chain, valueOfRow(table, chain, row))
+  if (!chain.alike.spend(effortToCompare(chain))) return false
+  return likeness.isAlike(chain, valueOfRow(table, chain, row))
 }
 
 function compareGroup(
@@ -267,14 +277,14 @@ function compareGroup(
   const memo = chain.alike
   const first = table.groupStart(group)
   const count = table.groupStart(group + 1) - first
-  memo.effort -= effortToCompare(chain)
   // Not kept, here and below: the next query goes on.
-  if (memo.effort < 0) return Verdict.Mixed
+  if (!memo.spend(effortToCompare(chain))) return Verdict.Mixed
   let verdict: alikeMemo.Verdict =
     count === 1 || likeness.ofGroup === undefined ? Verdict.Mixed : likeness.ofGroup(chain, group)
-  if (verdict === Verdict.Mixed && count <= groupValuesMax) {
-    memo.effort -= effortToCompare(chain) * count
-    if (memo.effort < 0) return Verdict.Mixed
+  // Where that is more than a query's own share the values are looked at row by row.
+  const valuesEffort = effortToCompare(chain) * count
+  if (verdict === Verdict.Mixed && valuesEffort <= effortMax) {
+    if (!memo.spend(valuesEffort)) return Verdict.Mixed
     let alike = 0
     for (let i = first; i < first + count; i++) {
       if (likeness.isAlike(chain, table.groupValue(i))) alike++

@@ -30,7 +30,7 @@ export interface Trace {
 /** Runs a policy on a chain that is set up for a query. Moves cursor and dice as a query does. */
 export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Trace {
   const standing = (): readonly number[] => [...chain.members.subarray(0, chain.count)]
-  chain.scope = 0
+  chain.startScope()
   chain.answerCount = policy.answerCount
   loadCandidates(chain, policy, poolIndex)
   const candidates = standing()

@@ -32,7 +32,8 @@ assert(parentPort !== null, 'a responder is a worker')
 run(libc)
 
 function run(libc: Libc): void {
-  const tx = new Transaction(start.settings, start.seed, new Counters(start.counters))
+  const counters = new Counters(start.counters)
+  const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   tx.scripts = scripts
   tx.thread = start.index

@@ -24,10 +24,12 @@ const main = parentPort
 assert(main !== null, 'the stream thread is a worker')
 const post = (message: FromStream): void => main.postMessage(message)
 const control = new Int32Array(start.control)
-const tcpTx = new Transaction(start.settings, start.seed, new Counters(start.counters))
+const counters = new Counters(start.counters)
+const { monotonicMs } = systemClock
+const tcpTx = new Transaction(start.settings, start.seed, counters, monotonicMs)
 tcpTx.transport = Transport.Tcp
 tcpTx.sourceBytes = 16
-const udpTx = new Transaction(start.settings, start.seed + 1, tcpTx.counters)
+const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotonicMs)
 const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
 tcpTx.scripts = scripts
@@ -42,7 +44,7 @@ if (typeof libc !== 'string') {
 }
 
 const server = createTcpServer({
-  monotonicMs: systemClock.monotonicMs,
+  monotonicMs,
   limits: start.tcpLimits,
   answer: (query, queryLength, reply, replyMax, client) => {
     // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.

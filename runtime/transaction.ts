@@ -147,9 +147,10 @@ export class Transaction {
   /** Where each NSDNAME of this answer stands, from the start of the message. */
   readonly nsdnameOffset = new Uint16Array(32)
 
-  constructor(settings: AnswerSettings, seed: number, counters: Counters) {
+  /** @param nowMs see Chain */
+  constructor(settings: AnswerSettings, seed: number, counters: Counters, nowMs?: () => number) {
     this.random = new Random(seed)
-    this.chain = new Chain(this.random)
+    this.chain = new Chain(this.random, nowMs)
     this.chain.qname = this.qname
     this.counters = counters
     this.nsid = Buffer.from(settings.nsid)

@@ -169,6 +169,8 @@ export const hot: readonly string[] = [
   'routing/places.ts',
   'routing/scope.ts',
   'routing/alike-memo.ts',
+  'routing/candidate-lists.ts',
+  'routing/work-reserve.ts',
   'routing/choose.ts',
   'routing/rum-table.ts',
   'routing/script/reorder.ts',

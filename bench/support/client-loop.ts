@@ -1,4 +1,5 @@
 // The answer path without a socket, for clients that are each another one.
+import { systemClock } from '#lib/clock.ts'
 import type { ScriptPort } from '#routing/script-port.ts'
 import { Counters } from '#runtime/counters.ts'
 import { answer } from '#runtime/answer.ts'
@@ -22,7 +23,8 @@ export class ClientLoop {
   /** @param scripts null: script steps change nothing */
   constructor(generation: Generation, scripts: ScriptPort | null = null) {
     const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
-    this.#tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
+    const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+    this.#tx = new Transaction(settings, 1, counters, systemClock.monotonicMs)
     this.#tx.scripts = scripts
     this.#tx.adopt(generation)
   }

@@ -6,6 +6,7 @@ import { RangeTable, buildRangeTable } from '#routing/geo/range-table.ts'
 import { Verdict } from '#routing/alike-memo.ts'
 import { LikenessKind, effortMax, needAlike } from '#routing/scope.ts'
 import type { Likeness } from '#routing/scope.ts'
+import { drawMax, filledPerMs, reserveMax } from '#routing/work-reserve.ts'
 
 /** Ranges without a gap, each of a value of its own: 1, 2, 3 … */
 function partition(starts: readonly bigint[], bits: number) {
@@ -105,30 +106,88 @@ const many = partition(
   32,
 )
 
+/** Time, and so the reserve of the chains, moves by hand. */
+let nowMs = 0
+
 function chainFor(client: Uint8Array, count: number): Chain {
-  const chain = new Chain(new Random(1))
+  const chain = new Chain(new Random(1), () => nowMs)
   chain.client.set(client, 0, client.length)
   chain.count = count
   chain.wantsScope = true
   return chain
 }
 
-test('where very many values are alike the scope is too long at first, then exact', () => {
+/** As one after many others that have drawn on the reserve. */
+function poorChainFor(client: Uint8Array, count: number): Chain {
+  const chain = chainFor(client, count)
+  while (chain.alike.reserve.draw());
+  return chain
+}
+
+/** A query after which every value is known to be alike. */
+function scopeOfAll(chain: Chain, table: RangeTable): number {
+  chain.startScope()
+  needAlike(
+    chain,
+    table,
+    224,
+    likeness(() => true),
+  )
+  return chain.scope
+}
+
+test('where very many values are alike the reserve of the thread pays for the first query', () => {
   const chain = chainFor(Uint8Array.of(0, 224, 0, 0), 2)
+  expect(scopeOfAll(chain, tableOf(many, false))).toBe(0)
+})
+
+test('without a reserve the scope is too long at first, then exact', () => {
+  const chain = poorChainFor(Uint8Array.of(0, 224, 0, 0), 2)
   const table = tableOf(many, false)
-  const scopes = Array.from({ length: 40 }, () => {
-    chain.scope = 0
+  const scopes = Array.from({ length: 40 }, () => scopeOfAll(chain, table))
+  expect(scopes[0]).toBeGreaterThan(0)
+  expect(scopes[0]).toBeLessThan(16)
+  expect(scopes.at(-1)).toBe(0)
+})
+
+test('what queries draw on the reserve is a small share of a thread', () => {
+  const chain = poorChainFor(Uint8Array.of(0, 224, 0, 0), 2)
+  const table = tableOf(many, false)
+  let exact = 0
+  // Ten seconds of queries that all need more than their own share.
+  const queries = 10_000
+  for (let i = 0; i < queries; i++) {
+    nowMs++
+    chain.alike.clear()
+    if (scopeOfAll(chain, table) === 0) exact++
+  }
+  const needed = many.length * 2
+  expect(exact).toBeGreaterThan((queries * filledPerMs - reserveMax) / drawMax)
+  expect(exact).toBeLessThan((queries * filledPerMs + reserveMax) / (needed - effortMax))
+})
+
+test.each([2, 64, 65, 1_000, 4_096])('%s candidates: what is known of them is kept', (count) => {
+  const chain = chainFor(Uint8Array.of(0, 224, 0, 0), count)
+  for (let i = 0; i < count; i++) chain.members[i] = i
+  const table = tableOf(many, false)
+  let asked = 0
+  const scopeNow = (isAlike: boolean): number => {
+    chain.startScope()
     needAlike(
       chain,
       table,
       224,
-      likeness(() => true),
+      likeness(() => ++asked > 0 && isAlike),
     )
     return chain.scope
-  })
-  expect(scopes[0]).toBeGreaterThan(0)
-  expect(scopes[0]).toBeLessThan(16)
-  expect(scopes.at(-1)).toBe(0)
+  }
+  for (let i = 0; i < 200 && scopeNow(true) > 0; i++) nowMs += 1_000
+  asked = 0
+  expect(scopeNow(true)).toBe(0)
+  // The rows beside the client's are looked at before nodes are.
+  expect(asked).toBeLessThanOrEqual(2)
+  chain.members[count - 1] = 9_999
+  expect(scopeNow(false)).toBe(16)
 })
 
 test('what was found for other candidates, another choice or another table does not count', () => {
@@ -156,17 +215,20 @@ test('what was found for other candidates, another choice or another table does 
 })
 
 test.each([2, 64, 65, 4_096])('among %s candidates the values compared are bounded', (count) => {
-  const chain = chainFor(Uint8Array.of(0, 224, 0, 0), count)
-  let asked = 0
-  needAlike(
-    chain,
-    tableOf(many, false),
-    224,
-    likeness(() => ++asked > 0),
-  )
-  expect(asked).toBeGreaterThan(0)
-  expect(asked).toBeLessThanOrEqual(effortMax / (2 + count / 16) + 2)
-  expect(chain.scope).toBeGreaterThan(0)
+  for (const [newChain, effort] of [
+    [poorChainFor, effortMax],
+    [chainFor, effortMax + drawMax],
+  ] as const) {
+    const chain = newChain(Uint8Array.of(0, 224, 0, 0), count)
+    let asked = 0
+    // Two steps of one query.
+    for (const kind of [LikenessKind.MapFile, LikenessKind.Country]) {
+      const all = { ...likeness(() => ++asked > 0), kind }
+      needAlike(chain, tableOf(many, false), 224, all)
+    }
+    expect(asked).toBeGreaterThan(0)
+    expect(asked).toBeLessThanOrEqual((effort + effortMax) / (2 + Math.floor(count / 4)) + 4)
+  }
 })
 
 test('a group that no effort was left for is looked at by a later query', () => {
@@ -179,9 +241,9 @@ test('a group that no effort was left for is looked at by a later query', () => 
   }
   // Efforts that end at one place or another: at a group, too.
   const last = Array.from({ length: 64 }, (_, i) => {
-    const chain = chainFor(Uint8Array.of(0, i * 4, 0, 0), 2 + (i & 3) * 16)
-    for (let query = 0; query < 20; query++) {
-      chain.scope = 0
+    const chain = poorChainFor(Uint8Array.of(0, i * 4, 0, 0), 2 + (i & 3) * 16)
+    for (let query = 0; query < 60; query++) {
+      chain.startScope()
       needAlike(chain, table, i * 4, alike)
     }
     return chain.scope
