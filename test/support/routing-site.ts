@@ -21,6 +21,8 @@ import { createPolicies } from '#routing/policy.ts'
 import type { ScriptPort } from '#routing/script-port.ts'
 import type { RoutingState } from '#routing/state.ts'
 import { Family } from '#routing/strategy.ts'
+import { traceChoice } from '#routing/trace.ts'
+import type { Trace } from '#routing/trace.ts'
 import { serviceCell } from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { NodeCell } from '#bundle/cells.ts'
@@ -120,6 +122,8 @@ export interface RoutingSite {
   readonly chooseNext: (client: string, service?: number, family?: Family) => Chosen
   /** The last choice once more, without the work around it. @returns how many were chosen */
   readonly runAgain: () => number
+  /** The same, step by step. */
+  readonly traceAgain: () => Trace
 }
 
 export function routingSite(
@@ -157,6 +161,7 @@ export function routingSite(
     chain,
     chooseNext,
     runAgain: () => choose(chain, last.policy, last.pool),
+    traceAgain: () => traceChoice(chain, last.policy, last.pool),
     choose: (client, { turn = 0, family } = {}) => {
       ;(chain as { random: Random }).random = new Random(turn)
       state.serviceCursor.fill(turn)
