@@ -28,6 +28,9 @@ const groupWords = 8
  * once for those above: what stands for most rows must not give way to what stands for few.
  */
 const nodeSlots = 131_072
+/** Rows around a client that are all alike. Of a choice the two stretches that cost most to find. */
+const StretchCell = { Words: 3, First: 0, End: 1, Effort: 2 } as const
+const stretchWords = StretchCell.Words * 2
 /** After so many choices, weeks of changes, all is forgotten and numbers begin anew. */
 const numbersMax = 2 ** 30
 
@@ -47,10 +50,19 @@ export class AlikeMemo {
   #numbers = 0
   /** The number of a choice; then a node, times 2, and 1 more where all below it are alike. */
   readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
+  /** By slot and family. */
+  readonly #stretches = new Int32Array(slots * 2 * stretchWords)
+  /** The one that was found last, or -1. */
+  #stretch = -1
   /** Where the words of the choice at work are. */
   at = 0
+  /** Rows from `first` to before `end` are alike. */
+  first = 0
+  end = 0
   /** What may still be spent on looking around. */
   effort = 0
+  /** What was spent since the choice was opened. */
+  spent = 0
   readonly reserve: WorkReserve
   /** The reserve was asked for this query. */
   #hasAsked = false
@@ -82,6 +94,7 @@ export class AlikeMemo {
   open(choice: Choice, kind: number, effort: number): void {
     this.#drawn = this.#drawnLeft()
     this.effort = effort + this.#drawn
+    this.spent = 0
     if (this.#lists.given >= numbersMax || this.#numbers >= numbersMax) this.#restart()
     const list = this.#lists.numberOf(choice, kind)
     const slot = this.#slotOf(list, choice.picked)
@@ -94,6 +107,7 @@ export class AlikeMemo {
   /** @returns false: there was not as much, also not in the reserve, and nothing is left */
   spend(units: number): boolean {
     this.effort -= units
+    this.spent += units
     return this.effort >= 0 || this.#draw()
   }
 
@@ -131,6 +145,44 @@ export class AlikeMemo {
     this.#nodes[at + 1] = node * 2 + (isAlike ? 1 : 0)
   }
 
+  /** Sets `first` and `end` to what is known around a row: at least the row itself. */
+  findStretch(row: number, isIpv6: boolean): void {
+    const stretches = this.#stretches
+    const start = this.#stretchesAt(isIpv6)
+    for (let at = start; at < start + stretchWords; at += StretchCell.Words) {
+      if (row < stretches[at + StretchCell.First]! || row >= stretches[at + StretchCell.End]!)
+        continue
+      this.#stretch = at
+      this.first = stretches[at + StretchCell.First]!
+      this.end = stretches[at + StretchCell.End]!
+      return
+    }
+    this.#stretch = -1
+    this.first = row
+    this.end = row + 1
+  }
+
+  /** Keeps `first` and `end`, unless what is kept has cost more. */
+  keepStretch(isIpv6: boolean): void {
+    const stretches = this.#stretches
+    let at = this.#stretch
+    if (at < 0) {
+      at = this.#stretchesAt(isIpv6)
+      const other = at + StretchCell.Words
+      if (stretches[other + StretchCell.Effort]! < stretches[at + StretchCell.Effort]!) at = other
+      if (this.spent <= stretches[at + StretchCell.Effort]!) return
+      stretches[at + StretchCell.Effort] = 0
+    }
+    stretches[at + StretchCell.First] = this.first
+    stretches[at + StretchCell.End] = this.end
+    const effort = stretches[at + StretchCell.Effort]! + this.spent
+    stretches[at + StretchCell.Effort] = Math.min(effort, numbersMax)
+  }
+
+  #stretchesAt(isIpv6: boolean): number {
+    return ((this.at / groupWords) * 2 + (isIpv6 ? 1 : 0)) * stretchWords
+  }
+
   #drawnLeft(): number {
     return Math.min(this.#drawn, Math.max(0, this.effort))
   }
@@ -165,6 +217,8 @@ export class AlikeMemo {
       this.other[word] = 0
       this.mixed[word] = 0
     }
+    const stretches = slot * 2 * stretchWords
+    for (let i = stretches; i < stretches + 2 * stretchWords; i++) this.#stretches[i] = 0
   }
 
   #restart(): void {

@@ -116,27 +116,37 @@ function widen(
   isBefore: boolean,
   likeness: Likeness,
 ): void {
-  chain.alike.open(chain, likeness.kind, effortMax)
-  const other = isBefore ? row + 1 : row - 1
-  const hasOther = other >= 0 && other < groups.rows
-  if (hasOther && !isRowAlike(chain, table, groups, other, likeness)) {
-    chain.need(isBefore ? bitsFrom(chain, table, other) : bitsFromBefore(chain, table, row))
-    if (isBefore) lookBefore(chain, table, groups, row, 0, likeness)
-    else lookBehind(chain, table, groups, row + 1, 0, likeness)
-    return
-  }
-  // The largest part around the client that is alike as a whole; then on from both of its ends.
+  const memo = chain.alike
+  const { isIpv6 } = chain.client
+  memo.open(chain, likeness.kind, effortMax)
+  memo.findStretch(row, isIpv6)
   let level = 0
-  while (level < groups.top && isPartAlike(chain, table, groups, level + 1, row, likeness)) level++
-  const first = (row >>> (level * nodeShift)) << (level * nodeShift)
-  const end = first + (1 << (level * nodeShift))
-  lookBefore(chain, table, groups, first, level, likeness)
-  lookBehind(chain, table, groups, end, level, likeness)
+  if (memo.end - memo.first === 1) {
+    const other = isBefore ? row + 1 : row - 1
+    const hasOther = other >= 0 && other < groups.rows
+    if (hasOther && !isRowAlike(chain, table, groups, other, likeness)) {
+      chain.need(isBefore ? bitsFrom(chain, table, other) : bitsFromBefore(chain, table, row))
+      if (isBefore) memo.first = lookBefore(chain, table, groups, row, 0, likeness)
+      else memo.end = lookBehind(chain, table, groups, row + 1, 0, likeness)
+      memo.keepStretch(isIpv6)
+      return
+    }
+    // The largest part around the client that is alike as a whole; then on from both of its ends.
+    while (level < groups.top && isPartAlike(chain, table, groups, level + 1, row, likeness))
+      level++
+    memo.first = (row >>> (level * nodeShift)) << (level * nodeShift)
+    memo.end = memo.first + (1 << (level * nodeShift))
+  }
+  memo.first = lookBefore(chain, table, groups, memo.first, level, likeness)
+  memo.end = lookBehind(chain, table, groups, memo.end, level, likeness)
+  memo.keepStretch(isIpv6)
 }
 
 /**
  * Looks for the next row from `from` on that is not alike, over as large a part at a time as is
  * alike, as far as it matters for the scope.
+ *
+ * @returns the first row that is not, or that was not looked at
  */
 function lookBehind(
   chain: Chain,
@@ -145,20 +155,24 @@ function lookBehind(
   from: number,
   fromLevel: number,
   likeness: Likeness,
-): void {
+): number {
   const { rows, top } = groups
   let row = from
   let level = fromLevel
   while (row < rows) {
-    if (bitsFrom(chain, table, row) <= chain.scope) return
+    if (bitsFrom(chain, table, row) <= chain.scope) return row
     if (isPartAlike(chain, table, groups, level, row, likeness)) {
       row += 1 << (level * nodeShift)
       while (level < top && (row & ((1 << ((level + 1) * nodeShift)) - 1)) === 0) level++
-    } else if (level-- === 0) return chain.need(bitsFrom(chain, table, row))
+    } else if (level-- === 0) {
+      chain.need(bitsFrom(chain, table, row))
+      return row
+    }
   }
+  return row
 }
 
-/** The same for the rows before `end`. */
+/** The same for the rows before `end`. @returns the first one of those that are alike */
 function lookBefore(
   chain: Chain,
   table: RangeTable,
@@ -166,17 +180,21 @@ function lookBefore(
   end: number,
   endLevel: number,
   likeness: Likeness,
-): void {
+): number {
   const { top } = groups
   let row = end
   let level = endLevel
   while (row > 0) {
-    if (bitsFromBefore(chain, table, row) <= chain.scope) return
+    if (bitsFromBefore(chain, table, row) <= chain.scope) return row
     if (isPartAlike(chain, table, groups, level, row - 1, likeness)) {
       row = ((row - 1) >>> (level * nodeShift)) << (level * nodeShift)
       while (level < top && (row & ((1 << ((level + 1) * nodeShift)) - 1)) === 0) level++
-    } else if (level-- === 0) return chain.need(bitsFromBefore(chain, table, row))
+    } else if (level-- === 0) {
+      chain.need(bitsFromBefore(chain, table, row))
+      return row
+    }
   }
+  return 0
 }
 
 /** @param row one that is below the node of the level; level 0: the row itself */
