@@ -1,6 +1,7 @@
 // How things become rows: their order, their identity, their addresses.
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
+import { editsOf } from '#lib/list-edits.ts'
 
 interface Identified {
   readonly uid: string
@@ -93,7 +94,7 @@ export class RowMemory<Item extends Identified, Row> {
   #edited(items: readonly Item[], make: (item: Item) => Row): Rows<Row> | undefined {
     const edits = editsOf(this.#items, items)
     if (edits === undefined) return undefined
-    const { moved, came } = edits
+    const { moved } = edits
     const last = this.#last
     const positions = new Uint32Array(items.length)
     const rowAt = new Uint32Array(items.length)
@@ -104,7 +105,7 @@ export class RowMemory<Item extends Identified, Row> {
       rowAt[position] = rows.length
       rows.push(row)
     }
-    came.sort((a, b) => (items[a]!.uid < items[b]!.uid ? -1 : 1))
+    const came = edits.came.toSorted((a, b) => (items[a]!.uid < items[b]!.uid ? -1 : 1))
     const before = came.map((position) => this.#firstRowFrom(items[position]!.uid))
     let next = 0
     for (let row = 0; row <= last.positions.length; row++) {
@@ -155,54 +156,6 @@ export class RowMemory<Item extends Identified, Row> {
     }
     return { positions, rowAt, uids, rows }
   }
-}
-
-interface Edits {
-  /** Position of each item before to its position now; -1: it went. */
-  readonly moved: Int32Array
-  /** Positions of those that came. */
-  readonly came: number[]
-}
-
-/** More changes side by side than this are no edit any more. */
-const editWidthMax = 8
-
-/** @returns undefined when the items are not nearly those known */
-function editsOf<Item>(known: readonly Item[], items: readonly Item[]): Edits | undefined {
-  const moved = new Int32Array(known.length).fill(-1)
-  const came: number[] = []
-  let at = 0
-  let i = 0
-  while (i < items.length || at < known.length) {
-    if (items[i] === known[at]) {
-      moved[at++] = i++
-      continue
-    }
-    const step = nextCommon(known, at, items, i)
-    if (step === undefined) return undefined
-    for (const end = i + step.came; i < end; i++) came.push(i)
-    at += step.went
-  }
-  return { moved, came }
-}
-
-/** How many go and come until both lists have the same again. */
-function nextCommon<Item>(
-  known: readonly Item[],
-  at: number,
-  items: readonly Item[],
-  i: number,
-): { went: number; came: number } | undefined {
-  for (let width = 1; width <= 2 * editWidthMax; width++) {
-    for (let went = Math.max(0, width - editWidthMax); went <= editWidthMax; went++) {
-      const came = width - went
-      if (came < 0) break
-      const isInside = at + went <= known.length && i + came <= items.length
-      // Beyond both ends stands the same nothing.
-      if (isInside && known[at + went] === items[i + came]) return { went, came }
-    }
-  }
-  return undefined
 }
 
 /** A loop: the native way costs more than so few octets. */

@@ -16,7 +16,7 @@ import { Findings } from './findings.ts'
 import { strictPolicy } from './health-check-policy.ts'
 import type { HealthCheckPolicy } from './health-check-policy.ts'
 import { hidesConfiguration, homeOf, roleOf } from './layout.ts'
-import { lower } from './lower.ts'
+import { lower, LowerMemory } from './lower.ts'
 import { remedyFor } from './missing-configuration.ts'
 import { readFile, unreadableFile } from './read-file.ts'
 import type { ReadFile } from './read-file.ts'
@@ -28,7 +28,7 @@ import { planResponses } from './response-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
 import { fileBytesMax } from './source.ts'
 import type { SourceFile } from './source.ts'
-import { buildTree } from './tree.ts'
+import { buildTree, TreeMemory } from './tree.ts'
 import type { PlacedFile, Tree } from './tree.ts'
 import { planZones } from './zone-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
@@ -87,7 +87,11 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
-  const memory = new EncoderMemory()
+  const memory = {
+    tree: new TreeMemory(),
+    lower: new LowerMemory(),
+    encoder: new EncoderMemory(),
+  }
   let loaded: Bundle | undefined
   return {
     has: (blobId) => read.has(blobId),
@@ -125,6 +129,13 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   }
 }
 
+/** What stages leave for the next compilation. */
+interface Memory {
+  readonly tree: TreeMemory
+  readonly lower: LowerMemory
+  readonly encoder: EncoderMemory
+}
+
 /** One compilation, filled in stage by stage. */
 interface Work {
   readonly files: readonly SourceFile[]
@@ -137,7 +148,7 @@ interface Work {
   readonly read: FileMemory
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
-  readonly memory: EncoderMemory
+  readonly memory: Memory
   /** The last bundle that was; then this one. */
   loaded: Bundle | undefined
   readonly findings: Findings
@@ -237,7 +248,7 @@ function contentOf({ blobId, bytes, path }: SourceFile, work: Work): ReadFile {
 }
 
 function bindTree(work: Work): void {
-  work.tree = buildTree(work.placed!)
+  work.tree = buildTree(work.placed!, work.memory.tree)
   work.zones = planZones(work.tree)
   work.responses = planResponses(work.tree)
   work.overlays = planOverlays(work.tree)
@@ -253,11 +264,11 @@ function checkTree({ findings, ...work }: Work): void {
 function lowerTree(work: Work): void {
   assert(work.zones !== undefined, 'settings without errors give zones')
   const plans = { zones: work.zones, responses: work.responses!, overlays: work.overlays! }
-  work.model = lower(work.tree!, plans, work.commit)
+  work.model = lower(work.tree!, plans, work.commit, work.memory.lower)
 }
 
 function encodeModel(work: Work): void {
-  work.bundle = encodeBundle(work.model!, plainCodeOf, work.memory)
+  work.bundle = encodeBundle(work.model!, plainCodeOf, work.memory.encoder)
 }
 
 function selfTest(work: Work): void {

@@ -29,19 +29,53 @@ export interface Plans {
   readonly overlays: OverlayPlan
 }
 
-/** @param tree without errors */
+/** The positions of pools, and whether what the last model says by them still holds. */
+export class LowerMemory {
+  #pools: readonly Entry<'Pool'>[] = []
+  #indexOf = new Map<string, number>()
+
+  /** @returns `isStable`: names that were there before and are now have the same positions */
+  positions(pools: readonly Entry<'Pool'>[]): {
+    indexOfPool: ReadonlyMap<string, number>
+    isStable: boolean
+  } {
+    const before = this.#pools
+    this.#pools = pools
+    if (before.length !== pools.length) {
+      this.#indexOf = new Map(pools.map((entry, i) => [nameOf(entry), i]))
+      return { indexOfPool: this.#indexOf, isStable: false }
+    }
+    const changed = pools.flatMap((entry, i) => (entry === before[i] ? [] : [i]))
+    const isStable = changed.every((i) => (this.#indexOf.get(nameOf(pools[i]!)) ?? i) === i)
+    for (const i of changed) this.#indexOf.delete(nameOf(before[i]!))
+    for (const i of changed) this.#indexOf.set(nameOf(pools[i]!), i)
+    return { indexOfPool: this.#indexOf, isStable }
+  }
+}
+
+function nameOf({ object }: Entry<'Pool'>): string {
+  return object.metadata.name
+}
+
+/**
+ * @param tree without errors
+ * @param memory of the model before, which was made of this tree's entries as far as they are old
+ */
 export function lower(
   tree: Tree,
   { zones: plan, responses, overlays }: Plans,
   commit: string,
+  memory = new LowerMemory(),
 ): BundleModel {
-  const indexOfPool = new Map(tree.pools.map(({ object }, i) => [object.metadata.name, i]))
+  const { indexOfPool, isStable } = memory.positions(tree.pools)
   const services = tree.services.map((entry, i): ServiceModel => {
+    const { service: known } = entry.derived
+    const zone = plan.zoneOfService[i]!
+    if (isStable && known?.zone === zone) return known
     const { spec } = entry.object
     const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
     assert(pool !== undefined, 'the pool of a service without errors exists')
-    const rows = { zone: plan.zoneOfService[i]!, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
-    const { service: known } = entry.derived
+    const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
     if (known !== undefined && hasRows(known, rows)) return known
     return (entry.derived.service = serviceModel(entry, rows))
   })

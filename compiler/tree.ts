@@ -4,6 +4,7 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Place } from './diagnostic.ts'
 import type { DiagnosticCode } from './diagnostics.ts'
 import type { FindingDetail } from './finding.ts'
+import { EntryIndex } from './entry-index.ts'
 import { objectUid } from './identity.ts'
 import { roleOf } from './layout.ts'
 import type { ReadFile } from './read-file.ts'
@@ -45,8 +46,11 @@ export interface Tree {
   readonly delegatedDomains: readonly Entry<'DelegatedDomain'>[]
   readonly rollouts: readonly Entry<'Rollout'>[]
   readonly windows: readonly Entry<'MaintenanceWindow'>[]
-  /** The first pool of each name. */
+  /** The first pool of each name. These maps are in no order. */
   readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
+  readonly serviceNamed: ReadonlyMap<string, Entry<'Service'>>
+  /** The first service of each domain, by its `domainKey`. */
+  readonly serviceAt: ReadonlyMap<string, Entry<'Service'>>
   /** Tenant folders, each with the first file in it. */
   readonly folders: ReadonlyMap<string, PlacedFile>
   readonly faulty: FaultyFiles
@@ -91,8 +95,22 @@ export function placeIn(entry: PlacedFile, place: Place): EntryPlace {
   return { path: entry.path, file: entry.file, place }
 }
 
-/** @param files sorted by path, so that "the first" means the same everywhere */
-export function buildTree(files: readonly PlacedFile[]): Tree {
+/** What the last tree leaves for the next one, which does not depend on it. */
+export class TreeMemory {
+  readonly pools = new EntryIndex<Entry<'Pool'>>(nameOf)
+  readonly services = new EntryIndex<Entry<'Service'>>(nameOf)
+  readonly domains = new EntryIndex<Entry<'Service'>>(({ file }) => file.domainKey)
+}
+
+function nameOf({ object }: Entry): string {
+  return object.metadata.name
+}
+
+/**
+ * @param files sorted by path, so that "the first" means the same everywhere
+ * @param memory the maps of the tree before are no longer those of that tree
+ */
+export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
   const entries: { [K in Kind]: Entry<K>[] } = {
     Settings: [],
     Tenant: [],
@@ -104,7 +122,6 @@ export function buildTree(files: readonly PlacedFile[]): Tree {
     Rollout: [],
     MaintenanceWindow: [],
   }
-  const poolNamed = new Map<string, Entry<'Pool'>>()
   const folders = new Map<string, PlacedFile>()
   for (const placed of files) {
     const { tenant, file } = placed
@@ -112,8 +129,6 @@ export function buildTree(files: readonly PlacedFile[]): Tree {
     if (file.object === undefined || file.kind === undefined) continue
     const entry = (placed.entry ??= entryOf(placed, file.kind, file.object))
     ;(entries[file.kind] as Entry[]).push(entry)
-    const { name } = entry.object.metadata
-    if (file.kind === 'Pool' && !poolNamed.has(name)) poolNamed.set(name, entry as Entry<'Pool'>)
   }
   return {
     settings: entries.Settings[0],
@@ -125,7 +140,9 @@ export function buildTree(files: readonly PlacedFile[]): Tree {
     delegatedDomains: entries.DelegatedDomain,
     rollouts: entries.Rollout,
     windows: entries.MaintenanceWindow,
-    poolNamed,
+    poolNamed: memory.pools.firstOf(entries.Pool),
+    serviceNamed: memory.services.firstOf(entries.Service),
+    serviceAt: memory.domains.firstOf(entries.Service),
     folders,
     faulty: faultyFiles(files),
   }

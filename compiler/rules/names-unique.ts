@@ -9,7 +9,7 @@ export const namesUnique: TreeRule = {
   name: 'names-unique',
   check({ tree }, report) {
     checkOne(tree.pools, tree.poolNamed, 'pool-name-duplicate', report)
-    checkOne(tree.services, firstOfName(tree.services), 'service-name-duplicate', report)
+    checkOne(tree.services, tree.serviceNamed, 'service-name-duplicate', report)
     for (const entries of ownNames(tree)) {
       checkWithinOwner(entries, report)
     }
@@ -30,15 +30,6 @@ function checkOne(
     if (first === entry) continue
     report(code, placeIn(entry, place), { args: [name], other: placeIn(first, place) })
   }
-}
-
-function firstOfName(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
-  const firstOf = new Map<string, Entry>()
-  for (const entry of entries) {
-    const { name } = entry.object.metadata
-    if (!firstOf.has(name)) firstOf.set(name, entry)
-  }
-  return firstOf
 }
 
 function checkWithinOwner(entries: readonly Entry[], report: TreeReport): void {

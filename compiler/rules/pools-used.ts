@@ -33,6 +33,8 @@ const slipsMax = 20
 function misspelt(tree: Tree, used: ReadonlySet<string>): ReadonlySet<string> {
   const unknown: string[] = []
   for (const name of used) if (!tree.poolNamed.has(name)) unknown.push(name)
-  const near = unknown.slice(0, slipsMax).map((name) => suggest(name, tree.poolNamed.keys()))
+  if (unknown.length === 0) return new Set()
+  const known = tree.pools.map(({ object }) => object.metadata.name)
+  const near = unknown.slice(0, slipsMax).map((name) => suggest(name, known))
   return new Set(near.filter((name) => name !== undefined))
 }
