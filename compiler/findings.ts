@@ -113,14 +113,15 @@ class SpanResolver {
 
   spanOf(file: ReadFile, place: Place): LocalSpan {
     const key = `${place.at} ${place.character ?? ''} ${place.path.join('/')}`
-    let span = file.memo.spans.get(key)
+    const spans = (file.memo.spans ??= new Map<string, LocalSpan>())
+    let span = spans.get(key)
     if (span === undefined) {
       if (this.#file !== file || this.#document === undefined) {
         this.#file = file
         this.#document = readYaml(file.text)
       }
       span = this.#document.spanOf(place)
-      file.memo.spans.set(key, span)
+      spans.set(key, span)
     }
     return span
   }

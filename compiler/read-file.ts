@@ -44,7 +44,8 @@ export interface FileMemo {
   routing: RoutingModel | undefined
   /** Addresses of a pool's members in their canonical form. */
   addresses: readonly string[] | undefined
-  readonly spans: Map<string, LocalSpan>
+  /** Of places that findings pointed to. */
+  spans: Map<string, LocalSpan> | undefined
 }
 
 /** A file with more mistakes than this is no edit but another file. */
@@ -138,6 +139,10 @@ function claimOf(value: unknown): Pick<ReadFile, 'kind' | 'name'> {
   }
 }
 
+/** Most files have none; what each of ten thousand keeps, the garbage collector has to mark. */
+const noFindings: readonly LocalFinding[] = Object.freeze([])
+const noneLeftOut: SeverityCounts = Object.freeze(counted([]))
+
 function unread(blobId: string, text: string, findings: readonly LocalFinding[]): ReadFile {
   return {
     blobId,
@@ -146,8 +151,11 @@ function unread(blobId: string, text: string, findings: readonly LocalFinding[])
     name: undefined,
     object: undefined,
     domainKey: undefined,
-    findings: findings.slice(0, findingsPerFileMax),
-    findingsLeftOut: counted(findings.slice(findingsPerFileMax)),
+    findings: findings.length === 0 ? noFindings : findings.slice(0, findingsPerFileMax),
+    findingsLeftOut:
+      findings.length <= findingsPerFileMax
+        ? noneLeftOut
+        : counted(findings.slice(findingsPerFileMax)),
     memo: {
       round: 0,
       uid: '',
@@ -155,7 +163,7 @@ function unread(blobId: string, text: string, findings: readonly LocalFinding[])
       mapRules: undefined,
       routing: undefined,
       addresses: undefined,
-      spans: new Map(),
+      spans: undefined,
     },
   }
 }

@@ -39,12 +39,12 @@ function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome 
 
 /** @param pool as it was; it has its new name already */
 export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {
-  const services = forEach(ofTenant(draft.entries('Service'), pool), (entry) => {
+  const services = forEach(servicesOf(draft, pool), (entry) => {
     const { spec } = entry.object
     const fields: Record<string, JsonValue> = {}
     if (spec.pool === pool.name) fields['pool'] = name
     if (fallbackPoolOf(spec) === pool.name) fields['onAllDown'] = `pool:${name}`
-    return Object.keys(fields).length === 0 ? done : setSpec(draft, entry, fields)
+    return setSpec(draft, entry, fields)
   })
   if (!services.ok) return services
   const rollouts = forEach(ofTenant(draft.entries('Rollout'), pool), (entry) =>
@@ -65,11 +65,10 @@ export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome 
 
 /** Before the pool goes. */
 export function leavePool(draft: Draft, pool: Pool): Outcome {
-  const services = forEach(ofTenant(draft.entries('Service'), pool), (entry) => {
+  const services = forEach(servicesOf(draft, pool), (entry) => {
     const { spec } = entry.object
     const isOwn = spec.pool === pool.name
     const isFallback = fallbackPoolOf(spec) === pool.name
-    if (!isOwn && !isFallback) return done
     const raw = draft.raw(entry)
     const next: Record<string, JsonValue> = { ...raw.spec }
     // Written down: a reader must not wonder whether somebody forgot it.
@@ -200,6 +199,15 @@ function addressOf(text: string): string {
 function split(resource: string): [pool: string, member: string | undefined] {
   const slash = resource.indexOf('/')
   return slash < 0 ? [resource, undefined] : [resource.slice(0, slash), resource.slice(slash + 1)]
+}
+
+/** The services that ask the pool, or fall back on it: few of many. */
+function servicesOf(draft: Draft, { name, tenant }: Pool): readonly ConfigEntry<'Service'>[] {
+  return draft.entries('Service').filter((entry) => {
+    const { spec } = entry.object
+    const isMeant = spec.pool === name || fallbackPoolOf(spec) === name
+    return isMeant && entry.tenant === tenant
+  })
 }
 
 function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {
