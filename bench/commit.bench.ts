@@ -9,7 +9,7 @@ import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
 import { ConfigRepository, probeName } from './support/config-repository.ts'
 import { processTree, residentBytes } from './support/process-cpu.ts'
-import { startProgram } from './support/program.ts'
+import { nodeFlags, startProgram } from './support/program.ts'
 import type { Program } from './support/program.ts'
 import { answersWith, QueryClient } from './support/query-client.ts'
 import { median, range } from './support/statistics.ts'
@@ -93,7 +93,7 @@ async function measure(
   writeFileSync(join(dataDir, 'allowed_signers'), await repository.makeKey())
   const settings = join(home, 'gslbd.yaml')
   writeFileSync(settings, 'dns: { listenAddr: 127.0.0.1, port: 0, threads: 1 }\n')
-  const args = [main, 'serve', '--settings', settings, '--data-dir', dataDir]
+  const args = [...nodeFlags, main, 'serve', '--settings', settings, '--data-dir', dataDir]
   const daemon = startProgram(process.execPath, args)
   let client: QueryClient | undefined
   try {

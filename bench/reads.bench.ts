@@ -8,7 +8,7 @@ import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
 import { ConfigRepository } from './support/config-repository.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { runForJson, startProgram } from './support/program.ts'
+import { nodeFlags, runForJson, startProgram } from './support/program.ts'
 import type { Program } from './support/program.ts'
 import type { ReadLoad, ReadRun } from './support/read-load.ts'
 import { median, range } from './support/statistics.ts'
@@ -112,7 +112,8 @@ async function startDaemon(home: string): Promise<Program> {
   const settings = join(home, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(settings, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
-  const daemon = startProgram(process.execPath, [main, 'serve', '--settings', settings], {
+  const args = [...nodeFlags, main, 'serve', '--settings', settings]
+  const daemon = startProgram(process.execPath, args, {
     core: cores.server,
     env: { GSLB_API_KEY: systemKey },
   })

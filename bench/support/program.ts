@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess, Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { processTree } from './process-cpu.ts'
 
 export interface ProgramOptions {
@@ -26,6 +27,11 @@ export interface Program {
   readonly errors: () => string
   readonly stop: () => Promise<void>
 }
+
+/** What `bin/gslbd` starts Node with. */
+export const nodeFlags: readonly string[] = [
+  `--v8-pool-size=${Math.min(Math.max(Math.floor(cpus().length / 2), 1), 4)}`,
+]
 
 const stopPatienceMs = 10_000
 const running = new Set<ChildProcess>()
@@ -96,7 +102,7 @@ export async function ask<T>(program: Program, message?: Serializable): Promise<
 
 /** Runs a program of ours to its end. @returns the JSON of its last line of output */
 export async function runForJson<T>(args: readonly string[], options?: ProgramOptions): Promise<T> {
-  const program = startProgram(process.execPath, args, options)
+  const program = startProgram(process.execPath, [...nodeFlags, ...args], options)
   const code = await program.ended
   if (code !== 0) throw new Error(`${args.join(' ')} ended (${code}): ${program.errors()}`)
   return JSON.parse(program.output().trimEnd().split('\n').at(-1) ?? '') as T

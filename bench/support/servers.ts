@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleFiles } from './encode-bundle.ts'
 import { freePort } from './free-port.ts'
-import { ask, isInstalled, startProgram } from './program.ts'
+import { ask, isInstalled, nodeFlags, startProgram } from './program.ts'
 import type { Program } from './program.ts'
 import { hasAnswer, QueryClient } from './query-client.ts'
 import type { Ready, ServeOptions } from './serve-bundle.ts'
@@ -56,7 +56,7 @@ export async function startGslbd(
     probing?: ServeOptions['probing']
   },
 ): Promise<Gslbd> {
-  const args = [...flags, script, JSON.stringify({ paths, threads, probing })]
+  const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, probing })]
   const program = startProgram(process.execPath, args, { core, hasChannel: true })
   const { port, residentBytes } = await ask<Ready>(program)
   return { name: 'gslbd', port, pid: program.pid, program, residentBytes, stop: program.stop }

@@ -7,7 +7,7 @@ import { tempDir } from '#test/support/temp-dir.ts'
 
 const script = join(import.meta.dirname, '../../../bin/gslbd')
 
-/** An installation with the given files; a file called node is made executable. */
+/** An installation with the given files; one called node or getconf is made executable. */
 function install(files: Readonly<Record<string, string>>): string {
   const root = tempDir('bin')
   mkdirSync(join(root, 'bin'))
@@ -15,7 +15,7 @@ function install(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), text)
-    if (path.endsWith('/node')) chmodSync(join(root, path), 0o755)
+    if (/\/(node|getconf)$/.test(path)) chmodSync(join(root, path), 0o755)
   }
   return root
 }
@@ -23,6 +23,9 @@ function install(files: Readonly<Record<string, string>>): string {
 /** A program that says it is Node of `version` and otherwise prints what it was asked to run. */
 const fakeNode = (version: string): string =>
   `#!/bin/sh\n[ "$1" = -p ] && echo ${version} || echo "${version} runs $*"\n`
+
+/** A machine of so many cores. */
+const fakeCores = (cores: string): string => `#!/bin/sh\n${cores}\n`
 
 function run(command: string, args: readonly string[], path = '') {
   const env = { PATH: `${path}:/usr/bin:/bin` }
@@ -36,15 +39,17 @@ test('a checkout runs its source on the pinned Node', () => {
     'dist/cli/main.js': '',
     'node_modules/.bin/node': fakeNode('26.1.0'),
     'path/node': fakeNode('24.2.0'),
+    'path/getconf': fakeCores('echo 2'),
   })
   const { stdout } = run(join(root, 'bin/gslbd'), ['check', 'a b'], join(root, 'path'))
-  expect(stdout).toBe(`26.1.0 runs ${root}/cli/main.ts check a b\n`)
+  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=1 ${root}/cli/main.ts check a b\n`)
 })
 
 test('an installed package runs dist on the Node of the PATH', () => {
   const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('24.2.0') })
   const { stdout } = run(join(root, 'bin/gslbd'), ['help'], join(root, 'path'))
-  expect(stdout).toBe(`24.2.0 runs ${root}/dist/cli/main.js help\n`)
+  expect(stdout).toMatch(/^24\.2\.0 runs --v8-pool-size=\d /)
+  expect(stdout).toContain(` ${root}/dist/cli/main.js help\n`)
 })
 
 test('a pinned Node that is too old gives way to a newer one on the PATH', () => {
@@ -63,7 +68,23 @@ test('links are followed, absolute and relative', () => {
   symlinkSync(join(root, 'bin/gslbd'), join(links, 'absolute'))
   symlinkSync('absolute', join(links, 'relative'))
   const { stdout } = run(join(links, 'relative'), ['help'])
-  expect(stdout).toBe(`26.1.0 runs ${root}/cli/main.ts help\n`)
+  expect(stdout).toContain(` ${root}/cli/main.ts help\n`)
+})
+
+test.each([
+  { cores: 'echo 1', helpers: 1 },
+  { cores: 'echo 2', helpers: 1 },
+  { cores: 'echo 5', helpers: 2 },
+  { cores: 'echo 64', helpers: 4 },
+  { cores: 'exit 1', helpers: 1 },
+])('where getconf does "$cores", V8 has $helpers threads of its own', ({ cores, helpers }) => {
+  const root = install({
+    'cli/main.ts': '',
+    'path/node': fakeNode('26.1.0'),
+    'path/getconf': fakeCores(cores),
+  })
+  const { stdout } = run(join(root, 'bin/gslbd'), ['help'], join(root, 'path'))
+  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=${helpers} ${root}/cli/main.ts help\n`)
 })
 
 test('an old Node is named, with what to do', () => {
