@@ -9,6 +9,7 @@ import { Counters } from './counters.ts'
 import { loadLibc } from './libc.ts'
 import type { Libc } from './libc.ts'
 import { QueryBucket } from './query-bucket.ts'
+import { rehearse } from './rehearsal.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptClient } from './script/client.ts'
@@ -43,7 +44,6 @@ function run(libc: Libc): void {
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
-  collector.started()
   for (;;) {
     const count = source.receive()
     const wanted = Atomics.load(control, Control.Generation)
@@ -71,7 +71,7 @@ function run(libc: Libc): void {
 
 /** Adopts the newest generation that the main thread has sent, and says so. */
 function takeOver(tx: Transaction, scripts: ScriptClient): void {
-  const startedMs = systemClock.monotonicMs()
+  let startedMs = systemClock.monotonicMs()
   let newest: Generation | undefined
   for (;;) {
     const received = receiveMessageOnPort(start.port) as { message: Generation } | undefined
@@ -79,8 +79,18 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
     newest = received.message
   }
   if (newest === undefined) return
-  scripts.adopt(newest.number, newest.scripts ?? null)
-  tx.adopt(newest)
-  collector.takenOver(newest.tablesNumber ?? 0)
-  acknowledge(control, start.index, newest.number, systemClock.monotonicMs() - startedMs)
+  const generation = newest
+  if (tx.generation === 0) {
+    rehearse(() => adopt(tx, scripts, generation))
+    collector.started()
+    startedMs = systemClock.monotonicMs()
+  }
+  adopt(tx, scripts, generation)
+  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function adopt(tx: Transaction, scripts: ScriptClient, generation: Generation): void {
+  scripts.adopt(generation.number, generation.scripts ?? null)
+  tx.adopt(generation)
+  collector.takenOver(generation.tablesNumber ?? 0)
 }

@@ -7,6 +7,7 @@ import { answer } from './answer.ts'
 import { Counters } from './counters.ts'
 import { loadLibc } from './libc.ts'
 import { QueryBucket } from './query-bucket.ts'
+import { rehearse } from './rehearsal.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { ScriptClient } from './script/client.ts'
@@ -63,7 +64,6 @@ main.on('message', (message: ToStream) => {
 })
 
 let dgram: { close: () => void } | undefined
-collector.started()
 await listen()
 
 async function listen(): Promise<void> {
@@ -81,12 +81,20 @@ async function listen(): Promise<void> {
 }
 
 function takeOver(generation: Generation): void {
+  if (tcpTx.generation === 0) {
+    rehearse(() => adopt(generation))
+    collector.started()
+  }
   const startedMs = systemClock.monotonicMs()
+  adopt(generation)
+  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function adopt(generation: Generation): void {
   scripts.adopt(generation.number, generation.scripts ?? null)
   tcpTx.adopt(generation)
-  udpTx.adopt(generation)
+  if (start.withUdp) udpTx.adopt(generation)
   collector.takenOver(generation.tablesNumber ?? 0)
-  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
 }
 
 async function stop(): Promise<void> {

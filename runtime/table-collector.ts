@@ -16,8 +16,9 @@ export class TableCollector {
   #number = 0
 
   /**
-   * What starting a thread leaves behind goes before its first answer: the young generation would
-   * be full of it at one of the first swaps, and clearing it away takes longer than a swap.
+   * What starting a thread leaves behind goes before its first answer from a bundle: the young
+   * generation would be full of it at one of the first swaps, and clearing it away takes longer than
+   * a swap.
    */
   started(): void {
     this.#collect()
