@@ -28,7 +28,7 @@ const groupWords = 8
  * once for those above: what stands for most rows must not give way to what stands for few.
  */
 const nodeSlots = 131_072
-/** Rows around a client that are all alike. Of a choice the two stretches that cost most to find. */
+/** Rows around a client that are all alike: of a choice the two stretches dearest to find. */
 const StretchCell = { Words: 3, First: 0, End: 1, Effort: 2 } as const
 const stretchWords = StretchCell.Words * 2
 /** After so many choices, weeks of changes, all is forgotten and numbers begin anew. */
