@@ -184,7 +184,11 @@ function readFiles(work: Work): void {
   const { before } = work
   let at = 0
   for (const source of sorted) {
-    while (at < before.length && before[at]!.path < source.path) at++
+    // Mostly it is the same string: comparing what is not equal costs more.
+    while (at < before.length && before[at]!.path !== source.path) {
+      if (before[at]!.path > source.path) break
+      at++
+    }
     const one = unchanged(source, before[at], work) ?? readOne(source, work)
     if (one !== undefined) placed.push(one)
     else if (roleOf(source.path).role === 'outside') outside.push(source.path)

@@ -77,7 +77,9 @@ export function lower(
     assert(pool !== undefined, 'the pool of a service without errors exists')
     const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
     if (known !== undefined && hasRows(known, rows)) return known
-    return (entry.derived.service = serviceModel(entry, rows))
+    // The rest is what the entry itself says.
+    const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
+    return (entry.derived.service = model)
   })
   const zones = plan.zones.map(({ name, soa, nameservers }) => ({ name, soa, nameservers }))
   return {
