@@ -190,6 +190,31 @@ test.each([2, 64, 65, 1_000, 4_096])('%s candidates: what is known of them is ke
   expect(scopeNow(false)).toBe(16)
 })
 
+test('what was found around one client is right for all others', () => {
+  const random = new Random(4)
+  for (let i = 0; i < 20; i++) {
+    const starts = Array.from({ length: 4_000 }, () => randomAddress(random, false))
+    const ranges = partition(starts, 32)
+    const table = tableOf(ranges, false)
+    const chain = chainFor(Uint8Array.of(0, 0, 0, 0), 2)
+    // Every so many rows one is not alike: stretches of all lengths.
+    const isAlike = (value: number): boolean => value % (16 << (i & 7)) !== 5
+    for (let client = 0; client < 200; client++) {
+      const row = random.below(ranges.length)
+      if (!isAlike(row + 1)) continue
+      const address = ranges[row]!.start
+      let [low, high] = [row, row]
+      while (low > 0 && isAlike(low)) low--
+      while (high < ranges.length - 1 && isAlike(high + 2)) high++
+      chain.client.set(octetsOf(address, false), 0, 4)
+      chain.startScope()
+      needAlike(chain, table, row, likeness(isAlike))
+      const wanted = referenceScope(ranges[low]!.start, ranges[high]!.end, address, 32)
+      expect(chain.scope).toBe(wanted)
+    }
+  }
+})
+
 test('what was found for other candidates, another choice or another table does not count', () => {
   const chain = chainFor(Uint8Array.of(1, 2, 3, 4), 2)
   // The second row is alike for the first query and for no other.
