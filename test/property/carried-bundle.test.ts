@@ -1,5 +1,5 @@
-// Random series of small changes: an encoder that has the last bundle in mind writes the octets that
-// a fresh one writes.
+// Random series of small changes: an encoder that knows the last bundle writes what a fresh one
+// writes, to the octet.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
