@@ -17,8 +17,8 @@ export class TableCollector {
 
   /**
    * What starting a thread leaves behind goes before its first answer from a bundle: the young
-   * generation would be full of it at one of the first swaps, and clearing it away takes longer than
-   * a swap.
+   * generation would be full of it at one of the first swaps, and clearing it away takes longer
+   * than a swap.
    */
   started(): void {
     this.#collect()
