@@ -107,4 +107,7 @@ export interface GitopsSnapshot {
   readonly active: string | null
   /** From the moment the newest accepted commit was seen until all responders used it. */
   readonly commitToActiveSeconds: number | null
+  /** In the repository of the data directory; null: nobody has counted. */
+  readonly looseObjects: number | null
+  readonly packings: Readonly<Record<'done' | 'failed', number>>
 }

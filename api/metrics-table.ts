@@ -300,6 +300,21 @@ const gitops: readonly MetricRow[] = [
     labels: [],
     read: ({ gitops }) => ifKnown(gitops.commitToActiveSeconds),
   },
+  {
+    name: 'gslbd_gitops_loose_objects',
+    type: 'gauge',
+    help: 'Objects of the repository that no pack holds yet, about.',
+    labels: [],
+    read: ({ gitops }) => ifKnown(gitops.looseObjects),
+  },
+  {
+    name: 'gslbd_gitops_packings_total',
+    type: 'counter',
+    help: 'How often git has packed the repository (`done`), or could not (`failed`).',
+    labels: ['outcome'],
+    read: ({ gitops }) =>
+      Object.entries(gitops.packings).map(([outcome, value]) => ({ value, labels: { outcome } })),
+  },
 ]
 
 export const metricRows: readonly MetricRow[] = Object.freeze([

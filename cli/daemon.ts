@@ -2,9 +2,10 @@
 // again.
 import { createGitopsControl } from '#gitops/control.ts'
 import type { GitopsControl } from '#gitops/control.ts'
-import { originPath } from '#gitops/options.ts'
+import { mirrorPath, originPath } from '#gitops/options.ts'
 import { ensureOrigin } from '#gitops/origin.ts'
 import type { Publication } from '#gitops/publication.ts'
+import { Repacker } from '#gitops/repacker.ts'
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import type { JobRunner } from '#jobs/runner.ts'
 import { jobs } from '#jobs/table.ts'
@@ -20,6 +21,7 @@ import { RumStore } from '#runtime/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from './data-dir.ts'
 import type { DataDir } from './data-dir.ts'
+import { logGitopsChange } from './gitops-log.ts'
 import type { ProcessLog } from './log.ts'
 import { createMemberHealthView } from './member-health-view.ts'
 import { createNodeApi } from './node-api.ts'
@@ -56,8 +58,6 @@ export interface Daemon {
 const channel = 'main'
 /** A record is renewed long before; a node that has not heard for so long raises an alarm. */
 const recordTtlMs = 24 * 3_600_000
-/** By the severity of a diagnostic. */
-const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const
 
 /**
  * Starts everything, or nothing. Errors: a sentence for the operator.
@@ -97,6 +97,16 @@ function openKeyAndState(
   return shared.ok ? ok({ key: key.value, shared: shared.value }) : shared
 }
 
+function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacker {
+  return new Repacker({
+    gitdir: gitops.url === '' ? originPath(dataDir) : mirrorPath(dataDir),
+    afterObjects: gitops.packAfterObjects,
+    searchPath: process.env['PATH'] ?? '',
+    clock: systemClock,
+    log,
+  })
+}
+
 class RunningDaemon implements Daemon {
   #settings: Settings
   readonly #log: ProcessLog
@@ -111,6 +121,7 @@ class RunningDaemon implements Daemon {
   readonly #rum = new RumStore(systemClock)
   readonly #queryBucket = new SharedArrayBuffer(queryBucketBytes)
   readonly #records: NodeRecords
+  readonly #repacker: Repacker
   #licence: NodeLicence | undefined
   readonly #jobs: JobRunner
   #gitops: GitopsControl | undefined
@@ -155,6 +166,7 @@ class RunningDaemon implements Daemon {
     })
     const takeQueries = (): ReadonlyMap<string, number> => this.#node.takeQueries()
     this.#records = createNodeRecords({ settings, takeQueries, clock, log })
+    this.#repacker = createRepacker(settings, log)
     const alarm = new RecordAlarm(log)
     this.#jobs = createJobRunner({
       jobs,
@@ -166,6 +178,7 @@ class RunningDaemon implements Daemon {
         },
         collectOldBundles: async () => void this.#store.collect(),
         forgetOldMeasurements: () => this.#rum.sweep(),
+        packRepository: () => this.#repacker.look(),
         refreshLicence: async () => this.#licence?.refresh(),
         sampleThreadLoad: () =>
           this.#load.sample(this.#node.counters().map(({ threadId }) => threadId)),
@@ -255,22 +268,7 @@ class RunningDaemon implements Daemon {
     })
     control.onStatus((status, change) => {
       this.#noteHead(status.head?.commit)
-      if (change === '') return
-      const fields = {
-        head: status.head?.commit,
-        accepted: status.accepted?.commit,
-        code: status.code,
-      }
-      const isBad = status.sync === 'held' || status.sync === 'unreachable'
-      const write = isBad ? this.#log.warn : this.#log.info
-      // The lines after the first are the diagnostics as a terminal shows them; a log takes one
-      // line for each.
-      const [headline = ''] = change.split('\n', 1)
-      write(fields, headline)
-      for (const { severity, file, line, column, code, message, help } of status.diagnostics) {
-        const write = this.#log[logLevelOf[severity]]
-        write({ code, help }, `${file}:${line}:${column}: ${message}`)
-      }
+      logGitopsChange(this.#log, status, change)
     })
     control.onPrepare((bundle) => this.#node.prepare(bundle))
     control.onPublish((publication) => {
@@ -307,6 +305,7 @@ class RunningDaemon implements Daemon {
       load: this.#load,
       canKeep: () => this.#dataDir.fault() === null,
       isBackedUp: this.#records.isBackedUp,
+      repository: () => this.#repacker.status(),
       clock: systemClock,
       branch: this.#settings.gitops.branch,
       commitToActiveSeconds: () => this.#commitToActiveSeconds,
@@ -385,6 +384,7 @@ class RunningDaemon implements Daemon {
 
   async stop(): Promise<void> {
     await this.#jobs.stop()
+    await this.#repacker.stop()
     await this.#api?.close()
     await this.#gitops?.stop()
     await this.#activations

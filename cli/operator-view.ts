@@ -9,6 +9,7 @@ import { createMetrics } from '#api/metrics.ts'
 import type { GitopsStatus, OperatorView, StatusDiagnostic, SyncState } from '#api/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { GitopsControl } from '#gitops/control.ts'
+import type { RepackerStatus } from '#gitops/repacker.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
@@ -28,6 +29,7 @@ export interface ViewParts {
   readonly canKeep: () => boolean
   /** false: a backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
+  readonly repository: () => RepackerStatus
   readonly clock: Clock
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
@@ -147,6 +149,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       accepted: git.accepted?.commit ?? null,
       active: active?.commit ?? null,
       commitToActiveSeconds: parts.commitToActiveSeconds(),
+      ...parts.repository(),
     },
   }
 }

@@ -160,6 +160,12 @@ const gitops = section('Where the configuration comes from and whose signatures 
     description:
       'How often a remote is asked for a new head. The local origin is watched and needs no poll.',
   }),
+  packAfterObjects: integer(0, 1_000_000, {
+    default: 2_000,
+    description:
+      'Loose objects of the repository in the data directory after which git packs them; a write ' +
+      'makes about five. 0: never. [More](../operations/backups.md#the-size-of-the-repository).',
+  }),
   requireSignature: boolean({
     default: true,
     description: 'Whether every commit must carry a signature by a key of `allowedSigners`.',

@@ -64,6 +64,8 @@ export interface Settings {
     readonly url: string
     readonly branch: string
     readonly pollMs: number
+    /** 0: never. */
+    readonly packAfterObjects: number
     readonly requireSignature: boolean
     readonly allowedSigners: string
   }

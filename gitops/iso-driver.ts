@@ -1,13 +1,12 @@
 // The Git port over a bare repository on disk; no index, no work tree, no git program.
 import { createHash } from 'node:crypto'
-import fs from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, ObjectError, StagedObject } from './driver.ts'
-import { deflateAhead, writeLooseObjects } from './loose-objects.ts'
+import { deflateAhead, isThere, writeLooseObjects } from './loose-objects.ts'
 import { ObjectStore } from './object-store.ts'
 import { listRefs, moveRef, readRef } from './refs.ts'
 import { writeChangedTree } from './tree-writer.ts'
@@ -93,9 +92,15 @@ export function objectIdOf(type: ObjectType, content: Uint8Array): string {
 function writeObject(gitdir: string, type: ObjectType, content: Uint8Array): string {
   const oid = objectIdOf(type, content)
   const path = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
-  if (!fs.existsSync(path)) {
+  if (!isThere(path)) {
     const wrapped = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
-    writeDurably(path, deflateSync(wrapped), 0o444)
+    try {
+      writeDurably(path, deflateSync(wrapped), 0o444)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      // Git, packing, has removed the empty folder that it was to be in.
+      writeDurably(path, deflateSync(wrapped), 0o444)
+    }
   }
   return oid
 }

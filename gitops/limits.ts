@@ -59,6 +59,16 @@ export const gitLimits = {
   writeRivalsMs: 10_000,
   /** The longest time of a push that counts for how long others get. */
   writeRoundMaxMs: 1_000,
+  /** Git may pack for so long. 20,000 commits with folders of 10,000 files took half a minute. */
+  repackMs: 30 * 60_000,
+  /** From being asked to end until it is killed; within what a job has when the node stops. */
+  repackEndMs: 2_000,
+  /** Before git is asked again when it was of no use. */
+  repackPauseMs: 10 * 60_000,
+  /** Of what git says about a failure. */
+  repackMessageMax: 1_000,
+  /** Unfinished packs of this age belong to nobody: a push that takes longer is given up. */
+  leftoverMs: 24 * 3_600_000,
   /** Listed in the status; the rest is counted. */
   diagnosticsMax: 100,
 } as const

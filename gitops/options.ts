@@ -41,6 +41,7 @@ export interface OpenSource {
 }
 
 export const originPath = (dataDir: string): string => join(dataDir, 'config.git')
+export const mirrorPath = (dataDir: string): string => join(dataDir, 'gitops', 'mirror.git')
 export const statePathOf = (dataDir: string): string => join(dataDir, 'gitops', 'state.json')
 
 /** Errors: `BadUrl` for a setting, `Unreadable` for a repository on this machine. */
@@ -63,7 +64,7 @@ export function openSource(
     return gitdir.ok ? local(gitdir.value, branch) : unreadable(gitdir.error)
   }
   const { url, authorization } = remote.value
-  const gitdir = join(dataDir, 'gitops', 'mirror.git')
+  const gitdir = mirrorPath(dataDir)
   const limits = defaultHttpLimits
   const source = createRemoteSource({ url, authorization, branch, gitdir, limits, stop })
   return ok({ source, localGitdir: null })

@@ -152,7 +152,8 @@ class RemoteSource implements ConfigSource {
   }
 
   discard(): void {
-    rmSync(this.#options.gitdir, { recursive: true, force: true })
+    // Tries again where git, packing, makes a file meanwhile.
+    rmSync(this.#options.gitdir, { recursive: true, force: true, maxRetries: 5 })
     this.#mirror = openMirror(this.#options.gitdir)
   }
 

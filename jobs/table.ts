@@ -6,6 +6,8 @@ export interface JobContext {
   readonly checkRecordExpiry: (nowMs: number) => void
   /** Removes stored bundles that are neither active nor previous. */
   readonly collectOldBundles: () => Promise<void>
+  /** Packs the objects of the repository when many lie loose; what begins goes on by itself. */
+  readonly packRepository: () => Promise<void>
   /** Takes the load of each responder since the last call. */
   readonly sampleThreadLoad: () => void
   /** Looks at the licence: its end, another node's token, a revocation. */
@@ -58,6 +60,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'back-up',
     periodMs: 60_000,
     run: (context) => context.backUp(),
+  },
+  {
+    name: 'pack-repository',
+    periodMs: 60_000,
+    run: (context) => context.packRepository(),
   },
   {
     name: 'prune-audit',

@@ -54,6 +54,8 @@ const running: MetricsSnapshot = {
     accepted: 'a'.repeat(40),
     active: 'a'.repeat(40),
     commitToActiveSeconds: 0.25,
+    looseObjects: 32,
+    packings: { done: 2, failed: 1 },
   },
 }
 const idle: MetricsSnapshot = {
@@ -75,6 +77,8 @@ const idle: MetricsSnapshot = {
     accepted: null,
     active: null,
     commitToActiveSeconds: null,
+    looseObjects: null,
+    packings: { done: 0, failed: 0 },
   },
 }
 

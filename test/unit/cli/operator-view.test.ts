@@ -105,6 +105,7 @@ async function bench(
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
+    repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0 } }),
     feedClients: () => 0,
     licenceWarnings: () => [],
   })

@@ -72,6 +72,7 @@ describe('defaults', () => {
           url: '',
           branch: 'main',
           pollMs: 30_000,
+          packAfterObjects: 2_000,
           requireSignature: true,
           allowedSigners: resolve('./data/allowed_signers'),
         },

@@ -20,6 +20,7 @@ function create(
       refreshLicence: async () => undefined,
       checkRecordExpiry: () => undefined,
       collectOldBundles: async () => undefined,
+      packRepository: async () => undefined,
       sampleThreadLoad: () => undefined,
       forgetOldMeasurements: () => undefined,
       flushUsage: async () => undefined,
