@@ -89,6 +89,7 @@ export class BundleStore {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
     }
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
+    this.#collectQuietly()
   }
 
   #write(digest: string, bytes: Uint8Array): void {
@@ -126,6 +127,15 @@ export class BundleStore {
     const garbage = files.filter((file) => !kept.has(file.replace(/\.bundle$/, '')))
     for (const file of garbage) rmSync(join(this.#directory, 'bundles', file), { force: true })
     return garbage.length
+  }
+
+  /** A disk that cannot remove has stored what it had to; there is a job for the rest. */
+  #collectQuietly(): void {
+    try {
+      this.collect()
+    } catch {
+      return
+    }
   }
 
   #bundlePath(digest: string): string {
