@@ -59,6 +59,9 @@ export interface Libc {
   readonly gettid: () => number
   /** Sends a signal to a thread of this process. -1: there is no such thread, or no such call. */
   readonly signalThread: (threadId: number, signal: number) => number
+  /** How the system schedules the calling thread: struct sched_attr. -1: there is no such call. */
+  readonly threadAttributes: (attributes: Uint8Array) => number
+  readonly setThreadAttributes: (attributes: Uint8Array) => number
   readonly errno: () => number
   /** Address of the first octet. The array must not be collected while the address is in use. */
   readonly addressOf: (octets: ArrayBufferView) => bigint
@@ -79,6 +82,7 @@ export function loadLibc(): Libc | string {
       sendmmsg: bindTo('int sendmmsg(int, uintptr_t, unsigned int, int)'),
       gettid: bindTo('int gettid()'),
       signalThread: bindSignalThread(bindTo),
+      ...bindThreadAttributes(bindTo),
       errno: () => koffi.errno(),
       addressOf: (octets) => koffi.address(octets),
     }
@@ -87,16 +91,35 @@ export function loadLibc(): Libc | string {
   }
 }
 
-/** Number of tgkill(2): not every C library has it by name. */
-const tgkillNumbers: Readonly<Record<string, number>> = { x64: 234, arm64: 131 }
+/** Calls that not every C library has by name. */
+const callNumbers: Readonly<Record<string, Record<'kill' | 'get' | 'set', number>>> = {
+  x64: { kill: 234, get: 315, set: 314 },
+  arm64: { kill: 131, get: 275, set: 274 },
+}
 
+/** tgkill(2) */
 function bindSignalThread(bindTo: <F>(prototype: string) => F): Libc['signalThread'] {
-  const number = tgkillNumbers[process.arch]
-  if (number === undefined) return () => -1
+  const numbers = callNumbers[process.arch]
+  if (numbers === undefined) return () => -1
   const syscall = bindTo<(number: number, ...rest: number[]) => number>(
     'long syscall(long, int, int, int)',
   )
-  return (threadId, signal) => syscall(number, process.pid, threadId, signal)
+  return (threadId, signal) => syscall(numbers.kill, process.pid, threadId, signal)
+}
+
+/** sched_getattr(2) and sched_setattr(2); thread 0 is the one that calls. */
+function bindThreadAttributes(
+  bindTo: <F>(prototype: string) => F,
+): Pick<Libc, 'threadAttributes' | 'setThreadAttributes'> {
+  const numbers = callNumbers[process.arch]
+  if (numbers === undefined) return { threadAttributes: () => -1, setThreadAttributes: () => -1 }
+  const syscall = bindTo<
+    (number: number, id: number, octets: Uint8Array, ...rest: number[]) => number
+  >('long syscall(long, int, void *, unsigned int, unsigned int)')
+  return {
+    threadAttributes: (attributes) => syscall(numbers.get, 0, attributes, attributes.length, 0),
+    setThreadAttributes: (attributes) => syscall(numbers.set, 0, attributes, 0, 0),
+  }
 }
 
 /** @throws where koffi was not installed for this system */

@@ -14,6 +14,7 @@ import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptClient } from './script/client.ts'
 import { TableCollector } from './table-collector.ts'
+import { askForShortTurns } from './thread-turns.ts'
 import { Transaction } from './transaction.ts'
 import type { Generation } from './transaction.ts'
 import { UdpBatch } from './udp-batch.ts'
@@ -41,6 +42,8 @@ function run(libc: Libc): void {
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
   const bucket = new QueryBucket(start.queryBucket)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
+  // Without short turns it answers all the same.
+  askForShortTurns(libc)
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
