@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import {
   formatPrivateKey,
   formatPublicKeyLine,
@@ -44,7 +44,7 @@ export async function prepareQuickstart(settings: Settings): Promise<Result<null
   const gitdir = originPath(dataDir)
   const origin = ensureOrigin(gitdir, branch)
   if (!origin.ok) return origin
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   if (driver.readRef(`refs/heads/${branch}`) !== null) return ok(null)
   const author = { name: 'gslbd <node@gslbd>', seconds: Math.floor(systemClock.nowMs() / 1000) }
   const seed = { branch, files: exampleFiles(), message: 'Quickstart configuration\n', author }

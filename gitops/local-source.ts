@@ -2,11 +2,11 @@
 import { err, ok } from '#lib/result.ts'
 import { attestationRefPrefix } from './attestation.ts'
 import type { ConfigSource } from './config-source.ts'
+import { createDiskDriver } from './disk-driver.ts'
 import { diskError } from './disk-error.ts'
-import { createIsoDriver } from './iso-driver.ts'
 
 export function createLocalSource(gitdir: string, branch: string): ConfigSource {
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   return {
     driver,
     name: gitdir,

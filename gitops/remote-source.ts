@@ -7,11 +7,11 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from './attestation.ts'
 import type { ConfigSource, Push, PushFailure, SourceError } from './config-source.ts'
+import { createDiskDriver } from './disk-driver.ts'
 import { diskError } from './disk-error.ts'
 import type { GitDriver } from './driver.ts'
 import { createHttpClient, explain, RemoteError } from './http-client.ts'
 import type { HttpLimits } from './http-client.ts'
-import { createIsoDriver } from './iso-driver.ts'
 import { gitLimits } from './limits.ts'
 import { makeBareRepository } from './origin.ts'
 import { packCount } from './pack-set.ts'
@@ -236,5 +236,5 @@ function openMirror(gitdir: string): GitDriver {
       `[core]\n\trepositoryformatversion = 0\n\tbare = true\n${remote}`,
     )
   }
-  return createIsoDriver(gitdir)
+  return createDiskDriver(gitdir)
 }

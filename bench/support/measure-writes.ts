@@ -5,7 +5,7 @@ import { signingKeyFromPem } from '#bundle/channel.ts'
 import { formatCommit } from '#gitops/commit-object.ts'
 import { createGitopsControl } from '#gitops/control.ts'
 import type { GitopsControl } from '#gitops/control.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { originPath } from '#gitops/options.ts'
 import { ensureOrigin } from '#gitops/origin.ts'
 import type { Operation } from '#gitops/write/operation.ts'
@@ -60,7 +60,7 @@ async function seed(): Promise<void> {
   mkdirSync(dataDir, { recursive: true })
   const made = ensureOrigin(gitdir, 'main')
   if (!made.ok) throw new Error(made.error)
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   const contents = Array.from(files(), ([path, text]) => [path, Buffer.from(text)] as const)
   const planned = await driver.planFiles(null, new Map(contents))
   if (!planned.ok) throw new Error(planned.error.reason)

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { attestCommit, findRepository, resolveCommit } from '#gitops/attest.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Exit } from '../command.ts'
 import type { Command, Io } from '../command.ts'
@@ -40,7 +40,7 @@ export const attest: Command = {
     const signing = findSigningKey({ named: values.key, gitdir, env: io.env })
     if (!signing.ok) return fail(io, signing.error)
     const { key, path } = signing.value
-    const driver = createIsoDriver(gitdir)
+    const driver = createDiskDriver(gitdir)
     const refs: string[] = []
     for (const name of positionals.length === 0 ? ['HEAD'] : positionals) {
       const commit = await resolveCommit(driver, name)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { createCompilePort } from '#gitops/compile-adapter.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import type { Operation } from '#gitops/write/operation.ts'
 import { parseCommit } from '#gitops/commit-object.ts'
 import { SourceReader } from '#gitops/compile-port.ts'
@@ -165,7 +165,7 @@ let runs = 0
 
 /** Every commit, from the first to the head, compiles, and differs from the one before it. */
 async function assertEachCompiles(gitdir: string): Promise<void> {
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   const compiler = createCompilePort()
   let oid = driver.readRef('refs/heads/main')
   let above = ''

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCompilePort } from '#gitops/compile-adapter.ts'
 import { LiveConfigView } from '#gitops/config-view.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/openssh-key.ts'
 import { originPath } from '#gitops/options.ts'
 import { ensureOrigin, seedRepository } from '#gitops/origin.ts'
@@ -73,7 +73,7 @@ export async function seedOrigin(
     message: 'first',
     author: { name: 'alice <alice@example.com>', seconds: 1_700_000_000 },
   }
-  const seeded = await seedRepository(createIsoDriver(gitdir), seed, privateKeyFromPem(pem, ''))
+  const seeded = await seedRepository(createDiskDriver(gitdir), seed, privateKeyFromPem(pem, ''))
   if (!seeded.ok) throw new Error(seeded.error)
   return seeded.value
 }

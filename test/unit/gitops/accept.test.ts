@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { test } from 'vitest'
 import { digestOfTree } from '#gitops/accept.ts'
 import { attestationRefPrefix, makeAttestation } from '#gitops/attestation.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { parsePrivateKey } from '#gitops/openssh-key.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox, SandboxKey } from '#test/support/git-sandbox.ts'
@@ -44,7 +44,7 @@ async function scene(): Promise<Scene> {
     git(...sign, 'commit', '-q', ...(key === null ? [] : ['-S']), '-m', `change ${file}`)
     return git('rev-parse', 'HEAD')
   }
-  const driver = createIsoDriver(box.at('repo/.git'))
+  const driver = createDiskDriver(box.at('repo/.git'))
   const attest = async (oid: string, key: SandboxKey, tree = `${oid}^{tree}`): Promise<void> => {
     const digest = await digestOfTree(driver, git('rev-parse', tree))
     const secret = parsePrivateKey(readFileSync(key.path, 'utf8'))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { test } from 'vitest'
 import { findRepository, resolveCommit } from '#gitops/attest.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 
 /** A checkout with a merge on top of three commits, two tags and a side branch. */
@@ -22,7 +22,7 @@ function scene() {
   git('commit', '-q', '--allow-empty', '-m', 'side')
   git('checkout', '-q', 'main')
   git('merge', '-q', '--no-ff', '-m', 'merge', 'side')
-  return { box, git, driver: createIsoDriver(box.at('repo/.git')) }
+  return { box, git, driver: createDiskDriver(box.at('repo/.git')) }
 }
 
 test('names of commits mean what they mean to git', async () => {

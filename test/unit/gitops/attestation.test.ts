@@ -6,7 +6,7 @@ import { test } from 'vitest'
 import { digestOfTree } from '#gitops/accept.ts'
 import { parseAllowedSigners } from '#gitops/allowed-signers.ts'
 import { makeAttestation, verifyAttestation } from '#gitops/attestation.ts'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/openssh-key.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 
@@ -53,7 +53,7 @@ test('the digest is the one that the documentation says, by other programs', asy
     })
     .sort((a, b) => Buffer.compare(a.path, b.path))
   const tree = box.git(repo, 'rev-parse', 'HEAD^{tree}')
-  const found = await digestOfTree(createIsoDriver(box.at('repo/.git')), tree)
+  const found = await digestOfTree(createDiskDriver(box.at('repo/.git')), tree)
   assert(found.ok)
   assert.equal(found.value, hash('sha256', lines.map(({ text }) => text).join('')))
 })

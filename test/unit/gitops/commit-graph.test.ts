@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { test } from 'vitest'
 import { CommitGraph } from '#gitops/commit-graph.ts'
 import { formatCommit } from '#gitops/commit-object.ts'
-import { objectIdOf } from '#gitops/iso-driver.ts'
+import { objectIdOf } from '#gitops/disk-driver.ts'
 import { err, ok } from '#lib/result.ts'
 
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

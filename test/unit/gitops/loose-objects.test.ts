@@ -1,13 +1,13 @@
 // Objects on the disk as git reads them, small ones and those that are packed ahead.
 import { expect, test } from 'vitest'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 
 test.each([3, 3_000])('a folder of %i files is what git finds', async (count) => {
   const box = gitSandbox()
   const gitdir = box.at('repository.git')
   box.git(box.at('.'), 'init', '--quiet', '--bare', gitdir)
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   const names = Array.from({ length: count }, (_, i) => `file-${i}`)
   const planned = await driver.planFiles(
     null,

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { ObjectStore } from '#gitops/object-store.ts'
 import { applyDelta } from '#gitops/pack-file.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
@@ -56,7 +56,7 @@ function byGit(box: GitSandbox, gitdir: string): [oid: string, type: string, byt
 async function byDriver(
   gitdir: string,
   wanted: readonly [oid: string, type: string, bytes: number][],
-  driver = createIsoDriver(gitdir),
+  driver = createDiskDriver(gitdir),
 ): Promise<[oid: string, type: string, bytes: number][]> {
   const found: [string, string, number][] = []
   const store = new ObjectStore(gitdir)
@@ -93,7 +93,7 @@ for (const [name, ...commands] of layouts) {
 
 test('a reader finds what is packed, packed anew and let out again meanwhile', async () => {
   const { box, gitdir } = history()
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   let from = 30
   const all = async (): Promise<void> => {
     const wanted = byGit(box, gitdir)
@@ -140,7 +140,7 @@ test('a pack that git replaced is let go of', async () => {
 
 test('the empty tree is there without anybody having stored it', async () => {
   const { gitdir } = history(1)
-  const empty = await createIsoDriver(gitdir).readTree('4b825dc642cb6eb9a060e54bf8d69288fbee4904')
+  const empty = await createDiskDriver(gitdir).readTree('4b825dc642cb6eb9a060e54bf8d69288fbee4904')
   expect(empty).toEqual({ ok: true, value: [] })
 })
 
@@ -165,7 +165,7 @@ test('a pack with changed octets gives what was stored, or an error', async () =
         const bytes = Buffer.from(good[which]!)
         for (const [at, by] of changes) bytes[at % bytes.length]! ^= by
         writeFileSync(paths[which]!, bytes)
-        const driver = createIsoDriver(gitdir)
+        const driver = createDiskDriver(gitdir)
         // The driver checks ids: what it gives is right.
         for (const [oid] of blobs) await driver.readBlob(oid)
         writeFileSync(paths[which]!, good[which]!)

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, utimesSync } from 'node:fs'
 import fc from 'fast-check'
 import { test } from 'vitest'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/openssh-key.ts'
 import { commitSigned, ensureOrigin, seedRepository } from '#gitops/origin.ts'
 import { isBranchName } from '#gitops/refs.ts'
@@ -20,7 +20,7 @@ function origin() {
   assert.deepEqual(ensureOrigin(gitdir, 'main'), { ok: true, value: 'made' })
   box.write('allowed_signers', `gslbd@example.com ${formatPublicKeyLine(key.publicKey, '')}\n`)
   box.git(gitdir, 'config', 'gpg.ssh.allowedSignersFile', box.at('allowed_signers'))
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   const seed = (files: Record<string, string>) =>
     seedRepository(
       driver,
@@ -115,7 +115,7 @@ test('lists a tree as git does, links and submodules told apart', async () => {
   box.git(repo, 'commit', '-q', '-m', 'all kinds')
   for (const pack of [false, true]) {
     if (pack) box.git(repo, 'gc', '-q')
-    const files = await createIsoDriver(box.at('repo/.git')).readTree(
+    const files = await createDiskDriver(box.at('repo/.git')).readTree(
       box.git(repo, 'rev-parse', 'HEAD^{tree}'),
     )
     assert(files.ok)

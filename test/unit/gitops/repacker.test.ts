@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createIsoDriver } from '#gitops/iso-driver.ts'
+import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { originPath } from '#gitops/options.ts'
 import { Repacker } from '#gitops/repacker.ts'
@@ -101,7 +101,7 @@ test.each([
 
 test('packs stay few, however often it packs', async () => {
   const { box, gitdir, counts, pack, repacker } = await scene({ afterObjects: 16 })
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   for (let round = 0; round < 24; round++) {
     const files = Array.from(
       { length: 60 },
@@ -149,7 +149,7 @@ test('writes go on while it packs, each can be read, and a restart serves them',
   expect(repacker.status().packings.failed).toBe(0)
   expect(counts().packs).toBeGreaterThan(0)
   box.git(gitdir, 'fsck', '--strict')
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   for (const revision of revisions) expect((await driver.readCommit(revision)).ok).toBe(true)
   expect(box.git(gitdir, 'rev-parse', 'main')).toBe(revisions.at(-1))
 
@@ -264,7 +264,7 @@ test('unfinished packs of a git that was killed go after a day', async () => {
 
 test('an object that is written again is as young as a new one: git gc leaves it', async () => {
   const { box, gitdir } = await scene({}, 1)
-  const driver = createIsoDriver(gitdir)
+  const driver = createDiskDriver(gitdir)
   const content = Buffer.from('in no commit yet')
   const oid = driver.writeObject('blob', content)
   const file = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))

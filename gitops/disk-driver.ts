@@ -14,7 +14,7 @@ import { TreeWalker } from './tree-walker.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
-export function createIsoDriver(gitdir: string): GitDriver {
+export function createDiskDriver(gitdir: string): GitDriver {
   const store = new ObjectStore(gitdir)
   const read = async (oid: string, type: ObjectType): Promise<Result<Buffer, ObjectError>> =>
     readObject(gitdir, store, oid, type)
