@@ -34,7 +34,7 @@ export class PackSet {
   /** Looks which packs there are. */
   rescan(): void {
     // A pack without an index is not there yet.
-    const names = new Set(namesOf(this.#folder, '.idx'))
+    const names = new Set(namesOf(this.#folder, 'idx'))
     for (const [name, pack] of this.#packs) if (!names.has(name)) this.#drop(name, pack)
     for (const name of names) {
       if (!this.#packs.has(name)) this.#packs.set(name, undefined)
@@ -44,7 +44,8 @@ export class PackSet {
   /**
    * @param readElsewhere reads the base of a delta that is not in the same pack
    * @returns undefined when none of the packs of the last look has it
-   * @throws the file system's error, or what is wrong with the object
+   * @throws the file system's error, or what is wrong with the object, or with a pack that may have
+   *   it when no other one has
    */
   read(
     oid: string,
@@ -97,11 +98,18 @@ export class PackSet {
   }
 
   #find(oid: string): Place | undefined {
+    let fault: Error | undefined
     for (const [name, opened] of this.#packs) {
-      const pack = opened ?? this.#open(name)
-      const at = pack?.find(oid)
-      if (pack !== undefined && at !== undefined) return { pack, at }
+      try {
+        const pack = opened ?? this.#open(name)
+        const at = pack?.find(oid)
+        if (pack !== undefined && at !== undefined) return { pack, at }
+      } catch (error) {
+        // A bad index hides what is in its own pack, not what is in others.
+        fault ??= error as Error
+      }
     }
+    if (fault !== undefined) throw fault
     return undefined
   }
 
@@ -144,13 +152,16 @@ export class PackSet {
 
 /** Packs in the repository. */
 export const packCount = (gitdir: string): number =>
-  namesOf(join(gitdir, 'objects', 'pack'), '.pack').length
+  namesOf(join(gitdir, 'objects', 'pack'), 'pack').length
+
+/** Not what git has begun: `.tmp-…`. `git maintenance` calls its packs `loose-…`. */
+const finished = /^((?:pack|loose)-[0-9a-f]{40})\.(idx|pack)$/
 
 /** Without their ending. */
-function namesOf(folder: string, ending: string): string[] {
+function namesOf(folder: string, ending: 'idx' | 'pack'): string[] {
   try {
-    const files = readdirSync(folder).filter((file) => file.endsWith(ending))
-    return files.map((file) => file.slice(0, -ending.length))
+    const matches = readdirSync(folder).map((file) => finished.exec(file))
+    return matches.flatMap((match) => (match?.[2] === ending ? [match[1]!] : []))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

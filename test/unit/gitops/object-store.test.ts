@@ -1,11 +1,12 @@
 // Objects as git leaves them: loose, in packs, as deltas, moved from one to the other meanwhile.
-import { chmodSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDiskDriver } from '#gitops/disk-driver.ts'
 import { ObjectStore } from '#gitops/object-store.ts'
 import { applyDelta } from '#gitops/pack-file.ts'
+import { packCount } from '#gitops/pack-set.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 
@@ -75,6 +76,7 @@ const layouts: readonly [name: string, ...commands: string[][]][] = [
   ['an uncompressed pack', ['-c', 'pack.compression=0', 'repack', '-a', '-d', '-q', '-f', '-F']],
   ['offsets of eight octets', ['-c', 'pack.indexVersion=2', 'repack', '-a', '-d', '-q', '-f']],
   ['an index of many packs', ['repack', '-a', '-d', '-q', '-f', '--write-midx']],
+  ['a pack of git maintenance', ['maintenance', 'run', '--task=loose-objects'], ['prune-packed']],
 ]
 for (const [name, ...commands] of layouts) {
   test(`${name}: every object is what git says`, async () => {
@@ -144,6 +146,21 @@ test('the empty tree is there without anybody having stored it', async () => {
   expect(empty).toEqual({ ok: true, value: [] })
 })
 
+/** Blobs by their ids. */
+async function contents(
+  gitdir: string,
+  blobs: readonly [oid: string, type: string, bytes: number][],
+): Promise<Map<string, Buffer>> {
+  const driver = createDiskDriver(gitdir)
+  const found = new Map<string, Buffer>()
+  for (const [oid] of blobs) {
+    const read = await driver.readBlob(oid)
+    if (read.ok) found.set(oid, Buffer.from(read.value))
+  }
+  expect(found.size).toBe(blobs.length)
+  return found
+}
+
 test('a pack with changed octets gives what was stored, or an error', async () => {
   const { box, gitdir } = history(12)
   box.git(gitdir, 'repack', '-a', '-d', '-q', '-f')
@@ -154,6 +171,7 @@ test('a pack with changed octets gives what was stored, or an error', async () =
     .map((file) => join(folder, file))
   const good = paths.map((path) => readFileSync(path))
   for (const path of paths) chmodSync(path, 0o644)
+  const stored = await contents(gitdir, blobs)
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: paths.length - 1 }),
@@ -166,14 +184,73 @@ test('a pack with changed octets gives what was stored, or an error', async () =
         for (const [at, by] of changes) bytes[at % bytes.length]! ^= by
         writeFileSync(paths[which]!, bytes)
         const driver = createDiskDriver(gitdir)
-        // The driver checks ids: what it gives is right.
-        for (const [oid] of blobs) await driver.readBlob(oid)
+        for (const [oid] of blobs) {
+          const read = await driver.readBlob(oid)
+          if (read.ok) expect(stored.get(oid)!.equals(read.value)).toBe(true)
+          // Only an index can say that it is not there.
+          else if (paths[which]!.endsWith('.pack')) expect(read.error.kind).toBe('damaged')
+          else expect(['damaged', 'missing']).toContain(read.error.kind)
+        }
         writeFileSync(paths[which]!, good[which]!)
       },
     ),
     { numRuns: 200 },
   )
   expect(await byDriver(gitdir, blobs)).toEqual(blobs)
+})
+
+const badIndexes: readonly [name: string, change: (good: Buffer) => Buffer | 'version 1'][] = [
+  ['is empty', () => Buffer.alloc(0)],
+  ['ends within its head', (good) => good.subarray(0, 500)],
+  ['ends within its ids', (good) => good.subarray(0, 8 + 1_024 + 30)],
+  ['is of another version', () => 'version 1'],
+]
+test.each(badIndexes)('an index that %s hides no object of other packs', async (_name, change) => {
+  const { box, gitdir } = history(12)
+  box.git(gitdir, 'repack', '-d', '-q')
+  const first = byGit(box, gitdir)
+  const folder = join(gitdir, 'objects/pack')
+  const [firstIndex = ''] = readdirSync(folder).filter((file) => file.endsWith('.idx'))
+  addCommits({ box, gitdir, from: 12, commits: 12 })
+  box.git(gitdir, 'repack', '-d', '-q')
+  const isFirst = new Set(first.map(([oid]) => oid))
+  const blobs = byGit(box, gitdir).filter(([, type]) => type === 'blob')
+  const indexes = readdirSync(folder).filter((file) => file.endsWith('.idx'))
+  expect(indexes).toHaveLength(2)
+  for (const index of indexes) {
+    const path = join(folder, index)
+    const good = readFileSync(path)
+    const bad = change(good)
+    rmSync(path)
+    if (bad !== 'version 1') writeFileSync(path, bad)
+    else box.git(gitdir, 'index-pack', '--index-version=1', path.replace(/idx$/, 'pack'))
+    const driver = createDiskDriver(gitdir)
+    for (const [oid] of blobs) {
+      const read = await driver.readBlob(oid)
+      const isHidden = isFirst.has(oid) === (index === firstIndex)
+      expect(read.ok ? 'found' : read.error.kind).toBe(isHidden ? 'damaged' : 'found')
+    }
+    rmSync(path)
+    writeFileSync(path, good)
+    expect(await byDriver(gitdir, blobs, driver)).toEqual(blobs)
+  }
+})
+
+test('what git has begun to write among its packs is no pack', async () => {
+  const { box, gitdir } = history(3)
+  box.git(gitdir, 'repack', '-d', '-q')
+  const wanted = byGit(box, gitdir)
+  const hash = 'a'.repeat(40)
+  for (const name of [`.tmp-7-pack-${hash}`, 'tmp_pack_x', `pack-${hash}.idx`, 'pack-abc']) {
+    for (const ending of ['.idx', '.pack']) {
+      writeFileSync(join(gitdir, 'objects/pack', `${name}${ending}`), 'half')
+    }
+  }
+  const driver = createDiskDriver(gitdir)
+  expect(packCount(gitdir)).toBe(1)
+  expect(await byDriver(gitdir, wanted, driver)).toEqual(wanted)
+  const read = await driver.readBlob('b'.repeat(40))
+  expect(read.ok ? 'found' : read.error.kind).toBe('missing')
 })
 
 const base = Buffer.from('0123456789')

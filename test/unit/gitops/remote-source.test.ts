@@ -265,8 +265,10 @@ test('a mirror of many packs is fetched anew in one', async () => {
   push()
   await bench.check()
   const packs = box.at('data/gitops/mirror.git/objects/pack')
-  for (let i = 0; i < gitLimits.mirrorPacksMax; i++)
-    box.write(`data/gitops/mirror.git/objects/pack/x${i}.pack`, '')
+  for (let i = 0; i < gitLimits.mirrorPacksMax; i++) {
+    const hash = `${i}`.padStart(40, '0')
+    box.write(`data/gitops/mirror.git/objects/pack/pack-${hash}.pack`, '')
+  }
   const head = push()
   assert.equal((await bench.check()).accepted?.commit, head)
   assert.equal(box.run('sh', ['-c', `ls ${packs}/*.pack | wc -l`]), '1')
