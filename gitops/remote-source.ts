@@ -152,8 +152,7 @@ class RemoteSource implements ConfigSource {
   }
 
   discard(): void {
-    // Tries again where git, packing, makes a file meanwhile.
-    rmSync(this.#options.gitdir, { recursive: true, force: true, maxRetries: 5 })
+    removeMirror(this.#options.gitdir)
     this.#mirror = openMirror(this.#options.gitdir)
   }
 
@@ -228,7 +227,7 @@ function sourceErrorOf(error: unknown, name: string): SourceError {
  */
 function openMirror(gitdir: string): GitDriver {
   if (!existsSync(join(gitdir, 'HEAD'))) {
-    rmSync(gitdir, { recursive: true, force: true })
+    removeMirror(gitdir)
     makeBareRepository(gitdir, 'main')
     const remote = '[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
     writeFileSync(
@@ -237,4 +236,9 @@ function openMirror(gitdir: string): GitDriver {
     )
   }
   return createDiskDriver(gitdir)
+}
+
+/** Tries again where git, packing, makes a file meanwhile. */
+function removeMirror(gitdir: string): void {
+  rmSync(gitdir, { recursive: true, force: true, maxRetries: 5 })
 }
