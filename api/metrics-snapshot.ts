@@ -109,5 +109,5 @@ export interface GitopsSnapshot {
   readonly commitToActiveSeconds: number | null
   /** In the repository of the data directory; null: nobody has counted. */
   readonly looseObjects: number | null
-  readonly packings: Readonly<Record<'done' | 'failed', number>>
+  readonly packings: Readonly<Record<'done' | 'failed' | 'no-git', number>>
 }

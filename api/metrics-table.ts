@@ -310,7 +310,9 @@ const gitops: readonly MetricRow[] = [
   {
     name: 'gslbd_gitops_packings_total',
     type: 'counter',
-    help: 'How often git has packed the repository (`done`), or could not (`failed`).',
+    help:
+      'How often git has packed the repository (`done`), or could not (`failed`). `no-git` is 1 ' +
+      'on a node without git.',
     labels: ['outcome'],
     read: ({ gitops }) =>
       Object.entries(gitops.packings).map(([outcome, value]) => ({ value, labels: { outcome } })),

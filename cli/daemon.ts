@@ -13,6 +13,7 @@ import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/bundle-store.ts'
 import type { HealthMonitor } from '#runtime/health/monitor.ts'
 import { DnsNode } from '#runtime/node.ts'
@@ -103,6 +104,7 @@ function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacke
     afterObjects: gitops.packAfterObjects,
     searchPath: process.env['PATH'] ?? '',
     clock: systemClock,
+    after: systemAfter,
     log,
   })
 }

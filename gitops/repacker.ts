@@ -8,22 +8,32 @@ import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import type { After } from '#lib/timer.ts'
 import { gitLimits } from './limits.ts'
 
 export interface RepackerParts {
   readonly gitdir: string
-  /** 0: never. */
+  /** 0: never; they are counted all the same. */
   readonly afterObjects: number
   /** Where git is looked for: the PATH of this process. */
   readonly searchPath: string
   readonly clock: Clock
+  readonly after: After
   readonly log: Log
 }
 
 export interface RepackerStatus {
   /** About; as of the last look. null: nobody has looked. */
   readonly looseObjects: number | null
-  readonly packings: Readonly<Record<'done' | 'failed', number>>
+  readonly packings: Readonly<Record<PackingOutcome, number>>
+}
+
+/** `no-git`: there is none on the PATH; counted once. */
+export type PackingOutcome = 'done' | 'failed' | 'no-git'
+
+interface Failure {
+  readonly outcome: 'failed' | 'no-git'
+  readonly reason: string
 }
 
 /** Like git's own `gc --auto`: ids are spread evenly, so a part of the folders tells of all. */
@@ -41,7 +51,7 @@ const modestly = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=128m']
 export class Repacker {
   readonly #parts: RepackerParts
   #looseObjects: number | null = null
-  readonly #packings = { done: 0, failed: 0 }
+  readonly #packings = { done: 0, failed: 0, 'no-git': 0 }
   #child: ChildProcess | undefined
   #packing: Promise<void> | undefined
   #isStopped = false
@@ -56,17 +66,22 @@ export class Repacker {
     return { looseObjects: this.#looseObjects, packings: { ...this.#packings } }
   }
 
-  /** Begins to pack when it is time; does not wait for the end. Never throws. */
+  /** Counts; begins to pack when it is time, and does not wait for the end. Never throws. */
   async look(): Promise<void> {
     const { gitdir, afterObjects, clock } = this.#parts
-    if (afterObjects === 0 || this.#packing !== undefined) return
-    if (clock.monotonicMs() < this.#notBeforeMs) return
     const looseObjects = await countLoose(gitdir)
     this.#looseObjects = looseObjects
-    if (looseObjects < afterObjects || this.#isStopped || this.#packing !== undefined) return
-    this.#packing = this.#pack(looseObjects).finally(() => {
-      this.#packing = undefined
-    })
+    if (afterObjects === 0 || looseObjects < afterObjects) return
+    if (clock.monotonicMs() < this.#notBeforeMs) return
+    if (this.#isStopped || this.#packing !== undefined) return
+    this.#packing = this.#pack(looseObjects)
+      .catch((error: Error) => {
+        // Nobody waits for it who could handle an error: it would end the node.
+        this.#fail({ outcome: 'failed', reason: error.message }, looseObjects)
+      })
+      .finally(() => {
+        this.#packing = undefined
+      })
   }
 
   /** Resolves when no packing is under way. */
@@ -77,7 +92,7 @@ export class Repacker {
   /** Ends a packing under way; git leaves the repository as it was. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    if (this.#child !== undefined) endGroup(this.#child)
+    if (this.#child !== undefined) this.#end(this.#child)
     await this.#packing
   }
 
@@ -85,20 +100,11 @@ export class Repacker {
     const { gitdir, clock, log } = this.#parts
     const beganMs = clock.monotonicMs()
     await removeLeftovers(gitdir, clock)
-    const failure = this.#isStopped ? 'the node stops' : await this.#runGit()
+    if (this.#isStopped) return
+    const failure = await this.#runGit()
     if (this.#isStopped) return
     if (failure !== undefined) {
-      this.#packings.failed++
-      this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
-      if (failure !== this.#told) {
-        const advice =
-          'writes go on; see "The size of the repository" in docs/operations/backups.md'
-        log.warn(
-          { gitdir, looseObjects: before },
-          `the repository is not packed: ${failure}; ${advice}`,
-        )
-      }
-      this.#told = failure
+      this.#fail(failure, before)
       return
     }
     this.#told = ''
@@ -111,11 +117,59 @@ export class Repacker {
     if (after >= before) this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
   }
 
+  #fail({ outcome, reason }: Failure, looseObjects: number): void {
+    const { gitdir, clock, log } = this.#parts
+    this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
+    // A node that has no git is not to look like one where packing fails again and again.
+    if (outcome === 'failed' || this.#packings[outcome] === 0) this.#packings[outcome]++
+    if (reason === this.#told) return
+    this.#told = reason
+    const advice = 'writes go on; see "The size of the repository" in docs/operations/backups.md'
+    log.warn({ gitdir, looseObjects }, `the repository is not packed: ${reason}; ${advice}`)
+  }
+
   /** @returns why it has failed */
-  #runGit(): Promise<string | undefined> {
+  #runGit(): Promise<Failure | undefined> {
+    let child: ChildProcess
+    try {
+      child = this.#spawnGit()
+    } catch (error) {
+      // Some errors are thrown, others told of later.
+      return Promise.resolve(couldNotStart(error))
+    }
+    this.#child = child
+    const { promise, resolve } = Promise.withResolvers<Failure | undefined>()
+    giveWay(child)
+    let said = ''
+    // Without free descriptors there is none; the error follows.
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = `${said}${text}`.slice(0, gitLimits.repackMessageMax)
+    })
+    let isLate = false
+    const callOff = this.#parts.after(gitLimits.repackMs, () => {
+      isLate = true
+      this.#end(child)
+    })
+    child.once('error', (error) => {
+      // Also told of a signal that was not delivered: then the process still runs.
+      if (child.pid === undefined) resolve(couldNotStart(error))
+    })
+    child.once('close', (code, signal) => {
+      const late = `git was not ready after ${gitLimits.repackMs / 60_000} minutes`
+      const how = signal === null ? `git says ${code}` : `git was killed by ${signal}`
+      const reason = isLate ? late : `${how}: ${said.trim().split('\n', 1)[0]}`
+      resolve(code === 0 ? undefined : { outcome: 'failed', reason })
+    })
+    return promise.finally(() => {
+      callOff()
+      this.#child = undefined
+    })
+  }
+
+  /** @throws the system's error, for want of memory or rights, and Node's, of arguments */
+  #spawnGit(): ChildProcess {
     const { gitdir, searchPath } = this.#parts
-    const { promise, resolve } = Promise.withResolvers<string | undefined>()
-    const child = spawn('git', ['--git-dir', gitdir, ...modestly, ...repack], {
+    return spawn('git', ['--git-dir', gitdir, ...modestly, ...repack], {
       // A group of its own, so that what git starts ends with it.
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -127,38 +181,23 @@ export class Repacker {
         GIT_CONFIG_GLOBAL: '/dev/null',
       },
     })
-    this.#child = child
-    giveWay(child)
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said = `${said}${text}`.slice(0, gitLimits.repackMessageMax)
-    })
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      endGroup(child)
-    }, gitLimits.repackMs)
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      // Also told of a signal that was not delivered: then the process still runs.
-      if (child.pid === undefined) resolve(whyNot(error))
-    })
-    child.once('close', (code, signal) => {
-      const late = `git was not ready after ${gitLimits.repackMs / 60_000} minutes`
-      const how = signal === null ? `git says ${code}` : `git was killed by ${signal}`
-      if (code === 0) resolve(undefined)
-      else resolve(isLate ? late : `${how}: ${said.trim().split('\n', 1)[0]}`)
-    })
-    return promise.finally(() => {
-      clearTimeout(timer)
-      this.#child = undefined
-    })
+  }
+
+  /** Git takes away what it has begun, where it can. */
+  #end(child: ChildProcess): void {
+    signalGroup(child, 'SIGTERM')
+    const kill = (): void => signalGroup(child, 'SIGKILL')
+    child.once('close', this.#parts.after(gitLimits.repackEndMs, kill))
   }
 }
 
-function whyNot({ code = '', message }: NodeJS.ErrnoException): string {
-  return code === 'ENOENT'
-    ? 'there is no git on this machine (PATH); install git 2.33 or newer'
-    : `git cannot be started (${code === '' ? message : code})`
+function couldNotStart(error: unknown): Failure {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') {
+    const reason = 'there is no git on this machine (PATH); install git 2.33 or newer'
+    return { outcome: 'no-git', reason }
+  }
+  return { outcome: 'failed', reason: `git cannot be started (${code === '' ? message : code})` }
 }
 
 /** So that responders and writes go first. */
@@ -172,13 +211,6 @@ function giveWay({ pid }: ChildProcess): void {
   } catch {
     // It has ended, or this system does not let us.
   }
-}
-
-/** Git takes away what it has begun, where it can. */
-function endGroup(child: ChildProcess): void {
-  signalGroup(child, 'SIGTERM')
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), gitLimits.repackEndMs)
-  child.once('close', () => clearTimeout(timer))
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

@@ -55,7 +55,7 @@ const running: MetricsSnapshot = {
     active: 'a'.repeat(40),
     commitToActiveSeconds: 0.25,
     looseObjects: 32,
-    packings: { done: 2, failed: 1 },
+    packings: { done: 2, failed: 1, 'no-git': 0 },
   },
 }
 const idle: MetricsSnapshot = {
@@ -78,7 +78,7 @@ const idle: MetricsSnapshot = {
     active: null,
     commitToActiveSeconds: null,
     looseObjects: null,
-    packings: { done: 0, failed: 0 },
+    packings: { done: 0, failed: 0, 'no-git': 0 },
   },
 }
 

@@ -105,7 +105,7 @@ async function bench(
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
-    repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0 } }),
+    repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
     feedClients: () => 0,
     licenceWarnings: () => [],
   })

@@ -1,8 +1,10 @@
 // Git packs a repository by itself, while it is written, and whatever happens to git meanwhile.
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -23,6 +25,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
 const path = process.env['PATH'] ?? ''
+const none = { done: 0, failed: 0, 'no-git': 0 }
 
 interface Settings {
   readonly afterObjects?: number
@@ -44,7 +47,8 @@ async function scene({ afterObjects = 100, searchPath = path }: Settings, files 
     void lines.push(`${level}: ${message}`)
   const time = new FakeTime(Date.UTC(2026, 0, 2))
   const log = { info: note('info'), warn: note('warn'), error: note('error') }
-  const repacker = new Repacker({ gitdir, afterObjects, searchPath, clock: time.clock, log })
+  const parts = { gitdir, afterObjects, searchPath, clock: time.clock, after: time.after, log }
+  const repacker = new Repacker(parts)
   onTestFinished(() => repacker.stop())
   const counts = (): { loose: number; packs: number } => {
     const said = box.git(gitdir, 'count-objects', '-v')
@@ -55,7 +59,7 @@ async function scene({ afterObjects = 100, searchPath = path }: Settings, files 
     await repacker.look()
     await repacker.idle()
   }
-  return { box, options, gitdir, repacker, lines, time, counts, pack }
+  return { box, options, gitdir, parts, repacker, lines, time, counts, pack }
 }
 
 const createPool = (name: string): Operation => ({
@@ -80,7 +84,7 @@ test('loose objects become a pack when there are enough, and all is where it was
   const before = box.git(gitdir, 'rev-parse', 'main')
   await pack()
   expect(counts()).toEqual({ loose: 0, packs: 1 })
-  expect(repacker.status()).toEqual({ looseObjects: 0, packings: { done: 1, failed: 0 } })
+  expect(repacker.status()).toEqual({ looseObjects: 0, packings: { ...none, done: 1 } })
   expect(lines).toEqual(['info: the repository was packed'])
   box.git(gitdir, 'fsck', '--strict')
   expect(readFileSync(join(gitdir, 'refs/heads/main'), 'utf8').trim()).toBe(before)
@@ -91,12 +95,14 @@ test('loose objects become a pack when there are enough, and all is where it was
 test.each([
   ['below the number', { afterObjects: 100_000 }],
   ['with the number 0', { afterObjects: 0 }],
-])('%s nothing is packed', async (_name, settings) => {
-  const { counts, lines, pack } = await scene(settings, 200)
+])('%s nothing is packed, and all is counted', async (_name, settings) => {
+  const { counts, lines, pack, repacker } = await scene(settings, 200)
   const before = counts()
   await pack()
   expect(counts()).toEqual(before)
   expect(lines).toEqual([])
+  expect(repacker.status()).toEqual({ looseObjects: expect.any(Number), packings: none })
+  expect(repacker.status().looseObjects).toBeGreaterThan(0)
 })
 
 test('packs stay few, however often it packs', async () => {
@@ -125,24 +131,25 @@ test('packs stay few, however often it packs', async () => {
 })
 
 test('writes go on while it packs, each can be read, and a restart serves them', async () => {
-  const { box, options, gitdir, repacker, counts } = await scene({ afterObjects: 16 })
+  const { box, options, gitdir, repacker, time, counts } = await scene({ afterObjects: 16 })
   const first = await startWriteScene(options)
   let isWriting = true
   const packing = (async () => {
     while (isWriting) {
       await repacker.look()
       await repacker.idle()
+      // Where as much was written as it packed it pauses.
+      time.pass(gitLimits.repackPauseMs)
       await sleep(5)
     }
   })()
   const revisions: string[] = []
-  for (let i = 0; i < 60; i++) {
+  // The writer's own objects are packed, not only those from before.
+  for (let i = 0; i < 60 || repacker.status().packings.done < 3; i++) {
     const written = await first.write(createPool(`p${i}`))
     if (!written.ok) throw new Error(written.error.message)
     revisions.push(written.value.revision)
   }
-  // The writer's own objects were packed, not only those from before.
-  await waitUntil('packings', () => repacker.status().packings.done >= 3, { timeoutMs: 60_000 })
   isWriting = false
   await packing
   await first.stop()
@@ -161,24 +168,14 @@ test('writes go on while it packs, each can be read, and a restart serves them',
 })
 
 test('git may be killed at any moment: the repository is whole and is packed later', async () => {
-  const { box, gitdir, counts, pack, time, lines, repacker } = await scene({}, 1_500)
+  const { box, gitdir, parts, counts, pack, time, repacker } = await scene({}, 1_500)
   // The group is killed after so many milliseconds: at the start, within, at the end, or not.
   const killing = fakeGit(
     box,
     'cut=$(cat "$(dirname "$0")/cut"); "$GIT" "$@" & p=$!\n' +
       'sleep "$cut"; [ "$cut" = 60 ] || kill -9 -$$; wait $p',
   )
-  const cut = new Repacker({
-    gitdir,
-    afterObjects: 100,
-    searchPath: killing,
-    clock: time.clock,
-    log: {
-      info: () => undefined,
-      warn: (_f, message) => void lines.push(message),
-      error: () => undefined,
-    },
-  })
+  const cut = new Repacker({ ...parts, searchPath: killing })
   const before = box.git(gitdir, 'rev-list', '--objects', '--all')
   for (const seconds of ['0', '0.005', '0.01', '0.02', '0.04', '0.08', '0.16']) {
     box.write('bin/cut', seconds)
@@ -195,48 +192,101 @@ test('git may be killed at any moment: the repository is whole and is packed lat
 })
 
 describe('what cannot be packed is said once, and tried again after a while', () => {
-  const rows: readonly [name: string, script: string | null, message: string][] = [
-    ['without git', null, 'there is no git on this machine (PATH); install git 2.33 or newer'],
+  type Box = ReturnType<typeof gitSandbox>
+  const rows: readonly [name: string, searchPath: (box: Box) => string, message: string][] = [
+    [
+      'without git',
+      (box) => box.at('nothing'),
+      'there is no git on this machine (PATH); install git 2.33 or newer',
+    ],
     [
       'with an old git',
-      'echo "error: unknown option geometric" >&2; exit 129',
+      (box) => fakeGit(box, 'echo "error: unknown option geometric" >&2; exit 129'),
       'git says 129: error: unknown option',
     ],
-    ['where git dies', 'kill -9 $$', 'git was killed by SIGKILL'],
+    ['where git dies', (box) => fakeGit(box, 'kill -9 $$'), 'git was killed by SIGKILL'],
+    ['where git is being written', openGit, 'git cannot be started (ETXTBSY)'],
+    [
+      'where no program can be named so',
+      (box) => `${box.at('bin')}\0`,
+      'git cannot be started (ERR_INVALID_ARG_VALUE)',
+    ],
   ]
-  test.each(rows)('%s', async (_name, script, message) => {
-    const made = await scene({}, 300)
-    const searchPath = script === null ? made.box.at('nothing') : fakeGit(made.box, script)
-    const parts = { gitdir: made.gitdir, afterObjects: 100, clock: made.time.clock, searchPath }
-    const note = (_fields: object, line: string): void => void made.lines.push(line)
-    const repacker = new Repacker({ ...parts, log: { info: note, warn: note, error: note } })
+  test.each(rows)('%s', async (name, searchPath, message) => {
+    const { box, gitdir, parts, time, lines } = await scene({}, 300)
+    const repacker = new Repacker({ ...parts, searchPath: searchPath(box) })
     const look = async (): Promise<void> => {
       await repacker.look()
       await repacker.idle()
     }
+    const isWithout = name === 'without git'
     await look()
     await look()
-    expect(repacker.status().packings).toEqual({ done: 0, failed: 1 })
-    made.time.pass(gitLimits.repackPauseMs)
+    expect(repacker.status().packings).toEqual({ ...none, [isWithout ? 'no-git' : 'failed']: 1 })
+    time.pass(gitLimits.repackPauseMs)
     await look()
-    expect(repacker.status().packings).toEqual({ done: 0, failed: 2 })
-    expect(made.lines).toEqual([
-      expect.stringContaining(`the repository is not packed: ${message}`),
+    const later = isWithout ? { 'no-git': 1 } : { failed: 2 }
+    expect(repacker.status().packings).toEqual({ ...none, ...later })
+    expect(lines).toEqual([
+      expect.stringContaining(`warn: the repository is not packed: ${message}`),
     ])
-    expect(made.lines[0]).toContain('docs/operations/backups.md')
+    expect(lines[0]).toContain('docs/operations/backups.md')
+    // Somebody else does it; that is seen also in the pause.
+    expect(repacker.status().looseObjects).toBeGreaterThan(0)
+    box.git(gitdir, 'repack', '-a', '-d', '-q')
+    await look()
+    expect(repacker.status().looseObjects).toBe(0)
+    await repacker.stop()
   })
+
+  /** Linux starts no program that somebody has open for writing. */
+  function openGit(box: Box): string {
+    const searchPath = fakeGit(box, 'exit 0')
+    const fd = openSync(box.at('bin/git'), 'r+')
+    onTestFinished(() => closeSync(fd))
+    return searchPath
+  }
+})
+
+test('what goes wrong beside git is a failure, too, and nothing that ends the node', async () => {
+  const { parts, lines } = await scene({}, 300)
+  const info = (): never => {
+    throw new Error('no log')
+  }
+  const repacker = new Repacker({ ...parts, log: { ...parts.log, info } })
+  await repacker.look()
+  await repacker.idle()
+  expect(repacker.status().packings.failed).toBe(1)
+  expect(lines).toEqual([expect.stringContaining('the repository is not packed: no log')])
+})
+
+test.each([
+  ['is asked to end', ''],
+  ['is killed where it does not end when asked', "trap '' TERM"],
+])('a git that is not ready in time %s', async (_name, trap) => {
+  const { box, parts, time, lines } = await scene({}, 300)
+  const searchPath = fakeGit(box, `${trap}\ntouch ${box.at('began')}\nsleep 600`)
+  const repacker = new Repacker({ ...parts, searchPath })
+  await repacker.look()
+  await waitUntil('git', () => existsSync(box.at('began')), { timeoutMs: 30_000 })
+  time.pass(gitLimits.repackMs - 1)
+  expect(repacker.status().packings).toEqual(none)
+  time.pass(1)
+  if (trap !== '') time.pass(gitLimits.repackEndMs)
+  await repacker.idle()
+  expect(repacker.status().packings).toEqual({ ...none, failed: 1 })
+  expect(lines).toEqual([expect.stringContaining('git was not ready after 30 minutes; writes go')])
+  expect(time.waiting).toBe(0)
 })
 
 test('a node that stops takes git with it, and all that git has started', async () => {
-  const { box, gitdir, time } = await scene({}, 300)
+  const { box, parts } = await scene({}, 300)
   const searchPath = fakeGit(
     box,
     `sleep 600 & echo $! > ${box.at('child')}.new
     mv ${box.at('child')}.new ${box.at('child')}; wait`,
   )
-  const note = (): void => undefined
-  const log = { info: note, warn: note, error: note }
-  const repacker = new Repacker({ gitdir, afterObjects: 100, searchPath, clock: time.clock, log })
+  const repacker = new Repacker({ ...parts, searchPath })
   await repacker.look()
   await waitUntil('git', () => existsSync(box.at('child')), { timeoutMs: 30_000 })
   const pid = Number(readFileSync(box.at('child'), 'utf8'))
@@ -246,7 +296,7 @@ test('a node that stops takes git with it, and all that git has started', async 
     return !existsSync(status) || /^State:\s+Z/m.test(readFileSync(status, 'utf8'))
   }
   await waitUntil('its end', isGone, { timeoutMs: 30_000 })
-  expect(repacker.status().packings).toEqual({ done: 0, failed: 0 })
+  expect(repacker.status().packings).toEqual(none)
 })
 
 test('unfinished packs of a git that was killed go after a day', async () => {
