@@ -76,7 +76,10 @@ export function needAlikeLists(chain: Chain, table: number, row: number, likenes
   else needAlikeRows(chain, table, row, likeness)
 }
 
-/** Rows of a bundle, few enough to look at one by one and to keep the verdict of each. */
+/**
+ * Rows of a bundle, one by one: mostly few. A table that found no room for an index may have many;
+ * then the effort ends the look.
+ */
 function needAlikeRows(chain: Chain, table: number, row: number, likeness: Likeness): void {
   const { networkTable } = chain.bundle
   const cell = table * NetworkCell.Words + (chain.client.isIpv6 ? NetworkCell.Start6 : 0)
@@ -98,12 +101,14 @@ function needAlikeRows(chain: Chain, table: number, row: number, likeness: Liken
 /** @param first the table's first row in the client's family */
 function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Likeness): boolean {
   const memo = chain.alike
+  // The rows of both families share the bits of a choice: what is beyond its own is not kept.
+  const isKept = row - first < indexedRowsMin
   const group = row - first + (chain.client.isIpv6 ? indexedRowsMin : 0)
-  const known = memo.verdict(group)
+  const known = isKept ? memo.verdict(group) : Verdict.Unknown
   if (known !== Verdict.Unknown) return known === Verdict.Alike
   if (!memo.spend(effortToCompare(chain))) return false
   const isAlike = likeness.isAlike(chain, listOfBundleRow(chain, row))
-  memo.keep(group, isAlike ? Verdict.Alike : Verdict.Other)
+  if (isKept) memo.keep(group, isAlike ? Verdict.Alike : Verdict.Other)
   return isAlike
 }
 

@@ -1,10 +1,13 @@
-// Tables of client networks: every address has the list that a look at all rows gives.
+// Tables of client networks: every address has the list, and the scope, that a look at all rows
+// gives.
 import { expect, test } from 'vitest'
 import { plainRouting } from '#bundle/model.ts'
 import type { ClientRange, ClientRanges } from '#bundle/model.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain.ts'
 import { createRoutingState } from '#routing/candidates.ts'
+import { preferByGeoRule } from '#routing/choose.ts'
+import { preferMapped } from '#routing/filters/map-file.ts'
 import { packNetworks } from '#routing/network-index.ts'
 import { listOfRow, networkRow } from '#routing/networks.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -78,4 +81,58 @@ test.each([
     }
     octets.write('20010db8', 0, 'hex')
   }
+})
+
+/** Neighbours have other lists, and often the same first endpoint. */
+function likeRanges(random: Random, count: number): ClientRange<number>[] {
+  const ranges = randomRanges(random, count)
+  let at = 0
+  return ranges.map((range, i) => {
+    if (random.below(4) === 0) at = random.below(3)
+    const [first, second] = [endpoints[at]!, endpoints[(at + 1) % 3]!]
+    return { ...range, endpoints: i % 2 === 0 ? [first] : [first, second] }
+  })
+}
+
+test.each([
+  ['as few rows as have one', 64, 64],
+  ['few rows of one family', 20, 132],
+  ['more rows than verdicts are kept of', 139, 132],
+])('%s without an index: the scope of a client is the one with it', (_name, count4, count6) => {
+  const random = new Random(count4)
+  const rules = (): ClientRanges => ({
+    v4: likeRanges(random, count4),
+    v6: asIpv6(likeRanges(random, count6), 64n),
+  })
+  const bundle = bundleOf({
+    ...bareModel,
+    zones: [zone('test.')],
+    pools: [pool(1, endpoints, { geoRules: rules() })],
+    services: [service(1, 'a.test.')],
+    routing: { ...plainRouting, mapRules: rules() },
+  })
+  const state = createRoutingState(bundle, 1)
+  const [plain, quick] = [new Chain(random), new Chain(random)]
+  plain.adopt(bundle, state)
+  quick.adopt(bundle, state, packNetworks(bundle))
+  const octets = Buffer.from('20010db8000000000000000000000000', 'hex')
+  const scopes = new Set<number>()
+  for (let i = 0; i < 4_000; i++) {
+    const start = random.below(2) === 0 ? 0 : 4
+    const address = random.below(2) === 0 ? random.next() : 0x0a0a_0000 + random.below(0x1_0000)
+    octets.writeUInt32BE(address, 4)
+    for (const step of [preferMapped, preferByGeoRule]) {
+      const [scope, wanted] = [plain, quick].map((chain) => {
+        chain.client.set(octets, start, start === 0 ? 16 : 4)
+        chain.wantsScope = true
+        chain.startScope()
+        chain.load(0)
+        step(chain)
+        return chain.scope
+      })
+      expect(scope).toBe(wanted)
+      scopes.add(wanted!)
+    }
+  }
+  expect(scopes.size).toBeGreaterThan(10)
 })
