@@ -174,7 +174,10 @@ export function hostOfNode(bundle: BundleColumns, node: number): number {
 }
 
 /** Text `index` of the string table. */
-export function textOf(bundle: BundleColumns, index: number): string {
+export function textOf(
+  bundle: Pick<BundleColumns, 'stringBytes' | 'stringOffset'>,
+  index: number,
+): string {
   const start = bundle.stringOffset[index]!
   const end = bundle.stringOffset[index + 1]!
   return Buffer.from(bundle.stringBytes.subarray(start, end)).toString('utf8')

@@ -7,12 +7,11 @@ import {
   poolOfService,
   serviceCell,
   serviceOfNode,
-  textOf,
 } from './bundle.ts'
-import type { BundleColumns, ServiceColumns } from './bundle.ts'
+import type { Bundle, BundleColumns, ServiceColumns } from './bundle.ts'
 import { inlineNameBytes, NodeCell, NodeFlag } from './cells.ts'
+import { checkHealthChecks } from './check-health.ts'
 import { checkNetworks, checkPolicies, checkRoutingSettings } from './check-routing.ts'
-import { parseHealthCheck } from './health-check.ts'
 import { bundleLimits } from './limits.ts'
 import { checkMemberExtra } from './member-extra.ts'
 import type { Manifest } from './manifest.ts'
@@ -23,17 +22,19 @@ import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { nsEntry, soaEntry, storedName } from './records.ts'
 
 /**
- * @param same columns that are those of a bundle that passed, and that has as many of everything
+ * @param known a bundle that passed
+ * @param same columns that are those of `known`, which has as many of everything
  * @returns the first fault as half a sentence, or undefined when there is none
  */
 export function checkColumns(
   columns: BundleColumns,
   manifest: Manifest,
+  known: Bundle | undefined,
   same: ReadonlySet<keyof BundleColumns>,
 ): string | undefined {
   for (const { reads, run } of checks) {
     if (reads !== null && reads.every((name) => same.has(name))) continue
-    const fault = run(columns, manifest)
+    const fault = run(columns, manifest, known)
     if (fault !== undefined) return fault
   }
   return undefined
@@ -42,15 +43,17 @@ export function checkColumns(
 interface Check {
   /** All the columns that it looks at; null: it is too quick to be left out. */
   readonly reads: readonly (keyof BundleColumns)[] | null
-  readonly run: (columns: BundleColumns, manifest: Manifest) => string | undefined
+  readonly run: Run<BundleColumns>
 }
+
+type Run<Columns> = (columns: Columns, manifest: Manifest, known?: Bundle) => string | undefined
 
 const quick = (run: Check['run']): Check => ({ reads: null, run })
 
 /** What is not listed, `run` cannot read: the types see to it. */
 function reading<Name extends keyof BundleColumns>(
   reads: readonly Name[],
-  run: (columns: Pick<BundleColumns, Name>, manifest: Manifest) => string | undefined,
+  run: Run<Pick<BundleColumns, Name>>,
 ): Check {
   return { reads, run }
 }
@@ -63,7 +66,7 @@ const checks: readonly Check[] = Object.freeze([
   quick(checkTexts),
   quick(checkPools),
   quick(checkMemberExtra),
-  quick(checkHealthChecks),
+  reading(['poolHealthCheck', 'poolUid', 'stringBytes', 'stringOffset'], checkHealthChecks),
   quick(checkNetworks),
   quick(checkPolicies),
   quick(checkRoutingSettings),
@@ -175,20 +178,6 @@ function checkPools(c: BundleColumns, { counts }: Manifest): string | undefined 
   if (next !== counts.members) return 'there are members without a pool'
   for (let i = 0; i < counts.members; i++) {
     if (c.memberWeight[i]! > bundleLimits.weightMax) return `member ${i} weighs too much`
-  }
-  return undefined
-}
-
-/** Pools share few checks: each distinct one is read once. */
-function checkHealthChecks(c: BundleColumns): string | undefined {
-  const read = new Set<number>([0])
-  for (let pool = 0; pool < c.poolHealthCheck.length; pool++) {
-    const text = c.poolHealthCheck[pool]!
-    if (read.has(text)) continue
-    read.add(text)
-    if (parseHealthCheck(textOf(c, text)) === undefined) {
-      return `pool ${pool} has a health check that this version cannot run`
-    }
   }
   return undefined
 }

@@ -40,27 +40,8 @@ const fields: Readonly<Record<keyof HealthCheckModel, (value: unknown) => boolea
   webhookMethod: (value) => value === 'POST' || value === 'GET',
 }
 
-/**
- * Checks that were read before: of ten thousand pools, each with its own, a change touches one, and
- * every bundle has them all again.
- */
-const known = new Map<string, HealthCheckModel>()
-const knownMax = 16_384
-/** Longer texts have a script in them. */
-const knownCharsMax = 1_024
-
 /** @returns undefined when the text is no health check that this version can run */
 export function parseHealthCheck(text: string): HealthCheckModel | undefined {
-  const before = known.get(text)
-  if (before !== undefined) return before
-  const check = readHealthCheck(text)
-  if (check === undefined || text.length > knownCharsMax) return check
-  if (known.size === knownMax) known.clear()
-  known.set(text, check)
-  return check
-}
-
-function readHealthCheck(text: string): HealthCheckModel | undefined {
   let value: unknown
   try {
     value = JSON.parse(text)

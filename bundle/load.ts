@@ -67,7 +67,7 @@ export function loadBundle(
   if (!isPadded(bytes, base, manifestBytes, contentBytes, manifest.value)) {
     return fail('malformed', 'there are octets between the parts that should be zero')
   }
-  const fault = checkColumns(columns, manifest.value, same)
+  const fault = checkColumns(columns, manifest.value, known, same)
   if (fault !== undefined) return fail('malformed', `the bundle is damaged: ${fault}`)
   const ownDigest = digest ?? hash('sha256', bytes.subarray(0, contentBytes))
   return ok({ ...columns, ...derived(bytes, manifest.value, columns), digest: ownDigest })

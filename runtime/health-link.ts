@@ -44,6 +44,8 @@ export class HealthLink {
   /** Members of the serving bundle that are probed, by who they are. */
   #places = new Map<string, number>()
   #serving: Serving | undefined
+  /** Those of the serving bundle by their texts: of ten thousand, a change touches one. */
+  #checks: ReadonlyMap<string, HealthCheckModel> = new Map()
   /** Of the bundle that was prepared last. */
   #arrivals: ReadonlySet<string> = new Set()
 
@@ -84,14 +86,15 @@ export class HealthLink {
     this.#unordered.clear()
     this.#places = new Map()
     const targets: MonitoredTarget[] = []
-    const checks = new Map<number, HealthCheckModel>()
+    const checks = new Map<string, HealthCheckModel>()
     for (let pool = 0; pool < bundle.counts.pools; pool++) {
       const checkText = bundle.poolHealthCheck[pool]!
       if (checkText === 0) continue
       const checkKey = textOf(bundle, checkText)
-      const check = checks.get(checkText) ?? parseHealthCheck(checkKey)
+      const known = checks.get(checkKey) ?? this.#checks.get(checkKey)
+      const check = known ?? parseHealthCheck(checkKey)
       assert(check !== undefined, 'the loader has read every health check')
-      checks.set(checkText, check)
+      checks.set(checkKey, check)
       const poolName = textOf(bundle, bundle.poolName[pool]!)
       for (const member of membersOf(bundle, pool)) {
         // A disabled member never answers; nobody needs to know how it is.
@@ -104,6 +107,7 @@ export class HealthLink {
       }
     }
     const rttThresholdMs = routingSettingsOf(bundle).latency.minRttThresholdMs
+    this.#checks = checks
     this.#monitor.setTargets(targets, { arrivals: this.#arrivals, rttThresholdMs })
     this.#arrivals = new Set()
   }

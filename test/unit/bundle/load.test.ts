@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { BundleColumns } from '#bundle/bundle.ts'
 import { NodeCell } from '#bundle/cells.ts'
 import { Network4Cell, NetworkCell } from '#bundle/client-ranges.ts'
@@ -12,7 +12,15 @@ import type { BundleErrorCode } from '#bundle/load.ts'
 import { PolicyCell } from '#bundle/routing-columns.ts'
 import { signBundle } from '#bundle/sign.ts'
 import { plainCodeOf } from '#routing/algorithms.ts'
-import { encode, newSigningKey, service, smallModel } from '#test/support/bundle-models.ts'
+import {
+  bundleOf,
+  encode,
+  healthCheck,
+  newSigningKey,
+  pool,
+  service,
+  smallModel,
+} from '#test/support/bundle-models.ts'
 import {
   manifestOf,
   serviceCellIndex,
@@ -58,6 +66,36 @@ describe('a bundle after another one', () => {
     const encodeNext = (one: typeof smallModel) => encodeBundle(one, plainCodeOf, memory)
     encodeNext(smallModel)
     expect(encodeNext(model)).toEqual(encode(model))
+  })
+
+  describe('of many pools with checks of their own', () => {
+    const check = (port: number) => ({ healthCheck: { ...healthCheck, port } })
+    const pools = Array.from({ length: 100 }, (_, i) => pool(2 + i, [], check(1 + i)))
+    const model = { ...smallModel, services: [], pools }
+    const known = bundleOf(model)
+    test.each([
+      ['nothing changed', pools, 0],
+      ['one has another check', pools.with(50, pool(52, [], check(999))), 1],
+      ['one went', pools.toSpliced(50, 1), 0],
+      ['the first came', [pool(1, [], check(999)), ...pools], 1],
+      ['the last came', [...pools, pool(200, [], check(999))], 1],
+      ['one has no check any more', pools.with(50, pool(52, [])), 0],
+    ])('%s: what a pool had before is not read again', (_title, next, count) => {
+      const { bytes: file } = encode({ ...model, pools: next })
+      const parse = vi.spyOn(JSON, 'parse')
+      onTestFinished(() => {
+        parse.mockRestore()
+      })
+      expect(loadBundle(file, undefined, { known }).ok).toBe(true)
+      expect(parse.mock.calls.filter(([text]) => text.includes('intervalMs'))).toHaveLength(count)
+    })
+
+    test('a check that cannot be run is found among those that were there', () => {
+      const strange = { healthCheck: { ...healthCheck, port: 65_536 } }
+      const { bytes: file } = encode({ ...model, pools: pools.with(50, pool(52, [], strange)) })
+      const loaded = loadEitherWay(file, encode(model).bytes)
+      expect(loaded.ok ? '' : loaded.error.message).toContain('pool 50 has a health check')
+    })
   })
 
   test('with a section that its digest does not cover, is refused', () => {

@@ -1,15 +1,39 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { MemberModel } from '#bundle/model.ts'
 import { orderEveryMs } from '#runtime/health-link.ts'
 import { createHealthView } from '#runtime/health/view.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { simulatedMonitor } from './health/simulated-monitor.ts'
-import { uid } from '#test/support/bundle-models.ts'
+import { bareModel, bundleOf, pool, uid, zone } from '#test/support/bundle-models.ts'
 import { bundleWith, check, LinkedNode } from './linked-node.ts'
 
 type Parts = Partial<MemberModel>
 const [a, b] = ['192.0.2.1', '192.0.2.2']
+
+test('of the checks of a bundle, those that the last one had are not read again', async () => {
+  const node = new LinkedNode(await simulatedMonitor())
+  const parse = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => {
+    parse.mockRestore()
+  })
+  /** @returns how many checks serving pools that are probed at these ports has read */
+  const readsOf = (ports: readonly number[]): number => {
+    const pools = ports.map((port, i) => {
+      return pool(1 + i, [`192.0.2.${1 + i}`], { healthCheck: { ...check, port } })
+    })
+    const bundle = bundleOf({ ...bareModel, zones: [zone('test.')], pools })
+    parse.mockClear()
+    node.install(bundle)
+    return parse.mock.calls.filter(([text]) => text.includes('intervalMs')).length
+  }
+  expect(readsOf([1, 2, 3, 3])).toBe(3)
+  expect(readsOf([1, 2, 3, 3])).toBe(0)
+  expect(readsOf([3, 2, 1, 4])).toBe(1)
+  expect(readsOf([4])).toBe(0)
+  // What nobody asked for the last time is forgotten.
+  expect(readsOf([4, 1])).toBe(1)
+})
 
 describe('the warm-up gate', () => {
   const gated = { warmupThreshold: 3 }
