@@ -173,3 +173,45 @@ test('a series longer than the memory of texts gives the octets of a fresh encod
     }
   }
 })
+
+/** What an encoder stumbles over, and how far it comes. */
+const breaks: Readonly<Record<string, (model: BundleModel) => BundleModel>> = {
+  'the address of a member': (model) => ({
+    ...model,
+    pools: [...model.pools, pool(0x7000, ['none'])],
+  }),
+  'the uid of a service': (model) => ({
+    ...model,
+    services: [...model.services, service(0x7000, 'broken.net.', { zone: 3, uid: 'none' })],
+  }),
+  'a name that belongs to two': (model) => ({
+    ...model,
+    services: [...crowd, ...model.services, service(0x7000, crowd[0]!.domain, { zone: 3 })],
+  }),
+}
+
+test('an encoder that threw half-way writes what a fresh one writes', () => {
+  const slip = fc.record({ lost: edit, kept: edit, break: fc.constantFrom(...Object.keys(breaks)) })
+  // Of this many services each asks for the code of its algorithm, in the order of rows.
+  const slips = fc.array(fc.tuple(slip, fc.integer({ min: -20, max: 40 })), { minLength: 10 })
+  fc.assert(
+    fc.property(slips, (all) => {
+      const memory = new EncoderMemory()
+      let model = firstModel
+      encodeBundle(model, plainCodeOf, memory)
+      for (const [step, [one, failingCall]] of all.entries()) {
+        const lost = apply(model, one.lost, step * 2)
+        let calls = 0
+        const codeOf = (algorithm: string): number => {
+          if (calls++ === failingCall) throw new Error('half-way')
+          return plainCodeOf(algorithm)
+        }
+        const toEncode = failingCall >= 0 ? lost : breaks[one.break]!(lost)
+        expect(() => encodeBundle(toEncode, codeOf, memory)).toThrow()
+        model = apply(model, one.kept, step * 2 + 1)
+        expect(encodeBundle(model, plainCodeOf, memory).digest).toBe(encode(model).digest)
+      }
+    }),
+    { numRuns: 30 },
+  )
+})
