@@ -1,5 +1,6 @@
 // The owner names of a bundle made from those of the last one, when few services came or went.
 import { assert } from '#lib/assert.ts'
+import { lowerBound } from '#lib/lower-bound.ts'
 import { NodeCell, NodeFlag, nodeFlagShift } from './cells.ts'
 import { parentName, writeNode } from './name-table.ts'
 import type { LaidNames } from './name-table.ts'
@@ -73,7 +74,7 @@ export class NameEdit {
     const edited = this.#nodes.get(name)
     if (edited !== undefined) return edited.isGone ? undefined : edited
     const { texts, nodeRow, childCounts } = this.#last
-    const at = lowerBound(texts, name)
+    const at = positionOf(texts, name)
     if (texts[at] !== name) return undefined
     const row = at * NodeCell.Words
     const node: EditedNode = {
@@ -103,7 +104,7 @@ export class NameEdit {
     const came = nodes.filter(({ at, isGone }) => at < 0 && !isGone)
     const went = nodes.filter(({ at, isGone }) => at >= 0 && isGone)
     const cuts = [
-      ...came.map((node) => ({ at: lowerBound(texts, node.name), node })),
+      ...came.map((node) => ({ at: positionOf(texts, node.name), node })),
       ...went.map(({ at }) => ({ at, node: undefined })),
     ]
     // What comes at a place stands before what stood there.
@@ -126,15 +127,8 @@ function compareNew(a: string | undefined, b: string | undefined): number {
 }
 
 /** The position of `name`, or where it would stand. */
-function lowerBound(texts: readonly string[], name: string): number {
-  let low = 0
-  let high = texts.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (texts[middle]! < name) low = middle + 1
-    else high = middle
-  }
-  return low
+function positionOf(texts: readonly string[], name: string): number {
+  return lowerBound(texts.length, (at) => texts[at]! < name)
 }
 
 /** Copies runs of rows; a row at a time would be parsing and sorting all over again. */

@@ -2,6 +2,7 @@
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
 import { editsOf } from '#lib/list-edits.ts'
+import { lowerBound } from '#lib/lower-bound.ts'
 
 interface Identified {
   readonly uid: string
@@ -125,14 +126,7 @@ export class RowMemory<Item extends Identified, Row> {
   /** The first row of the last ones whose uid is not below this one. */
   #firstRowFrom(uid: string): number {
     const { positions } = this.#last
-    let low = 0
-    let high = positions.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#items[positions[middle]!]!.uid < uid) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(positions.length, (row) => this.#items[positions[row]!]!.uid < uid)
   }
 
   #sorted(items: readonly Item[], make: (item: Item) => Row): Rows<Row> {

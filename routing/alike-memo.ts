@@ -1,11 +1,13 @@
 // Which groups of a table's values are alike for a client: worked out once for as long as the
 // candidates stay the same, so that most queries compare nothing.
-import { CandidateLists } from './candidate-lists.ts'
+import * as candidateLists from './candidate-lists.ts'
+import { CandidateLists, oldestSlot } from './candidate-lists.ts'
 import type { CandidateList } from './candidate-lists.ts'
 import * as workReserve from './work-reserve.ts'
 import { WorkReserve } from './work-reserve.ts'
 
-// A constant of this file, for the reason that runtime/answer.ts gives.
+// Constants of this file, for the reason that runtime/answer.ts gives.
+const { ways } = candidateLists
 const { drawMax } = workReserve
 
 /** What was picked from a list of candidates: of a chain at work, what counts here. */
@@ -19,8 +21,6 @@ export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
 /** What was worked out for how many different choices. A power of two. */
 const slots = 16_384
-/** A choice may be in any of so many slots beside each other; the oldest gives way. */
-const ways = 4
 /** Words of a bit for each group. */
 const groupWords = 8
 /**
@@ -198,14 +198,11 @@ export class AlikeMemo {
 
   /** @returns where the choice is, or the slot that it may have instead of another one */
   #slotOf(list: number, picked: number): number {
-    const hash = Math.imul(list, 0x9e37_79b9) ^ Math.imul(picked, 0x85eb_ca6b)
-    const first = (hash ^ (hash >>> 15)) & (slots - 1) & -ways
-    let oldest = first
+    const first = hashOf(list, picked) & (slots - 1) & -ways
     for (let slot = first; slot < first + ways; slot++) {
       if (this.#list[slot] === list && this.#picked[slot] === picked) return slot
-      if (this.#number[slot]! < this.#number[oldest]!) oldest = slot
     }
-    return oldest
+    return oldestSlot(this.#number, first)
   }
 
   #begin(slot: number, list: number, picked: number): void {
@@ -233,7 +230,11 @@ export class AlikeMemo {
 
 /** @param level from 1 on, the lowest */
 function nodeSlot(number: number, node: number, level: number): number {
-  const hash = Math.imul(number, 0x9e37_79b9) ^ Math.imul(node, 0x85eb_ca6b)
-  const slot = (hash ^ (hash >>> 15)) & (nodeSlots - 1)
+  const slot = hashOf(number, node) & (nodeSlots - 1)
   return (level === 1 ? slot : slot + nodeSlots) * 2
+}
+
+function hashOf(one: number, other: number): number {
+  const hash = Math.imul(one, 0x9e37_79b9) ^ Math.imul(other, 0x85eb_ca6b)
+  return hash ^ (hash >>> 15)
 }

@@ -13,7 +13,7 @@ export interface CandidateList {
 }
 
 /** A list may be in any of so many slots side by side; the oldest gives way. A power of two. */
-const ways = 4
+export const ways = 4
 /** Most pools are small. Slots are powers of two. A hash finds a list that is compared whole. */
 const small = { membersMax: 64, slots: 4_096 } as const
 const large = { membersMax: bundleLimits.membersPerPoolMax, slots: 64 } as const
@@ -81,11 +81,7 @@ class ListTable {
   }
 
   keep({ members, count }: CandidateList, head: number, hash: number, number: number): void {
-    const first = this.#firstSlot(hash)
-    let slot = first
-    for (let other = first + 1; other < first + ways; other++) {
-      if (this.#number[other]! < this.#number[slot]!) slot = other
-    }
+    const slot = oldestSlot(this.#number, this.#firstSlot(hash))
     this.#number[slot] = number
     this.#hash[slot] = hash
     this.#head[slot] = head
@@ -96,6 +92,15 @@ class ListTable {
   #firstSlot(hash: number): number {
     return hash & (this.#number.length - 1) & -ways
   }
+}
+
+/** The slot that gives way: of `ways` from `first` on, the one of the lowest number. */
+export function oldestSlot(numberOfSlot: Int32Array, first: number): number {
+  let oldest = first
+  for (let slot = first + 1; slot < first + ways; slot++) {
+    if (numberOfSlot[slot]! < numberOfSlot[oldest]!) oldest = slot
+  }
+  return oldest
 }
 
 function hashOf({ members, count }: CandidateList, head: number): number {

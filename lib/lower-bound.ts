@@ -1,0 +1,13 @@
+// Binary search: where something stands, or would stand, in what is sorted.
+
+/** @returns the first of `count` positions that is not before it */
+export function lowerBound(count: number, isBefore: (at: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
