@@ -101,7 +101,7 @@ test.each([
   await pack()
   expect(counts()).toEqual(before)
   expect(lines).toEqual([])
-  expect(repacker.status()).toEqual({ looseObjects: expect.any(Number), packings: none })
+  expect(repacker.status().packings).toEqual(none)
   expect(repacker.status().looseObjects).toBeGreaterThan(0)
 })
 
