@@ -73,7 +73,7 @@ test('a system without the call is left alone', () => {
   expect(given).toEqual([])
 })
 
-test('this system takes it: from Linux 6.12 on it shortens turns, before that it does nothing', () => {
+test('this system takes it: since Linux 6.12 turns get shorter, before that nothing changes', () => {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   const hasTurns = major > 6 || (major === 6 && minor >= 12)
   expect(askForShortTurns(libc)).toBe(true)
