@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { loadBundle } from '#bundle/load.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/source.ts'
@@ -167,6 +168,15 @@ function sourceOf(path: string, text: string, isKnown: (blobId: string) => boole
   return { path, blobId, kind: 'file', sizeBytes: bytes.length, bytes: isGiven ? bytes : null }
 }
 
+function filesOf(
+  tree: ReadonlyMap<string, string>,
+  isKnown: (blobId: string) => boolean = () => false,
+): SourceFile[] {
+  return Array.from(tree, ([path, text]) => sourceOf(path, text, isKnown))
+}
+
+const options = { commit: 'c'.repeat(40), nowMs: 0 }
+
 /** All that a caller can see. */
 function seen(result: CompileResult) {
   const { ok, diagnostics, total, counts, sources } = result
@@ -185,14 +195,8 @@ test('after any edits the bytes and the findings are those of a fresh compiler',
       const seasoned = createCompiler()
       for (const [one, chance] of steps) {
         apply(tree, one)
-        const files = (isKnown: (blobId: string) => boolean): SourceFile[] =>
-          Array.from(tree, ([path, text]) => sourceOf(path, text, isKnown))
-        const options = { commit: 'c'.repeat(40), nowMs: 0 }
-        const known = seasoned.compile(files(seasoned.has), options)
-        const fresh = createCompiler().compile(
-          files(() => false),
-          options,
-        )
+        const known = seasoned.compile(filesOf(tree, seasoned.has), options)
+        const fresh = createCompiler().compile(filesOf(tree), options)
         expect(seen(known)).toEqual(seen(fresh))
         if (known.ok) {
           accepted++
@@ -204,4 +208,43 @@ test('after any edits the bytes and the findings are those of a fresh compiler',
   )
   // Edits that always break something would show little.
   expect(accepted).toBeGreaterThan(150)
+})
+
+test('after compilations that threw half-way, too', () => {
+  let thrown = 0
+  const slips = fc.tuple(edit, fc.constantFrom('read', 'load'), edit)
+  fc.assert(
+    fc.property(fc.array(slips, { minLength: 5, maxLength: 15 }), (all) => {
+      let isLost = false
+      const seasoned = createCompiler({
+        load: ({ bytes, digest }, known) => {
+          if (isLost) throw new Error('half-way')
+          const loaded = loadBundle(bytes, undefined, { known, digest })
+          return loaded.ok ? loaded.value : loaded.error.message
+        },
+      })
+      let good = new Map(firstTree)
+      for (const [lost, where, kept] of all) {
+        const [lostTree, tree] = [new Map(good), new Map(good)]
+        apply(lostTree, lost)
+        apply(tree, kept)
+        const files = filesOf(lostTree, seasoned.has)
+        isLost = true
+        try {
+          // Those that the compiler does not know have no bytes either.
+          const unread = files.map((file) => ({ ...file, bytes: null }))
+          seasoned.compile(where === 'read' ? unread : files, options)
+        } catch {
+          thrown++
+        }
+        isLost = false
+        const known = seasoned.compile(filesOf(tree, seasoned.has), options)
+        const fresh = createCompiler().compile(filesOf(tree), options)
+        expect(seen(known)).toEqual(seen(fresh))
+        if (known.ok) good = tree
+      }
+    }),
+    { numRuns: 30 },
+  )
+  expect(thrown).toBeGreaterThan(50)
 })
