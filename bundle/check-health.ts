@@ -8,8 +8,8 @@ type Columns = Pick<BundleColumns, 'poolHealthCheck' | 'poolUid' | 'stringBytes'
 
 /**
  * Pools share few checks: each distinct one is read once. Where each of ten thousand has its own, a
- * change touches one, and reading all takes 14 ms: what a pool has in `known` too is compared,
- * which takes one.
+ * change touches one, and reading all takes 14 ms: what a pool has in `known` too is compared, in
+ * a fifth of that.
  *
  * @param known was loaded before
  */
