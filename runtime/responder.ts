@@ -14,7 +14,7 @@ import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptClient } from './script/client.ts'
 import { TableCollector } from './table-collector.ts'
-import { askForShortTurns } from './thread-turns.ts'
+import { ThreadTurns } from './thread-turns.ts'
 import { Transaction } from './transaction.ts'
 import type { Generation } from './transaction.ts'
 import { UdpBatch } from './udp-batch.ts'
@@ -42,8 +42,7 @@ function run(libc: Libc): void {
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
   const bucket = new QueryBucket(start.queryBucket)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
-  // Without short turns it answers all the same.
-  askForShortTurns(libc)
+  const turns = new ThreadTurns(libc)
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
@@ -57,6 +56,7 @@ function run(libc: Libc): void {
     }
     if (count === 0) continue
     tx.counters.batch()
+    turns.took(count)
     scripts.startBatch()
     tx.tokens = bucket.take(count)
     for (let slot = 0; slot < count; slot++) {
