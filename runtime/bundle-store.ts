@@ -89,7 +89,8 @@ export class BundleStore {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
     }
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
-    this.#collectQuietly()
+    // A write is answered first: removing megabytes takes the disk milliseconds.
+    setImmediate(() => this.#collectQuietly())
   }
 
   #write(digest: string, bytes: Uint8Array): void {

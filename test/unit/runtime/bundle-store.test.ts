@@ -130,6 +130,9 @@ describe('a store', () => {
   })
 })
 
+/** What follows a call has run. */
+const afterwards = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
 describe('collecting', () => {
   test('leaves the two that are named, and nothing else', () => {
     const { dataDir, store, keep, files } = newStore()
@@ -143,21 +146,23 @@ describe('collecting', () => {
     expect(store.collect()).toBe(0)
   })
 
-  test('is part of keeping: thousands of changes leave two bundles', () => {
+  test('follows keeping: thousands of changes leave two bundles', async () => {
     const { keep, files } = newStore()
     keep(1)
     for (let number = 2; number <= 5; number++) {
       keep(number, number - 1)
+      await afterwards()
       expect(files()).toEqual([`${digestOf(number - 1)}.bundle`, `${digestOf(number)}.bundle`])
     }
   })
 
-  test('leaves a bundle that was added, until another one is kept', () => {
+  test('leaves a bundle that was added, until another one is kept', async () => {
     const { store, keep, files } = newStore()
     keep(1)
     store.add(digestOf(2), octets(2))
     expect(store.collect()).toBe(0)
     keep(3, 1)
+    await afterwards()
     expect(files()).toEqual([`${digestOf(1)}.bundle`, `${digestOf(3)}.bundle`])
   })
 
