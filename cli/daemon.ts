@@ -22,7 +22,7 @@ import { RumStore } from '#runtime/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from './data-dir.ts'
 import type { DataDir } from './data-dir.ts'
-import { logGitopsChange } from './gitops-log.ts'
+import { createGitopsLog } from './gitops-log.ts'
 import type { ProcessLog } from './log.ts'
 import { createMemberHealthView } from './member-health-view.ts'
 import { createNodeApi } from './node-api.ts'
@@ -268,9 +268,10 @@ class RunningDaemon implements Daemon {
       checkPolicy: { allowScriptChecks, webhookAllowedHosts },
       resume: this.#node.resumePoint(),
     })
+    const tell = createGitopsLog(this.#log)
     control.onStatus((status, change) => {
       this.#noteHead(status.head?.commit)
-      logGitopsChange(this.#log, status, change)
+      tell(status, change)
     })
     control.onPrepare((bundle) => this.#node.prepare(bundle))
     control.onPublish((publication) => {
@@ -332,7 +333,7 @@ class RunningDaemon implements Daemon {
       },
       rum: createNodeRum(this.#rum, () => this.#node.bundle()),
       env: process.env,
-      onRate: (perSecond) => this.#permit(perSecond),
+      onRate: this.#permit,
       health: this.#health,
     })
     if (!api.ok) return api
@@ -346,16 +347,15 @@ class RunningDaemon implements Daemon {
 
   #startLicence({ config }: GitopsControl): Result<null, string> {
     const { license: settings } = this.#settings
-    const onRate = (perSecond: number): void => this.#permit(perSecond)
-    const parts = { settings, env: process.env, config, clock: systemClock, log: this.#log, onRate }
     const { state } = this.#records
-    const licence = createNodeLicence({ ...parts, state, health: this.#health })
+    const parts = { settings, state, env: process.env, config, clock: systemClock, log: this.#log }
+    const licence = createNodeLicence({ ...parts, health: this.#health, onRate: this.#permit })
     if (!licence.ok) return licence
     this.#licence = licence.value
     return ok(null)
   }
 
-  #permit(perSecond: number): void {
+  readonly #permit = (perSecond: number): void => {
     new QueryBucket(this.#queryBucket).adopt(perSecond)
   }
 
