@@ -112,7 +112,7 @@ function serve(address: string, port: number): void {
 }
 
 const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; end the program that holds it',
+  EADDRINUSE: 'the port is in use, perhaps by another quick start; end the program that holds it',
   EADDRNOTAVAIL: 'this machine has no such address (on macOS: sudo ifconfig lo0 alias ADDRESS)',
 }
 

@@ -73,13 +73,19 @@ function writeKeys(dataDir: string, allowedSigners: string, nodeKey: SshPrivateK
   }
 }
 
+/** Its files as they are read in `./config`, where people are told to clone the first commit to. */
 function exampleFiles(): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>()
   for (const entry of readdirSync(exampleDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     if (entry.isFile() && /\.ya?ml$/.test(entry.name)) {
-      files.set(relative(exampleDir, path), readFileSync(path))
+      files.set(relative(exampleDir, path), Buffer.from(asCloned(readFileSync(path, 'utf8'))))
     }
   }
   return files
+}
+
+/** Editors look for the schema from the file on: `config` is one folder nearer to it. */
+function asCloned(text: string): string {
+  return text.replace(/^(# yaml-language-server: \$schema=)\.\.\//, '$1')
 }

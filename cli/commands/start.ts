@@ -14,17 +14,19 @@ import { runUntilSignal } from '../run-daemon.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 
+/** The members of examples/quickstart. */
+const backends = { addresses: ['127.0.0.11', '127.0.0.12', '127.0.0.13'], port: 8081 } as const
+
 const usage = `Usage: gslbd start [--data-dir DIR] [--dns-port N] [--api-port N]
 
 Runs an all-in-one node on this machine with a small example as its first commit, and three small
-web servers beside it whose health it follows. Everything listens on loopback addresses.
+web servers beside it whose health it follows. Everything listens on loopback addresses. The web
+servers take ${backends.addresses.join(', ')}, each port ${backends.port}: one quick start
+runs on a machine at a time.
 
   --data-dir DIR   where the node keeps its state (GSLB_DATA_DIR; default ./data)
   --dns-port N     UDP and TCP; default 5353, 0 takes a free one
   --api-port N     default 8080, 0 takes a free one`
-
-/** The members of examples/quickstart. */
-const backends = { addresses: ['127.0.0.11', '127.0.0.12', '127.0.0.13'], port: 8081 } as const
 
 export const start: Command = {
   name: 'start',

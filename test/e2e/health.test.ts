@@ -119,7 +119,7 @@ test('a port in use is told with the address, and nothing is left running', asyn
     ok: false,
     error:
       `the demo backend 127.0.0.12:${taken.port} did not start: ` +
-      'the port is in use; end the program that holds it',
+      'the port is in use, perhaps by another quick start; end the program that holds it',
   })
   await expect(fetch(`http://127.0.0.11:${taken.port}/`)).rejects.toThrow('fetch failed')
 })

@@ -200,7 +200,7 @@ describe('a second start', () => {
     expect(await second.ended).toEqual({ code: 1, signal: null })
     expect(second.stderr).toBe(
       'gslbd: the demo backend 127.0.0.11:8081 did not start: ' +
-        'the port is in use; end the program that holds it\n',
+        'the port is in use, perhaps by another quick start; end the program that holds it\n',
     )
     expect(await addressesOf(6)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13'])
   })

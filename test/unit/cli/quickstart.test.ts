@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { start } from '#cli/commands/start.ts'
 import { operatorKeyPath, prepareQuickstart } from '#cli/quickstart.ts'
 import { loadSettings } from '#cli/settings.ts'
 import type { Settings } from '#cli/settings.ts'
+import { jsonSchemaFile } from '#schemas/json-schema.ts'
+import type { Kind } from '#schemas/kinds.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -34,9 +37,32 @@ test('git verifies the first commit, and its files are the example', async () =>
   const paths = git('config', 'ls-files').split('\n')
   expect(paths).toContain('tenants/default/services/www.yaml')
   for (const path of paths) {
-    expect(readFileSync(at('config', path), 'utf8')).toBe(
-      readFileSync(join('examples/quickstart', path), 'utf8'),
+    expect(afterSchema(readFileSync(at('config', path), 'utf8'))).toBe(
+      afterSchema(readFileSync(join('examples/quickstart', path), 'utf8')),
     )
+  }
+})
+
+function afterSchema(text: string): string {
+  const [first = '', ...others] = text.split('\n')
+  expect(first).toMatch(/^# yaml-language-server: /)
+  return others.join('\n')
+}
+
+test('in a clone as the README makes it, each file names a schema that is there', async () => {
+  const clone = /git clone -b main data\/config\.git (\S+) && cd \1$/m
+  const [, directory = ''] = clone.exec(readFileSync('README.md', 'utf8')) ?? []
+  const { git, at, path: product } = gitSandbox()
+  symlinkSync(resolve('schemas'), at('schemas'))
+  await prepare(at('data'))
+  git('.', 'clone', '-q', '-b', 'main', 'data/config.git', directory)
+  for (const path of git(directory, 'ls-files').split('\n')) {
+    const text = readFileSync(at(directory, path), 'utf8')
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? []
+    const kind = /^kind: (\w+)$/m.exec(text)?.[1] as Kind
+    const file = join(dirname(at(directory, path)), schema)
+    expect(file).toBe(join(product, 'schemas/json', jsonSchemaFile(kind)))
+    expect(existsSync(file)).toBe(true)
   }
 })
 
@@ -101,4 +127,14 @@ test('what cannot be written is an error of one sentence', async () => {
     gitops: { ...settings.gitops, allowedSigners },
   })
   expect(prepared.ok ? '' : prepared.error).toMatch(/^the example's keys cannot be written: .*file/)
+})
+
+test('start --help says which addresses and port the demo backends take', () => {
+  const pool = readFileSync('examples/quickstart/tenants/default/pools/web.yaml', 'utf8')
+  const members = [...pool.matchAll(/ipAddress: ([\d.]+), port: (\d+)/g)]
+  expect(members).toHaveLength(3)
+  for (const [, address = '', port = ''] of members) {
+    expect(start.usage).toContain(address)
+    expect(start.usage).toContain(`port ${port}`)
+  }
 })
