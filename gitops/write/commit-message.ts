@@ -1,6 +1,9 @@
 // What a commit of the API says about itself: who asked for what, for people and for `git log`.
-import type { Actor, WriteRequest } from './operation.ts'
-import { nameOfOperation } from './operation.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import type { ConfigEntry, ConfigPart } from '../config-entry.ts'
+import { isPartKind, partSpecs } from '../config-parts.ts'
+import type { PartKind } from '../config-parts.ts'
+import type { Actor, Operation, PartTarget, Target, WriteRequest } from './operation.ts'
 
 const fieldLengthMax = 200
 
@@ -10,17 +13,24 @@ export interface CommitText {
   readonly message: string
 }
 
+/** Where an operation's object or part is looked up: as it was, or else as it is to be. */
+export interface Named {
+  readonly get: (kind: Kind, uid: string) => ConfigEntry | undefined
+  readonly part: (kind: PartKind, uid: string) => ConfigPart | undefined
+}
+
 export const committer = 'gslbd <node@gslbd>'
 
 /** One group of trailers for each operation; git-interpret-trailers(1) reads them. */
-export function commitText(requests: readonly WriteRequest[]): CommitText {
+export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
   const operations = requests.flatMap(({ operations: list }) => list)
-  const [first] = operations
-  const isOne = operations.length === 1 && first !== undefined
-  const subject = isOne ? nameOfOperation(first) : `${operations.length} changes`
+  const told = operations.filter((operation) => !keepsName(operation, named))
+  const [first] = told
+  const isOne = told.length === 1 && first !== undefined
+  const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
   const trailers = requests.flatMap(({ actor, requestId, operations: list }) =>
     list.flatMap((operation) => [
-      `Gslb-Operation: ${plain(nameOfOperation(operation))}`,
+      `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
@@ -31,6 +41,49 @@ export function commitText(requests: readonly WriteRequest[]): CommitText {
     author: authors.size === 1 && only !== undefined ? only : committer,
     message: `api: ${plain(subject)}\n\n${trailers.join('\n')}\n`,
   }
+}
+
+/** Such as the first half of a replaced service. */
+function keepsName(operation: Operation, named: Named): boolean {
+  if (operation.verb !== 'rename') return false
+  return nameOf(operation.kind, operation.target, named) === operation.name
+}
+
+/** @param hasIds beside the names, for programs; for people names are enough */
+function wordsOf(operation: Operation, named: Named, hasIds: boolean): string {
+  const { verb, kind } = operation
+  const label = (of: Operation['kind'], target: Target | PartTarget): string => {
+    const name = nameOf(of, target, named)
+    const uid = 'uid' in target ? target.uid : ''
+    return hasIds || name === undefined ? `${uid} ${name ?? ''}`.trim() : name
+  }
+  if (verb === 'create') {
+    const id = hasIds && operation.uid !== undefined ? `${operation.uid} ` : ''
+    if (!('owner' in operation)) return `create ${kind} ${id}${operation.name}`
+    return `create ${kind} ${id}in ${label(partSpecs[operation.kind].owner, operation.owner)}`
+  }
+  const target = label(kind, operation.target)
+  if (verb === 'disable-members') {
+    return `disable ${operation.members.length} members of ${kind} ${target}`
+  }
+  return `${verb} ${kind} ${target}${verb === 'rename' ? ` to ${operation.name}` : ''}`
+}
+
+function nameOf(
+  kind: Operation['kind'],
+  target: Target | PartTarget,
+  { get, part }: Named,
+): string | undefined {
+  if (!('uid' in target)) return target.name
+  if (!isPartKind(kind)) return get(kind, target.uid)?.name
+  const found = part(kind, target.uid)
+  return found === undefined ? undefined : `${nameOfPart(found.part)} of ${found.owner.name}`
+}
+
+function nameOfPart(part: ConfigPart['part']): string {
+  if ('cidr' in part) return part.cidr
+  if ('triggerValue' in part) return part.triggerValue
+  return part.name === undefined || part.name === '' ? part.ipAddress : part.name
 }
 
 /** No control characters, and nothing that ends a name or an address early. */

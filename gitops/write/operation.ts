@@ -175,18 +175,3 @@ export interface WriteDiagnostic {
 }
 
 export type WriteResult = Result<WriteSuccess, WriteFailure>
-
-/** What an operation may say about itself in a commit message. */
-export function nameOfOperation(operation: Operation): string {
-  const { verb, kind } = operation
-  if (verb === 'disable-members') {
-    return `disable ${operation.members.length} members of ${kind} ${labelOf(operation.target)}`
-  }
-  if (verb !== 'create') return `${verb} ${kind} ${labelOf(operation.target)}`
-  const label = 'owner' in operation ? `in ${labelOf(operation.owner)}` : operation.name
-  return `create ${kind} ${operation.uid === undefined ? '' : `${operation.uid} `}${label}`
-}
-
-function labelOf(target: Target | PartTarget): string {
-  return 'uid' in target ? target.uid : target.name
-}

@@ -51,7 +51,10 @@ export async function prepareCommit(
   const planned = await driver.planFiles(accepted.tree, new Map(contents))
   if (!planned.ok) return err(planned.error.reason)
   const { tree, objects } = planned.value
-  const { author, message } = commitText(requests)
+  const { author, message } = commitText(requests, {
+    get: (kind, uid) => accepted.index.get(kind, uid) ?? draft.get(kind, uid),
+    part: (kind, uid) => accepted.index.part(kind, uid) ?? draft.part(kind, { uid }),
+  })
   const parents = accepted.commit === null ? [] : [accepted.commit]
   const raw = formatCommit(
     {

@@ -46,6 +46,27 @@ describe('pools', () => {
     expect(text).toContain(made.headers['x-request-id'] ?? '')
   })
 
+  test('the subject of a commit has names, its trailer the id too', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'told' })
+    const path = `/pools/${body.id}`
+    const said = () => world.git('log', '-1', '--format=%s|%(trailers:key=Gslb-Operation)', 'main')
+    expect(said()).toContain(`api: create Pool told|Gslb-Operation: create Pool ${body.id} told`)
+    const member = { ipAddress: '192.0.2.88', port: 80 }
+    const made = await call(acme, 'POST', `${path}/members`, member)
+    expect(said()).toContain('api: create Member in told|')
+    await call(acme, 'PUT', `/members/${made.body.id}`, { weight: 7 })
+    expect(said()).toContain('api: update Member 192.0.2.88 of told|')
+    const service = { name: 'told-www', domain: 'told.example.com.', poolId: body.id }
+    const { body: www } = await call(acme, 'POST', '/services', service)
+    await call(acme, 'PUT', `/services/${www.id}`, { ...service, ttl: 7 })
+    expect(said()).toContain('api: update Service told-www|')
+    await call(acme, 'PUT', path, { name: 'told \u202e2' })
+    expect(said()).toContain('api: rename Pool told to told  2|')
+    await call(acme, 'DELETE', path)
+    expect(said()).toContain('api: delete Pool told  2|')
+    expect(said()).toContain(`delete Pool ${body.id} told  2`)
+  })
+
   test('a rename keeps the id; the same name again makes no commit', async () => {
     const { body } = await call(acme, 'POST', '/pools', { name: 'before' })
     const renamed = await call(acme, 'PUT', `/pools/${body.id}`, { name: 'after' })
@@ -144,7 +165,8 @@ describe('pools', () => {
     expect(changed.status).toBe(200)
     expect((await call(acme, 'DELETE', path, undefined, fresh)).status).toBe(412)
     const nonsense = await call(acme, 'DELETE', path, undefined, { 'if-match': 'nonsense' })
-    expect(nonsense).toMatchObject({ status: 400 })
+    const error = 'If-Match: must be entity tags, such as "3f2a"'
+    expect(nonsense).toMatchObject({ status: 400, body: { error } })
     expect((await call(acme, 'DELETE', path, undefined, { 'if-match': '*' })).status).toBe(204)
   })
 
