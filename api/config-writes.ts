@@ -30,8 +30,8 @@ export interface Written {
 
 type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'>
 
-/** Statuses of refusals of a write, for the tables of routes. */
-export const writeRefusals = [409, 412, 503] as const
+/** Statuses of refusals of a write, for the tables of routes; 412 goes with `ifMatch` there. */
+export const writeRefusals = [409, 503] as const
 
 /** For operations of which the last one leaves something behind. Errors: the answer. */
 export async function write(

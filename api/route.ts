@@ -21,6 +21,8 @@ export interface RouteResponse {
   readonly schema: TSchema | null
   /** Default: JSON. Of anything else the body is text or bytes, sent as it is. */
   readonly contentType?: string
+  /** It has an `ETag`, which `ifMatch` of this or another route takes. */
+  readonly isTagged?: true
 }
 
 export interface Route {
@@ -37,6 +39,8 @@ export interface Route {
   readonly tag: string
   /** One line, present tense, without a full stop. */
   readonly summary: string
+  /** Sentences: what else it does, or does not. */
+  readonly details?: string
   /** Default: text of 1 to 255 characters for each `{name}` of the path. */
   readonly params?: TSchema
   /** None: no query parameter is accepted. Texts become numbers and booleans. */
@@ -49,6 +53,8 @@ export interface Route {
   readonly responses: Readonly<Record<number, RouteResponse>>
   /** Statuses of refusals beyond 400, 401, 403 that follow from the other columns, and 500. */
   readonly refusals?: readonly number[]
+  /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
+  readonly ifMatch?: string
   /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
   readonly precheck?: (request: RequestFacts, ports: ApiPorts) => Reply | null
   readonly handle: (context: RouteContext) => Reply | Promise<Reply>

@@ -41,10 +41,10 @@ function operationOf(row: Route): Json {
     operationId: operationId(row),
     tags: [tag],
     summary,
-    description: needsInWords(needs),
+    description: inWords(row),
     security: needs === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
     'x-permission': needs,
-    parameters: [...pathParameters(row), ...queryParameters(row)],
+    parameters: [...pathParameters(row), ...queryParameters(row), ...headerParameters(row)],
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
@@ -64,7 +64,12 @@ export function operationId({ method, path }: Route): string {
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-export function needsInWords(needs: Needs): string {
+/** Who may call it, and what else is to be said. */
+export function inWords({ needs, details }: Route): string {
+  return details === undefined ? needsInWords(needs) : `${needsInWords(needs)} ${details}`
+}
+
+function needsInWords(needs: Needs): string {
   if (needs === 'public') return 'Needs no credential.'
   if (needs === 'any') return 'Needs any valid credential.'
   if (needs === 'session') return 'Needs the session of a user.'
@@ -97,24 +102,36 @@ function queryParameters({ query }: Route): Json[] {
   }))
 }
 
+const entityTag = Object.freeze({ type: 'string', examples: ['"3f2a"'] })
+
+function headerParameters({ ifMatch }: Route): Json[] {
+  if (ifMatch === undefined) return []
+  const description =
+    `Entity tags of ${ifMatch}, from an \`ETag\`, or \`*\` for any state. ` +
+    `Where none is that of ${ifMatch} as it is now, nothing is done (412).`
+  return [{ name: 'If-Match', in: 'header', required: false, description, schema: entityTag }]
+}
+
+const tagHeader = Object.freeze({ description: 'For `If-Match`', schema: entityTag })
+
 function successes({ responses }: Route): Json {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, schema, contentType }]) => {
+    Object.entries(responses).map(([status, { description, schema, contentType, isTagged }]) => {
       const [type = ''] = (contentType ?? 'application/json').split(';')
-      return [
-        status,
-        { description, ...(schema === null ? {} : { content: { [type]: { schema } } }) },
-      ]
+      const headers = isTagged === true ? { headers: { ETag: tagHeader } } : {}
+      const content = schema === null ? {} : { content: { [type]: { schema } } }
+      return [status, { description, ...headers, ...content }]
     }),
   )
 }
 
 /** Statuses of all refusals of a route, in order. */
 export function refusalsOf(row: Route): readonly number[] {
-  const { needs, body, query, path, refusals: own = [] } = row
+  const { needs, body, query, path, ifMatch, refusals: own = [] } = row
   const hasInput = body !== undefined || query !== undefined || path.includes('{')
   const all = new Set<number>(own)
   if (hasInput) all.add(400)
+  if (ifMatch !== undefined) all.add(412)
   if (body !== undefined) all.add(413).add(415)
   if (needs !== 'public') all.add(401)
   if (needs !== 'public' && needs !== 'any') all.add(403)

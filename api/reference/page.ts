@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { paramNames } from '../route.ts'
 import type { Route } from '../route.ts'
-import { needsInWords, refusalsOf } from './openapi.ts'
+import { inWords, refusalsOf } from './openapi.ts'
 import { pageScript, pageStyle } from './script.ts'
 
 const hashOf = (text: string): string =>
@@ -48,7 +48,7 @@ function entryOf(row: Route): string {
   const head = `<b>${method}</b> <code>${escaped(path)}</code> ${escaped(summary)}`
   return `<details><summary>${head}</summary>
 <form data-method="${method}" data-path="${escaped(path)}">
-<p>${escaped(needsInWords(row.needs))} Answers: ${escaped(statuses.join(', '))}</p>
+<p>${escaped(inWords(row))} Answers: ${escaped(statuses.join(', '))}</p>
 ${inputsOf(row).join('\n')}
 <button>Send</button> <output></output></form></details>`
 }

@@ -44,7 +44,8 @@ const create = route({
   summary: 'Send the clients of one network to one member (tier pro)',
   params: PoolId,
   body: NewGeoRule,
-  responses: { 201: { description: 'The geo rule', schema: GeoRule } },
+  responses: { 201: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -74,7 +75,8 @@ const replace = route({
   summary: 'Replace a geo rule (tier pro)',
   params: Id,
   body: GeoRuleChange,
-  responses: { 200: { description: 'The geo rule', schema: GeoRule } },
+  responses: { 200: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
+  ifMatch: 'the geo rule',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -105,6 +107,7 @@ const removeRule = route({
   summary: 'Delete a geo rule',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the geo rule',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const found = findPart(context, 'GeoRule', context.params.id)

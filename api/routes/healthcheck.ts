@@ -19,7 +19,8 @@ const put = route({
   summary: 'Set the health check of a pool, whole; zero values take their defaults',
   params: Id,
   body: HealthCheckBody,
-  responses: { 200: { description: 'The health check', schema: HealthCheck } },
+  responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -49,7 +50,7 @@ const get = route({
   tag,
   summary: 'The health check of a pool',
   params: Id,
-  responses: { 200: { description: 'The health check', schema: HealthCheck } },
+  responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   refusals: [404],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
@@ -68,6 +69,7 @@ const removeCheck = route({
   summary: 'Delete the health check of a pool: all its members count as healthy',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const pool = findObject(context, 'Pool', context.params.id)

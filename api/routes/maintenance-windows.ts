@@ -29,7 +29,7 @@ const create = route({
   tag,
   summary: 'Take a member, or each member of a pool, out of rotation for a time',
   body: NewMaintenanceWindow,
-  responses: { 201: { description: 'The window', schema: MaintenanceWindow } },
+  responses: { 201: { description: 'The window', schema: MaintenanceWindow, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
     const { resourceType, resourceId, startAt, endAt } = context.body
@@ -74,6 +74,7 @@ const cancel = route({
   summary: 'Cancel a window; the members of an active one are disabled from then on',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the window',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, ports, params } = context

@@ -29,7 +29,8 @@ const create = route({
   summary: 'Add a member to a pool',
   params: Id,
   body: NewMember,
-  responses: { 201: { description: 'The member', schema: Member } },
+  responses: { 201: { description: 'The member', schema: Member, isTagged: true } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, ports, params, body } = context
@@ -75,7 +76,7 @@ const get = route({
   tag,
   summary: 'One member',
   params: Id,
-  responses: { 200: { description: 'The member', schema: Member } },
+  responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   refusals: [404],
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
@@ -92,7 +93,8 @@ const change = route({
   summary: 'Change the named fields of a member; address and port are its identity and stay',
   params: Id,
   body: MemberChange,
-  responses: { 200: { description: 'The member', schema: Member } },
+  responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
+  ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -119,6 +121,7 @@ const removeMember = route({
   summary: 'Delete a member, with the geo rules, rollouts and windows that name it',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const found = findPart(context, 'Member', context.params.id)

@@ -19,7 +19,7 @@ const create = route({
   tag,
   summary: 'Create a pool without members; its name is unique across tenants',
   body: PoolBody,
-  responses: { 201: { description: 'The pool', schema: Pool } },
+  responses: { 201: { description: 'The pool', schema: Pool, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, body } = context
@@ -48,7 +48,7 @@ const get = route({
   tag,
   summary: 'One pool',
   params: Id,
-  responses: { 200: { description: 'The pool', schema: Pool } },
+  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
   refusals: [404],
   handle: (context) => {
     const entry = findObject(context, 'Pool', context.params.id)
@@ -65,7 +65,8 @@ const rename = route({
   summary: 'Rename a pool; its services, rollouts and windows follow',
   params: Id,
   body: PoolBody,
-  responses: { 200: { description: 'The pool', schema: Pool } },
+  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -90,8 +91,12 @@ const removePool = route({
   needs: 'pool:delete',
   tag,
   summary: 'Delete a pool, its members, health check, geo rules, rollouts and windows',
+  details:
+    'Services that use it stay, with `poolId` null: their names are answered without records ' +
+    'until another pool is attached.',
   params: Id,
   responses: { 204: { description: 'It is gone; its services have no pool', schema: null } },
+  ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const entry = findObject(context, 'Pool', context.params.id)

@@ -47,8 +47,9 @@ const create = route({
   tag,
   summary: "Begin a timed ramp of a member's weight (tier pro)",
   body: NewRollout,
-  responses: { 201: { description: 'The rollout', schema: Rollout } },
-  refusals: writeRefusals,
+  responses: { 201: { description: 'The rollout', schema: Rollout, isTagged: true } },
+  // It settles an earlier rollout as it was seen.
+  refusals: [412, ...writeRefusals],
   handle: async (context) => {
     const { ports, body } = context
     const refusal = ports.licence.refusal('rollouts')
@@ -83,7 +84,7 @@ const get = route({
   tag,
   summary: 'One rollout',
   params: Id,
-  responses: { 200: { description: 'The rollout', schema: Rollout } },
+  responses: { 200: { description: 'The rollout', schema: Rollout, isTagged: true } },
   refusals: [404],
   handle: (context) => {
     const entry = findObject(context, 'Rollout', context.params.id)
@@ -106,7 +107,8 @@ const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
     tag,
     summary: summaries[intent],
     params: Id,
-    responses: { 200: { description: 'The rollout', schema: Rollout } },
+    responses: { 200: { description: 'The rollout', schema: Rollout, isTagged: true } },
+    ifMatch: 'the rollout',
     refusals: [404, ...writeRefusals],
     handle: (context) => decide(context, context.params.id, intent),
   }),

@@ -28,7 +28,7 @@ const create = route({
   tag,
   summary: 'Create a service; name and domain are unique across tenants',
   body: ServiceBody,
-  responses: { 201: { description: 'The service', schema: Service } },
+  responses: { 201: { description: 'The service', schema: Service, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, ports, body } = context
@@ -69,7 +69,7 @@ const get = route({
   tag,
   summary: 'One service',
   params: Id,
-  responses: { 200: { description: 'The service', schema: Service } },
+  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
   refusals: [404],
   handle: (context) => {
     const entry = findObject(context, 'Service', context.params.id)
@@ -86,7 +86,8 @@ const replace = route({
   summary: 'Replace a service; a field that is left out goes back to its default',
   params: Id,
   body: ServiceBody,
-  responses: { 200: { description: 'The service', schema: Service } },
+  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
+  ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const { caller, ports, params, body } = context
@@ -118,6 +119,7 @@ const removeService = route({
   summary: 'Delete a service; its name is no longer answered',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
     const entry = findObject(context, 'Service', context.params.id)

@@ -100,6 +100,9 @@ const remove = route({
   needs: 'system',
   tag,
   summary: 'Remove the record of a tenant and end its key; what it owns stays',
+  details:
+    'Nothing is deleted with it: its pools and services are answered as before, and a new tenant ' +
+    'of the same id is refused until its accounts, roles and configuration are gone.',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],

@@ -103,3 +103,20 @@ describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
     else expect([others.status, others.text]).toEqual([404, absent.text])
   })
 })
+
+/** Others, such as a logout, take the session away that asks. */
+const ofObjects = rows.filter(([, , { needs }]) => needs.includes(':'))
+
+test.each(ofObjects)('%s reads If-Match and sends ETag as it says', async (...args) => {
+  const [, row, { make, body }] = args
+  const path = pathOf(row, (await make?.(whole.world, 'acme')) ?? missing)
+  const bearer = await whole.bearerOf('default tenant_admin')
+  const ask = (headers: Readonly<Record<string, string>>): Promise<Answered> =>
+    whole.world.call(bearer, row.method, path, body?.(), headers)
+  const odd = await ask({ 'if-match': 'nonsense' })
+  const isRead = odd.status === 400 && odd.text.includes('If-Match: must be entity tags')
+  expect(isRead, odd.text).toBe(row.ifMatch !== undefined)
+  const answer = isRead ? await ask({}) : odd
+  const { isTagged = false } = row.responses[answer.status] ?? {}
+  expect('etag' in answer.headers).toBe(isTagged)
+})

@@ -10,9 +10,13 @@ import { portsOf } from '#test/support/api-ports.ts'
 interface Operation {
   readonly operationId: string
   readonly 'x-permission': string
+  readonly description: string
   readonly parameters: readonly { readonly name: string; readonly in: string }[]
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
-  readonly responses: Record<string, { readonly content?: Record<string, { schema: object }> }>
+  readonly responses: Record<
+    string,
+    { readonly headers?: object; readonly content?: Record<string, { schema: object }> }
+  >
 }
 interface Document {
   readonly openapi: string
@@ -58,6 +62,32 @@ describe('the OpenAPI document', () => {
     expect(schema.properties.weight).toMatchObject({
       description: expect.stringContaining(words) as string,
     })
+  })
+
+  test.each([
+    ['/pools', 'post', [], ['201']],
+    ['/pools/{id}', 'get', [], ['200']],
+    ['/pools/{id}', 'put', ['If-Match'], ['200']],
+    ['/pools/{id}', 'delete', ['If-Match'], []],
+    ['/members/{id}/status', 'get', [], []],
+  ])('of %s %s it has the fields of conditional changes', async (path, method, asked, tagged) => {
+    const { paths } = await load()
+    const { parameters = [], responses = {} } = paths[`/api/v1${path}`]?.[method] ?? {}
+    const names = parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
+    const withTag = Object.keys(responses).filter(
+      (status) => 'ETag' in (responses[status]?.headers ?? {}),
+    )
+    expect(names).toEqual(asked)
+    expect(withTag).toEqual(tagged)
+    expect('412' in responses).toBe(asked.length > 0)
+  })
+
+  test.each([
+    ['/pools/{id}', 'Services that use it stay'],
+    ['/tenants/{id}', 'Nothing is deleted with it'],
+  ])('says what goes with a deleted %s', async (path, words) => {
+    const { paths } = await load()
+    expect(paths[`/api/v1${path}`]?.['delete']?.description).toContain(words)
   })
 
   test('names each operation once, with its permission and its parameters', async () => {
