@@ -1,6 +1,13 @@
 // The start script finds its files and a Node that can run them, or says what is missing.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -27,8 +34,11 @@ const fakeNode = (version: string): string =>
 /** A machine of so many cores. */
 const fakeCores = (cores: string): string => `#!/bin/sh\n${cores}\n`
 
-function run(command: string, args: readonly string[], path = '') {
-  const env = { PATH: `${path}:/usr/bin:/bin` }
+function run(command: string, args: readonly string[], path = '', options = '') {
+  const env = {
+    PATH: `${path}:/usr/bin:/bin`,
+    ...(options === '' ? {} : { NODE_OPTIONS: options }),
+  }
   const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' })
   return { status, stdout, stderr }
 }
@@ -87,12 +97,46 @@ test.each([
   expect(stdout).toBe(`26.1.0 runs --v8-pool-size=${helpers} ${root}/cli/main.ts help\n`)
 })
 
-test('an old Node is named, with what to do', () => {
-  const root = install({ 'cli/main.ts': '', 'path/node': fakeNode('20.20.2') })
+test.each(['20.20.2', '24.1.0'])('an old Node (%s) is named, with what to do', (version) => {
+  const root = install({ 'cli/main.ts': '', 'path/node': fakeNode(version) })
   const { status, stderr } = run(join(root, 'bin/gslbd'), [], join(root, 'path'))
   expect(status).toBe(70)
-  expect(stderr).toContain('needs Node 24 or newer, found 20.20.2')
+  expect(stderr).toContain(`needs Node 24.2 or newer, found ${version}`)
   expect(stderr).toContain('npm ci')
+})
+
+test.each(['24.2.0', '24.10.1', '25.0.0', '100.0.0'])('Node %s is new enough', (version) => {
+  const root = install({ 'cli/main.ts': '', 'path/node': fakeNode(version) })
+  const { status, stdout } = run(join(root, 'bin/gslbd'), [], join(root, 'path'))
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringContaining(`${version} runs`) as string,
+  })
+})
+
+test('the oldest Node is the one that package.json names', () => {
+  const text = readFileSync(join(script, '../../package.json'), 'utf8')
+  const { engines } = JSON.parse(text) as { engines: { node: string } }
+  expect(readFileSync(script, 'utf8')).toContain(`Node ${engines.node.slice(2)} or newer`)
+})
+
+test('what Node itself says of wrong NODE_OPTIONS is what is printed', () => {
+  const root = install({ 'cli/main.ts': '' })
+  mkdirSync(join(root, 'path'))
+  symlinkSync(process.execPath, join(root, 'path/node'))
+  const options = '--no-such-option'
+  const { status, stderr } = run(join(root, 'bin/gslbd'), [], join(root, 'path'), options)
+  expect(status).toBe(9)
+  expect(stderr).toContain('--no-such-option is not allowed in NODE_OPTIONS')
+  expect(stderr).not.toContain('needs Node')
+})
+
+test('a Node that cannot be started is named with what it said', () => {
+  const broken = '#!/bin/sh\necho "libatomic.so.1: cannot open" >&2\nexit 127\n'
+  const root = install({ 'cli/main.ts': '', 'node_modules/.bin/node': broken })
+  const { status, stderr } = run(join(root, 'bin/gslbd'), [], join(root, 'path'))
+  expect(status).toBe(70)
+  expect(stderr).toContain(`${root}/node_modules/.bin/node does not run: libatomic.so.1`)
 })
 
 test('an installation without its files says so', () => {
