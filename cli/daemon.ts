@@ -70,7 +70,7 @@ export async function startDaemon(
   log: ProcessLog,
   prepare: () => Promise<Result<null, string>> = async () => ok(null),
 ): Promise<Result<Daemon, string>> {
-  const dataDir = openDataDirToServe(settings.dataDir)
+  const dataDir = openDataDirToServe(settings.dataDir, log)
   if (!dataDir.ok) return dataDir
   const prepared = await prepare()
   const opened = prepared.ok ? openKeyAndState(settings, log) : prepared

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
+import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -30,6 +31,8 @@ const writtenFolders = ['.', 'node', 'node/bundles', 'gitops', 'keys']
  * moment.
  */
 const lockTries = 3
+/** Of a process in /proc: a zombie, and one that is just being taken away. */
+const endedStates: readonly string[] = ['Z', 'X']
 /** What a file system says that has no hard links. */
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
@@ -47,11 +50,15 @@ export function openDataDir(path: string): Result<DataDir, string> {
 
 /**
  * The same, but a directory that cannot be written at the moment is opened with its fault when it
- * holds what a node can serve from: answers matter more than what comes after them.
+ * holds what a node can serve from: answers matter more than what comes after them. The log says
+ * which directory it is: by default that depends on where the node was started.
  */
-export function openDataDirToServe(path: string): Result<DataDir, string> {
+export function openDataDirToServe(path: string, log: Log): Result<DataDir, string> {
   const held = hold(path)
-  if (held.ok) return ok(new HeldDirectory(path, null))
+  if (held.ok) {
+    log.info({ dataDir: path }, `the data directory was ${held.value.isNew ? 'made' : 'opened'}`)
+    return ok(new HeldDirectory(path, null))
+  }
   const { kind, message } = held.error
   return kind === 'not-writable' && hasStoredBundle(path)
     ? ok(new HeldDirectory(path, message))
@@ -93,7 +100,8 @@ function hasStoredBundle(path: string): boolean {
 }
 
 /** Makes the directory, takes its lock, and proves that it can be written. */
-function hold(path: string): Result<null, Refusal> {
+function hold(path: string): Result<{ readonly isNew: boolean }, Refusal> {
+  const isNew = !existsSync(path)
   try {
     makeFolders(path, 0o750)
   } catch (error) {
@@ -112,7 +120,7 @@ function hold(path: string): Result<null, Refusal> {
       sweepTemporary(join(path, folder))
     }
     sweepUnfinished(path)
-    return ok(null)
+    return ok({ isNew })
   } catch (error) {
     if (isOurs) removeQuietly(lock)
     // Its holder may be the one that has filled the disk.
@@ -232,13 +240,15 @@ function livingHolder(lock: string): number | undefined {
 
 /**
  * When a process started, in the kernel's ticks; '' where that cannot be known; undefined: no such
- * process.
+ * process, or one that has ended and waits for its parent to notice.
  */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold spaces: count from its end. Field 22 is the start time.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    // The name in parentheses may hold spaces: count from its end. Field 3 is the state, field 22
+    // the start time.
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return endedStates.includes(state) ? undefined : fields[18]
   } catch {
     return isAlive(pid) ? '' : undefined
   }

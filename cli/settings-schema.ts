@@ -186,7 +186,7 @@ export const SettingsFile = Type.Object(
       'x-kind': 'path',
       description:
         'Directory for bundles, keys and the local origin. Written in the file, it is ' +
-        'relative to the file.',
+        'relative to the file; the default is in the working directory, wherever the file is.',
     }),
     dns,
     api,

@@ -12,9 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openDataDir, openDataDirToServe, writeSecret } from '#cli/data-dir.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 function open(path: string) {
   const opened = openDataDir(path)
@@ -22,11 +23,20 @@ function open(path: string) {
   return opened.value
 }
 
-/** The start of a process in the kernel's ticks, as the lock names it. */
-function startOf(pid: number): string {
+/** Lines of the log so far. */
+let told: object[] = []
+beforeEach(() => (told = []))
+const tell = (fields: object, msg: string): void => void told.push({ ...fields, msg })
+const log = { info: tell, warn: tell, error: tell }
+
+/** Of /proc, from the state on: the name before it may hold spaces. */
+function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
+
+/** The start of a process in the kernel's ticks, as the lock names it. */
+const startOf = (pid: number): string => statOf(pid)[19] ?? ''
 
 describe('opening', () => {
   test('makes the directory and its folders, and leaves when released', () => {
@@ -113,6 +123,33 @@ describe('the lock', () => {
   }
 })
 
+test('the lock of a zombie, whose parent does not wait for it, is taken over', async () => {
+  // The program that the shell becomes knows of no child.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
+  onTestFinished(() => void parent.kill('SIGKILL'))
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pid = Number(line.toString())
+  const comm = `/proc/${parent.pid ?? 0}/comm`
+  await waitUntil('the shell to be gone', () => readFileSync(comm, 'utf8') === 'sleep\n')
+  const path = tempDir()
+  writeFileSync(join(path, 'lock'), `${pid} ${startOf(pid)}\n`)
+  expect(openDataDir(path).ok).toBe(false)
+  process.kill(pid, 'SIGKILL')
+  await waitUntil('the zombie', () => statOf(pid)[0] === 'Z')
+  expect(openDataDir(path).ok).toBe(true)
+  expect(statOf(pid)[0]).toBe('Z')
+})
+
+test('the log says which directory is served from, and whether it was made', () => {
+  const path = join(tempDir(), 'data')
+  for (const done of ['made', 'opened']) {
+    told = []
+    const opened = openDataDirToServe(path, log)
+    if (opened.ok) opened.value.release()
+    expect(told).toEqual([{ dataDir: path, msg: `the data directory was ${done}` }])
+  }
+})
+
 const taker = fileURLToPath(new URL('./lock-taker.ts', import.meta.url))
 
 /** Starts processes that try to take the lock in the same instant. @returns what each one says */
@@ -162,7 +199,7 @@ describe('a directory that cannot be written', () => {
 
   test('is opened to serve from, and taken as soon as it can be', () => {
     const path = withStoredBundle()
-    const opened = openDataDirToServe(path)
+    const opened = openDataDirToServe(path, log)
     if (!opened.ok) throw new Error(opened.error)
     expect(opened.value.fault()).toContain('cannot be written')
     expect(opened.value.retry()).toContain('cannot be written')
@@ -181,13 +218,13 @@ describe('a directory that cannot be written', () => {
   test.each(['keys/node.pem', 'node/active.json'])('is not opened without %s', (name) => {
     const path = withStoredBundle()
     rmSync(join(path, name))
-    expect(openDataDirToServe(path).ok).toBe(false)
+    expect(openDataDirToServe(path, log).ok).toBe(false)
   })
 
   test('keeps us out while somebody has it', () => {
     const path = withStoredBundle()
     writeFileSync(join(path, 'lock'), `${process.ppid} ${startOf(process.ppid)}\n`)
-    const opened = openDataDirToServe(path)
+    const opened = openDataDirToServe(path, log)
     expect(opened.ok ? '' : opened.error).toContain(`in use by process ${process.ppid}`)
   })
 })
