@@ -6,6 +6,9 @@ import type { Io } from './command.ts'
 import { commands } from './commands.ts'
 import { openOutlet } from './outlet.ts'
 
+/** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
+const lastWordsMs = 1_000
+
 export async function main(argv: readonly string[], io: Io): Promise<Exit> {
   const [name = 'help', ...words] = argv
   const args = withNegativeNumbers(words)
@@ -90,6 +93,8 @@ async function runAsProcess(argv: readonly string[]): Promise<void> {
   } catch (error) {
     io.err(`gslbd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`)
     process.exitCode = Exit.Internal
+    // What was started before the fault would go on without the rest: half a node.
+    if (isDaemon(argv)) await exitWhenWritten(Exit.Internal)
   }
   process.once('beforeExit', () => {
     const fault = out.fault()
@@ -98,6 +103,15 @@ async function runAsProcess(argv: readonly string[]): Promise<void> {
     io.err(`gslbd: the output cannot be written: ${fault.message}\n`)
     process.exitCode = Exit.ErrorsFound
   })
+}
+
+async function exitWhenWritten(exit: Exit): Promise<never> {
+  const written = [process.stdout, process.stderr].map(
+    (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+  )
+  setTimeout(() => process.exit(exit), lastWordsMs)
+  await Promise.all(written)
+  process.exit(exit)
 }
 
 function isDaemon([name]: readonly string[]): boolean {
