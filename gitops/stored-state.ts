@@ -1,8 +1,10 @@
 // What must survive a crash: the accepted commit, and the last seq and digest given out.
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { shellWord } from '#lib/shell-word.ts'
 
 export interface StoredState {
   /** '' before the first commit was accepted. */
@@ -24,6 +26,8 @@ export const emptyState: StoredState = Object.freeze({
 
 /**
  * No file is the empty state. Errors: sentences; a damaged file must not pass for a first start.
+ *
+ * @param path `gitops/state.json` in the data directory
  */
 export function loadState(path: string): Result<StoredState, string> {
   let text
@@ -36,9 +40,10 @@ export function loadState(path: string): Result<StoredState, string> {
   }
   const state = stateOf(text)
   if (state !== undefined) return ok(state)
+  const dataDir = shellWord(resolve(path, '../..'))
   return err(
-    `${path} is damaged. Stop the node and run "gslbd trust reset" to accept the current ` +
-      'head of the branch anew.',
+    `${path} is damaged. Stop the node and run "gslbd trust reset --data-dir ${dataDir}" to ` +
+      'accept the current head of the branch anew.',
   )
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'
+import { shellWord } from '#lib/shell-word.ts'
 import { Exit, UsageError, variable } from '../command.ts'
 import type { Command, Io } from '../command.ts'
 import { startDaemon } from '../daemon.ts'
@@ -114,20 +115,15 @@ function quickstartSettings(
   return { ok: true, value }
 }
 
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
-}
-
 function welcome(settings: Settings, daemon: Daemon, servers: DemoBackends): string {
   const { dataDir } = settings
   const dig = `dig @127.0.0.1 -p ${daemon.dnsPort} www.example.com +noall +answer`
   const api = `http://127.0.0.1:${daemon.apiPort ?? 0}`
-  const origin = quoted(join(dataDir, 'config.git'))
+  const origin = shellWord(join(dataDir, 'config.git'))
   const first = servers.backends[0]
   const sign = [
     'git -c gpg.format=ssh',
-    `-c user.signingkey=${quoted(operatorKeyPath(dataDir))}`,
+    `-c user.signingkey=${shellWord(operatorKeyPath(dataDir))}`,
     `-c user.name=me -c user.email=operator@localhost commit -S -am "my change"`,
   ].join(' ')
   return `

@@ -102,6 +102,12 @@ function list({ file }: Options, io: Io): Exit {
 const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 function reset({ dataDir }: Options, io: Io): Exit {
+  if (!existsSync(dataDir)) {
+    return fail(
+      io,
+      `the directory ${dataDir} does not exist; name the node's data directory with --data-dir`,
+    )
+  }
   const path = statePathOf(dataDir)
   if (!existsSync(path)) {
     io.out(`${path} does not exist: nothing was accepted yet\n`)

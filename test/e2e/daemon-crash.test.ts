@@ -277,7 +277,7 @@ describe('a start with', () => {
     const { reason } = await held.gitops()
     expect(reason).toMatchObject({
       code: 'StateUnreadable',
-      message: expect.stringContaining('gslbd trust reset') as string,
+      message: expect.stringContaining(`gslbd trust reset --data-dir ${site.dataDir}"`) as string,
     })
     expect(await held.health()).toBe('degraded')
     await held.stop()

@@ -79,6 +79,17 @@ test('compile makes no directories', async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
+test('trust reset without its data directory says so, and makes none', async () => {
+  const dataDir = join(tempDir('trust'), 'data')
+  const reset = () => runCli('trust', 'reset', '--data-dir', dataDir)
+  const refused = await reset()
+  expect({ exit: refused.exit, out: refused.out }).toEqual({ exit: 4, out: '' })
+  expect(refused.err).toMatch(`the directory ${dataDir} does not exist; name the node's`)
+  expect(existsSync(dataDir)).toBe(false)
+  mkdirSync(dataDir)
+  expect(await reset()).toMatchObject({ exit: 0, err: '' })
+})
+
 test('trust add invents no data directory, and writes into one that is there', async () => {
   const dataDir = join(tempDir('trust'), 'data')
   const key = join(tempDir('key'), 'k')

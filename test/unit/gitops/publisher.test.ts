@@ -159,9 +159,11 @@ const damaged = [
 ]
 for (const text of damaged) {
   test(`a state file of ${JSON.stringify(text)} does not pass for a first start`, () => {
-    const state = loadState(gitSandbox().write('state.json', text))
+    const box = gitSandbox()
+    const state = loadState(box.write('data/gitops/state.json', text))
     assert(!state.ok)
     assert.match(state.error, /damaged.*gslbd trust reset/)
+    assert(state.error.includes(`trust reset --data-dir ${box.at('data')}"`), state.error)
   })
 }
 

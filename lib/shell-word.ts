@@ -1,0 +1,6 @@
+// Words of shell commands in messages, which people copy.
+
+/** A text as one word of a shell command, to be copied from a message. */
+export function shellWord(text: string): string {
+  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
