@@ -25,8 +25,8 @@ COPY --from=packages /packages/node_modules node_modules
 COPY --from=build /build/dist dist
 RUN ln -s /opt/gslbd/bin/gslbd /usr/local/bin/gslbd
 
-# What differs from the defaults in a container. The API has no authentication in this version, so it
-# stays on the container's loopback, where the health check asks it; mount your own file to change that.
+# What differs from the defaults in a container. Without GSLB_API_KEY the API asks nobody who they are,
+# so it stays on the container's loopback, where the health check asks it; mount your own file to change that.
 COPY <<EOF /etc/gslbd/gslbd.yaml
 dns: { listenAddr: "::", port: 5353 }
 api: { enabled: true, listenAddr: 127.0.0.1, port: 8080 }
