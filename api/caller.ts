@@ -27,6 +27,9 @@ export interface Caller {
 /** The tenant that always exists (document A, "Tenant"). */
 export const defaultTenant = 'default'
 
+/** The role of the accounts that may do everything, everywhere. */
+export const systemAdministrator = { tenantId: defaultTenant, role: 'tenant_admin' } as const
+
 /** As much of a caller as what it sees depends on. */
 export type Viewer = Pick<Caller, 'tenant' | 'isSystemAdmin'>
 

@@ -2,10 +2,11 @@
 import { Type } from 'typebox'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { Role } from '#state/ports/roles.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { User, UserChange } from '#state/ports/users.ts'
 import { busy } from '../auth/login.ts'
 import { passwordFault } from '../auth/passwords.ts'
-import { defaultTenant } from '../caller.ts'
+import { systemAdministrator } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import { mayHandle, scopeOf } from '../grants.ts'
 import type { ApiPorts } from '../ports.ts'
@@ -116,11 +117,13 @@ const update = route({
     if ('status' in user) return user
     const change = await changeOf(caller, ports, user, body)
     if ('status' in change) return change
-    const update = endsAdministration(caller, user, change) ? 'updateUnlessLast' : 'update'
-    const saved = await ports.users[update](scopeOf(caller), user.id, change)
-    if (!saved.ok) {
-      return saved.error.code === 'last-of-role' ? lastAdministrator : storeFailed(saved.error)
-    }
+    const { users } = ports
+    const mayTake = change.role !== undefined && change.role !== systemAdministrator.role
+    const saved =
+      mayTake && !mayEndAdministration(caller)
+        ? await users.updateUnlessLast(scopeOf(caller), user.id, change, systemAdministrator)
+        : await users.update(scopeOf(caller), user.id, change)
+    if (!saved.ok) return notChanged(saved.error, 'role: ')
     if (saved.value === null) return missing('user')
     ports.identities.forget()
     if (change.passwordHash !== undefined) {
@@ -140,13 +143,16 @@ const remove = route({
   summary: 'Delete an account and end its sessions',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404],
+  refusals: [404, 409],
   handle: async ({ caller, ports, params }) => {
     if (params.id === caller.userId) return refused(403, 'nobody can delete their own account')
     const user = await accountToChange(caller, ports, params.id)
     if ('status' in user) return user
-    const deleted = await ports.users.delete(scopeOf(caller), user.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
+    const { users } = ports
+    const deleted = mayEndAdministration(caller)
+      ? await users.delete(scopeOf(caller), user.id)
+      : await users.deleteUnlessLast(scopeOf(caller), user.id, systemAdministrator)
+    if (!deleted.ok) return notChanged(deleted.error, '')
     ports.identities.forget()
     const revoked = await ports.sessions.revokeUser(user.id)
     if (!revoked.ok) return storeFailed(revoked.error)
@@ -189,19 +195,18 @@ async function changeOf(
   }
 }
 
-/** Whether the change makes one system administrator less, by one who could not make another. */
-function endsAdministration(caller: Caller, user: User, { role }: UserChange): boolean {
-  const isAdministrator = user.tenantId === defaultTenant && user.role === 'tenant_admin'
-  const isTaken = isAdministrator && role !== undefined && role !== user.role
-  // The system key, behind which there is no account, makes a new administrator at any time.
-  return isTaken && caller.userId !== null
-}
+/** The system key, behind which there is no account, makes a new administrator at any time. */
+const mayEndAdministration = (caller: Caller): boolean => caller.userId === null
 
-const lastAdministrator = refused(
-  409,
-  'role: this is the last system administrator; first give another account of the tenant ' +
-    'default the role tenant_admin',
-)
+/** @param place  what the sentence begins with: the field that is wrong, if it is one */
+function notChanged(failure: StoreFailure<'last-of-role'>, place: string): Reply {
+  if (failure.code !== 'last-of-role') return storeFailed(failure)
+  return refused(
+    409,
+    `${place}this is the last system administrator; first give another account of the tenant ` +
+      'default the role tenant_admin',
+  )
+}
 
 async function accountToChange(
   caller: Caller,

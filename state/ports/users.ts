@@ -55,6 +55,12 @@ export interface UserChange {
   readonly updatedAtMs: number
 }
 
+/** One role of one tenant, of which an account must be left. */
+export interface KeptRole {
+  readonly tenantId: string
+  readonly role: string
+}
+
 /** The most accounts that one list gives; a tenant may not have more. */
 export const userLimits = { perTenantMax: 10_000, emailLengthMax: 254 } as const
 
@@ -71,16 +77,23 @@ export interface Users {
   /** @returns null: there is no such account in the scope */
   readonly update: (scope: TenantScope, id: string, change: UserChange) => StoreCall<User | null>
   /**
-   * As `update`, for a change of the role. `last-of-role`: no other account of the tenant has the
-   * role that this one has; of two that are changed at once, the last one stays.
+   * As `update`, for a change of the role. `last-of-role`: the account has the role `kept`, and no
+   * other one has it; of two that are changed or deleted at once, the last one stays.
    */
   readonly updateUnlessLast: (
     scope: TenantScope,
     id: string,
     change: UserChange,
+    kept: KeptRole,
   ) => StoreCall<User | null, 'last-of-role'>
   /** @returns whether there was one */
   readonly delete: (scope: TenantScope, id: string) => StoreCall<boolean>
+  /** As `delete`; `last-of-role` as above. */
+  readonly deleteUnlessLast: (
+    scope: TenantScope,
+    id: string,
+    kept: KeptRole,
+  ) => StoreCall<boolean, 'last-of-role'>
   readonly hasAny: () => StoreCall<boolean>
   /** @returns false: the step or a later one was used already; of two at once one gets true */
   readonly useTotpStep: (id: string, step: number) => StoreCall<boolean>

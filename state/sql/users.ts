@@ -5,7 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
 import { emailKey, userLimits } from '../ports/users.ts'
-import type { AuthProvider, NewUser, User, UserChange, Users } from '../ports/users.ts'
+import type { AuthProvider, KeptRole, NewUser, User, UserChange, Users } from '../ports/users.ts'
 import { inScope } from './scope.ts'
 import type { Sql } from './sql.ts'
 import type { Db, UsersTable } from './tables.ts'
@@ -86,32 +86,32 @@ class SqlUsers implements Users {
       return row === undefined ? null : userOf(row)
     })
 
-  readonly updateUnlessLast = async (
+  readonly updateUnlessLast = (
     scope: TenantScope,
     id: string,
     change: UserChange,
-  ): StoreCall<User | null, 'last-of-role'> => {
-    const updated = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        // Of two at once, the second waits here and then sees the role that the first one has now.
-        await sql`lock table users in share row exclusive mode`.execute(transaction)
-        const query = transaction.selectFrom('users').selectAll().where('id', '=', id)
-        const row = await query.where(inScope<'users'>(scope)).executeTakeFirst()
-        if (row === undefined) return null
-        if (!(await hasPeer(transaction, row))) return 'last-of-role'
-        const changed = transaction.updateTable('users').set(columnsOf(change)).where('id', '=', id)
-        return userOf(await changed.returningAll().executeTakeFirstOrThrow())
-      }),
-    )
-    if (!updated.ok) return updated
-    if (updated.value !== 'last-of-role') return ok(updated.value)
-    return err({ code: 'last-of-role', message: 'No other account of the tenant has this role.' })
-  }
+    kept: KeptRole,
+  ): StoreCall<User | null, 'last-of-role'> =>
+    this.#unlessLast(scope, id, kept, async (transaction) => {
+      const query = transaction.updateTable('users').set(columnsOf(change)).where('id', '=', id)
+      const row = await query.where(inScope<'users'>(scope)).returningAll().executeTakeFirst()
+      return row === undefined ? null : userOf(row)
+    })
 
   readonly delete = (scope: TenantScope, id: string): StoreCall<boolean> =>
     this.#database.once(async (db) => {
       const query = db.deleteFrom('users').where('id', '=', id).where(inScope<'users'>(scope))
       return (await query.executeTakeFirst()).numDeletedRows > 0n
+    })
+
+  readonly deleteUnlessLast = (
+    scope: TenantScope,
+    id: string,
+    kept: KeptRole,
+  ): StoreCall<boolean, 'last-of-role'> =>
+    this.#unlessLast(scope, id, kept, async (transaction) => {
+      const query = transaction.deleteFrom('users').where('id', '=', id)
+      return (await query.where(inScope<'users'>(scope)).executeTakeFirst()).numDeletedRows > 0n
     })
 
   readonly hasAny = (): StoreCall<boolean> => this.#database.repeatable(hasAny)
@@ -153,6 +153,26 @@ class SqlUsers implements Users {
         .execute()
       return rows.map((row) => row.totp_ciphertext!)
     })
+
+  /** Does `work` unless the account is the last one with the role `kept`. */
+  async #unlessLast<T>(
+    scope: TenantScope,
+    id: string,
+    kept: KeptRole,
+    work: (transaction: Db) => Promise<T>,
+  ): StoreCall<T, 'last-of-role'> {
+    const done = await this.#database.once((db) =>
+      db.transaction().execute(async (transaction) => {
+        // Of two at once, the second waits here and then sees what the first one did.
+        await sql`lock table users in share row exclusive mode`.execute(transaction)
+        if (await isLast(transaction, scope, id, kept)) return 'last-of-role'
+        return { value: await work(transaction) }
+      }),
+    )
+    if (!done.ok) return done
+    if (done.value !== 'last-of-role') return ok(done.value.value)
+    return err({ code: 'last-of-role', message: 'No other account of the tenant has this role.' })
+  }
 }
 
 /** @returns undefined: the address is taken */
@@ -184,11 +204,16 @@ async function hasAny(db: Db): Promise<boolean> {
   return row !== undefined
 }
 
-/** Whether another account of the tenant has the same role. */
-async function hasPeer(db: Db, { id, tenant_id, role }: Selectable<UsersTable>): Promise<boolean> {
-  const query = db.selectFrom('users').select('id').where('id', '!=', id)
-  const peers = query.where('tenant_id', '=', tenant_id).where('role', '=', role)
-  return (await peers.limit(1).executeTakeFirst()) !== undefined
+async function isLast(
+  db: Db,
+  scope: TenantScope,
+  id: string,
+  { tenantId, role }: KeptRole,
+): Promise<boolean> {
+  const query = db.selectFrom('users').select('id').where(inScope<'users'>(scope))
+  const holders = query.where('tenant_id', '=', tenantId).where('role', '=', role)
+  const [first, second] = await holders.limit(2).execute()
+  return first?.id === id && second === undefined
 }
 
 function columnsOf({ displayName, role, passwordHash, totp, updatedAtMs }: UserChange) {

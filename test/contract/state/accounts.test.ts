@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { codeOf, hostileTexts, newUser, valueOf } from '#test/support/store-values.ts'
 
@@ -76,23 +76,51 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
       expect(await valueOf(users.delete('every-tenant', 'u1'))).toBe(false)
     })
 
-    test('the last one of a role keeps it, also of two that give it up at once', async () => {
-      const { users } = state()
-      for (const [id, tenantId] of [
-        ['u1', 'acme'],
-        ['u2', 'acme'],
-        ['u3', 'other'],
-      ] as const) {
-        await valueOf(users.create(newUser(id, { tenantId, role: 'admin' })))
-      }
+    describe('the last one of a role keeps it', () => {
+      const kept = { tenantId: 'acme', role: 'admin' }
       const change = { role: 'viewer', updatedAtMs: 2_000 }
-      const both = await Promise.all([
-        users.updateUnlessLast(acme, 'u1', change),
-        users.updateUnlessLast('every-tenant', 'u2', change),
-      ])
-      const roles = both.map((result) => (result.ok ? result.value?.role : result.error.code))
-      expect(roles.toSorted()).toEqual(['last-of-role', 'viewer'])
-      expect(await valueOf(users.updateUnlessLast(acme, 'u3', change))).toBeNull()
+      beforeEach(async () => {
+        const { users } = state()
+        for (const [id, tenantId, role] of [
+          ['u1', 'acme', 'admin'],
+          ['u2', 'acme', 'admin'],
+          ['v1', 'acme', 'viewer'],
+          ['u3', 'other', 'admin'],
+        ] as const) {
+          await valueOf(users.create(newUser(id, { tenantId, role })))
+        }
+      })
+      const give = (id: string) => state().users.updateUnlessLast(acme, id, change, kept)
+      const remove = (id: string) => state().users.deleteUnlessLast('every-tenant', id, kept)
+      const admins = async () =>
+        (await valueOf(state().users.list(acme))).filter(({ role }) => role === 'admin').length
+
+      test.each([
+        ['give it up', give, give],
+        ['are deleted', remove, remove],
+        ['lose it so and so', give, remove],
+      ])('of two that %s at once', async (_what, first, second) => {
+        const both = await Promise.all([first('u1'), second('u2')])
+        const codes = both.map((result) => (result.ok ? 'done' : result.error.code))
+        expect(codes.toSorted()).toEqual(['done', 'last-of-role'])
+        expect(await admins()).toBe(1)
+        const left = codes[0] === 'done' ? 'u2' : 'u1'
+        expect([await codeOf(give(left)), await codeOf(remove(left))]).toEqual([
+          'last-of-role',
+          'last-of-role',
+        ])
+      })
+
+      test('and hinders no other account', async () => {
+        const { users } = state()
+        await valueOf(users.delete(acme, 'u2'))
+        expect(await valueOf(give('v1'))).toMatchObject({ role: 'viewer', updatedAtMs: 2_000 })
+        expect(await valueOf(give('u3'))).toBeNull()
+        expect(await valueOf(users.deleteUnlessLast(acme, 'u3', kept))).toBe(false)
+        expect(await valueOf(remove('v1'))).toBe(true)
+        expect(await valueOf(remove('u3'))).toBe(true)
+        expect(await admins()).toBe(1)
+      })
     })
 
     test('a step of a second factor is good once, also for two logins at once', async () => {

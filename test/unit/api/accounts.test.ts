@@ -5,6 +5,7 @@ import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'
 import { rootKey } from '#test/support/config-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
 import { startWholeWorld } from '#test/support/whole-world.ts'
 
 const [, adapter] = persistentAdapters[0]!
@@ -104,6 +105,22 @@ describe('accounts', () => {
     expect((await asViewer(token)).body).toMatchObject({ role: 'viewer' })
     // Whoever has the system key can make another one.
     expect((await asViewer(apiKey, (second.body as { id: string }).id)).status).toBe(200)
+  })
+
+  test('of system administrators are deleted by others while one is left', async () => {
+    const world = await createWorld(state())
+    const { users } = state()
+    const ann = await sessionOf(world, 'default', 'tenant_admin')
+    const remove = (bearer: string) => world.call('DELETE', `/api/v1/users/${bob}`, { bearer })
+    const made = await post(world, ann.token, '/users', newUser('tenant_admin'))
+    const bob = (made.body as { id: string }).id
+    // Another node takes the role of who deletes here, which this node will notice in 5 seconds.
+    await valueOf(users.update('every-tenant', ann.userId, { role: 'viewer', updatedAtMs: 1 }))
+    expect(await remove(ann.token)).toMatchObject({
+      status: 409,
+      body: { error: expect.stringMatching(/^this is the last system administrator;/) as string },
+    })
+    expect((await remove(apiKey)).status).toBe(204)
   })
 
   test('have an address of their own in all tenants, and nobody learns whose', async () => {
