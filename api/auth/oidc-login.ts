@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { uuidV7 } from '#lib/uuid.ts'
 import { nonceLimits } from '#state/ports/oidc-nonces.ts'
 import type { User } from '#state/ports/users.ts'
-import { defaultTenant } from '../caller.ts'
+import { defaultTenant, systemAdministrator } from '../caller.ts'
 import type { ApiPorts } from '../ports.ts'
 import { refused } from '../reply.ts'
 import type { Reply } from '../reply.ts'
@@ -136,10 +136,29 @@ async function admitted(ports: ApiPorts, user: User, person: OidcPerson): Promis
   const claimed = await ports.users.claimForOidc(user.id, person.identity)
   if (!claimed.ok) return storeFailed(claimed.error)
   if (!claimed.value) return refused(403, isAnothers)
-  if (user.role === person.role) return user
-  const change = { role: person.role, updatedAtMs: ports.clock.nowMs() }
-  const saved = await ports.users.update('every-tenant', user.id, change)
-  if (!saved.ok) return storeFailed(saved.error)
-  ports.identities.forget()
-  return saved.value ?? refused(409, busy)
+  return user.role === person.role ? user : withRole(ports, user, person.role)
 }
+
+async function withRole(
+  { users, clock, identities, log }: ApiPorts,
+  user: User,
+  role: string,
+): Promise<User | Reply> {
+  const change = { role, updatedAtMs: clock.nowMs() }
+  const saved =
+    role === systemAdministrator.role
+      ? await users.update('every-tenant', user.id, change)
+      : await users.updateUnlessLast('every-tenant', user.id, change, systemAdministrator)
+  if (saved.ok) {
+    identities.forget()
+    return saved.value ?? refused(409, busy)
+  }
+  if (saved.error.code !== 'last-of-role') return storeFailed(saved.error)
+  log.warn({ userId: user.id, role }, keptAdministrator)
+  return user
+}
+
+const keptAdministrator =
+  'the identity provider gives the last system administrator another role; the account keeps ' +
+  'tenant_admin, or nobody could administer this service. Give another account of the tenant ' +
+  'default the role tenant_admin, or correct auth.oidc.roleClaim and auth.oidc.roleMapping'

@@ -79,6 +79,9 @@ describe('a login through the identity provider', () => {
 
   test('finds the account again, in any case of its address, with the role of now', async () => {
     const roles = { roleClaim: 'groups', roleMapping: { admins: 'tenant_admin' } } as const
+    await valueOf(
+      state().users.create(newUser('u1', { tenantId: 'default', role: 'tenant_admin' })),
+    )
     provider().person = { ...ann, groups: ['admins'] }
     const scene = await open(roles)
     await scene.logIn()
@@ -91,6 +94,23 @@ describe('a login through the identity provider', () => {
     expect(second).toMatchObject({ id: (first as { id: string }).id, role: 'viewer' })
     // The session that was open before has lost the role as well.
     expect(await whoIs(scene)).toMatchObject({ role: 'viewer', isSystemAdmin: false })
+  })
+
+  test('leaves the last system administrator the role, and the log says what to do', async () => {
+    const roles = { roleClaim: 'groups', roleMapping: { admins: 'tenant_admin' } } as const
+    const admin = { email: ann.email, tenantId: 'default', role: 'tenant_admin' }
+    await valueOf(state().users.create(newUser('u1', admin)))
+    await valueOf(state().users.create(newUser('u2', { ...admin, email: 'x@y.z', tenantId: 'a' })))
+    const scene = await open(roles)
+    expect((await scene.logIn()).url).toBe(`${site}/`)
+    expect(await whoIs(scene)).toMatchObject({ role: 'tenant_admin', isSystemAdmin: true })
+    const lines = scene.log.filter((line) => line.includes('last system administrator'))
+    expect(lines).toEqual([expect.stringMatching(/Give another account .*"userId":"u1".*"viewer"/)])
+    // With a second one the provider decides again.
+    await valueOf(state().users.create(newUser('u3', { ...admin, email: 'z@y.z' })))
+    const again = { ...scene, browser: openBrowser(scene.hosts) }
+    await again.browser.follow(start)
+    expect(await whoIs(again)).toMatchObject({ id: 'u1', role: 'viewer', isSystemAdmin: false })
   })
 
   test('gives no password: neither login nor administrator can use one', async () => {
