@@ -124,7 +124,7 @@ export interface BundleColumns {
 /** A bundle that has been checked: every index in it is inside its table. */
 export interface Bundle extends BundleColumns {
   readonly manifest: Manifest
-  /** SHA-256 of the content, hex. */
+  /** Its name: what `bundleDigest` gives. */
   readonly digest: string
   /** The whole file, for handing to another thread. */
   readonly bytes: Uint8Array

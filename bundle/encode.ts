@@ -6,6 +6,7 @@ import type { BundleColumns } from './bundle.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { Json } from './canonical-json.ts'
 import { NodeCell } from './cells.ts'
+import { bundleDigest } from './digest.ts'
 import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from './format.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
 import type { BundleModel, ServiceModel } from './model.ts'
@@ -21,7 +22,7 @@ import { ZoneMemory } from './zone-columns.ts'
 export interface EncodedBundle {
   /** The whole file, not signed, in a SharedArrayBuffer. */
   readonly bytes: Uint8Array
-  /** SHA-256 of the content, hex: all but the signature block. */
+  /** What `bundleDigest` gives. */
   readonly digest: string
   readonly manifest: Manifest
 }
@@ -151,7 +152,7 @@ function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): Enc
   header.setUint32(8, layout.formatVersion, true)
   header.setUint32(12, manifestBytes, true)
   header.setFloat64(16, contentBytes, true)
-  return { bytes, digest: hash('sha256', bytes.subarray(0, contentBytes)), manifest }
+  return { bytes, digest: bundleDigest(bytes), manifest }
 }
 
 /** The digest of a section of `last`, when that has these octets: comparing is cheaper. */

@@ -22,7 +22,7 @@ import { EndpointCell, PolicyCell } from './routing-columns.ts'
  */
 export const layout = {
   magic: 'GSLBNDL1',
-  formatVersion: 1,
+  formatVersion: 2,
   headerBytes: 64,
   /** End of the numbers in the header. */
   announcedBytes: 24,

@@ -5,6 +5,7 @@ import type { Result } from '#lib/result.ts'
 import type { Bundle, BundleColumns } from './bundle.ts'
 import type { TrustedKey } from './channel.ts'
 import { checkColumns } from './check-columns.ts'
+import { bundleDigest } from './digest.ts'
 import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from './format.ts'
 import type { ElementType } from './format.ts'
 import { bundleLimits } from './limits.ts'
@@ -31,24 +32,18 @@ export interface BundleError {
 const fail = (code: BundleErrorCode, message: string): Result<never, BundleError> =>
   err({ code, message })
 
-/** What the caller knows already. The result does not depend on it. */
-export interface LoadHints {
-  /** Was loaded before: octets that are the same in both are not hashed and checked again. */
-  readonly known?: Bundle | undefined
-  /** Of these octets; the caller has just worked it out. */
-  readonly digest?: string
-}
-
 /**
  * @param bytes the whole file; its buffer is kept, so it should be a SharedArrayBuffer and must
  * start
  *   at a multiple of 64
  * @param trusted the keys one of which must have signed; left out, the signature is not looked at
+ * @param known was loaded before: octets that are the same in both are not hashed and checked
+ *   again. The result does not depend on it
  */
 export function loadBundle(
   bytes: Uint8Array,
   trusted?: readonly TrustedKey[],
-  { known, digest }: LoadHints = {},
+  known?: Bundle,
 ): Result<Bundle, BundleError> {
   const header = readHeader(bytes)
   if (!header.ok) return header
@@ -69,8 +64,7 @@ export function loadBundle(
   }
   const fault = checkColumns(columns, manifest.value, known, same)
   if (fault !== undefined) return fail('malformed', `the bundle is damaged: ${fault}`)
-  const ownDigest = digest ?? hash('sha256', bytes.subarray(0, contentBytes))
-  return ok({ ...columns, ...derived(bytes, manifest.value, columns), digest: ownDigest })
+  return ok({ ...columns, ...derived(bytes, manifest.value, columns), digest: bundleDigest(bytes) })
 }
 
 /** The views of a bundle that this process has already loaded, from another thread's message. */

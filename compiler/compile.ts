@@ -72,8 +72,8 @@ export interface CompilerParts {
 const defaultParts: CompilerParts = {
   checkPolicy: strictPolicy,
   limits: bundleLimits,
-  load: ({ bytes, digest }, known) => {
-    const loaded = loadBundle(bytes, undefined, { known, digest })
+  load: ({ bytes }, known) => {
+    const loaded = loadBundle(bytes, undefined, known)
     return loaded.ok ? loaded.value : JSON.stringify(loaded.error)
   },
   unserved: unservedKinds,

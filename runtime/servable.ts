@@ -33,7 +33,7 @@ export function answerableBundle(
   trusted: readonly TrustedKey[],
   known?: Bundle,
 ): Result<Bundle, Refusal> {
-  const loaded = loadBundle(bytes, trusted, { known })
+  const loaded = loadBundle(bytes, trusted, known)
   if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
   const bundle = loaded.value
   for (let service = 0; service < bundle.counts.services; service++) {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { memberOctets, textOf, uidOf } from '#bundle/bundle.ts'
 import type { Bundle } from '#bundle/bundle.ts'
 import { MemberFlag } from '#bundle/cells.ts'
+import { layout } from '#bundle/format.ts'
 import { loadBundle } from '#bundle/load.ts'
 import { memberExtraOf } from '#bundle/member-extra.ts'
 import type { BundleModel } from '#bundle/model.ts'
@@ -228,7 +229,8 @@ test('ten thousand names are found in any case, and their neighbours are not', (
 
 describe('a file that is not whole is refused', () => {
   const key = newSigningKey()
-  const { bytes } = encode({ ...smallModel, pools: smallModel.pools.slice(0, 1), services: [] })
+  const model = { ...smallModel, pools: smallModel.pools.slice(0, 1), services: [] }
+  const { bytes, digest } = encode(model)
   signBundle(bytes, key)
   const slowestMs = 2_000
 
@@ -251,6 +253,17 @@ describe('a file that is not whole is refused', () => {
     for (let at = 0; at < bytes.length; at++) {
       copy[at]! ^= 1 << ((at * 5) % 8)
       if (codeOf(copy) === undefined) expect.fail(`octet ${at} may be anything`)
+      copy[at] = bytes[at]!
+    }
+  })
+
+  test('or has another name, where its signature is not looked at', () => {
+    const copy = new Uint8Array(bytes)
+    const contentBytes = bytes.length - layout.signatureBytes
+    for (let at = 0; at < contentBytes; at++) {
+      copy[at]! ^= 1 << ((at * 5) % 8)
+      const loaded = loadBundle(copy)
+      if (loaded.ok && loaded.value.digest === digest) expect.fail(`octet ${at} has no name`)
       copy[at] = bytes[at]!
     }
   })

@@ -217,9 +217,9 @@ test('after compilations that threw half-way, too', () => {
     fc.property(fc.array(slips, { minLength: 5, maxLength: 15 }), (all) => {
       let isLost = false
       const seasoned = createCompiler({
-        load: ({ bytes, digest }, known) => {
+        load: ({ bytes }, known) => {
           if (isLost) throw new Error('half-way')
-          const loaded = loadBundle(bytes, undefined, { known, digest })
+          const loaded = loadBundle(bytes, undefined, known)
           return loaded.ok ? loaded.value : loaded.error.message
         },
       })
