@@ -1,6 +1,7 @@
 // The text of a request body in, a value out; whoever sends it is not believed.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isForPages } from './origin.ts'
+import { repeatedKeyIn } from './repeated-key.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -48,14 +49,21 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
     return new Refusal(400, 'body: is not JSON')
   }
   // Text in UTF-8 can have half a character in an escape only.
-  if (!/\\u[Dd][89A-Fa-f]/.test(text)) return value
-  const place = halfCharacterIn(value)
-  if (place === undefined) return value
-  const sentence = 'has half of a surrogate pair, which is no character; write both halves'
-  return new Refusal(400, `${place.slice(0, placeLengthMax)}: ${sentence}, such as \\ud83d\\ude00`)
+  const half = /\\u[Dd][89A-Fa-f]/.test(text) ? halfCharacterIn(value) : undefined
+  if (half !== undefined) return refusalOf(half, halfCharacter)
+  const twice = repeatedKeyIn(text)
+  return twice === undefined ? value : refusalOf(twice === '' ? '""' : twice, givenTwice)
 }
 
+const halfCharacter =
+  'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
+// Programs disagree about which one counts (RFC 8259 section 4).
+const givenTwice = 'is given twice; leave one out'
 const placeLengthMax = 200
+
+function refusalOf(place: string, sentence: string): Refusal {
+  return new Refusal(400, `${place.slice(0, placeLengthMax)}: ${sentence}`)
+}
 
 /**
  * Programs disagree about such a text (RFC 8259 section 8.2), and no file can hold it. A loop, as
