@@ -2,7 +2,6 @@
 import { Identities } from '#api/auth/identities.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
-import { unseal } from '#api/auth/secret-box.ts'
 import { createConfigTenants } from '#api/config-tenants.ts'
 import type { ConfigWriter } from '#api/config-writer.ts'
 import { apiLimits } from '#api/limits.ts'
@@ -16,8 +15,9 @@ import type { ApiServer } from '#api/server.ts'
 import { SourceBuckets } from '#api/source-buckets.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import type { Io } from './command.ts'
 import type { ProcessLog } from './log.ts'
@@ -29,7 +29,7 @@ import type { NodeLicence, NodeLicenceParts } from './node-licence.ts'
 import { readSecrets, weakKey } from './node-secrets.ts'
 import type { NodeSecrets } from './node-secrets.ts'
 import type { NodeRecords } from './node-records.ts'
-import type { NodeState } from './node-state.ts'
+import { SecretKeyCheck } from './secret-key-check.ts'
 import type { Settings } from './settings.ts'
 
 export interface NodeApiParts {
@@ -87,16 +87,18 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     licenceDesk: keeper,
   }
   const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
+  const { secretKey } = secrets.value
+  const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
   const server = createApiServer({ ports, log, listenAddr, port, trustedProxies, allowDevMode })
   return ok({
     licence: licence.value,
     feedClients: ports.node.webSocketClients,
     listen: async () => {
-      // At a first start nobody has TOTP, and making a database takes seconds: who needs it waits.
-      const checked = state.exists() ? await checkSecretKey(state, secrets.value) : ok(null)
+      const checked = await secretKeyCheck.atStart()
       return checked.ok ? server.listen() : checked
     },
     close: async () => {
+      secretKeyCheck.close()
       await server.close()
       await audit.close()
     },
@@ -159,28 +161,4 @@ function portsOf(
     clock: systemClock,
     log,
   }
-}
-
-/** No start with TOTP secrets that cannot be read (document A, GSLB_SECRET_KEY). */
-async function checkSecretKey(
-  state: NodeState,
-  { secretKey }: NodeSecrets,
-): Promise<Result<null, string>> {
-  const opened = await state.open()
-  if (!opened.ok) return opened
-  const sealed = await opened.value.users.totpCiphertexts(1)
-  // A database that is away is looked for again with each request.
-  if (!sealed.ok) return ok(null)
-  const [first] = sealed.value
-  if (first === undefined) return ok(null)
-  if (secretKey === null) {
-    return err(
-      'an account has TOTP enabled, but GSLB_SECRET_KEY is not set; set it to the key under ' +
-        'which its secret was stored',
-    )
-  }
-  if (unseal(secretKey, first).ok) return ok(null)
-  return err(
-    'GSLB_SECRET_KEY is not the key under which the TOTP secrets are stored; set it to that one',
-  )
 }

@@ -4,6 +4,7 @@ import type { TotpState, User } from '#state/ports/users.ts'
 import { countAttempt, forgetAttempts } from '../auth/login-limits.ts'
 import { tooMany } from '../auth/login.ts'
 import { seal, unseal } from '../auth/secret-box.ts'
+import { secretKeyFault } from '../auth/secret-key.ts'
 import { newEnrolment, qrCode, stepOfCode } from '../auth/totp.ts'
 import type { Caller } from '../caller.ts'
 import type { ApiPorts } from '../ports.ts'
@@ -42,6 +43,8 @@ const setup = route({
       return refused(409, 'the identity provider asks for the second factor of this account')
     }
     if (user.totp?.active === true) return isActive
+    const fault = await wrongKey(ports)
+    if (fault !== null) return fault
     const { secret, uri } = newEnrolment(user.email)
     const saved = await save(ports, user, {
       secretCiphertext: seal(secretKey, secret),
@@ -79,7 +82,7 @@ const verify = route({
     if (!counted.ok) return storeFailed(counted.error)
     if (counted.value > 0) return tooMany(counted.value)
     const secret = unseal(secretKey, user.totp.secretCiphertext)
-    if (!secret.ok) return refused(409, 'begin again with POST /api/v1/auth/totp/setup')
+    if (!secret.ok) return (await wrongKey(ports)) ?? beginAgain
     const step = stepOfCode(secret.value, body.code, ports.clock.nowMs())
     if (step === null) return invalid('code', 'is not the one that the app shows now')
     await forgetAttempts(ports.loginAttempts, `totp:${user.id}`, request.address)
@@ -89,12 +92,20 @@ const verify = route({
 })
 
 const noSecretKey = refused(409, 'this node has no GSLB_SECRET_KEY, so it keeps no TOTP secrets')
+const beginAgain = refused(409, 'begin again with POST /api/v1/auth/totp/setup')
 const isActive = refused(409, 'TOTP is active; an administrator clears it by updating the account')
 
 async function ownAccount({ userId }: Caller, { users }: ApiPorts): Promise<User | Reply> {
   const found = await users.find('every-tenant', userId ?? '')
   if (!found.ok) return storeFailed(found.error)
   return found.value ?? missing('user')
+}
+
+/** The database may have been away when the node started, and looked at the key. */
+async function wrongKey({ auth, users }: ApiPorts): Promise<Reply | null> {
+  const fault = await secretKeyFault(users, auth.secretKey)
+  if (!fault.ok) return storeFailed(fault.error)
+  return fault.value === null ? null : refused(500, `this node keeps no secrets: ${fault.value}`)
 }
 
 /** @returns null when it is saved */

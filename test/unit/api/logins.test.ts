@@ -271,6 +271,33 @@ describe('TOTP', () => {
     const verify = await post(other, '/auth/totp/verify', { code: '123456' }, again.token)
     expect(verify.status).toBe(409)
   })
+
+  test('is neither set up nor read under another key than that of the secrets', async () => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    const { id } = (await world.call('GET', '/api/v1/auth/me', { bearer: token })).body as {
+      id: string
+    }
+    // Somebody else of whose enrolment a code is still to come.
+    const body = { email: 'bob@example.com', password: 'another horse' }
+    expect((await post(world, '/users', { ...body, role: 'viewer' }, apiKey)).status).toBe(201)
+    const bob = (await logIn(world, body)).body as { token: string }
+    await post(world, '/auth/totp/setup', undefined, bob.token)
+    await post(world, '/auth/totp/verify', { code: code() }, token)
+    const before = await world.ports.users.find('every-tenant', id)
+
+    const other = await createWorld(state(), { auth: { ...withKeys, secretKey: Buffer.alloc(32) } })
+    const error = expect.stringMatching(/GSLB_SECRET_KEY is not the /) as string
+    const again = (await logIn(other, body)).body as { token: string }
+    for (const answer of [
+      await post(other, '/auth/totp/setup', undefined, again.token),
+      await post(other, '/auth/totp/verify', { code: '123456' }, again.token),
+      await logIn(other, { totpCode: code() }),
+    ]) {
+      expect(answer).toMatchObject({ status: 500, body: { error } })
+    }
+    expect(await world.ports.users.find('every-tenant', id)).toEqual(before)
+  })
 })
 
 test('GET /auth/config needs no credential', async () => {
