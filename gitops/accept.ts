@@ -31,11 +31,14 @@ export interface AcceptParts {
 
 /**
  * The commits between `accepted` and `head`, oldest first; refuses a head that does not descend.
+ *
+ * @param reset the command that has the node forget `accepted`
  */
 export async function commitsToVerify(
   graph: CommitGraph,
   accepted: string | null,
   head: string,
+  reset: string,
 ): Promise<Result<readonly string[], Hold>> {
   const found = await graph.newCommits(accepted, head)
   if (!found.ok) return err(holdOf(found.error))
@@ -46,7 +49,7 @@ export async function commitsToVerify(
       reason:
         `The new head ${short(head)} does not contain ${short(accepted)}, which was accepted ` +
         'before: the history was rewritten. Push a head that contains it, or, if the rewrite ' +
-        'is meant, stop the node and run "gslbd trust reset".',
+        `is meant, stop the node, run "${reset}", start it.`,
     })
   }
   if (commits.length > gitLimits.newCommitsMax) {

@@ -21,7 +21,7 @@ import { held, unreachable } from './steps.ts'
 import type { Stop } from './steps.ts'
 import { unknownStatus } from './status.ts'
 import type { GitopsStatus } from './status.ts'
-import { loadState } from './stored-state.ts'
+import { loadState, resetCommand } from './stored-state.ts'
 import type { StoredState } from './stored-state.ts'
 import { Turns } from './turns.ts'
 import { watchPaths } from './watch.ts'
@@ -117,9 +117,10 @@ function run(
 ): Pipeline {
   const { options, compiler, clock, random, onPublish, onStatus, onConfig } = parts
   const { branch, requireSignature, allowedSignersPath, channel, recordTtlMs, resume } = options
+  const statePath = statePathOf(options.dataDir)
   const publisher = new Publisher({
     state,
-    statePath: statePathOf(options.dataDir),
+    statePath,
     resume,
     channel,
     key: signingKeyFromPem(options.signingKeyPem),
@@ -138,6 +139,7 @@ function run(
     branch,
     requireSignature,
     allowedSignersPath,
+    resetCommand: resetCommand(statePath),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
       onStatus(status, change)

@@ -25,6 +25,8 @@ export interface StepParts {
   readonly branch: string
   readonly requireSignature: boolean
   readonly allowedSignersPath: string
+  /** `gslbd trust reset` as this node needs it. */
+  readonly resetCommand: string
 }
 
 /** Why a run ends. */
@@ -111,7 +113,7 @@ export function basisOf(run: Run): string {
 
 async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
   const accepted = parts.publisher.accepted?.commit ?? null
-  const commits = await commitsToVerify(parts.graph, accepted, run.head)
+  const commits = await commitsToVerify(parts.graph, accepted, run.head, parts.resetCommand)
   if (!commits.ok) return stopOf(commits.error, parts)
   run.commits = commits.value
   return undefined

@@ -40,11 +40,15 @@ export function loadState(path: string): Result<StoredState, string> {
   }
   const state = stateOf(text)
   if (state !== undefined) return ok(state)
-  const dataDir = shellWord(resolve(path, '../..'))
   return err(
-    `${path} is damaged. Stop the node and run "gslbd trust reset --data-dir ${dataDir}" to ` +
-      'accept the current head of the branch anew.',
+    `${path} is damaged. Stop the node and run "${resetCommand(path)}" to accept the current ` +
+      'head of the branch anew.',
   )
+}
+
+/** @param path as above */
+export function resetCommand(path: string): string {
+  return `gslbd trust reset --data-dir ${shellWord(resolve(path, '../..'))}`
 }
 
 function stateOf(text: string): StoredState | undefined {

@@ -102,13 +102,12 @@ function list({ file }: Options, io: Io): Exit {
 const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 function reset({ dataDir }: Options, io: Io): Exit {
-  if (!existsSync(dataDir)) {
-    return fail(
-      io,
-      `the directory ${dataDir} does not exist; name the node's data directory with --data-dir`,
-    )
-  }
   const path = statePathOf(dataDir)
+  if (!isDataDir(dataDir)) {
+    const what = existsSync(dataDir) ? 'is no data directory' : 'does not exist'
+    const remedy = "name the node's data directory with --data-dir"
+    return fail(io, `the directory ${dataDir} ${what}; ${remedy}`)
+  }
   if (!existsSync(path)) {
     io.out(`${path} does not exist: nothing was accepted yet\n`)
     return Exit.Ok
@@ -121,6 +120,12 @@ function reset({ dataDir }: Options, io: Io): Exit {
   } finally {
     held.value.release()
   }
+}
+
+/** By what a node makes at its first start, or a person before that. */
+function isDataDir(path: string): boolean {
+  const marks = ['gitops/state.json', 'keys/node.pem', 'config.git', 'allowed_signers']
+  return marks.some((mark) => existsSync(join(path, mark)))
 }
 
 function forgetAccepted(path: string, io: Io): Exit {

@@ -10,7 +10,7 @@ import { createLocalSource } from '#gitops/local-source.ts'
 import type { Position, Publication } from '#gitops/publication.ts'
 import { Publisher } from '#gitops/publisher.ts'
 import { Reconciler } from '#gitops/reconcile.ts'
-import { loadState } from '#gitops/stored-state.ts'
+import { loadState, resetCommand } from '#gitops/stored-state.ts'
 import type { GitopsStatus } from '#gitops/status.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -69,6 +69,7 @@ export function reconcileBench(options: BenchOptions): Bench {
     branch: 'main',
     requireSignature: options.requireSignature ?? true,
     allowedSignersPath: options.allowedSignersPath,
+    resetCommand: resetCommand(statePath),
     report: (_status, change) => {
       if (change !== '') changes.push(change)
     },

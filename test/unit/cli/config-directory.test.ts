@@ -1,7 +1,15 @@
 // Directories that hold no configuration, or things that are no files; by the commands that read
 // them.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -79,14 +87,20 @@ test('compile makes no directories', async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('trust reset without its data directory says so, and makes none', async () => {
+test('trust reset without its data directory says so, and changes nothing', async () => {
   const dataDir = join(tempDir('trust'), 'data')
   const reset = () => runCli('trust', 'reset', '--data-dir', dataDir)
   const refused = await reset()
   expect({ exit: refused.exit, out: refused.out }).toEqual({ exit: 4, out: '' })
   expect(refused.err).toMatch(`the directory ${dataDir} does not exist; name the node's`)
   expect(existsSync(dataDir)).toBe(false)
-  mkdirSync(dataDir)
+  // As somebody else's ./data, which is the default.
+  mkdirSync(join(dataDir, 'gitops'), { recursive: true })
+  const remedy = "name the node's data directory with --data-dir"
+  const err = `gslbd trust: the directory ${dataDir} is no data directory; ${remedy}\n`
+  expect(await reset()).toEqual({ exit: 4, out: '', err })
+  expect(readdirSync(dataDir)).toEqual(['gitops'])
+  writeFileSync(join(dataDir, 'allowed_signers'), '')
   expect(await reset()).toMatchObject({ exit: 0, err: '' })
 })
 

@@ -163,7 +163,7 @@ const cases: readonly [
       git('branch', '-f', 'main', 'other')
     },
     'HistoryRewritten',
-    /does not contain .* "gslbd trust reset"/,
+    /does not contain .*, run "gslbd trust reset --data-dir \/\S+\/data", start it\.$/,
   ],
   [
     'a head that goes back behind the accepted one is held',
