@@ -117,10 +117,9 @@ function run(
 ): Pipeline {
   const { options, compiler, clock, random, onPublish, onStatus, onConfig } = parts
   const { branch, requireSignature, allowedSignersPath, channel, recordTtlMs, resume } = options
-  const statePath = statePathOf(options.dataDir)
   const publisher = new Publisher({
     state,
-    statePath,
+    statePath: statePathOf(options.dataDir),
     resume,
     channel,
     key: signingKeyFromPem(options.signingKeyPem),
@@ -139,7 +138,7 @@ function run(
     branch,
     requireSignature,
     allowedSignersPath,
-    resetCommand: resetCommand(statePath),
+    resetCommand: resetCommand(options.dataDir),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
       onStatus(status, change)

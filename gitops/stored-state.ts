@@ -40,15 +40,16 @@ export function loadState(path: string): Result<StoredState, string> {
   }
   const state = stateOf(text)
   if (state !== undefined) return ok(state)
+  const command = resetCommand(resolve(path, '../..'))
   return err(
-    `${path} is damaged. Stop the node and run "${resetCommand(path)}" to accept the current ` +
+    `${path} is damaged. Stop the node and run "${command}" to accept the current ` +
       'head of the branch anew.',
   )
 }
 
-/** @param path as above */
-export function resetCommand(path: string): string {
-  return `gslbd trust reset --data-dir ${shellWord(resolve(path, '../..'))}`
+/** As it can be pasted into a shell, in any directory. */
+export function resetCommand(dataDir: string): string {
+  return `gslbd trust reset --data-dir ${shellWord(resolve(dataDir))}`
 }
 
 function stateOf(text: string): StoredState | undefined {

@@ -69,7 +69,7 @@ export function reconcileBench(options: BenchOptions): Bench {
     branch: 'main',
     requireSignature: options.requireSignature ?? true,
     allowedSignersPath: options.allowedSignersPath,
-    resetCommand: resetCommand(statePath),
+    resetCommand: resetCommand(options.dataDir),
     report: (_status, change) => {
       if (change !== '') changes.push(change)
     },
