@@ -199,7 +199,10 @@ export function memberOctets(bundle: BundleColumns, member: number): Uint8Array 
 }
 
 /** Row in `memberAddress6` of an IPv6 member. */
-export function address6Row({ memberAddress }: BundleColumns, member: number): number {
+export function address6Row(
+  { memberAddress }: Pick<BundleColumns, 'memberAddress'>,
+  member: number,
+): number {
   const at = member * 4
   const high = (memberAddress[at]! << 24) | (memberAddress[at + 1]! << 16)
   return high | (memberAddress[at + 2]! << 8) | memberAddress[at + 3]!

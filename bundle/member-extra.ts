@@ -25,6 +25,11 @@ const plainExtra: MemberExtra = Object.freeze({
   externalSignalMode: 'and',
 })
 
+/** Does the member have a row? */
+export function hasExtra({ warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): boolean {
+  return warmupThreshold !== 0 || rumUrl !== '' || externalSignalMode !== modes[0]
+}
+
 /** Collects the rows while members get their indices. */
 export class MemberExtraRows {
   readonly #cells: number[] = []
@@ -35,14 +40,21 @@ export class MemberExtraRows {
   }
 
   /** Called in the order of the indices. */
-  add(member: number, { warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): void {
-    const mode = modes.indexOf(externalSignalMode)
-    if (warmupThreshold === 0 && rumUrl === '' && mode === 0) return
-    this.#cells.push(member, warmupThreshold, this.#strings.add(rumUrl), mode)
+  add(member: number, extra: MemberExtra): void {
+    if (!hasExtra(extra)) return
+    const mode = modes.indexOf(extra.externalSignalMode)
+    this.#cells.push(member, extra.warmupThreshold, this.#strings.add(extra.rumUrl), mode)
   }
 
   column(): Uint32Array {
     return Uint32Array.from(this.#cells)
+  }
+}
+
+/** @param numbers the new number of each text */
+export function renumberExtra(column: Uint32Array, numbers: Uint32Array): void {
+  for (let at = MemberExtraCell.RumUrl; at < column.length; at += MemberExtraCell.Words) {
+    column[at] = numbers[column[at]!]!
   }
 }
 

@@ -11,6 +11,11 @@ export interface StringColumns {
   readonly stringBytes: Uint8Array
 }
 
+const emptyTable = {
+  idOfNumber: [0],
+  columns: { stringOffset: Uint32Array.of(0, 0), stringBytes: new Uint8Array(0) },
+} as const
+
 /**
  * What a table leaves for the next one: mostly the same texts are asked for in the same order, and
  * comparing costs less than looking up. The numbers do not depend on it.
@@ -25,7 +30,9 @@ export class StringMemory {
   /** Room for the next order: arrays of this size are work for the garbage collector. */
   spare: number[] = []
   readonly numberOfId: number[] = [0]
-  columns: StringColumns | undefined
+  /** Of the last table, whose columns have the texts in this order. */
+  idOfNumber: readonly number[] = emptyTable.idOfNumber
+  columns: StringColumns = emptyTable.columns
   /** Tells whose order it is: counts the tables. */
   table = 0
 
@@ -44,7 +51,8 @@ export class StringMemory {
     this.texts.length = 1
     this.numberOfId.length = 1
     this.askedCount = 0
-    this.columns = undefined
+    this.idOfNumber = emptyTable.idOfNumber
+    this.columns = emptyTable.columns
     this.table++
   }
 }
@@ -87,21 +95,48 @@ export class StringTable {
     return this.#lastNumber
   }
 
-  /** What has been asked so far, for `repeat` of the next table. */
+  /** What has been asked so far, for `knows` of the next table. */
   mark(): AskedTexts {
     return { table: this.#memory.table + 1, count: this.#askedCount }
   }
 
   /**
-   * Asks first for what the table before was asked first.
-   *
-   * @returns false when that is not known any more
+   * Where what is asked from here on begins, for `repeat` of the next table, whatever was asked
+   * before it.
    */
-  repeat({ table, count }: AskedTexts): boolean {
-    if (table !== this.#memory.table) return false
-    for (let i = 0; i < count; i++) this.#numberOf(this.#before[i]!)
-    this.#at = count
-    return true
+  begin(): number {
+    this.#last = ''
+    this.#lastNumber = 0
+    return this.#askedCount
+  }
+
+  /** Can be repeated what was asked then? */
+  knows({ table }: AskedTexts): boolean {
+    return table === this.#memory.table
+  }
+
+  /** Asks for what the table before was asked for, from one place to another. */
+  repeat(from: number, to: number): void {
+    this.#isSame &&= this.#askedCount === from
+    for (let i = from; i < to; i++) this.#numberOf(this.#before[i]!)
+    this.#at = to
+    this.begin()
+  }
+
+  /**
+   * The number now of each number of the table before; 0: nobody has asked for it yet.
+   *
+   * @returns undefined when all that were asked for have the numbers they had
+   */
+  renumbering(): Uint32Array | undefined {
+    const { idOfNumber, numberOfId } = this.#memory
+    const numbers = new Uint32Array(idOfNumber.length)
+    let isSame = true
+    for (let i = 0; i < numbers.length; i++) {
+      numbers[i] = numberOfId[idOfNumber[i]!]!
+      if (numbers[i] !== i && numbers[i] !== 0) isSame = false
+    }
+    return isSame ? undefined : numbers
   }
 
   #idOf(text: string): number {
@@ -133,27 +168,44 @@ export class StringTable {
   columns(): StringColumns {
     const memory = this.#memory
     const isSame = this.#isSame && this.#askedCount === this.#beforeCount
-    const columns = (isSame ? memory.columns : undefined) ?? this.#newColumns()
+    const columns = isSame ? memory.columns : this.#newColumns()
     memory.spare = memory.asked
     memory.asked = this.#asked
     memory.askedCount = this.#askedCount
     memory.columns = columns
+    memory.idOfNumber = this.#idOfNumber
     memory.table++
     if (memory.texts.length > this.#idOfNumber.length + idleIdsMax) memory.clear()
     return columns
   }
 
+  /** Like those of the table before, but for the numbers between the first and the last new one. */
   #newColumns(): StringColumns {
-    const texts = this.#idOfNumber.map((id) => this.#memory.texts[id]!)
-    const stringOffset = new Uint32Array(texts.length + 1)
-    const stringBytes = Buffer.from(texts.join(''), 'utf8')
+    const { texts, idOfNumber: before, columns: last } = this.#memory
+    const ids = this.#idOfNumber
+    const shorter = Math.min(ids.length, before.length)
+    let start = 0
+    while (start < shorter && ids[start] === before[start]) start++
+    let same = 0
+    while (same < shorter - start && ids.at(-1 - same) === before.at(-1 - same)) same++
+    const end = ids.length - same
+    const middle = ids.slice(start, end).map((id) => texts[id]!)
+    const middleBytes = Buffer.from(middle.join(''), 'utf8')
     // One octet for each unit: nearly always, and fifty times as fast to know.
-    const isPlain = stringBytes.length === texts.reduce((sum, { length }) => sum + length, 0)
-    let at = 0
-    for (let i = 0; i < texts.length; i++) {
-      at += isPlain ? texts[i]!.length : Buffer.byteLength(texts[i]!)
-      stringOffset[i + 1] = at
+    const isPlain = middleBytes.length === middle.reduce((sum, { length }) => sum + length, 0)
+    const stringOffset = new Uint32Array(ids.length + 1)
+    stringOffset.set(last.stringOffset.subarray(0, start + 1))
+    for (const [i, text] of middle.entries()) {
+      const bytes = isPlain ? text.length : Buffer.byteLength(text)
+      stringOffset[start + i + 1] = stringOffset[start + i]! + bytes
     }
-    return { stringOffset, stringBytes }
+    const shift = before.length - ids.length
+    const restStart = last.stringOffset[end + shift]!
+    for (let i = end; i < ids.length; i++) {
+      stringOffset[i + 1] = stringOffset[end]! + last.stringOffset[i + 1 + shift]! - restStart
+    }
+    const head = last.stringBytes.subarray(0, stringOffset[start])
+    const rest = last.stringBytes.subarray(restStart)
+    return { stringOffset, stringBytes: Buffer.concat([head, middleBytes, rest]) }
   }
 }

@@ -4,12 +4,20 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
 import { loadBundle } from '#bundle/load.ts'
-import type { BundleModel, PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/model.ts'
+import type {
+  BundleModel,
+  ExternalSignalMode,
+  PoolModel,
+  ResponseRuleModel,
+  ServiceModel,
+} from '#bundle/model.ts'
 import { plainCodeOf } from '#routing/algorithms.ts'
 import {
   bareModel,
   closestZone,
   encode,
+  healthCheck,
+  member,
   pool,
   service,
   uid,
@@ -156,6 +164,95 @@ test('after any series of changes the octets are those of a fresh encoder', () =
     }),
     { numRuns: 60 },
   )
+})
+
+/** Few, and the same for all fields: whoever is first to use one changes. */
+const texts = ['', 'eu', 'us', 'pool-1', 'pool-2', 'Größe', 'https://rum.example/']
+const aText = fc.constantFrom(...texts)
+const fieldsOfPool = fc.record({
+  name: aText,
+  tenant: fc.constantFrom('default', 'eu', 'pool-1'),
+  healthCheck: fc.constantFrom(null, healthCheck, { ...healthCheck, port: 8_443 }),
+  minHealthy: fc.nat(3),
+})
+const fieldsOfMember = fc.record({
+  name: aText,
+  region: aText,
+  ipAddress: fc.constantFrom('192.0.2.7', '192.0.2.8', '2001:db8::7', '2001:db8::8'),
+  weight: fc.nat(5),
+  enabled: fc.boolean(),
+})
+const extraOfMember = fc.record({
+  rumUrl: fc.constantFrom('', '', '', ...texts),
+  warmupThreshold: fc.constantFrom(0, 0, 0, 3),
+  externalSignalMode: fc.constantFrom<ExternalSignalMode>('and', 'and', 'and', 'or'),
+})
+const poolEdit = fc.record({
+  at: fc.nat(),
+  fields: fieldsOfPool,
+  member: fc.nat(),
+  memberFields: fc.tuple(fieldsOfMember, extraOfMember),
+  hasRule: fc.constantFrom(false, false, false, false, true),
+  isSparing: fc.boolean(),
+})
+type PoolEdit = typeof poolEdit extends fc.Arbitrary<infer E> ? E : never
+
+function editFields(pools: readonly PoolModel[], { at, isSparing, ...to }: PoolEdit): PoolModel[] {
+  const one = picked(pools, at)
+  const place = to.member % Math.max(one.members.length, 1)
+  const members = one.members.map((old, i) => {
+    if (i !== place) return old
+    const [{ name, ...fields }, extra] = to.memberFields
+    return isSparing ? { ...old, name } : { ...old, ...fields, name, ...extra }
+  })
+  const fields = isSparing ? { name: to.fields.name } : to.fields
+  const rule = { start: 0, end: 255, endpoints: ['192.0.2.7'] }
+  const geoRules = to.hasRule ? { v4: [rule], v6: [] } : one.geoRules
+  return replaced(pools, one, { ...one, ...fields, members, geoRules })
+}
+
+test('after any changes of what pools and members say, several at once, too', () => {
+  const addresses = ['192.0.2.1', '2001:db8::1', '192.0.2.2', '2001:db8::2']
+  const first = Array.from({ length: 8 }, (_, i) => pool(1 + i, addresses.slice(i % 4)))
+  const steps = fc.array(fc.array(poolEdit, { minLength: 1, maxLength: 3 }), { minLength: 10 })
+  fc.assert(
+    fc.property(steps, (edits) => {
+      const memory = new EncoderMemory()
+      let pools: readonly PoolModel[] = first
+      for (const some of edits) {
+        pools = some.reduce(editFields, pools)
+        const model = { ...firstModel, pools }
+        expect(encodeBundle(model, plainCodeOf, memory)).toEqual(encode(model))
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
+const onePool = (number: number, name: string, region: string): PoolModel =>
+  pool(number, [member('192.0.2.1', { region })], { name })
+
+test.each<[string, readonly string[], readonly PoolModel[]]>([
+  [
+    'the text that a pool begins with is no longer what the one before ends with',
+    ['p1 x', 'x', 'p3'],
+    [onePool(1, 'p1', 'y')],
+  ],
+  [
+    'one pool has a text less, another one more, which the next begins with',
+    ['p1 x', 'p2', 'p3'],
+    [onePool(1, 'p1', ''), onePool(2, 'p2', 'p3')],
+  ],
+])('%s', (_, written, changed) => {
+  const pools = written.map((text, i) => {
+    const [name = '', region = ''] = text.split(' ')
+    return onePool(1 + i, name, region)
+  })
+  const model = { ...bareModel, pools, services: [] }
+  const memory = new EncoderMemory()
+  encodeBundle(model, plainCodeOf, memory)
+  const next = { ...model, pools: [...changed, ...pools.slice(changed.length)] }
+  expect(encodeBundle(next, plainCodeOf, memory)).toEqual(encode(next))
 })
 
 test('a series longer than the memory of texts gives the octets of a fresh encoder', () => {
