@@ -1,8 +1,18 @@
-// The pool that stands in for the pool of a service when none of its members is healthy.
+// The pools that a service names: its own, and the one that stands in when its members are down.
 
 const prefix = 'pool:'
 
 /** @returns the name of the pool, or undefined when no pool stands in */
 export function fallbackPoolOf({ onAllDown }: { readonly onAllDown: string }): string | undefined {
   return onAllDown.startsWith(prefix) ? onAllDown.slice(prefix.length) : undefined
+}
+
+/** All pools that a service names, each once. */
+export function namedPoolsOf(spec: {
+  readonly pool: string | null
+  readonly onAllDown: string
+}): readonly string[] {
+  const fallback = fallbackPoolOf(spec)
+  if (spec.pool === null) return fallback === undefined ? [] : [fallback]
+  return fallback === undefined || fallback === spec.pool ? [spec.pool] : [spec.pool, fallback]
 }

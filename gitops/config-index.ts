@@ -1,4 +1,5 @@
 // The objects of one accepted commit, found by id, by name and by part. Never changed.
+import { namedPoolsOf } from '#compiler/fallback.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import { partsIn } from './config-entry.ts'
@@ -45,6 +46,7 @@ interface Maps {
   readonly names: BucketMap<string>
   /** Part id to its owner. */
   readonly owners: BucketMap<string>
+  readonly servicesOfPools: ListsByKey
 }
 
 export class ConfigIndex implements ConfigSnapshot {
@@ -52,6 +54,7 @@ export class ConfigIndex implements ConfigSnapshot {
     entries: new Map(),
     names: BucketMap.empty(),
     owners: BucketMap.empty(),
+    servicesOfPools: BucketMap.empty(),
   })
 
   readonly revision: string
@@ -96,6 +99,12 @@ export class ConfigIndex implements ConfigSnapshot {
     return (this.#maps.entries.get(kind)?.values() ?? []) as ConfigEntry<K>[]
   }
 
+  /** Those that ask a pool of this name, or fall back on it. In no order. */
+  servicesOf(poolName: string): readonly ConfigEntry<'Service'>[] {
+    const uids = this.#maps.servicesOfPools.get(poolName) ?? []
+    return uids.map((uid) => this.get('Service', uid)!)
+  }
+
   *all(): Generator<ConfigEntry> {
     for (const entries of this.#maps.entries.values()) yield* entries.values()
   }
@@ -104,6 +113,7 @@ export class ConfigIndex implements ConfigSnapshot {
     const perKind = new Map<Kind, [string, ConfigEntry | undefined][]>()
     const names: [string, string | undefined][] = []
     const owners: [string, string | undefined][] = []
+    const servicesOfPools = new ListChanges()
     const set = (kind: Kind, uid: string, entry: ConfigEntry | undefined): void => {
       const list = perKind.get(kind) ?? []
       perKind.set(kind, list)
@@ -116,11 +126,13 @@ export class ConfigIndex implements ConfigSnapshot {
       set(entry.kind, entry.uid, undefined)
       names.push([nameKey(entry.kind, entry.tenant, entry.name), undefined])
       for (const uid of partUids(entry)) owners.push([uid, undefined])
+      for (const pool of poolsNamedBy(entry)) servicesOfPools.remove(pool, entry.uid)
     }
     for (const entry of changed) {
       set(entry.kind, entry.uid, entry)
       names.push([nameKey(entry.kind, entry.tenant, entry.name), entry.uid])
       for (const uid of partUids(entry)) owners.push([uid, `${entry.kind} ${entry.uid}`])
+      for (const pool of poolsNamedBy(entry)) servicesOfPools.add(pool, entry.uid)
     }
     const entries = new Map(this.#maps.entries)
     for (const [kind, changes] of perKind) {
@@ -130,6 +142,7 @@ export class ConfigIndex implements ConfigSnapshot {
       entries,
       names: this.#maps.names.with(names),
       owners: this.#maps.owners.with(owners),
+      servicesOfPools: servicesOfPools.appliedTo(this.#maps.servicesOfPools),
     })
     for (const [kind, list] of this.#lists) if (!perKind.has(kind)) next.#lists.set(kind, list)
     return next
@@ -161,6 +174,41 @@ export function partOf<K extends PartKind>(
 
 function partUids(entry: ConfigEntry): string[] {
   return partKindsOf(entry.kind).flatMap((kind) => partsIn(kind, entry).map(({ uid }) => uid))
+}
+
+function poolsNamedBy(entry: ConfigEntry): readonly string[] {
+  return entry.kind === 'Service' ? namedPoolsOf((entry as ConfigEntry<'Service'>).object.spec) : []
+}
+
+type ListsByKey = BucketMap<readonly string[]>
+
+/** What comes to lists and goes from them, each list made anew once: one may be of thousands. */
+class ListChanges {
+  readonly #changes = new Map<string, { readonly went: Set<string>; readonly came: Set<string> }>()
+
+  remove(key: string, item: string): void {
+    this.#of(key).went.add(item)
+  }
+
+  /** After all that is removed. */
+  add(key: string, item: string): void {
+    this.#of(key).came.add(item)
+  }
+
+  appliedTo(lists: ListsByKey): ListsByKey {
+    return lists.with(
+      Array.from(this.#changes, ([key, { went, came }]) => {
+        const list = [...(lists.get(key) ?? []).filter((item) => !went.has(item)), ...came]
+        return [key, list.length === 0 ? undefined : list] as const
+      }),
+    )
+  }
+
+  #of(key: string) {
+    const change = this.#changes.get(key) ?? { went: new Set(), came: new Set() }
+    this.#changes.set(key, change)
+    return change
+  }
 }
 
 /** By code units: the same on every machine, whatever its locale. */

@@ -1,7 +1,7 @@
 // A pool is there for a service.
 import { suggest } from '#lib/suggest.ts'
 import { valueAt } from '../diagnostic.ts'
-import { fallbackPoolOf } from '../fallback.ts'
+import { namedPoolsOf } from '../fallback.ts'
 import type { TreeRule } from '../tree-rule.ts'
 import { placeIn } from '../tree.ts'
 import type { Tree } from '../tree.ts'
@@ -13,9 +13,7 @@ export const poolsUsed: TreeRule = {
     if (tree.faulty.services) return
     const used = new Set<string>()
     for (const { object } of tree.services) {
-      const fallback = fallbackPoolOf(object.spec)
-      if (object.spec.pool !== null) used.add(object.spec.pool)
-      if (fallback !== undefined) used.add(fallback)
+      for (const name of namedPoolsOf(object.spec)) used.add(name)
     }
     const meant = misspelt(tree, used)
     for (const entry of tree.pools) {

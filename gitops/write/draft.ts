@@ -1,4 +1,5 @@
 // The configuration as operations change it: the accepted objects, and over them what is new.
+import { namedPoolsOf } from '#compiler/fallback.ts'
 import { sameValue } from '#compiler/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml-text.ts'
 import { err, ok } from '#lib/result.ts'
@@ -110,11 +111,17 @@ export class Draft {
     }
     const base = this.#parts.base.entries(kind)
     if (ids.size === 0) return base
-    const entries = base.filter(({ uid }) => !ids.has(uid))
-    for (const changed of this.#objects.values()) {
-      if (changed?.entry.kind === kind) entries.push(changed.entry as ConfigEntry<K>)
-    }
-    return entries
+    return [...base.filter(({ uid }) => !ids.has(uid)), ...this.#changed(kind)]
+  }
+
+  /** Services that ask a pool of this name, or fall back on it. In no order. */
+  servicesOf(poolName: string): readonly ConfigEntry<'Service'>[] {
+    const unchanged = this.#parts.base
+      .servicesOf(poolName)
+      .filter((entry) => !this.#objects.has(keyOf(entry)))
+    const changed = this.#changed('Service')
+    const now = changed.filter(({ object }) => namedPoolsOf(object.spec).includes(poolName))
+    return [...unchanged, ...now]
   }
 
   isEmpty(): boolean {
@@ -171,6 +178,14 @@ export class Draft {
       }
     }
     return files
+  }
+
+  #changed<K extends Kind>(kind: K): ConfigEntry<K>[] {
+    const entries: ConfigEntry<K>[] = []
+    for (const changed of this.#objects.values()) {
+      if (changed?.entry.kind === kind) entries.push(changed.entry as ConfigEntry<K>)
+    }
+    return entries
   }
 
   #unchanged(entry: ConfigEntry | undefined): ConfigEntry | undefined {

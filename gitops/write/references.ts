@@ -39,7 +39,7 @@ function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome 
 
 /** @param pool as it was; it has its new name already */
 export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {
-  const services = forEach(servicesOf(draft, pool), (entry) => {
+  const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
     const { spec } = entry.object
     const fields: Record<string, JsonValue> = {}
     if (spec.pool === pool.name) fields['pool'] = name
@@ -65,7 +65,7 @@ export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome 
 
 /** Before the pool goes. */
 export function leavePool(draft: Draft, pool: Pool): Outcome {
-  const services = forEach(servicesOf(draft, pool), (entry) => {
+  const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
     const { spec } = entry.object
     const isOwn = spec.pool === pool.name
     const isFallback = fallbackPoolOf(spec) === pool.name
@@ -199,15 +199,6 @@ function addressOf(text: string): string {
 function split(resource: string): [pool: string, member: string | undefined] {
   const slash = resource.indexOf('/')
   return slash < 0 ? [resource, undefined] : [resource.slice(0, slash), resource.slice(slash + 1)]
-}
-
-/** The services that ask the pool, or fall back on it: few of many. */
-function servicesOf(draft: Draft, { name, tenant }: Pool): readonly ConfigEntry<'Service'>[] {
-  return draft.entries('Service').filter((entry) => {
-    const { spec } = entry.object
-    const isMeant = spec.pool === name || fallbackPoolOf(spec) === name
-    return isMeant && entry.tenant === tenant
-  })
 }
 
 function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {
