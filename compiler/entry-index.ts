@@ -1,17 +1,22 @@
-// The first entry of each name, followed from one tree to the next.
+// The first entry of each key, followed from one tree to the next.
 import { editsOf } from '#lib/list-edits.ts'
 
 /** Making such a map anew for ten thousand entries takes a millisecond, and a megabyte. */
 export class EntryIndex<E extends object> {
-  readonly #keyOf: (entry: E) => string | undefined
+  readonly #keysOf: (entry: E) => readonly string[]
   #entries: readonly E[] = []
   #first = new Map<string, E>()
   /** No two entries have the same key: then none is the first of several. */
   #isUnique = true
 
-  /** @param keyOf undefined: the entry is left out */
-  constructor(keyOf: (entry: E) => string | undefined) {
-    this.#keyOf = keyOf
+  constructor(keysOf: (entry: E) => readonly string[]) {
+    this.#keysOf = keysOf
+  }
+
+  /** Whether no two of these entries have the same key, nor one the same twice. */
+  isUnique(entries: readonly E[]): boolean {
+    this.firstOf(entries)
+    return this.#isUnique
   }
 
   /** In no order. Changed by the next call. */
@@ -26,14 +31,13 @@ export class EntryIndex<E extends object> {
     const edits = editsOf(this.#entries, entries)
     if (edits === undefined) return false
     for (const at of edits.went) {
-      const key = this.#keyOf(this.#entries[at]!)
-      if (key !== undefined) this.#first.delete(key)
+      for (const key of this.#keysOf(this.#entries[at]!)) this.#first.delete(key)
     }
     for (const at of edits.came) {
-      const key = this.#keyOf(entries[at]!)
-      if (key === undefined) continue
-      if (this.#first.has(key)) return false
-      this.#first.set(key, entries[at]!)
+      for (const key of this.#keysOf(entries[at]!)) {
+        if (this.#first.has(key)) return false
+        this.#first.set(key, entries[at]!)
+      }
     }
     return true
   }
@@ -43,10 +47,10 @@ export class EntryIndex<E extends object> {
     this.#first = new Map()
     let isUnique = true
     for (const entry of entries) {
-      const key = this.#keyOf(entry)
-      if (key === undefined) continue
-      if (this.#first.has(key)) isUnique = false
-      else this.#first.set(key, entry)
+      for (const key of this.#keysOf(entry)) {
+        if (this.#first.has(key)) isUnique = false
+        else this.#first.set(key, entry)
+      }
     }
     return isUnique
   }

@@ -8,6 +8,7 @@ import { EntryIndex } from './entry-index.ts'
 import { objectUid } from './identity.ts'
 import { roleOf } from './layout.ts'
 import type { ReadFile } from './read-file.ts'
+import { uidsIn } from './written-uids.ts'
 
 /** An object in its place. */
 export interface Entry<K extends Kind = Kind> {
@@ -27,13 +28,6 @@ export interface Derived {
   service?: ServiceModel
   /** Undefined in place of a rule whose names are none. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
-  uids?: readonly WrittenUid[]
-}
-
-/** An id that somebody wrote down, lower case. */
-export interface WrittenUid {
-  readonly uid: string
-  readonly place: Place
 }
 
 export interface Tree {
@@ -53,6 +47,8 @@ export interface Tree {
   readonly serviceAt: ReadonlyMap<string, Entry<'Service'>>
   /** Tenant folders, each with the first file in it. */
   readonly folders: ReadonlyMap<string, PlacedFile>
+  /** Every object has its own uid, and so has every part with a written one. */
+  readonly hasUniqueUids: boolean
   readonly faulty: FaultyFiles
 }
 
@@ -99,11 +95,16 @@ export function placeIn(entry: PlacedFile, place: Place): EntryPlace {
 export class TreeMemory {
   readonly pools = new EntryIndex<Entry<'Pool'>>(nameOf)
   readonly services = new EntryIndex<Entry<'Service'>>(nameOf)
-  readonly domains = new EntryIndex<Entry<'Service'>>(({ file }) => file.domainKey)
+  readonly domains = new EntryIndex<Entry<'Service'>>(({ file: { domainKey } }) =>
+    domainKey === undefined ? [] : [domainKey],
+  )
+  readonly uids = new EntryIndex<PlacedFile>(({ entry }) =>
+    entry === undefined ? [] : uidsIn(entry.uid, entry.object),
+  )
 }
 
-function nameOf({ object }: Entry): string {
-  return object.metadata.name
+function nameOf({ object }: Entry): readonly string[] {
+  return [object.metadata.name]
 }
 
 /**
@@ -144,6 +145,7 @@ export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory(
     serviceNamed: memory.services.firstOf(entries.Service),
     serviceAt: memory.domains.firstOf(entries.Service),
     folders,
+    hasUniqueUids: memory.uids.isUnique(files),
     faulty: faultyFiles(files),
   }
 }

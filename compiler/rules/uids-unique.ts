@@ -3,15 +3,17 @@ import { valueAt } from '../diagnostic.ts'
 import type { Place } from '../diagnostic.ts'
 import type { TreeRule } from '../tree-rule.ts'
 import { placeIn } from '../tree.ts'
-import type { Entry, Tree, TreeReport, WrittenUid } from '../tree.ts'
+import type { Entry, Tree, TreeReport } from '../tree.ts'
+import { writtenUids } from '../written-uids.ts'
 
 export const uidsUnique: TreeRule = {
   name: 'uids-unique',
   check({ tree }, report) {
+    if (tree.hasUniqueUids) return
     const firstOf = new Map<string, Claim>()
     for (const entries of allEntries(tree)) {
       for (const entry of entries) {
-        for (const claim of (entry.derived.uids ??= writtenUids(entry.object))) {
+        for (const claim of writtenUids(entry.object)) {
           const first = firstOf.get(claim.uid)
           if (first === undefined) firstOf.set(claim.uid, { entry, place: claim.place })
           else {
@@ -28,26 +30,6 @@ export const uidsUnique: TreeRule = {
 interface Claim {
   readonly entry: Entry
   readonly place: Place
-}
-
-const noUids: readonly WrittenUid[] = Object.freeze([])
-
-function writtenUids(object: Entry['object']): readonly WrittenUid[] {
-  const written: WrittenUid[] = []
-  const { uid } = object.metadata
-  if (uid !== undefined) written.push({ uid: uid.toLowerCase(), place: valueAt('metadata', 'uid') })
-  const [list, parts] = partsOf(object)
-  for (const [i, part] of parts.entries()) {
-    if (part.uid === undefined) continue
-    written.push({ uid: part.uid.toLowerCase(), place: valueAt('spec', list, i, 'uid') })
-  }
-  return written.length === 0 ? noUids : written
-}
-
-/** What has a uid of its own inside an object. */
-function partsOf(object: Entry['object']): [list: string, parts: readonly { uid?: string }[]] {
-  if (object.kind === 'Pool') return ['members', object.spec.members]
-  return object.kind === 'ResponsePolicy' ? ['rules', object.spec.rules] : ['', []]
 }
 
 /** Somebody may have copied a derived uid into another file. */
