@@ -83,6 +83,7 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   'not-found': 404,
   conflict: 409,
   'precondition-failed': 412,
+  'too-many': 403,
   invalid: 400,
   'head-invalid': 409,
   'not-trusted': 500,

@@ -15,15 +15,21 @@ export const licensedFeatures = [
 ] as const
 export type LicensedFeature = (typeof licensedFeatures)[number]
 
+export interface MemberLimit {
+  readonly membersMax: number
+  /** Sentence of the 403. */
+  readonly refusal: string
+}
+
 export interface LicenceGate {
   /** undefined: permitted. Otherwise the sentence of the 403. */
   readonly refusal: (feature: LicensedFeature) => string | undefined
-  /** The same for a pool that would have that many members. */
-  readonly memberRefusal: (members: number) => string | undefined
+  /** Of each pool. undefined: there is none. */
+  readonly memberLimit: () => MemberLimit | undefined
 }
 
 /** Permits everything: what a node has whose licence nobody checks. */
 export const everythingLicensed: LicenceGate = Object.freeze({
   refusal: () => undefined,
-  memberRefusal: () => undefined,
+  memberLimit: () => undefined,
 })

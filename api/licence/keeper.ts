@@ -13,7 +13,7 @@ import type { LicenceDesk, LicenceRefusal } from './desk.ts'
 import type { LicenceServer } from './server.ts'
 import { licenceState } from './state.ts'
 import type { LicenceState, SourcedToken } from './state.ts'
-import { lackOf, tooManyMembers } from './tiers.ts'
+import { lackOf, tiers, tooManyMembers } from './tiers.ts'
 import type { LicenceRates } from './tiers.ts'
 
 /** What SIGHUP may change. */
@@ -85,8 +85,12 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
   readonly refusal: LicenceGate['refusal'] = (feature) =>
     this.#advised(lackOf(this.state.tier, feature))
 
-  readonly memberRefusal: LicenceGate['memberRefusal'] = (members) =>
-    this.#advised(tooManyMembers(this.state.tier, members))
+  readonly memberLimit: LicenceGate['memberLimit'] = () => {
+    const { tier } = this.state
+    const membersMax = tiers[tier].membersPerPool
+    const refusal = this.#advised(tooManyMembers(tier, membersMax + 1))
+    return refusal === undefined ? undefined : { membersMax, refusal }
+  }
 
   readonly current: LicenceDesk['current'] = async () => {
     if (this.#record === null) await this.#inTurn(() => this.#load())

@@ -36,17 +36,20 @@ const create = route({
     const { caller, ports, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
-    const refusal = ports.licence.memberRefusal(partsIn('Member', pool).length + 1)
-    if (refusal !== undefined) return refused(403, refusal)
     const condition = preconditionOf(context, pool.object)
     if (!condition.ok) return condition.error
+    const most = ports.licence.memberLimit()
     const done = await write(context, {
       verb: 'create',
       kind: 'Member',
       owner: targetOf(caller, pool.uid),
       spec: specOfNewMember(body),
+      ...(most === undefined ? {} : { limit: { partsMax: most.membersMax } }),
       ...condition.value,
     })
+    if (!done.ok && done.error.status === 403 && most !== undefined) {
+      return refused(403, most.refusal)
+    }
     return done.ok ? created(shown(done.value), done.value.headers) : done.error
   },
 })

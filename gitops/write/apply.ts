@@ -136,7 +136,7 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
 }
 
 function createPart(draft: Draft, operation: CreatePart): Applied {
-  const { kind, owner: target, uid, spec } = operation
+  const { kind, owner: target, uid, spec, limit } = operation
   const { owner: ownerKind, list } = partSpecs[kind]
   const owner = draft.find(ownerKind, target)
   if (owner === undefined) return err(fault('not-found', `There is no such ${ownerKind}.`))
@@ -146,6 +146,9 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   }
   const raw = draft.raw(owner)
   const parts = rawParts(raw, list)
+  if (limit !== undefined && parts.length >= limit.partsMax) {
+    return err(fault('too-many', `A ${ownerKind} may have ${limit.partsMax} of kind ${kind}.`))
+  }
   const part = uid === undefined ? spec : { ...spec, uid }
   const next = { ...raw, spec: { ...raw.spec, [list]: [...parts, part] } }
   return writtenPart(draft.change(owner, next), kind, parts.length)

@@ -67,6 +67,8 @@ export interface CreatePart {
   readonly spec: JsonObject
   /** Of the owner. */
   readonly ifMatch?: string
+  /** Counted in the queue: what is read before it may have changed by then. */
+  readonly limit?: { readonly partsMax: number }
 }
 
 export interface UpdatePart {
@@ -131,6 +133,8 @@ export const writeFailureCodes = [
   'conflict',
   /** `ifMatch` names another state than the current one. */
   'precondition-failed',
+  /** The owner would have more parts than `limit` of the operation. */
+  'too-many',
   /** The change would not compile: see the diagnostics. */
   'invalid',
   /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */

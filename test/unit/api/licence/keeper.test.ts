@@ -170,10 +170,11 @@ describe('a token', () => {
     const { keeper } = keeperScene({ environmentToken: token({ tier: 'paid' }) })
     expect(keeper.refusal('filter-chains')).toBeUndefined()
     expect(keeper.refusal('geo-rules')).toContain('pro')
-    expect(keeper.memberRefusal(10)).toBeUndefined()
-    expect(keeper.memberRefusal(11)).toBe(
-      'a pool may have 10 members under the licence tier paid; apply a licence of a higher tier',
-    )
+    expect(keeper.memberLimit()).toEqual({
+      membersMax: 10,
+      refusal:
+        'a pool may have 10 members under the licence tier paid; apply a licence of a higher tier',
+    })
   })
 
   test('shows how many nodes there are now', async () => {
@@ -193,7 +194,7 @@ describe('without a vendor key', () => {
     const { keeper, told } = keeperScene({ memory, options })
     await keeper.refresh()
     expect(keeper.refusal('custom-roles')).toBeUndefined()
-    expect(keeper.memberRefusal(4_000)).toBeUndefined()
+    expect(keeper.memberLimit()).toBeUndefined()
     expect(told).toEqual([0])
     expect(server.asked).toEqual([])
   })

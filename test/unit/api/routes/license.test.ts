@@ -102,6 +102,19 @@ describe('a tier', () => {
     expect((await add(most + 1)).status).toBe(201)
   })
 
+  test('permits no more members to requests that come at once', async () => {
+    await apply(token({ tier: 'free' }))
+    const { id } = (await world.call(acme, 'POST', '/pools', { name: 'crowded' })).body
+    const add = (n: number) => world.call(acme, 'POST', `/pools/${id}/members`, member(n))
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(add))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([201, 201, 201, 403, 403, 403])
+    const refused = answers.filter(({ status }) => status === 403)
+    for (const { body } of refused) expect(body.error).toMatch(/^a pool may have 3 members under /)
+    expect((await world.call(acme, 'GET', `/pools/${id}/members`)).list).toHaveLength(3)
+    await world.call(acme, 'DELETE', `/pools/${id}`)
+  })
+
   test.each([
     ['free', 'POST', '/services', { filterChain: ['round-robin'] }],
     ['paid', 'POST', '/services', { filterChain: ['signal-weight', 'round-robin'] }],
