@@ -125,7 +125,7 @@ function addRoute(
       if (row.forPages === true) void reply.headers(pageHeaders)
       await guard(request, reply, row.needs, authenticator)
       if (reply.sent) return reply
-      const refusal = row.precheck?.(factsOf(request), ports) ?? null
+      const refusal = (await row.precheck?.(factsOf(request), ports)) ?? null
       return refusal === null ? undefined : send(reply, row, refusal)
     },
     preHandler: async (request, reply) => {

@@ -56,7 +56,10 @@ export interface Route {
   /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
   readonly ifMatch?: string
   /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
-  readonly precheck?: (request: RequestFacts, ports: ApiPorts) => Reply | null
+  readonly precheck?: (
+    request: RequestFacts,
+    ports: ApiPorts,
+  ) => Reply | null | Promise<Reply | null>
   readonly handle: (context: RouteContext) => Reply | Promise<Reply>
 }
 

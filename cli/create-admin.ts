@@ -8,6 +8,7 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
+import type { NewUser } from '#state/ports/users.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { withLoneState } from './lone-state.ts'
 import type { Settings } from './settings.ts'
@@ -42,7 +43,7 @@ async function createFirst(
   const hash = await new Passwords(bcryptCost).hash(password)
   if (!hash.ok) return err(hash.error)
   const nowMs = systemClock.nowMs()
-  const created = await users.createFirst({
+  const account: NewUser = {
     id: uuidV7(nowMs),
     email,
     displayName: '',
@@ -51,7 +52,9 @@ async function createFirst(
     authProvider: 'password',
     passwordHash: hash.value,
     createdAtMs: nowMs,
-  })
+  }
+  // Where all were deleted, too: whoever can run it has the machine.
+  const created = await users.createFirst(account, 'those-left')
   if (created.ok) return ok(`${email} is system administrator`)
   return err(created.error.code === 'not-first' ? exists : created.error.message)
 }

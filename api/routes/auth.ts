@@ -1,6 +1,7 @@
 // /api/v1/auth: the first account, logins, who one is, the second factor.
 import { Type } from 'typebox'
 import { uuidV7 } from '#lib/uuid.ts'
+import type { NewUser } from '#state/ports/users.ts'
 import { setSessionCookie } from '../auth/credentials.ts'
 import { busy, logIn } from '../auth/login.ts'
 import { countAttempt } from '../auth/login-limits.ts'
@@ -21,15 +22,21 @@ const setup = route({
   path: '/api/v1/auth/setup',
   needs: 'public',
   tag,
-  summary: 'Create the first account, while there is none',
+  summary: 'Create the first account, while there never was one',
+  details:
+    'From the first account on it is 404 for ever, also when all accounts were deleted. ' +
+    'With `auth.setupEndpoint: false` it is 404 from the start.',
   body: body({ email: Email, password: NewPassword }),
   responses: { 201: { description: 'The system administrator', schema: UserJson } },
   refusals: [404, 429, 503],
+  // Before the body is looked at: once there was an account, no body gets another answer.
+  precheck: async (_request, { users, auth }) => {
+    const hadAny = auth.setupEndpoint ? await users.hadAny() : null
+    if (hadAny?.ok === false) return storeFailed(hadAny.error)
+    return hadAny === null || hadAny.value ? missing('endpoint') : null
+  },
   handle: async ({ ports, body, request }) => {
-    const { users, auth, clock } = ports
-    const hasAny = auth.setupEndpoint ? await users.hasAny() : null
-    if (hasAny?.ok === false) return storeFailed(hasAny.error)
-    if (hasAny === null || hasAny.value) return missing('endpoint')
+    const { users, clock } = ports
     const fault = passwordFault(body.password)
     if (fault !== undefined) return invalid('password', fault)
     const counted = await countAttempt(ports.loginAttempts, '', request.address)
@@ -38,7 +45,7 @@ const setup = route({
     const hash = await ports.passwords.hash(body.password)
     if (!hash.ok) return busy
     const nowMs = clock.nowMs()
-    const user = await users.createFirst({
+    const account: NewUser = {
       id: uuidV7(nowMs),
       email: body.email,
       displayName: '',
@@ -47,7 +54,8 @@ const setup = route({
       authProvider: 'password',
       passwordHash: hash.value,
       createdAtMs: nowMs,
-    })
+    }
+    const user = await users.createFirst(account, 'all-time')
     if (user.ok) return created(toUserJson(user.value))
     return user.error.code === 'not-first' ? missing('endpoint') : storeFailed(user.error)
   },

@@ -61,14 +61,17 @@ export interface KeptRole {
   readonly role: string
 }
 
+/** Of what an account is the first: of all that ever were, or of those that were not deleted. */
+export type FirstOf = 'all-time' | 'those-left'
+
 /** The most accounts that one list gives; a tenant may not have more. */
 export const userLimits = { perTenantMax: 10_000, emailLengthMax: 254 } as const
 
 export interface Users {
   /** `too-many-users`: the tenant has `perTenantMax` of them. */
   readonly create: (user: NewUser) => StoreCall<User, 'email-taken' | 'too-many-users'>
-  /** Creates the very first account; of two at the same moment one wins. */
-  readonly createFirst: (user: NewUser) => StoreCall<User, 'not-first'>
+  /** Creates the first account; of two at the same moment one wins. */
+  readonly createFirst: (user: NewUser, firstOf: FirstOf) => StoreCall<User, 'not-first'>
   readonly find: (scope: TenantScope, id: string) => StoreCall<User | null>
   /** For a login, before the tenant is known. */
   readonly findByEmail: (email: string) => StoreCall<User | null>
@@ -95,6 +98,8 @@ export interface Users {
     kept: KeptRole,
   ) => StoreCall<boolean, 'last-of-role'>
   readonly hasAny: () => StoreCall<boolean>
+  /** Whether there is an account or ever was one: true for ever, from the first one on. */
+  readonly hadAny: () => StoreCall<boolean>
   /** @returns false: the step or a later one was used already; of two at once one gets true */
   readonly useTotpStep: (id: string, step: number) => StoreCall<boolean>
   /** @returns whether the account is that identity's now; of two at once one gets true */

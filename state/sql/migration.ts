@@ -5,8 +5,8 @@ export interface Migration {
   readonly version: number
   readonly name: string
   /**
-   * They only add: tables, columns with a default or without "not null", indexes. So a node that
-   * is one version behind goes on working while the others are upgraded.
+   * They only add: tables, columns with a default or without "not null", indexes, rows. So a node
+   * that is one version behind goes on working while the others are upgraded.
    */
   readonly statements: readonly string[]
 }

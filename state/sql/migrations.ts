@@ -3,8 +3,14 @@ import type { Migration } from './migration.ts'
 import { accounts } from './migrations/0001-accounts.ts'
 import { records } from './migrations/0002-records.ts'
 import { identities } from './migrations/0003-identities.ts'
+import { firstAccount } from './migrations/0004-first-account.ts'
 
-export const migrations: readonly Migration[] = Object.freeze([accounts, records, identities])
+export const migrations: readonly Migration[] = Object.freeze([
+  accounts,
+  records,
+  identities,
+  firstAccount,
+])
 
 /** The schema that this program writes. */
 export const schemaVersion = migrations.length

@@ -5,7 +5,16 @@ import { err, ok } from '#lib/result.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
 import { emailKey, userLimits } from '../ports/users.ts'
-import type { AuthProvider, KeptRole, NewUser, User, UserChange, Users } from '../ports/users.ts'
+import type {
+  AuthProvider,
+  FirstOf,
+  KeptRole,
+  NewUser,
+  User,
+  UserChange,
+  Users,
+} from '../ports/users.ts'
+import { hasFirstAccountMark, setFirstAccountMark } from './first-account.ts'
 import { inScope } from './scope.ts'
 import type { Sql } from './sql.ts'
 import type { Db, UsersTable } from './tables.ts'
@@ -44,12 +53,13 @@ class SqlUsers implements Users {
     return ok(created.value)
   }
 
-  readonly createFirst = async (user: NewUser): StoreCall<User, 'not-first'> => {
+  readonly createFirst = async (user: NewUser, firstOf: FirstOf): StoreCall<User, 'not-first'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
         // Of two at once, the second waits here and then sees the account of the first.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
-        return (await hasAny(transaction)) ? undefined : await insert(transaction, user)
+        const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
+        return (await isTaken) ? undefined : await insert(transaction, user)
       }),
     )
     if (!created.ok) return created
@@ -116,6 +126,8 @@ class SqlUsers implements Users {
 
   readonly hasAny = (): StoreCall<boolean> => this.#database.repeatable(hasAny)
 
+  readonly hadAny = (): StoreCall<boolean> => this.#database.repeatable(hadAny)
+
   readonly useTotpStep = (id: string, step: number): StoreCall<boolean> =>
     this.#database.once(async (db) => {
       const query = db
@@ -175,7 +187,7 @@ class SqlUsers implements Users {
   }
 }
 
-/** @returns undefined: the address is taken */
+/** The one way in for an account. @returns undefined: the address is taken */
 async function insert(db: Db, user: NewUser): Promise<User | undefined> {
   const row = await db
     .insertInto('users')
@@ -196,12 +208,19 @@ async function insert(db: Db, user: NewUser): Promise<User | undefined> {
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .returningAll()
     .executeTakeFirst()
-  return row === undefined ? undefined : userOf(row)
+  if (row === undefined) return undefined
+  await setFirstAccountMark(db)
+  return userOf(row)
 }
 
 async function hasAny(db: Db): Promise<boolean> {
   const row = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
   return row !== undefined
+}
+
+async function hadAny(db: Db): Promise<boolean> {
+  // A node of before the mark may have made an account during an upgrade.
+  return (await hasFirstAccountMark(db)) || (await hasAny(db))
 }
 
 async function isLast(

@@ -112,7 +112,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getMetrics: { needs: 'cluster:status' },
   getGitopsStatus: { needs: 'settings:read' },
   getAuthConfig: anyone,
-  postAuthSetup: { ...anyone, body: account, statuses: [400, 404] },
+  postAuthSetup: { ...anyone, body: account, statuses: [404] },
   postAuthLogin: {
     ...anyone,
     body: () => ({ email: 'eve@example.com', password: 'x' }),

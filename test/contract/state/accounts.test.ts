@@ -36,11 +36,39 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
 
     test('of many first accounts at once, one is made', async () => {
       const { users } = state()
-      const tries = Array.from({ length: 8 }, (_, i) => users.createFirst(newUser(`u${i}`)))
+      const tries = Array.from({ length: 8 }, (_, i) =>
+        users.createFirst(newUser(`u${i}`), 'all-time'),
+      )
       const results = await Promise.all(tries)
       expect(results.filter(({ ok }) => ok)).toHaveLength(1)
       expect(await valueOf(users.list('every-tenant'))).toHaveLength(1)
-      expect(await codeOf(users.createFirst(newUser('late')))).toBe('not-first')
+      expect(await codeOf(users.createFirst(newUser('late'), 'all-time'))).toBe('not-first')
+    })
+
+    const waysIn: readonly [string, () => Promise<unknown>][] = [
+      ['the first', () => valueOf(state().users.createFirst(newUser('u1'), 'all-time'))],
+      [
+        'the first of those left',
+        () => valueOf(state().users.createFirst(newUser('u1'), 'those-left')),
+      ],
+      ['any other', () => valueOf(state().users.create(newUser('u1')))],
+    ]
+    test.each(waysIn)('that came as %s are remembered when they are gone', async (_way, come) => {
+      const { users } = state()
+      expect(await valueOf(users.hadAny())).toBe(false)
+      await come()
+      expect(await valueOf(users.delete('every-tenant', 'u1'))).toBe(true)
+      expect([await valueOf(users.hasAny()), await valueOf(users.hadAny())]).toEqual([false, true])
+      expect(await codeOf(users.createFirst(newUser('u2'), 'all-time'))).toBe('not-first')
+      const again = users.createFirst(newUser('u3'), 'those-left')
+      expect(await valueOf(again)).toMatchObject({ id: 'u3' })
+      expect(await codeOf(users.createFirst(newUser('u4'), 'those-left'))).toBe('not-first')
+    })
+
+    test('that could not be made leave no mark', async () => {
+      const { users } = state()
+      const refused = await users.create(newUser('u1', { displayName: 'sec\0ret' }))
+      expect([refused.ok, await valueOf(users.hadAny())]).toEqual([false, false])
     })
 
     test('are listed for one tenant, oldest first, and hidden from another', async () => {

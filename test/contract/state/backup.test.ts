@@ -30,6 +30,17 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(await everything(state())).toEqual(before)
   })
 
+  test('of a schema that knew no mark of the first account sets it', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    await valueOf(state().users.create(newUser('u1')))
+    await valueOf(state().settings.delete('accounts.begun'))
+    expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
+    await emptyTables(state().sql)
+    expect((await restoreBackup(state().sql, path)).ok).toBe(true)
+    await valueOf(state().users.delete('every-tenant', 'u1'))
+    expect(await valueOf(state().users.hadAny())).toBe(true)
+  })
+
   test('an empty database has one, too', async () => {
     const path = join(tempDir('backup'), 'x.db')
     expect(await copyThrough(path, state(), state())).toBe(0)

@@ -5,6 +5,7 @@ import { devMode } from '#test/support/api-ports.ts'
 import { apiKey, createWorld, withKeys } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
 
 const [, adapter] = persistentAdapters[0]!
 const state = useState(adapter)
@@ -31,13 +32,22 @@ describe('POST /auth/setup', () => {
       body: { email, role: 'tenant_admin', tenantId: 'default', totpEnabled: false },
     })
     expect(first.text).not.toMatch(/passwordHash|correct/)
-    for (const body of [
-      { email, password },
-      { email: 'b@example.com', password },
-    ]) {
-      expect((await post(world, '/auth/setup', body)).status).toBe(404)
-    }
+    await isGone(world)
+    const { id } = first.body as { id: string }
+    const removed = await world.call('DELETE', `/api/v1/users/${id}`, { bearer: apiKey })
+    expect([removed.status, await valueOf(state().users.hasAny())]).toEqual([204, false])
+    await isGone(world)
+    // Nor is it there for another node, or after a restart.
+    await isGone(await createWorld(state()))
   })
+
+  const isGone = async (world: World): Promise<void> => {
+    const bodies = [{ email, password }, {}, { email, password: 'short' }, [], undefined]
+    for (const body of bodies) {
+      const answer = await post(world, '/auth/setup', body)
+      expect([answer.status, answer.text]).toEqual([404, '{"error":"there is no such endpoint"}'])
+    }
+  }
 
   test('of two at the same moment creates one', async () => {
     const world = await createWorld(state())

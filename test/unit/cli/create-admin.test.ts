@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAdmin } from '#cli/create-admin.ts'
+import { withLoneState } from '#cli/lone-state.ts'
 import { loadSettings } from '#cli/settings.ts'
 import type { Settings } from '#cli/settings.ts'
+import { ok } from '#lib/result.ts'
+import { valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 let dataDir: string
@@ -34,4 +37,11 @@ test('creates the first account and then nothing more, without asking', async ()
     ok: false,
     error: expect.stringMatching(/^there is an account already/) as string,
   })
+  // Who deleted all accounts comes in again this way, and no other.
+  await withLoneState(settings, async ({ users }) => {
+    const [ann] = await valueOf(users.list('every-tenant'))
+    return ok(await valueOf(users.delete('every-tenant', ann?.id ?? '')))
+  })
+  const third = await createAdmin(settings, async () => answers)
+  expect(third).toEqual(first)
 })
