@@ -40,7 +40,7 @@ import { createNodeRum } from './node-rum.ts'
 import { threadsOf } from './node-threads.ts'
 import { createOperatorView } from './operator-view.ts'
 import { RecordAlarm } from './record-alarm.ts'
-import { changedSettings } from './settings.ts'
+import { changedSettings, reloadedSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
 import { openEphemeralState } from './ephemeral-state.ts'
 import { ThreadLoad } from './thread-load.ts'
@@ -364,17 +364,12 @@ class RunningDaemon implements Daemon {
     if (needRestart.length > 0) {
       this.#log.warn({ settings: needRestart }, 'these settings change only with a restart')
     }
-    const { level } = next.logging
-    const { pollMs, allowedSigners } = next.gitops
-    this.#settings = {
-      ...this.#settings,
-      logging: { ...this.#settings.logging, level },
-      license: next.license,
-      gitops: { ...this.#settings.gitops, pollMs, allowedSigners },
-    }
-    this.#log.setLevel(level)
+    this.#settings = reloadedSettings(this.#settings, next)
+    const { logging, license, gitops } = this.#settings
+    const { pollMs, allowedSigners } = gitops
+    this.#log.setLevel(logging.level)
     if (applied.some((setting) => setting.startsWith('license.'))) {
-      await this.#licence?.reload(next.license)
+      await this.#licence?.reload(license)
     }
     if (applied.some((setting) => setting.startsWith('gitops.'))) {
       await this.#gitops?.reload({ pollMs, allowedSignersPath: allowedSigners })

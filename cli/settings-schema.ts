@@ -41,6 +41,24 @@ const tcp = section('DNS over TCP (RFC 7766).', {
   }),
 })
 
+const axfr = section('Transfers of zones (RFC 5936), which this version does not do.', {
+  enabled: Type.Optional(
+    Type.Literal(false, {
+      default: false,
+      'x-expected':
+        'false: this version transfers no zones. In place of a secondary server run another node ' +
+        'with the same `gitops.url`; no server of another make can choose as this one does',
+      description:
+        'A query of type AXFR or IXFR is answered REFUSED, over UDP and TCP. A zone file could ' +
+        'hold neither health nor the choice by client.',
+    }),
+  ),
+  requireTsig: boolean({
+    default: false,
+    description: 'Whether a transfer must be signed. It has no effect, since there is none.',
+  }),
+})
+
 const dns = section('The DNS listener.', {
   listenAddr: text(45, {
     default: '0.0.0.0',
@@ -78,6 +96,7 @@ const dns = section('The DNS listener.', {
     description: 'Answer to the CHAOS TXT query `version.bind`. Empty: the query is refused.',
   }),
   tcp,
+  axfr,
 })
 
 const api = section('The HTTP API. [More](../operations/access.md).', {
@@ -198,6 +217,16 @@ export const SettingsFile = Type.Object(
           'postgresql:// address. Empty: a database in the data directory, of this process ' +
           'alone. An address with a password belongs in GSLB_DATABASE_URL.',
       }),
+      cacheTTL: duration({
+        default: '30s',
+        minimumMs: 0,
+        maximumMs: 86_400_000,
+        reload: true,
+        description:
+          'How old a result may be that was read for a DNS answer. It has no effect, whatever it ' +
+          'is: no answer is read from the database. Answers come from the active commit, in ' +
+          'memory, and follow a change at once.',
+      }),
     }),
     redis: section(
       'What may be forgotten and all nodes share: sessions, failed logins, what each finds of members.',
@@ -288,8 +317,6 @@ export type SettingsFile = Static<typeof SettingsFile>
 /** Keys of documents A and B for a later version; a section stands for all in it. */
 export const laterKeys: readonly string[] = Object.freeze([
   'api.webuiPath',
-  'database.cacheTTL',
-  'dns.axfr',
   'dns.domain',
   'redirect',
 ])

@@ -36,6 +36,8 @@ export interface Settings {
       readonly maxPerClient: number
       readonly maxPipelined: number
     }
+    /** Nobody reads it: zones are not transferred. */
+    readonly axfr: { readonly enabled: false; readonly requireTsig: boolean }
   }
   readonly api: {
     readonly enabled: boolean
@@ -55,8 +57,11 @@ export interface Settings {
     readonly setupEndpoint: boolean
     readonly oidc: OidcSection
   }
-  /** Addresses may hold passwords: do not log. Empty: what needs nothing installed. */
-  readonly database: { readonly url: string }
+  /**
+   * Addresses may hold passwords: do not log. Empty: what needs nothing installed. Nobody reads
+   * `cacheTTLMs`: no answer comes from the database.
+   */
+  readonly database: { readonly url: string; readonly cacheTTLMs: number }
   readonly redis: { readonly url: string }
   readonly backup: BackupSection
   readonly gitops: {
@@ -143,6 +148,15 @@ export function changedSettings(
   const keys = (reload: boolean): string[] =>
     changed.filter(({ leaf }) => (leaf['x-reload'] ?? false) === reload).map(({ key }) => key)
   return { applied: keys(true), needRestart: keys(false) }
+}
+
+/** `before`, with what SIGHUP applies as it is in `after`. */
+export function reloadedSettings(before: Settings, after: Settings): Settings {
+  const settings: Record<string, unknown> = {}
+  for (const row of settingRows) {
+    place(settings, row, settled(row.leaf['x-reload'] === true ? after : before, row))
+  }
+  return settings as unknown as Settings
 }
 
 function readSettingsFile(file: string): Result<SettingValues, string[]> {

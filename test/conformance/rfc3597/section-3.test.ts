@@ -26,11 +26,14 @@ describe('types', () => {
 
 describe('meta types, which name no records', () => {
   for (const type of ['AXFR', 'IXFR']) {
-    test(`${type} is REFUSED: zones are not transferred`, async () => {
-      for (const tcp of [false, true]) {
-        expect(said(await subject.ask(`example.org. ${type}`, { tcp }))).toEqual(bare('REFUSED'))
-      }
-    })
+    // A zone's apex, a name in it, one that is not there, and one of another's zone.
+    for (const name of ['example.org.', 'www.example.org.', 'no.example.org.', 'example.com.']) {
+      test(`${name} ${type} is REFUSED over UDP and TCP: zones are not transferred`, async () => {
+        for (const tcp of [false, true]) {
+          expect(said(await subject.ask(`${name} ${type}`, { tcp }))).toEqual(bare('REFUSED'))
+        }
+      })
+    }
   }
 
   for (const type of ['TYPE128', 'TYPE200', 'TKEY', 'TSIG', 'MAILB', 'MAILA']) {

@@ -66,7 +66,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
     const note = (level: string) => (fields: object, message: string) =>
       void lines.push({ level, fields, message })
     const records = createNodeRecords({
-      settings: { ...settingsOf(dataDir), database: { url } },
+      settings: { ...settingsOf(dataDir), database: { url, cacheTTLMs: 0 } },
       takeQueries: () => new Map(),
       clock: systemClock,
       log: { info: note('info'), warn: note('warn'), error: note('error') },

@@ -66,10 +66,39 @@ function outside(): string {
     `\`${env}\``,
     flag === undefined ? '' : `\`--${flag}\``,
   ])
-  return ['## Outside the file', '', ...table(['Key', 'Environment variable', 'Flag'], rows)].join(
-    '\n',
-  )
+  return [
+    '## Outside the file',
+    '',
+    ...table(['Key', 'Environment variable', 'Flag'], rows),
+    '',
+    'These have no key in the file:',
+    '',
+    ...table(['Environment variable', 'Meaning'], environmentOnly),
+  ].join('\n')
 }
+
+const environmentOnly: readonly (readonly string[])[] = [
+  [
+    '`GSLB_API_KEY`',
+    "The system key. Without it every request is the system administrator's. " +
+      '[More](../operations/access.md).',
+  ],
+  [
+    '`GSLB_SECRET_KEY`',
+    '64 hexadecimal digits: the key under which second factors are stored. A node with such ' +
+      'accounts does not start with another or none.',
+  ],
+  [
+    '`GSLB_AUDIT_LOG`',
+    'Absolute path of the audit log. Without it the entries are in the main log, with ' +
+      '`"audit":true`.',
+  ],
+  [
+    '`GSLB_LICENSE_KEY`',
+    'A licence token, before one applied over the API and that of `license.key`. ' +
+      '[More](../operations/license.md).',
+  ],
+]
 
 function later(): string {
   const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
