@@ -9,6 +9,7 @@ import { createApp } from './app.ts'
 import { apiLimits } from './limits.ts'
 import { isLoopback } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
+import { serveDashboard } from './web-dashboard.ts'
 
 export interface ApiServerParts {
   readonly ports: ApiPorts
@@ -20,6 +21,8 @@ export interface ApiServerParts {
   readonly trustedProxies: readonly string[]
   /** Dev mode may be reached from other machines. */
   readonly allowDevMode: boolean
+  /** Served at /ui/; undefined: nothing is. */
+  readonly dashboardDirectory?: string | undefined
 }
 
 export interface ApiServer {
@@ -32,6 +35,8 @@ export interface ApiServer {
 /** Builds a server that is not listening yet. */
 export function createApiServer(parts: ApiServerParts): ApiServer {
   const app = createApp(parts.ports, parts.trustedProxies)
+  const { dashboardDirectory } = parts
+  if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   return {
     listen: () => listen(app, parts),
     close: () => close(app),

@@ -13,9 +13,10 @@ import type { RumView } from '#api/rum-view.ts'
 import { createApiServer } from '#api/server.ts'
 import type { ApiServer } from '#api/server.ts'
 import { SourceBuckets } from '#api/source-buckets.ts'
+import { dashboardFault } from '#api/web-dashboard.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
@@ -66,6 +67,12 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (!secrets.ok) return secrets
   const weakness = weakKey(secrets.value)
   if (weakness !== undefined) log.warn({}, weakness)
+  const { webuiPath } = settings.api
+  const fault =
+    webuiPath === undefined
+      ? undefined
+      : dashboardFault(webuiPath, [settings.dataDir, settings.backup.directory])
+  if (fault !== undefined) return err(fault)
   const { onRate, health, config, records } = parts
   const { state } = records
   const licence = createNodeLicence({
@@ -89,7 +96,15 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
   const { secretKey } = secrets.value
   const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
-  const server = createApiServer({ ports, log, listenAddr, port, trustedProxies, allowDevMode })
+  const server = createApiServer({
+    ports,
+    log,
+    listenAddr,
+    port,
+    trustedProxies,
+    allowDevMode,
+    dashboardDirectory: webuiPath,
+  })
   return ok({
     licence: licence.value,
     feedClients: ports.node.webSocketClients,

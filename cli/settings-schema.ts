@@ -129,6 +129,15 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
       'Open connections of the feed; one tenant takes at most half of them. 0 turns it off. ' +
       '[More](../operations/feed.md).',
   }),
+  webuiPath: text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a directory with an index.html',
+    description:
+      'Directory of a web dashboard, served at `/ui/`. Without it `/ui/` is 404. Everybody who ' +
+      'reaches the API can read all in it but what begins with a dot. ' +
+      '[More](../operations/access.md#a-web-dashboard).',
+  }),
 })
 
 const auth = section('Logins. [More](../operations/access.md).', {
@@ -315,11 +324,7 @@ export const SettingsFile = Type.Object(
 export type SettingsFile = Static<typeof SettingsFile>
 
 /** Keys of documents A and B for a later version; a section stands for all in it. */
-export const laterKeys: readonly string[] = Object.freeze([
-  'api.webuiPath',
-  'dns.domain',
-  'redirect',
-])
+export const laterKeys: readonly string[] = Object.freeze(['dns.domain', 'redirect'])
 
 /** Settings that change answers: they are in the repository, so that all nodes agree. */
 export const repositoryKeys: readonly string[] = Object.freeze([

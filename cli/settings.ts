@@ -48,6 +48,8 @@ export interface Settings {
     readonly allowDevMode: boolean
     /** 0: the feed is off. */
     readonly maxWebSocketClients: number
+    /** undefined: no dashboard. */
+    readonly webuiPath: string | undefined
   }
   readonly auth: {
     readonly sessionTTLMs: number

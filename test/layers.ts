@@ -89,6 +89,7 @@ export const layers: readonly Layer[] = [
     says: 'HTTP in; a commit or a state change out',
     mayImport: ['lib', 'schemas', 'state/ports', 'gitops', 'compiler', 'bundle', 'routing'],
     packages: [
+      '@fastify/static',
       'ajv',
       'bcrypt',
       'cookie',

@@ -14,6 +14,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['api.enabled', false, true],
   ['api.listenAddr', '127.0.0.1', '::1'],
   ['api.port', 8080, 443],
+  ['api.webuiPath', undefined, '/srv/dashboard'],
   ['auth.sessionTTL', '24h', '15m'],
   ['auth.sessionExtend', true, false],
   ['auth.bcryptCost', 12, 10],

@@ -1,0 +1,101 @@
+// /ui/: the files of a web dashboard, out of a directory that the operator names, for everybody.
+import { realpathSync, statSync } from 'node:fs'
+import { join, relative, resolve, sep } from 'node:path'
+import type { FastifyError, FastifyInstance } from 'fastify'
+
+/**
+ * Scripts come out of the directory alone, as files; styles may also be in a page, since most
+ * builders of pages put some there. No other site may show a page in a frame.
+ */
+const dashboardPolicy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "style-src 'self' 'unsafe-inline'",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const fileHeaders = {
+  'content-security-policy': dashboardPolicy,
+  // With its ETag a file is asked for each time and sent only when it is another.
+  'cache-control': 'no-cache',
+} as const
+
+/** Beside the table of routes: what is in the directory is no part of the API. */
+export function serveDashboard(app: FastifyInstance, directory: string): void {
+  void app.register(async (scope) => {
+    // Only here: most nodes have no dashboard, and it takes longer to load than the framework.
+    const { fastifyStatic } = await import('@fastify/static')
+    // What must not be seen is answered as what is not there.
+    scope.setErrorHandler<FastifyError>((error, _request, reply) => {
+      if (error.statusCode !== 403) throw error
+      reply.callNotFound()
+    })
+    await scope.register(fastifyStatic, {
+      root: directory,
+      prefix: '/ui',
+      redirect: true,
+      decorateReply: false,
+      dotfiles: 'ignore',
+      cacheControl: false,
+      allowedPath: (path) => kindOf(directory, path) !== 'none',
+      setHeaders: (reply) => void reply.headers(fileHeaders),
+    })
+  })
+}
+
+/**
+ * @param secrets directories that nobody must read over HTTP
+ * @returns why `directory` cannot be served, and what to do; undefined: it can
+ */
+export function dashboardFault(directory: string, secrets: readonly string[]): string | undefined {
+  const remedy = 'name the directory that the build of the dashboard has written, or remove the key'
+  if (kindOf(directory, '') !== 'directory') {
+    return `api.webuiPath: there is no directory ${directory} that can be read; ${remedy}`
+  }
+  if (kindOf(directory, 'index.html') !== 'file') {
+    return `api.webuiPath: ${directory} has no index.html; ${remedy}`
+  }
+  const secret = secrets.find((other) => isInside(realpathSync(directory), realOf(other)))
+  if (secret === undefined) return undefined
+  return (
+    `api.webuiPath: ${directory} holds ${secret}, which everybody could then read; ` +
+    'give the dashboard a directory of its own'
+  )
+}
+
+type Kind = 'file' | 'directory' | 'none'
+
+/** `none`, too, where a link leads out of `directory` or to what begins with a dot. */
+function kindOf(directory: string, path: string): Kind {
+  try {
+    const root = realpathSync(directory)
+    const found = realpathSync(join(root, path))
+    if (isHidden(relative(root, found))) return 'none'
+    const stat = statSync(found)
+    if (stat.isFile()) return 'file'
+    return stat.isDirectory() ? 'directory' : 'none'
+  } catch {
+    return 'none'
+  }
+}
+
+/** `..` begins with a dot, too. */
+const isHidden = (path: string): boolean => path.split(sep).some((part) => part.startsWith('.'))
+
+function isInside(directory: string, other: string): boolean {
+  const way = relative(directory, other)
+  return way.split(sep)[0] !== '..'
+}
+
+/** As it is where it is there, as it is written where it is not. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
