@@ -37,7 +37,7 @@ export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy)
 }
 
 function plain(report: DiagnosticReport): StatusDiagnostic[] {
-  const first = report.diagnostics.slice(0, gitLimits.diagnosticsMax)
+  const first = firstOf(report.diagnostics, gitLimits.diagnosticsMax)
   return jsonDiagnostics({ ...report, diagnostics: first }).map((diagnostic, index) => {
     const { code, severity, message, places } = diagnostic
     const [place] = places
@@ -53,6 +53,15 @@ function plain(report: DiagnosticReport): StatusDiagnostic[] {
       text: printText(one),
     }
   })
+}
+
+/** In their order, but no error is left out for a warning: it would be refused without a reason. */
+function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all {
+  if (all.length <= max) return all
+  const errors = all.filter(({ severity }) => severity === 'error').slice(0, max)
+  const others = all.filter(({ severity }) => severity !== 'error').slice(0, max - errors.length)
+  const kept = new Set([...errors, ...others])
+  return all.filter((one) => kept.has(one))
 }
 
 /** The status has one line for each: what a terminal shows below the message goes into it. */

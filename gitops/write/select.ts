@@ -1,6 +1,7 @@
 // Which of several requests can go into one commit: those that fail, fail alone.
 import { diagnosticSpecs } from '#compiler/diagnostics.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics.ts'
+import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
@@ -164,6 +165,7 @@ function refusal(
   draft: Draft,
 ): WriteFailure {
   const errors = errorsIn(diagnostics)
+  assert(errors.length > 0, 'what does not compile has an error in its list')
   const own = errors.filter(({ file }) => touched.has(file))
   if (own.length > 0) return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
   // Of two that are the same the later file has the message: what it says is true of both.
