@@ -70,7 +70,8 @@ const create = route({
     }
     const name = `rollout-${uid}`
     const { tenant } = owner
-    const making = { verb: 'create', kind: 'Rollout', tenant, name, uid, spec } as const
+    const of = { tenant, name, uid, spec, poolUid: owner.uid }
+    const making = { verb: 'create', kind: 'Rollout', ...of } as const
     const done = await write(context, ...earlier.operations, making)
     if (!done.ok) return done.error
     return created(shown(context, done.value.entry as Entry), done.value.headers)

@@ -32,17 +32,18 @@ const create = route({
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, ports, body } = context
-    const pool = poolNameOf(context, caller.tenant)
+    const pool = poolOf(context, caller.tenant)
     if (!pool.ok) return pool.error
     const refusal = chainRefusal(ports.licence, body)
     if (refusal !== undefined) return refusal
-    const patch = Object.entries(patchOfService(body, pool.value))
+    const patch = Object.entries(patchOfService(body, pool.value.name))
     const done = await write(context, {
       verb: 'create',
       kind: 'Service',
       tenant: caller.tenant,
       name: body.name,
       spec: Object.fromEntries(patch.filter(([, value]) => value !== null)),
+      ...pool.value.reference,
     })
     return done.ok
       ? created(shown(context, done.value.entry as Entry), done.value.headers)
@@ -93,7 +94,7 @@ const replace = route({
     const { caller, ports, params, body } = context
     const entry = findObject(context, 'Service', params.id)
     if (entry === undefined) return missing('service')
-    const pool = poolNameOf(context, entry.tenant)
+    const pool = poolOf(context, entry.tenant)
     if (!pool.ok) return pool.error
     const refusal = chainRefusal(ports.licence, body)
     if (refusal !== undefined) return refusal
@@ -103,7 +104,12 @@ const replace = route({
     const done = await write(
       context,
       { verb: 'rename', ...on, name: body.name, ...condition.value },
-      { verb: 'update', ...on, patch: patchOfService(body, pool.value) },
+      {
+        verb: 'update',
+        ...on,
+        patch: patchOfService(body, pool.value.name),
+        ...pool.value.reference,
+      },
     )
     return done.ok
       ? success(shown(context, done.value.entry as Entry), done.value.headers)
@@ -135,12 +141,18 @@ function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {
   return showService(ports.config.snapshot(), entry)
 }
 
-/** The name by which files refer to the pool; null: none is attached. */
-function poolNameOf(context: Context, tenant: string): Result<string | null, Reply> {
+interface AttachedPool {
+  /** By which files refer to it; null: none is attached. */
+  readonly name: string | null
+  /** For the operation: it may have another name by the time of it. */
+  readonly reference: { readonly poolUid?: string }
+}
+
+function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
   const id = context.body.poolId ?? ''
-  if (id === '') return ok(null)
+  if (id === '') return ok({ name: null, reference: {} })
   const pool = findObject(context, 'Pool', id)
-  if (pool?.tenant === tenant) return ok(pool.name)
+  if (pool?.tenant === tenant) return ok({ name: pool.name, reference: { poolUid: pool.uid } })
   return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
 }
 

@@ -57,7 +57,7 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
   return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
 }
 
-function createObject(draft: Draft, { kind, name, uid, spec, ...op }: CreateObject): Applied {
+function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): Applied {
   const tenant = kind === 'ResponsePolicy' ? '' : kind === 'Tenant' ? name : op.tenant
   if (kind === 'Settings') return err(fault('invalid', 'Settings are changed, not created.'))
   if (tenant !== '' && !isTenantId(tenant)) {
@@ -70,11 +70,13 @@ function createObject(draft: Draft, { kind, name, uid, spec, ...op }: CreateObje
     )
   }
   if (draft.holderOf(kind, tenant, name) !== undefined) return err(nameTaken(kind, name))
+  const spec = withPoolName(draft, op.spec, op.poolUid)
+  if (!spec.ok) return spec
   const raw: RawObject = {
     apiVersion,
     kind,
     metadata: uid === undefined ? { name } : { name, uid },
-    spec,
+    spec: spec.value,
   }
   return written(draft.add(kind, freePath(kind, tenant, name, draft), raw))
 }
@@ -83,9 +85,23 @@ function isTenantId(tenant: string): boolean {
   return tenantIdPattern.test(tenant) && !reservedTenants.includes(tenant)
 }
 
-function updateObject(draft: Draft, entry: ConfigEntry, { patch }: UpdateObject): Applied {
+/** Whoever asked saw the name that the pool had then. */
+function withPoolName(
+  draft: Draft,
+  fields: JsonObject,
+  poolUid: string | undefined,
+): Result<JsonObject, Fault> {
+  if (poolUid === undefined) return ok(fields)
+  const pool = draft.get('Pool', poolUid)
+  if (pool === undefined) return err(fault('invalid', 'The pool has just been deleted.'))
+  return ok({ ...fields, pool: pool.name })
+}
+
+function updateObject(draft: Draft, entry: ConfigEntry, operation: UpdateObject): Applied {
   const raw = draft.raw(entry)
-  const spec = patched(raw.spec, patch)
+  const patch = withPoolName(draft, operation.patch, operation.poolUid)
+  if (!patch.ok) return patch
+  const spec = patched(raw.spec, patch.value)
   return written(draft.change(entry, { ...raw, metadata: pinned(entry, raw), spec }))
 }
 

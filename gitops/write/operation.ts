@@ -22,7 +22,11 @@ export interface CreateObject {
   /** Without it, one is made. */
   readonly uid?: string
   readonly spec: JsonObject
+  readonly poolUid?: PoolUid
 }
+
+/** Of the pool that the field `pool` is to name: by the name that it has in the queue. */
+export type PoolUid = string
 
 export interface UpdateObject {
   readonly verb: 'update'
@@ -30,6 +34,7 @@ export interface UpdateObject {
   readonly target: Target
   /** Fields of the spec, each set whole; null removes it, so that its default holds. */
   readonly patch: JsonObject
+  readonly poolUid?: PoolUid
   readonly ifMatch?: string
 }
 

@@ -216,6 +216,17 @@ describe('rollouts', () => {
     expect((await call(acme, 'POST', `${path}/promote`)).status).toBe(409)
   })
 
+  test('a pool that is renamed at the same moment keeps its rollout', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'before' })
+    const sent = { ipAddress: '192.0.2.99', port: 80 }
+    const { id } = (await call(acme, 'POST', `/pools/${body.id}/members`, sent)).body
+    const [renamed, made] = await Promise.all([
+      call(acme, 'PUT', `/pools/${body.id}`, { name: 'after' }),
+      call(acme, 'POST', '/rollouts', { memberId: id, steps }),
+    ])
+    expect([renamed.status, made.status]).toEqual([200, 201])
+  })
+
   test('the next rollout of a member begins where the last one ended', async () => {
     const { member, path } = await begin(40)
     const body = { memberId: member, steps: [{ weightPct: 50, holdSeconds: 0 }] }

@@ -86,6 +86,30 @@ describe('services', () => {
     expect(detached).toMatchObject({ status: 200, body: { poolId: null } })
   })
 
+  test('a pool that is renamed at the same moment is attached all the same', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'before' })
+    const there = (await call(acme, 'POST', '/services', fresh())).body
+    const [renamed, made, changed] = await Promise.all([
+      call(acme, 'PUT', `/pools/${body.id}`, { name: 'after' }),
+      call(acme, 'POST', '/services', { ...fresh(), poolId: body.id }),
+      call(acme, 'PUT', `/services/${there.id}`, { ...fresh(), poolId: body.id }),
+    ])
+    expect(renamed.status).toBe(200)
+    expect(made).toMatchObject({ status: 201, body: { poolId: body.id } })
+    expect(changed).toMatchObject({ status: 200, body: { poolId: body.id } })
+  })
+
+  test('a pool that goes at the same moment is not confused with one of its name', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'going' })
+    const [deleted, again, made] = await Promise.all([
+      call(acme, 'DELETE', `/pools/${body.id}`),
+      call(acme, 'POST', '/pools', { name: 'going' }),
+      call(acme, 'POST', '/services', { ...fresh(), poolId: body.id }),
+    ])
+    expect([deleted.status, again.status]).toEqual([204, 201])
+    expect(made).toMatchObject({ status: 400, body: { error: 'The pool has just been deleted.' } })
+  })
+
   test('a change replaces all: name, domain, algorithm, ttl', async () => {
     const { body } = await call(acme, 'POST', '/services', { ...fresh(), ttl: 5, poolId: pool })
     const next = { ...fresh(), algorithm: 'failover', ttl: 30, poolId: pool, filterChain: [] }
