@@ -1,7 +1,6 @@
 // Two nodes behind their APIs, one remote over HTTP, and clients that write to both at once: what
 // was answered 201 is in Git and in DNS at that moment, and stays.
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
@@ -9,6 +8,7 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { countFrom } from '#test/support/random.ts'
+import { contestedNode } from '#test/support/contested-node.ts'
 import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
 import type { ContestedRemote } from '#test/support/contested-remote.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'
@@ -23,17 +23,7 @@ const { start, killAll } = useDaemons()
 const run = promisify(execFile)
 
 async function startNode(remote: ContestedRemote, name: 'one' | 'two'): Promise<DaemonProcess> {
-  const { box, pems, signers, url } = remote
-  mkdirSync(box.at(name, 'keys'), { recursive: true })
-  writeFileSync(box.at(name, 'keys', 'node.pem'), pems[name], { mode: 0o600 })
-  const settings = {
-    dataDir: `./${name}`,
-    dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
-    api: { enabled: true, port: 0 },
-    gitops: { url, allowedSigners: signers, poll: '1s' },
-  }
-  const file = box.write(`${name}.yaml`, JSON.stringify(settings))
-  const daemon = await start('serve', '--settings', file)
+  const daemon = await start('serve', '--settings', contestedNode(remote, name))
   await waitUntil('the first commit', async () => (await daemon.gitops()).active !== null)
   return daemon
 }

@@ -1,9 +1,11 @@
 // A Git server over HTTP on a free port of this machine: node in front of the real `git
 // http-backend`.
 import { spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 import { gitEnvironment } from './git-sandbox.ts'
 
@@ -13,10 +15,24 @@ export interface GitHttpServer {
   /** Paths asked for, with the query, in order. */
   readonly requests: string[]
   /** What the server does from now on. */
-  behave: 'serve' | 'hang' | 'hang-in-body' | 'web-page' | 'cut' | { readonly status: number }
+  behave:
+    | 'serve'
+    | 'hang'
+    | 'hang-in-body'
+    | 'web-page'
+    | 'cut'
+    | { readonly status: number }
+    | UnansweredPush
   /** `Basic …` that is required; '' for none. */
   authorization: string
   readonly close: () => Promise<void>
+}
+
+/** All else is served. */
+export interface UnansweredPush {
+  /** Whether git gets the push, of which nothing is answered. */
+  readonly push: 'dropped' | 'done'
+  readonly onPush: () => void
 }
 
 /** @param root folder that holds the repositories */
@@ -50,11 +66,19 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
       return void response.write('001e# service=git-upload-pack\n')
     }
-    if (typeof behave === 'object') return void response.writeHead(behave.status).end('no')
+    if (typeof behave === 'object' && 'status' in behave) {
+      return void response.writeHead(behave.status).end('no')
+    }
     if (state.authorization !== '' && request.headers.authorization !== state.authorization) {
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
     }
-    runBackend(root, request, response)
+    if (typeof behave === 'object' && isPush(request)) {
+      if (behave.push === 'dropped') return behave.onPush()
+      const cgi = runBackend(root, request)
+      cgi.stdout.resume()
+      return void cgi.on('close', behave.onPush)
+    }
+    relay(runBackend(root, request), response)
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
@@ -64,8 +88,14 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
   return state
 }
 
+function isPush({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' && url.endsWith('/git-receive-pack')
+}
+
+type Backend = ChildProcessByStdio<Writable, Readable, null>
+
 /** One CGI call, RFC 3875. */
-function runBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
+function runBackend(root: string, request: IncomingMessage): Backend {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const cgi = spawn('git', ['http-backend'], {
     env: {
@@ -84,6 +114,10 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   })
   request.pipe(cgi.stdin)
   cgi.stdin.on('error', () => undefined)
+  return cgi
+}
+
+function relay(cgi: Backend, response: ServerResponse): void {
   let head = Buffer.alloc(0)
   const onHead = (chunk: Buffer): void => {
     head = Buffer.concat([head, chunk])
