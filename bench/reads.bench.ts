@@ -1,26 +1,20 @@
 // Reads over HTTP of one member: the real daemon on one core, a client on another.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { callApi } from '#test/support/api-client.ts'
-import { waitUntil } from '#test/support/wait-until.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { ConfigRepository } from './support/config-repository.ts'
+import { listed, startApiDaemon, systemKey, whatItSaid } from './support/api-daemon.ts'
+import type { ApiDaemon } from './support/api-daemon.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { nodeFlags, runForJson, startProgram } from './support/program.ts'
-import type { Program } from './support/program.ts'
+import { runForJson } from './support/program.ts'
 import type { ReadLoad, ReadRun } from './support/read-load.ts'
 import { median, range } from './support/statistics.ts'
 
-const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 const client = fileURLToPath(new URL('./support/read-load.ts', import.meta.url))
-const systemKey = 'ab'.repeat(32)
 const ann = { email: 'ann@example.com', password: 'correct horse' }
 const pools = 1_000
 const connections = 16
 const cores = { server: 0, client: 1 } as const
-const patience = { timeoutMs: 120_000 } as const
 
 interface Target {
   readonly pid: number
@@ -30,7 +24,7 @@ interface Target {
 
 export async function runReads(context: BenchContext): Promise<Report> {
   const { isQuick, directory, say } = context
-  const daemon = await startDaemon(directory)
+  const daemon = await startApiDaemon(directory, { pools, core: cores.server })
   try {
     const target = await targetOf(daemon)
     const bearers = { 'system key': systemKey, session: await sessionOf(target) }
@@ -58,10 +52,9 @@ export async function runReads(context: BenchContext): Promise<Report> {
     }
     return { tables: [tableOf(rows, isQuick)], figures }
   } catch (error) {
-    const said = `${daemon.output()}${daemon.errors()}`
-    throw new Error(`${String(error)}\nthe daemon said:\n${said}`, { cause: error })
+    throw whatItSaid(daemon.program, error)
   } finally {
-    await daemon.stop()
+    await daemon.program.stop()
   }
 }
 
@@ -104,36 +97,11 @@ async function measure(
   return runs
 }
 
-async function startDaemon(home: string): Promise<Program> {
-  const dataDir = join(home, 'data')
-  mkdirSync(dataDir)
-  const repository = new ConfigRepository(home)
-  writeFileSync(join(dataDir, 'allowed_signers'), await repository.makeKey())
-  const settings = join(home, 'gslbd.yaml')
-  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
-  writeFileSync(settings, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
-  const args = [...nodeFlags, main, 'serve', '--settings', settings]
-  const daemon = startProgram(process.execPath, args, {
-    core: cores.server,
-    env: { GSLB_API_KEY: systemKey },
-  })
-  const origin = join(dataDir, 'config.git')
-  await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
-  await repository.open(origin)
-  repository.writeMany(pools, '192.0.2.1')
-  await repository.commitAndPush(['.'])
-  return daemon
-}
-
-async function targetOf(daemon: Program): Promise<Target> {
-  const running = /^\{.*"gslbd is running".*\}$/m
-  const line = await waitUntil('the daemon', () => running.exec(daemon.output())?.[0], patience)
-  const { apiPort } = JSON.parse(line) as { apiPort: number }
-  const list = async (path: string) =>
-    (await callApi<{ id: string }[]>({ apiPort }, 'GET', path, { bearer: systemKey })).body
-  const pool = await waitUntil('the pools', async () => (await list('/pools')).at(-1), patience)
-  const [member] = await list(`/pools/${pool.id}/members`)
-  return { pid: daemon.pid, apiPort, path: `/api/v1/members/${member!.id}` }
+async function targetOf(daemon: ApiDaemon): Promise<Target> {
+  const pool = (await listed(daemon, '/pools')).at(-1)!
+  const [member] = await listed(daemon, `/pools/${pool.id}/members`)
+  const { program, apiPort } = daemon
+  return { pid: program.pid, apiPort, path: `/api/v1/members/${member!.id}` }
 }
 
 async function sessionOf(target: Target): Promise<string> {

@@ -4,9 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
 import type { WriteRun } from './support/measure-writes.ts'
+import { startApiDaemon, systemKey, whatItSaid } from './support/api-daemon.ts'
+import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
 import { runForJson } from './support/program.ts'
+import type { WriteLoad, WriteLoadRun, WriteVerb } from './support/write-load.ts'
 
 const script = fileURLToPath(new URL('./support/measure-writes.ts', import.meta.url))
+const client = fileURLToPath(new URL('./support/write-load.ts', import.meta.url))
 const pools = 10_000
 /** The renamed pools last: the others are found by their names. */
 const order = '1,1:create,1:delete,16,64,256,1:rename'
@@ -18,8 +22,19 @@ const whats: Readonly<Record<string, string>> = {
   rename: 'renames a pool',
 }
 
-export async function runWrites({ isQuick, directory, say }: BenchContext): Promise<Report> {
-  const seconds = isQuick ? 2 : 15
+export async function runWrites(context: BenchContext): Promise<Report> {
+  const typed = await runTyped(context)
+  const overHttp = await runOverHttp(context)
+  return {
+    tables: [...typed.tables, ...overHttp.tables],
+    figures: { ...typed.figures, ...overHttp.figures },
+  }
+}
+
+const secondsOf = (isQuick: boolean): number => (isQuick ? 2 : 15)
+
+async function runTyped({ isQuick, directory, say }: BenchContext): Promise<Report> {
+  const seconds = secondsOf(isQuick)
   say(`${pools} pools, ${seconds} s for each number of clients`)
   const dataDir = join(directory, 'data')
   const args = [script, dataDir, String(pools), String(seconds), order]
@@ -66,4 +81,47 @@ export async function runWrites({ isQuick, directory, say }: BenchContext): Prom
     ],
     figures,
   }
+}
+
+const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [
+  [1, 'update'],
+  [1, 'create'],
+  [1, 'delete'],
+  [64, 'update'],
+  [1, 'rename'],
+]
+
+async function runOverHttp({ isQuick, directory, say }: BenchContext): Promise<Report> {
+  const home = join(directory, 'daemon')
+  const { program, apiPort } = await startApiDaemon(home, { pools })
+  const figures: Record<string, Figure> = {}
+  const rows: string[][] = []
+  try {
+    for (const [clients, verb] of overHttp) {
+      const seconds = secondsOf(isQuick)
+      const load: WriteLoad = { apiPort, bearer: systemKey, verb, clients, seconds }
+      const before = cpuTime(program.pid)
+      const run = await runForJson<WriteLoadRun>([client, JSON.stringify(load)])
+      const { totalMicros } = cpuPerQuery(before, cpuTime(program.pid), run.writes)
+      const perSecond = run.writes / run.seconds
+      const name = verb === 'update' ? `writes.http.${clients}` : `writes.http.${verb}`
+      figures[`${name}.per-write`] = { value: 1_000 / perSecond, unit: 'ms', n: run.writes }
+      figures[`${name}.p99`] = { value: run.p99Ms, unit: 'ms', n: run.writes }
+      const milliseconds = [run.p50Ms, run.p99Ms, run.worstMs].map((ms) => fixed(ms, 0))
+      const counts = [String(run.writes), fixed(totalMicros / 1_000, 1)]
+      rows.push([String(clients), whats[verb]!, fixed(perSecond, 0), ...milliseconds, ...counts])
+      say(`${clients} over HTTP, each ${whats[verb]!}: ${fixed(perSecond, 0)}/s`)
+    }
+  } catch (error) {
+    throw whatItSaid(program, error)
+  } finally {
+    await program.stop()
+  }
+  const columns = ['clients', 'each', 'writes/s', 'p50 ms', 'p99 ms', 'worst ms', 'writes']
+  const title = `The same through the API of a daemon with ${pools} pools and as many services`
+  const notes = [
+    'the daemon and its clients share the cores; each request has a connection of its own',
+    'CPU: all threads of the daemon, kernel time included',
+  ]
+  return { tables: [{ title, columns: [...columns, 'CPU ms/write'], rows, notes }], figures }
 }

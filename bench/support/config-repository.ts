@@ -53,7 +53,7 @@ export class ConfigRepository {
 
   /** Writes the configuration of `services` services and of the probe. */
   writeMany(services: number, probeAddress: string): void {
-    for (const file of manyFiles(services)) this.#write(file)
+    this.write(manyFiles(services))
     this.#write({
       path: 'tenants/default/services/probe.yaml',
       text: `apiVersion: gslb/v1
@@ -63,6 +63,10 @@ spec: { domain: ${probeName}., algorithm: round-robin, ttl: 1, pool: probe }
 `,
     })
     this.writeProbe(probeAddress)
+  }
+
+  write(files: Iterable<ConfigFile>): void {
+    for (const file of files) this.#write(file)
   }
 
   /** The change of one file. */

@@ -11,6 +11,7 @@ import { ensureOrigin } from '#gitops/origin.ts'
 import type { Operation } from '#gitops/write/operation.ts'
 import { buildNode } from '#test/support/node-under-test.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
+import { poolFiles } from './pool-files.ts'
 import { percentile } from './statistics.ts'
 
 export interface WriteRun {
@@ -30,39 +31,14 @@ const [dataDir = '', poolCount = '10000', seconds = '10', runsText = '1,16,64,25
   process.argv.slice(2)
 const pools = Number(poolCount)
 const tenant = 'default'
-const head = (kind: string, name: string): string =>
-  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`
-
-function* files(): Generator<[path: string, text: string]> {
-  yield [
-    'gslb.yaml',
-    `${head('Settings', 'settings')}spec:
-  zones:
-    - name: example.com.
-      nameservers: [{ name: ns1.example.com., addresses: ["192.0.2.1"] }]
-      soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
-`,
-  ]
-  for (let i = 0; i < pools; i++) {
-    const address = `10.${i >> 8}.${i & 255}.1`
-    const member = `    - { name: m, ipAddress: ${address}, port: 443 }\n`
-    yield [
-      `tenants/default/pools/p${i}.yaml`,
-      `${head('Pool', `p${i}`)}spec:\n  members:\n${member}`,
-    ]
-    const spec = `spec: { domain: s${i}.example.com., pool: p${i} }\n`
-    yield [`tenants/default/services/s${i}.yaml`, `${head('Service', `s${i}`)}${spec}`]
-  }
-}
-
 async function seed(): Promise<void> {
   const gitdir = originPath(dataDir)
   mkdirSync(dataDir, { recursive: true })
   const made = ensureOrigin(gitdir, 'main')
   if (!made.ok) throw new Error(made.error)
   const driver = createDiskDriver(gitdir)
-  const contents = Array.from(files(), ([path, text]) => [path, Buffer.from(text)] as const)
-  const planned = await driver.planFiles(null, new Map(contents))
+  const files = Array.from(poolFiles(pools), ({ path, text }) => [path, Buffer.from(text)] as const)
+  const planned = await driver.planFiles(null, new Map(files))
   if (!planned.ok) throw new Error(planned.error.reason)
   await driver.writeObjects(planned.value.objects)
   const author = { name: 'bench <bench@example.com>', seconds: 1_700_000_000 }

@@ -1,0 +1,80 @@
+// The real daemon with its API, and a configuration of many pools that was pushed to it.
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { callApi } from '#test/support/api-client.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+import { ConfigRepository } from './config-repository.ts'
+import { poolFiles } from './pool-files.ts'
+import { nodeFlags, startProgram } from './program.ts'
+import type { Program } from './program.ts'
+
+export const systemKey = 'ab'.repeat(32)
+
+const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
+const patience = { timeoutMs: 120_000 } as const
+
+export interface ApiDaemon {
+  readonly program: Program
+  readonly apiPort: number
+}
+
+export interface ApiDaemonOptions {
+  readonly pools: number
+  /** The only core it may run on; absent: all. */
+  readonly core?: number
+}
+
+/** @param home an empty directory. @returns when the API shows the pools. */
+export async function startApiDaemon(
+  home: string,
+  { pools, core }: ApiDaemonOptions,
+): Promise<ApiDaemon> {
+  const dataDir = join(home, 'data')
+  mkdirSync(dataDir, { recursive: true })
+  const repository = new ConfigRepository(home)
+  const key = await repository.makeKey()
+  const settings = join(home, 'gslbd.yaml')
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
+  writeFileSync(settings, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
+  const args = [...nodeFlags, main, 'serve', '--settings', settings]
+  const env = { GSLB_API_KEY: systemKey }
+  const program = startProgram(process.execPath, args, { core, env })
+  try {
+    const origin = join(dataDir, 'config.git')
+    await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
+    // It believes its own key first: writes are commits of its own.
+    const signers = join(dataDir, 'allowed_signers')
+    await waitUntil('its own key', () => existsSync(signers), patience)
+    appendFileSync(signers, key)
+    await repository.open(origin)
+    repository.write(poolFiles(pools))
+    await repository.commitAndPush(['.'])
+    const running = /^\{.*"gslbd is running".*\}$/m
+    const line = await waitUntil('the daemon', () => running.exec(program.output())?.[0], patience)
+    const { apiPort } = JSON.parse(line) as { apiPort: number }
+    const hasAll = async () => (await listed({ apiPort }, '/pools')).length === pools
+    await waitUntil('the pools', hasAll, patience)
+    return { program, apiPort }
+  } catch (error) {
+    await program.stop()
+    throw whatItSaid(program, error)
+  }
+}
+
+export interface Listed {
+  readonly id: string
+  readonly name: string
+}
+
+/** What a list route gives the system. */
+export async function listed(daemon: { apiPort: number }, path: string): Promise<Listed[]> {
+  const reply = await callApi<Listed[]>(daemon, 'GET', path, { bearer: systemKey })
+  return Array.isArray(reply.body) ? reply.body : []
+}
+
+/** Why something failed, with what the daemon has to say about it. */
+export function whatItSaid(program: Program, error: unknown): Error {
+  const said = `${program.output()}${program.errors()}`
+  return new Error(`${String(error)}\nthe daemon said:\n${said}`, { cause: error })
+}
