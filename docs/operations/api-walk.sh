@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Walks the API from the first account to the last logout with curl; openssl and coreutils make the second factor.
 #
-#   GSLB_URL      http://127.0.0.1:8080
-#   GSLB_API_KEY  the system key that the node was started with
+#   GSLB_URL            http://127.0.0.1:8080
+#   GSLB_API_KEY        the system key that the node was started with
+#   GSLB_LICENSE_TOKEN  a licence for a node with a vendor's key, as `gslbd license keygen` and `gslbd license issue --key FILE
+#                       --tier enterprise` make them; empty: none is applied
 #
-# The node must be new: an account can be set up only while there is none. Each call is printed with its status; a status
-# that is not the expected one ends the walk with exit code 1.
+# The node must be new, without single sign-on: an account can be set up only while there is none. Each call is printed with
+# its status; a status that is not the expected one ends the walk with exit code 1.
 set -euo pipefail
 
 url=${GSLB_URL:-http://127.0.0.1:8080}
@@ -20,9 +22,24 @@ call() {
   local options=(-s -o "$work/body" -D "$work/head" -w '%{http_code}' -X "$method" -H "${credential[0]}")
   if [ -n "$body" ]; then options+=(-H 'Content-Type: application/json' --data "$body"); fi
   status=$(curl "${options[@]}" "$url/api/v1$path")
-  answer=$(cat "$work/body" 2>/dev/null || true)
-  printf '%s %s %s\n' "$status" "$method" "$path"
-  [ "$status" = "$expected" ] || { printf 'expected %s: %s\n' "$expected" "$answer" >&2; exit 1; }
+  check "$expected" "$status" "$method" "$path"
+}
+
+# upgrade EXPECTED PATH: asks for a WebSocket. What comes over it is not for curl to read.
+upgrade() {
+  local expected=$1 path=$2 status
+  local handshake=(-H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13'
+    -H "Sec-WebSocket-Key: $(openssl rand -base64 16)")
+  # A connection that stays open is ended by the time, which is an error to curl.
+  status=$(curl -s --http1.1 --max-time 10 -o "$work/body" -w '%{http_code}' "${handshake[@]}" "$url/api/v1$path" || true)
+  check "$expected" "$status" GET "${path%%\?*}"
+}
+
+# check EXPECTED STATUS METHOD PATH: prints the call, and takes the body from its file.
+check() {
+  answer=$(tr -d '\0' < "$work/body" 2>/dev/null || true)
+  printf '%s %s %s\n' "$2" "$3" "$4"
+  [ "$2" = "$1" ] || { printf 'expected %s: %s\n' "$1" "$answer" >&2; exit 1; }
 }
 
 # field NAME: the first string of that name in the last answer.
@@ -46,6 +63,10 @@ totp() {
 # The first account, and who is asking.
 call 200 GET /health
 call 200 GET /auth/config
+wants '"oidcEnabled":false'
+call 404 GET /auth/oidc/authorize
+call 404 GET '/auth/oidc/callback?code=none&state=none'
+wants 'single sign-on is not set up'
 call 201 POST /auth/setup '{"email":"ann@example.com","password":"correct horse"}'
 call 404 POST /auth/setup '{"email":"eve@example.com","password":"correct horse"}'
 call 401 POST /auth/login '{"email":"ann@example.com","password":"wrong horse"}'
@@ -107,9 +128,22 @@ call 200 GET /dashboard/stats
 call 200 GET /snapshot
 wants website
 call 200 GET /gitops/status
-call 200 GET /license
 call 200 GET /usage
+
+# What the installation may do.
+call 200 GET /license
+call 400 POST /license '{"token":"forged"}'
+if [ -n "${GSLB_LICENSE_TOKEN-}" ]; then
+  call 200 POST /license "{\"token\":\"$GSLB_LICENSE_TOKEN\"}"
+  wants '"valid":true'
+fi
+
+# What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token
+feed=$(field token)
+call 426 GET "/ws?token=$feed"
+upgrade 101 "/ws?token=$feed"
+upgrade 401 "/ws?token=$feed"
 
 # Others who may use it.
 call 201 POST /users '{"email":"bob@example.com","displayName":"Bob","password":"battery staple","role":"viewer"}'

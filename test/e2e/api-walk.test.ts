@@ -7,6 +7,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { routes } from '#api/routes.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const run = promisify(execFile)
@@ -18,25 +19,27 @@ const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repea
 /** Twenty seconds on a machine at rest. */
 const patienceMs = 180_000
 
-/** What the walk leaves out: pages, a vendor, a provider, a WebSocket, and what changes by time. */
-const leftOut = /metrics|openapi|docs|oidc|\/ws$|POST .*license|signal|maintenance-windows|rollouts/
+/** What the walk leaves out: pages, and what changes by time or by outside monitors. */
+const leftOut = /metrics|openapi|docs|signal|maintenance-windows|rollouts/
 
 let home: string
 let daemon: DaemonProcess
-beforeEach(async () => {
+beforeEach(() => {
   home = tempDir('walk')
+})
+
+async function serve(more: object): Promise<void> {
   const settings = join(home, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
-  writeFileSync(
-    settings,
-    JSON.stringify({ dataDir: './data', dns, api: { enabled: true, port: 0 } }),
-  )
+  const api = { enabled: true, port: 0 }
+  writeFileSync(settings, JSON.stringify({ dataDir: './data', dns, api, ...more }))
   daemon = await start('serve', '--settings', settings)
-})
+}
 
 test(
   'the short form in README.md leads to an answer and a verified commit',
   async () => {
+    await serve({})
     const [, section = ''] = readme.split('## Or by the API\n')
     const [, commands = ''] = /^( {4}api=.*\n(?: {4}.*\n|\n(?= {4}))*)/m.exec(section) ?? []
     const script = commands
@@ -56,8 +59,16 @@ test(
 test(
   'the walk goes through every route, and each change is a verified commit',
   async () => {
-    const url = `http://127.0.0.1:${daemon.apiPort}`
-    const env = { PATH: process.env['PATH'], GSLB_URL: url, GSLB_API_KEY: apiKey }
+    const vendorKey = join(home, 'vendor_key')
+    const publicKey = (await runCli('license', 'keygen', '-o', vendorKey)).out.trim()
+    const issued = await runCli('license', 'issue', '--key', vendorKey, '--tier', 'enterprise')
+    await serve({ license: { publicKey } })
+    const env = {
+      PATH: process.env['PATH'],
+      GSLB_URL: `http://127.0.0.1:${daemon.apiPort}`,
+      GSLB_API_KEY: apiKey,
+      GSLB_LICENSE_TOKEN: issued.out.trim(),
+    }
     const { stdout } = await run('bash', [script], { env })
 
     const walked = stdout.trim().split('\n')
@@ -73,6 +84,7 @@ test(
         return !walked.some(isIt)
       })
     expect(missed).toEqual([])
+    expect(walked).toEqual(expect.arrayContaining(['200 POST /license', '101 GET /ws']))
 
     const data = join(home, 'data')
     const trust = `gpg.ssh.allowedSignersFile=${join(data, 'allowed_signers')}`
