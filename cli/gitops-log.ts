@@ -1,5 +1,6 @@
 // What the Git side says of its state, as lines of the log.
 import { hash } from 'node:crypto'
+import { isOfDisk } from '#gitops/status.ts'
 import type { GitopsStatus, StatusDiagnostic } from '#gitops/status.ts'
 import type { ProcessLog } from './log.ts'
 
@@ -42,7 +43,7 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
 function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
   const { head, accepted, code, sync } = status
   const isBad = sync === 'held' || sync === 'unreachable'
-  const write = isBad ? log.warn : log.info
+  const write = isOfDisk(code) ? log.error : isBad ? log.warn : log.info
   // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
   // for each.
   const [headline = ''] = change.split('\n', 1)

@@ -22,6 +22,8 @@ export type PushFailure =
   | { readonly kind: 'lost-race' }
   /** The other side says no, and would again. */
   | { readonly kind: 'refused'; readonly reason: string }
+  /** The disk says no; the branch is where it was. */
+  | { readonly kind: 'not-done'; readonly error: SourceError }
   /** Nobody knows whether the branch has moved. */
   | { readonly kind: 'unknown'; readonly error: SourceError }
 
@@ -30,6 +32,8 @@ export interface ConfigSource {
   readonly isLocal: boolean
   /** Moves the branch by compare-and-swap; what it brings is on disk before. */
   push(push: Push): Promise<Result<void, PushFailure>>
+  /** Writes all of a push that was not done, and moves the branch to where it is already. */
+  rehearse(push: Push): Promise<Result<void, SourceError>>
   /** The store that `fetch` fills. */
   readonly driver: GitDriver
   /** What a person would call it; without credentials. */

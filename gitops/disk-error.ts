@@ -18,6 +18,14 @@ export function diskError(error: unknown): SourceError | undefined {
         'on serving, and the node tries again by itself.',
     }
   }
+  if (code === 'EROFS') {
+    return {
+      code: 'Unreadable',
+      reason:
+        `The file system of the data directory or the repository is read-only: ${message}. Make ` +
+        'it writable; what was accepted goes on serving, and the node tries again by itself.',
+    }
+  }
   return {
     code: 'Unreadable',
     reason:

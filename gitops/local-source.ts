@@ -7,6 +7,7 @@ import { diskError } from './disk-error.ts'
 
 export function createLocalSource(gitdir: string, branch: string): ConfigSource {
   const driver = createDiskDriver(gitdir)
+  const ref = `refs/heads/${branch}`
   return {
     driver,
     name: gitdir,
@@ -14,7 +15,7 @@ export function createLocalSource(gitdir: string, branch: string): ConfigSource 
     async push({ expected, commit, objects }) {
       try {
         await driver.writeObjects(objects)
-        const moved = await driver.moveRef(`refs/heads/${branch}`, expected, commit)
+        const moved = await driver.moveRef(ref, expected, commit)
         if (moved.ok) return moved
         const isElsewhere = moved.error.current !== expected
         return err(
@@ -25,10 +26,26 @@ export function createLocalSource(gitdir: string, branch: string): ConfigSource 
       } catch (error) {
         const refusal = diskError(error)
         if (refusal === undefined) throw error
-        return err({ kind: 'unknown', error: refusal })
+        // Moved, but perhaps not after a power cut: the folder could not be flushed.
+        const hasMoved = driver.readRef(ref) === commit
+        return err({ kind: hasMoved ? 'unknown' : 'not-done', error: refusal })
       }
     },
-    head: async () => ok(driver.readRef(`refs/heads/${branch}`)),
+    async rehearse({ objects }) {
+      try {
+        // Nothing refers to them: git removes them one day, unless the change is made again.
+        await driver.writeObjects(objects)
+        const head = driver.readRef(ref)
+        // Whoever moves it meanwhile has shown that it can be written.
+        if (head !== null) await driver.moveRef(ref, head, head)
+        return ok(undefined)
+      } catch (error) {
+        const refusal = diskError(error)
+        if (refusal === undefined) throw error
+        return err(refusal)
+      }
+    },
+    head: async () => ok(driver.readRef(ref)),
     attestations: async () => ok(driver.listRefs(attestationRefPrefix)),
     fetch: async () => ok(undefined),
     readAttestation: async (_commit, blob) => {

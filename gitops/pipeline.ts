@@ -146,7 +146,9 @@ function run(
     onAccepted: (tree) =>
       onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
   })
-  const queue = openWrites(parts, { source, publisher, reconciler, accepted, turns, abort })
+  const lookLater = (): void => runner.poke()
+  const shared = { source, publisher, reconciler, accepted }
+  const queue = openWrites(parts, { ...shared, turns, abort, lookLater })
   const runner = new Runner({
     look: async () => {
       await turns.take(() => reconciler.check())
@@ -180,7 +182,8 @@ function run(
   }
 }
 
-type WriteSide = Pick<WriterParts, 'source' | 'publisher' | 'reconciler' | 'accepted'> & {
+type WriteSidePart = 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
+type WriteSide = Pick<WriterParts, WriteSidePart> & {
   readonly turns: Turns
   readonly abort: AbortController
 }

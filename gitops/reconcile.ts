@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { short } from './accept.ts'
 import { CommitGraph } from './commit-graph.ts'
 import type { CommitObject } from './commit-object.ts'
-import type { SourceError } from './config-source.ts'
+import type { Push, SourceError } from './config-source.ts'
 import { diskError } from './disk-error.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle } from './compile-port.ts'
@@ -19,7 +19,7 @@ import {
   unreachable,
 } from './steps.ts'
 import type { Run, StepParts, Stop } from './steps.ts'
-import { unknownStatus } from './status.ts'
+import { isOfDisk, unknownStatus } from './status.ts'
 import type { Condition, GitopsStatus } from './status.ts'
 
 export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
@@ -46,6 +46,8 @@ export class Reconciler {
    * the head.
    */
   #restored: Stop | undefined
+  /** Of this node, and refused by the disk: until that takes it, something needs a person. */
+  #undone: Push | undefined
 
   constructor(parts: ReconcilerParts) {
     const { source } = parts
@@ -68,6 +70,9 @@ export class Reconciler {
       // Before asking the remote: without a network, the accepted commit still serves.
       await this.#restore()
       stop = await this.#look()
+      // A branch without commits waits for what was refused, too.
+      const isWell = stop.sync === 'synced' || stop.code === 'BranchMissing'
+      if (isWell) stop = (await this.#rehearse()) ?? stop
     } catch (error) {
       stop = unreachable(failureOf(error))
     }
@@ -75,10 +80,30 @@ export class Reconciler {
     this.#conclude(stop)
   }
 
+  /** Told until the disk takes what it has refused now, or another commit. Not during `check`. */
+  refuse(push: Push, error: SourceError): void {
+    this.#undone = push
+    this.#conditions = []
+    this.#conclude(unreachable(error))
+  }
+
+  async #rehearse(): Promise<Stop | undefined> {
+    if (this.#undone === undefined) return undefined
+    const written = await this.#parts.source.rehearse(this.#undone)
+    if (!written.ok) {
+      const { code, reason } = this.#status
+      // The same in other words, as each try has other names of files: told once.
+      return unreachable(written.error.code === code ? { code, reason } : written.error)
+    }
+    this.#undone = undefined
+    return undefined
+  }
+
   /** A commit that this node made, pushed and published: its own verdict. Not during `check`. */
   adopt(head: string, commit: CommitObject, compiled: CompiledBundle): void {
     this.#conditions = []
     this.#held = undefined
+    this.#undone = undefined
     this.#restored = syncedWith(compiled)
     const { author, committer } = commit
     const seen = { commit: head, author: author.name, committedAtMs: committer.seconds * 1000 }
@@ -203,6 +228,8 @@ export class Reconciler {
           return `allowed_signers can be read again; commit ${short(accepted.commit)} is the head`
         return `the branch is back at commit ${short(accepted.commit)}, which was accepted before`
       }
+      if (before.accepted?.commit === accepted.commit && isOfDisk(before.code))
+        return `the repository can be used again; commit ${short(accepted.commit)} is the head`
       const by =
         accepted.signer === '' ? 'without a signature check' : `signed by ${accepted.signer}`
       const line = `commit ${short(accepted.commit)} is accepted, ${by}; it is seq ${accepted.seq}`

@@ -131,14 +131,19 @@ class RemoteSource implements ConfigSource {
 
   /** So that the next fetch need not bring them. A mirror that cannot keep them is fetched anew. */
   async #keep({ commit, objects }: Push): Promise<void> {
+    const seen = join(this.#options.gitdir, `refs/remotes/origin/${this.#options.branch}`)
     try {
       await this.#mirror.writeObjects(objects)
+      mkdirSync(dirname(seen), { recursive: true })
+      writeFileSync(seen, `${commit}\n`)
     } catch {
       return
     }
-    const seen = join(this.#options.gitdir, `refs/remotes/origin/${this.#options.branch}`)
-    mkdirSync(dirname(seen), { recursive: true })
-    writeFileSync(seen, `${commit}\n`)
+  }
+
+  /** What a push needs is at the remote; of the mirror the next look tells. */
+  async rehearse(): Promise<Result<void, SourceError>> {
+    return ok(undefined)
   }
 
   async readAttestation(commit: string, blob: string): Promise<Result<Uint8Array, SourceError>> {

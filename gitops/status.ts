@@ -31,6 +31,11 @@ export type SourceCode =
   | 'WorkerFailed'
   | 'InternalError'
 
+/** A person is needed at the node itself: nothing elsewhere is wrong. */
+export function isOfDisk(code: GitopsStatus['code']): boolean {
+  return code === 'DiskFull' || code === 'Unreadable'
+}
+
 export interface GitopsStatus {
   /** Newest commit of the branch that was seen. */
   readonly head: { commit: string; author: string; committedAtMs: number } | null

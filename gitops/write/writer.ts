@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { nameOfSigner } from '../accept.ts'
 import { findSigner } from '../allowed-signers.ts'
 import type { ConfigDelta } from '../config-index.ts'
-import type { ConfigSource, PushFailure } from '../config-source.ts'
+import type { ConfigSource, Push, PushFailure } from '../config-source.ts'
 import { diskError } from '../disk-error.ts'
 import type { ReadingCompiler } from '../compile-adapter.ts'
 import { gitLimits } from '../limits.ts'
@@ -38,6 +38,8 @@ export interface WriterParts {
   readonly stop: AbortSignal
   /** While the commit is being flushed, which takes as long as looking at its bundle. */
   readonly onPrepare: (bundle: Uint8Array) => void
+  /** Makes the reconciler look when the turn of this writer is over. */
+  readonly lookLater: () => void
   /** After the commit was handed over, before anybody is told that it was written. */
   readonly onConfig: (delta: ConfigDelta) => void
 }
@@ -45,6 +47,8 @@ export interface WriterParts {
 export class Writer {
   readonly #parts: WriterParts
   readonly #rivals = new Rivals()
+  /** By the write under way. */
+  #isPushed = false
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -56,11 +60,14 @@ export class Writer {
     const settle = (pending: Pending, result: Parameters<Pending['settle']>[0]): void => {
       if (open.delete(pending)) pending.settle(result)
     }
+    this.#isPushed = false
     try {
       const failure = await this.#tryAgain(batch, settle)
       if (failure !== undefined) for (const pending of [...open]) settle(pending, err(failure))
     } catch (error) {
-      const failure = failureOf(error)
+      const failure = failureOf(error, this.#isPushed)
+      // The look says in the status what is wrong, and goes on with what was pushed.
+      this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
     }
   }
@@ -105,7 +112,8 @@ export class Writer {
           this.#rivals.meet(nowMs)
           continue
         }
-        if (problem !== undefined) return pushFailure(problem)
+        if (problem !== undefined) return this.#notWritten(prepared, problem)
+        this.#isPushed = true
         this.#rivals.win(nowMs, nowMs - triedMs)
         this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
       }
@@ -152,7 +160,7 @@ export class Writer {
     if (isHead && accepted.commit !== null && reconciler.status.sync === 'synced') return undefined
     await reconciler.check()
     const { sync, code, reason, diagnostics, head: seen } = reconciler.status
-    if (sync === 'unreachable') return failed('unreachable', reason)
+    if (sync === 'unreachable') return failed('unreachable', `${reason} ${notInGit}`)
     // The first commit of a repository may come from here; not the first one of a repository that
     // was lost, which would be all there is.
     const isFirst = accepted.commit === null && reconciler.status.accepted === null
@@ -198,9 +206,23 @@ export class Writer {
     )
   }
 
-  #push({ commit, objects }: Prepared): Promise<Result<void, PushFailure>> {
-    const { source, accepted } = this.#parts
-    return source.push({ expected: accepted.commit, commit, objects })
+  #push(prepared: Prepared): Promise<Result<void, PushFailure>> {
+    return this.#parts.source.push(this.#pushOf(prepared))
+  }
+
+  #pushOf({ commit, objects }: Prepared): Push {
+    return { expected: this.#parts.accepted.commit, commit, objects }
+  }
+
+  #notWritten(
+    prepared: Prepared,
+    failure: Exclude<PushFailure, { kind: 'lost-race' }>,
+  ): WriteFailure {
+    if (failure.kind === 'not-done') {
+      this.#parts.reconciler.refuse(this.#pushOf(prepared), failure.error)
+      this.#parts.lookLater()
+    }
+    return pushFailure(failure)
   }
 
   #sign({ commit, compiled }: Prepared): Draft {
@@ -226,6 +248,8 @@ export class Writer {
   }
 }
 
+const notInGit = 'The change is not in Git.'
+
 function failed(code: WriteFailureCode, message: string): WriteFailure {
   return { code, message, operation: -1, diagnostics: [] }
 }
@@ -233,13 +257,18 @@ function failed(code: WriteFailureCode, message: string): WriteFailure {
 function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): WriteFailure {
   if (failure.kind === 'refused') return failed('unreachable', failure.reason)
   const { reason } = failure.error
+  if (failure.kind === 'not-done') return failed('unreachable', `${reason} ${notInGit}`)
   return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
 }
 
 /** The disk's refusal is for the operator; anything else is a mistake of ours. */
-function failureOf(error: unknown): WriteFailure {
+function failureOf(error: unknown, isPushed: boolean): WriteFailure {
   const refusal = diskError(error)
-  if (refusal !== undefined) return failed('uncertain', refusal.reason)
+  if (refusal !== undefined && isPushed) {
+    const where = 'The change is in Git; it goes live as soon as the disk can be written.'
+    return failed('uncertain', `${refusal.reason} ${where}`)
+  }
+  if (refusal !== undefined) return failed('unreachable', `${refusal.reason} ${notInGit}`)
   const { message } = error as Error
   return failed('internal', `gslbd failed on this write (${message}). Please report it.`)
 }

@@ -25,17 +25,26 @@ async function answerOf(daemon: DaemonProcess): Promise<string> {
   return line.split(' ').at(-1) ?? ''
 }
 
-/** @returns a module under which every write below `folder` fails with `code` */
-function unwritable(folder: string, code: string): string {
-  const path = join(site.path, `${code}.mjs`)
+/**
+ * @param sign of a file: while it is there; '' for always
+ * @returns a module under which every write below `folder` fails with `code`
+ */
+function unwritable(folder: string, code: string, sign = ''): string {
+  const path = join(site.path, `${code}${sign === '' ? '' : '-once'}.mjs`)
   const source = `
     import fs from 'node:fs'
     import { syncBuiltinESMExports } from 'node:module'
     const { existsSync } = fs
-    const isIn = (path) => String(path).startsWith(${JSON.stringify(folder)})
+    const sign = ${JSON.stringify(sign)}
+    const isNow = () => sign === '' || existsSync(sign)
+    const isIn = (path) => isNow() && String(path).startsWith(${JSON.stringify(folder)})
     const fail = (path) => {
-      throw Object.assign(new Error('${code}: ' + path), { code: '${code}', path })
+      const syscall = 'open'
+      throw Object.assign(new Error('${code}: ' + path), { code: '${code}', path, syscall })
     }
+    const openLater = fs.promises.open
+    fs.promises.open = async (path, flags = 'r', ...more) =>
+      flags !== 'r' && isIn(path) ? fail(path) : openLater(path, flags, ...more)
     const wrap = (name, isWrite) => {
       const original = fs[name]
       fs[name] = (...args) => isWrite(...args) ? fail(args[0]) : original(...args)
@@ -70,6 +79,30 @@ describe('a data directory that', () => {
     expect(await daemon.health()).toBe('degraded')
     expect(await daemon.stop()).toEqual({ code: 0, signal: null })
     expect(existsSync(join(site.dataDir, 'lock'))).toBe(false)
+  })
+
+  test('becomes full while the node runs is an error in the log and the health', async () => {
+    const sign = join(site.path, 'full')
+    const module = unwritable(site.dataDir, 'ENOSPC', sign)
+    const daemon = spawnWith(module, 'serve', '--settings', site.settingsFile)
+    await daemon.running()
+    await waitUntil('the first look', async () => (await daemon.health()) === 'ok')
+    writeFileSync(sign, '')
+    const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/pools`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'too-much' }),
+    })
+    expect(answer.status).toBe(500)
+    expect(await answer.text()).toContain('The change is not in Git.')
+    expect(await daemon.health()).toBe('degraded')
+    expect((await daemon.gitops()).reason?.code).toBe('DiskFull')
+    const line = daemon.logged('The disk of the data directory is full')
+    expect([line?.level, line?.msg]).toEqual(['error', expect.stringContaining('Make room')])
+    rmSync(sign)
+    await waitUntil('the node to notice', async () => (await daemon.health()) === 'ok')
+    expect(daemon.logged('the repository can be used again')?.level).toBe('info')
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
   })
 
   test('cannot be written and holds no bundle is an error that says what to do', async () => {

@@ -84,6 +84,8 @@ export interface WriteScene {
   readonly prepared: Uint8Array[]
   readonly published: Publication[]
   readonly status: () => GitopsStatus
+  /** Lines for the log. */
+  readonly changes: string[]
   readonly write: (...operations: Operation[]) => Promise<WriteResult>
   readonly poke: () => void
   readonly stop: () => Promise<void>
@@ -95,6 +97,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   const view = new LiveConfigView()
   const prepared: Uint8Array[] = []
   const published: Publication[] = []
+  const changes: string[] = []
   let status = unknownStatus
   let lastId = 0
   const random = new Random(testSeed)
@@ -117,8 +120,9 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     onPrepare: (bundle) => prepared.push(bundle),
     onPublish: (publication) => published.push(publication),
     onConfig: (news) => view.apply(news),
-    onStatus: (next) => {
+    onStatus: (next, change) => {
       status = next
+      if (change !== '') changes.push(change)
     },
   })
   const write = (...operations: Operation[]): Promise<WriteResult> =>
@@ -132,6 +136,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     prepared,
     published,
     status: () => status,
+    changes,
     write,
     poke: pipeline.poke,
     stop: pipeline.stop,
