@@ -137,8 +137,11 @@ function sentenceOf({ code, field, message, help, file, line, other }: WriteDiag
     return `${other}${where} would no longer be right: ${said}. See: gslbd explain ${code}.`
   }
   const name = apiFieldOf(field)
+  const own = `${field.split('.').at(-1) ?? ''} `
+  // `port must be …` has the name already.
+  const reason = name !== '' && said.startsWith(own) ? said.slice(own.length) : said
   // A name that ends in its dot is copied as it stands.
-  return `${name === '' ? '' : `${name}: `}${said}${said.endsWith('.') ? '' : '.'}`
+  return `${name === '' ? '' : `${name}: `}${reason}${said.endsWith('.') ? '' : '.'}`
 }
 
 /** Where the file calls something else than the API does. */

@@ -44,7 +44,12 @@ export const Email = Type.String({
   'x-expected': `an e-mail address of at most ${userLimits.emailLengthMax} characters`,
 })
 /** For a login: any text, so that a wrong one is a failed login and nothing else. */
-export const AnyText = Type.String({ maxLength: 1_024 })
+export const AnyText = Type.String({
+  maxLength: 1_024,
+  // What no database keeps in a text.
+  pattern: '^[^\\u0000]*$',
+  'x-expected': 'a text of at most 1024 characters, none of them U+0000',
+})
 export const NewPassword = Type.String({
   minLength: passwordLimits.lengthMin,
   maxLength: passwordLimits.octetsMax,

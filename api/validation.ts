@@ -10,22 +10,18 @@ export type Part = 'body' | 'query' | 'params'
 const options = {
   allErrors: true,
   verbose: true,
-  useDefaults: true,
   allowUnionTypes: true,
 } as const
 /** What to write instead: in place of `must be …`, and for a text that breaks its pattern. */
 const ownWords = ['x-expected', 'x-form']
+/** A default of a body is what the reference shows; whoever reads the body knows what it means. */
 const bodies = new Ajv(options).addVocabulary(ownWords)
 /** Parts of a URL are text: `10` is a number there. */
 const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownWords)
 
 const faultsShownMax = 5
 
-/**
- * Fills in defaults in place.
- *
- * @returns a sentence for each fault, at most five; empty when all is right
- */
+/** @returns a sentence for each fault, at most five; empty when all is right */
 export function createCheck(schema: TSchema, part: Part): (value: unknown) => string[] {
   const check = (part === 'body' ? bodies : texts).compile(schema)
   return (value) => {
@@ -63,7 +59,10 @@ function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): 
   if (keyword === 'pattern' && typeof form === 'string') return form
   if (keyword === 'minLength' && params['limit'] === 1) return 'must not be empty'
   const isLength = keyword === 'minLength' || keyword === 'maxLength'
-  const words = isLength ? `must be ${typesOf(parentSchema)}` : expected(parentSchema)
+  const words =
+    isLength && parentSchema['x-expected'] === undefined
+      ? `must be ${typesOf(parentSchema)}`
+      : expected(parentSchema)
   return `${words}, ${shown(data)}`
 }
 

@@ -6,10 +6,10 @@ import { patternWords } from '#schemas/patterns.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** The schema without its default: what a body does not say must stay unsaid. */
+/** Without its default: what is required has none, and what a change leaves out stays. */
 export function plain<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
   const keywords: Record<string, unknown> = { ...(schema as Keywords), ...more }
-  delete keywords['default']
+  if (!('default' in more)) delete keywords['default']
   // Of the pattern that people know, whatever else is allowed beside it.
   const words = patternWords[String((schema as Keywords)['pattern'])]
   if (words !== undefined) keywords['x-form'] ??= words
@@ -20,20 +20,43 @@ export function optional<Schema extends TSchema>(schema: Schema, more: Keywords 
   return Type.Optional(plain(schema, more))
 }
 
+/** Left out of a body that is whole, such as that of a POST, its default holds: it is shown. */
+export function defaulted<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
+  return optional(schema, { ...defaultIn(schema), ...more })
+}
+
 /** An optional choice that also takes the empty text, which stands for the default. */
-export function orEmpty<Schema extends TSchema>(schema: Schema) {
+export function orEmpty<Schema extends TSchema>(
+  schema: Schema,
+  how: typeof optional | typeof defaulted,
+) {
   const values = (schema as Keywords)['enum'] as readonly string[]
-  return optional(Type.Unsafe<Static<Schema> | ''>(schema as Keywords), { enum: [...values, ''] })
+  return how(Type.Unsafe<Static<Schema> | ''>(schema as Keywords), { enum: [...values, ''] })
 }
 
 /** A field that also takes the zero value of its type, which stands for the default. */
 export function orZero<Schema extends TSchema>(schema: Schema) {
   const keywords = schema as Keywords
   const more: Record<string, unknown> = {}
-  if (keywords['minimum'] !== undefined) more['minimum'] = 0
+  if (Number(keywords['minimum']) > 0) Object.assign(more, numberOrZero(keywords))
   if (Array.isArray(keywords['enum'])) more['enum'] = [...(keywords['enum'] as string[]), '']
   if (typeof keywords['pattern'] === 'string') more['pattern'] = `^$|${keywords['pattern']}`
-  return optional(schema, more)
+  return defaulted(schema, more)
+}
+
+function numberOrZero({ type, minimum, maximum, default: standard }: Keywords): Keywords {
+  const between = { type, exclusiveMinimum: 0, exclusiveMaximum: minimum }
+  const [least, most, instead] = [minimum, maximum, standard].map(String)
+  return {
+    minimum: 0,
+    ...(minimum === 1 ? {} : { not: between }),
+    'x-expected': `a whole number from ${least} to ${most}, or 0 for the default ${instead}`,
+  }
+}
+
+function defaultIn(schema: TSchema): Keywords {
+  const value = (schema as Keywords)['default']
+  return value === undefined ? {} : { default: value }
 }
 
 /** What a file need not say: its fields with their defaults. */

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { GeoRule as GeoRuleInFile } from '#schemas/geo-rule.ts'
 import type { GeoRule as GeoRuleFields } from '#schemas/geo-rule.ts'
 import { UnixSeconds, body } from '../shapes.ts'
-import { optional, plain } from './fields.ts'
+import { defaulted, plain } from './fields.ts'
 import { canonical } from './member.ts'
 
 const { properties } = GeoRuleInFile
@@ -23,7 +23,7 @@ export const GeoRule = Type.Object(
 )
 
 const fields = { cidr: plain(properties.cidr), endpoint: plain(properties.endpoint) }
-export const NewGeoRule = body({ ...fields, priority: optional(properties.priority) })
+export const NewGeoRule = body({ ...fields, priority: defaulted(properties.priority) })
 export type NewGeoRule = Static<typeof NewGeoRule>
 export const GeoRuleChange = body({ ...fields, priority: plain(properties.priority) })
 

@@ -6,7 +6,15 @@ import type { JsonObject } from '#compiler/yaml-text.ts'
 import { Member as MemberInFile } from '#schemas/member.ts'
 import type { Member as MemberFields } from '#schemas/member.ts'
 import { body } from '../shapes.ts'
-import { defaultOf, optional, orEmpty, patchOf, plain, withoutDefaults } from './fields.ts'
+import {
+  defaultOf,
+  defaulted,
+  optional,
+  orEmpty,
+  patchOf,
+  plain,
+  withoutDefaults,
+} from './fields.ts'
 
 const { properties } = MemberInFile
 
@@ -30,32 +38,41 @@ export const Member = Type.Object(
 
 /** Below 1 it stands for another value (document A), so that it has no lower limit. */
 function weight(description: string) {
-  return optional(properties.weight, { minimum: -2_147_483_648, description })
-}
-
-const changeable = {
-  priority: optional(properties.priority),
-  name: optional(properties.name),
-  region: optional(properties.region),
-  warmupThreshold: optional(properties.warmupThreshold),
-  rumUrl: optional(properties.rumUrl),
-  externalSignalMode: orEmpty(properties.externalSignalMode),
+  const { maximum } = properties.weight as { readonly maximum?: number }
+  const words = `a whole number of at most ${String(maximum)}`
+  return { minimum: -2_147_483_648, description, 'x-expected': words }
 }
 
 export const NewMember = body({
   ipAddress: plain(properties.ipAddress),
   port: plain(properties.port),
-  weight: weight('Share of the answers under weighted algorithms; 0 or less is taken as 1.'),
-  ...changeable,
+  weight: defaulted(
+    properties.weight,
+    weight('Share of the answers under weighted algorithms; 0 or less is taken as 1.'),
+  ),
+  priority: defaulted(properties.priority),
+  name: defaulted(properties.name),
+  region: defaulted(properties.region),
+  warmupThreshold: defaulted(properties.warmupThreshold),
+  rumUrl: defaulted(properties.rumUrl),
+  externalSignalMode: orEmpty(properties.externalSignalMode, defaulted),
 })
 export type NewMember = Static<typeof NewMember>
 
 export const MemberChange = body({
-  weight: weight(
-    'Share of the answers under weighted algorithms; 0 drains the member, and what is below 0 is ' +
-      'taken as 0.',
+  weight: optional(
+    properties.weight,
+    weight(
+      'Share of the answers under weighted algorithms; 0 drains the member, and what is below 0 ' +
+        'is taken as 0.',
+    ),
   ),
-  ...changeable,
+  priority: optional(properties.priority),
+  name: optional(properties.name),
+  region: optional(properties.region),
+  warmupThreshold: optional(properties.warmupThreshold),
+  rumUrl: optional(properties.rumUrl),
+  externalSignalMode: orEmpty(properties.externalSignalMode, optional),
   enabled: optional(properties.enabled),
 })
 export type MemberChange = Static<typeof MemberChange>

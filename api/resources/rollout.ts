@@ -8,7 +8,7 @@ import { readInstant } from '#schemas/instant.ts'
 import { RegressionPolicy, RolloutSpec, RolloutStep } from '#schemas/rollout.ts'
 import type { OverlayView, SeenRollout } from '../overlay-view.ts'
 import { body, nullable } from '../shapes.ts'
-import { optional, plain } from './fields.ts'
+import { defaulted, plain } from './fields.ts'
 import { utc } from './maintenance-window.ts'
 import type { MemberPart } from './member.ts'
 import { memberNamed, poolNamed } from './overlay-target.ts'
@@ -42,9 +42,9 @@ export const NewRollout = body({
   steps: plain(RolloutSpec.properties.steps),
   regressionPolicy: Type.Optional(
     body({
-      minHealthScore: optional(minHealthScore),
-      minHealthyMembers: optional(minHealthyMembers),
-      maxRttDeltaMs: optional(maxRttDeltaMs),
+      minHealthScore: defaulted(minHealthScore),
+      minHealthyMembers: defaulted(minHealthyMembers),
+      maxRttDeltaMs: defaulted(maxRttDeltaMs),
     }),
   ),
 })

@@ -7,7 +7,7 @@ import type { ConfigSnapshot } from '#gitops/config-index.ts'
 import { Metadata } from '#schemas/metadata.ts'
 import { ServiceSpec } from '#schemas/service.ts'
 import { body, nullable } from '../shapes.ts'
-import { defaultOf, optional, patchOf, plain } from './fields.ts'
+import { defaultOf, defaulted, patchOf, plain } from './fields.ts'
 
 const { properties } = ServiceSpec
 
@@ -27,12 +27,12 @@ export const Service = Type.Object(
 export const ServiceBody = body({
   name: plain(Metadata.properties.name),
   domain: plain(properties.domain),
-  algorithm: optional(properties.algorithm),
-  ttl: optional(properties.ttl),
-  poolId: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  algorithm: defaulted(properties.algorithm),
+  ttl: defaulted(properties.ttl),
+  poolId: Type.Optional(nullable(Type.String({ maxLength: 255, default: null }))),
   filterChain: Type.Optional(
     Type.Unsafe<readonly string[] | null>({
-      ...plain(properties.filterChain),
+      ...defaulted(properties.filterChain),
       type: ['array', 'null'],
     }),
   ),

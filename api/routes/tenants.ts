@@ -16,6 +16,9 @@ import { storeFailed } from '../store-reply.ts'
 
 const tag = 'Tenants'
 
+/** Document A, "Tenant". */
+const rpsLimitDefault = 1_000
+
 const TenantJson = Type.Object(
   { id: Type.String(), name: Type.String(), rpsLimit: Type.Integer(), createdAt: UnixSeconds },
   { title: 'Tenant' },
@@ -34,7 +37,9 @@ const create = route({
       pattern: textPattern,
       'x-expected': 'a text on one line of 1 to 63 characters',
     }),
-    rpsLimit: Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 1_000 }),
+    rpsLimit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: rpsLimitDefault }),
+    ),
   }),
   responses: {
     201: {
@@ -51,7 +56,8 @@ const create = route({
     const remains = await remainsOf(id, ports)
     if (!remains.ok) return storeFailed(remains.error)
     if (remains.value !== '') return refused(409, inherited(id, remains.value))
-    const tenant = await ports.tenants.create({ id, ...body }, origin)
+    const { name, rpsLimit = rpsLimitDefault } = body
+    const tenant = await ports.tenants.create({ id, name, rpsLimit }, origin)
     if (!tenant.ok) return tenant.error
     const apiKey = randomBytes(32).toString('hex')
     const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())

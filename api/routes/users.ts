@@ -41,7 +41,7 @@ const create = route({
   summary: 'Create an account that logs in with a password',
   body: body({
     email: Email,
-    displayName: Type.Optional(DisplayName),
+    displayName: Type.Optional(Type.Unsafe<string>({ ...DisplayName, default: '' })),
     password: NewPassword,
     role: RoleName,
     tenantId: Type.Optional(

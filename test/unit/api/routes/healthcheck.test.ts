@@ -76,9 +76,15 @@ describe('health checks', () => {
       { type: 'udp' },
       'type: must be one of tcp, http, icmp, script, webhook, not this text of 3 characters',
     ],
-    [{ port: 65_536 }, 'port: '],
+    [
+      { port: 65_536 },
+      'port: must be a whole number from 1 to 65535, or 0 for the default 80, not 65536',
+    ],
     [{ port: -1 }, 'port: '],
-    [{ intervalMs: 5 }, 'intervalMs: '],
+    [
+      { intervalMs: 5 },
+      'intervalMs: must be a whole number from 100 to 86400000, or 0 for the default 10000, not 5',
+    ],
     [{ timeoutMs: 'fast' }, 'timeoutMs: '],
     [{ httpPath: 'live' }, 'httpPath: start it with "/", and write spaces as %20'],
     [{ webhookURL: 'x y' }, 'webhookURL: write it in ASCII, without spaces'],
