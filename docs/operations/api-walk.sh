@@ -60,6 +60,10 @@ totp() {
   printf '%06d' $(((16#${hash:$offset:8} & 0x7fffffff) % 1000000))
 }
 
+# What there is to call.
+call 200 GET /openapi.json
+call 200 GET /docs
+
 # The first account, and who is asking.
 call 200 GET /health
 call 200 GET /auth/config
@@ -112,6 +116,24 @@ rule=$(field id)
 call 200 GET "/pools/$pool/georules"
 call 200 PUT "/georules/$rule" '{"cidr":"203.0.113.0/25","endpoint":"192.0.2.10","priority":2}'
 call 204 DELETE "/georules/$rule"
+
+# What a monitor elsewhere says, hours out of rotation, and a weight that rises in steps.
+call 200 POST "/members/$member/health-signal" '{"source":"monitor","healthy":true}'
+call 200 GET "/members/$member/health-signals"
+wants monitor
+call 201 POST /maintenance-windows \
+  "{\"resourceType\":\"member\",\"resourceId\":\"$spare\",\"startAt\":\"2126-01-01T00:00:00Z\",\"endAt\":\"2126-01-01T01:00:00Z\"}"
+window=$(field id)
+call 200 GET /maintenance-windows
+call 204 DELETE "/maintenance-windows/$window"
+call 201 POST /rollouts "{\"memberId\":\"$spare\",\"steps\":[{\"weightPct\":50,\"holdSeconds\":0}]}"
+rollout=$(field id)
+call 200 GET /rollouts
+until call 200 GET "/rollouts/$rollout" && [ "$(field state)" = running ]; do sleep 1; done
+call 200 POST "/rollouts/$rollout/pause"
+call 200 POST "/rollouts/$rollout/promote"
+call 409 POST "/rollouts/$rollout/abort"
+wants promoted
 
 # What visitors' browsers do, and what comes of it.
 call 200 PUT "/members/$member" '{"rumUrl":"https://fra1.example.net/ping"}'

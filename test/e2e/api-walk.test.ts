@@ -19,9 +19,6 @@ const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repea
 /** Twenty seconds on a machine at rest. */
 const patienceMs = 180_000
 
-/** What the walk leaves out: pages, and what changes by time or by outside monitors. */
-const leftOut = /metrics|openapi|docs|signal|maintenance-windows|rollouts/
-
 let home: string
 let daemon: DaemonProcess
 beforeEach(() => {
@@ -74,8 +71,9 @@ test(
     const walked = stdout.trim().split('\n')
     const patternOf = (path: string) => new RegExp(`^/${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
     const missed = routes
+      // /metrics is no part of the API, and for a program of its own.
+      .filter(({ path }) => path.startsWith('/api/v1/'))
       .map(({ method, path }) => ({ method, path: path.replace('/api/v1/', '') }))
-      .filter(({ method, path }) => !leftOut.test(`${method} /${path}`))
       .filter(({ method, path }) => {
         const isIt = (line: string): boolean => {
           const [, by, to = ''] = line.split(' ')
