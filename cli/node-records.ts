@@ -11,6 +11,7 @@ import type { Result } from '#lib/result.ts'
 import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
 import type { BackupDone } from '#state/backup/backups.ts'
 import { auditLimits } from '#state/ports/audit.ts'
+import { damagedRemedy } from '#state/sql/sql.ts'
 import { createNodeState } from './node-state.ts'
 import type { NodeState, NodeStateOptions } from './node-state.ts'
 import type { BackupSection } from './settings-backup.ts'
@@ -92,9 +93,9 @@ function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOption
     const ensured = await roles.ensureSystem(system, clock.nowMs())
     if (!ensured.ok && !isTold) {
       const { code, message } = ensured.error
-      const { fields, remedy } = databaseOf(settings)
+      const { fields, remedy } = databaseOf(settings, message)
       const told = `no logins, accounts and tenant keys until the database is back: ${message}`
-      log.error({ code, ...fields }, `${told} ${remedy}`)
+      log.error({ code, ...fields }, `${told} ${remedy}`.trimEnd())
     }
     if (ensured.ok && isTold) log.info({}, 'the built-in roles are stored')
     isTold = !ensured.ok
@@ -103,7 +104,10 @@ function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOption
 }
 
 /** Where the database is, without the URL, which is a secret, and what helps when it is away. */
-function databaseOf({ dataDir, database: { url } }: Settings): {
+function databaseOf(
+  { dataDir, database: { url } }: Settings,
+  message: string,
+): {
   readonly fields: Readonly<Record<string, string>>
   readonly remedy: string
 } {
@@ -112,7 +116,8 @@ function databaseOf({ dataDir, database: { url } }: Settings): {
     const remedy =
       `To do so, stop the node, move ${directory} away, and run gslbd restore FILE. Without a ` +
       'backup the next start makes an empty one.'
-    return { fields: { directory }, remedy }
+    // A disk that is full is no reason to move anything away.
+    return { fields: { directory }, remedy: message.includes(damagedRemedy) ? remedy : '' }
   }
   // Not the port: of a URL with a slash in its password that is a piece of the password.
   const host = URL.canParse(url) ? new URL(url).hostname : ''

@@ -163,10 +163,8 @@ function run(
     },
   })
   const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
-  const renewal = setInterval(
-    () => publisher.renewWhenDue(),
-    Math.min(renewEveryMs, recordTtlMs / 4),
-  )
+  const renewMs = Math.min(renewEveryMs, recordTtlMs / 4)
+  const renewal = setInterval(() => publisher.renewWhenDue(), renewMs)
   runner.poke()
   return {
     poke: () => runner.poke(),

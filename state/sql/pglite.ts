@@ -1,6 +1,8 @@
 // PostgreSQL inside this process, with its files in a directory that the process holds.
-import { fsyncSync } from 'node:fs'
+import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
+import type { PGliteOptions } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { Kysely, PGliteDialect } from 'kysely'
 import { sqlFault } from './faults.ts'
@@ -19,6 +21,11 @@ const parameters = [
   'max_wal_size=64MB',
 ]
 
+/** A disk may have a few octets left. */
+const probeBytes = 8192
+/** PostgreSQL makes its log in files of 16 MiB, and opening the database may need one. */
+const freeBytesMin = 16 * 1024 * 1024
+
 /**
  * @param directory  two processes must never open it at once: who opens it holds the data
  *   directory (`cli/data-dir.ts`), and the database is inside
@@ -27,7 +34,7 @@ export function pgliteDriver(directory: string): SqlDriver {
   return async () => {
     const defaults = (PGlite as unknown as { defaultStartParams: readonly string[] })
       .defaultStartParams
-    const pglite = await PGlite.create({
+    const pglite = await opened({
       fs: new FlushingFiles(directory),
       startParams: [
         ...defaults.filter((parameter) => parameter !== '-F'),
@@ -48,6 +55,45 @@ export function pgliteDriver(directory: string): SqlDriver {
   }
 }
 
+async function opened(options: PGliteOptions & { readonly fs: FlushingFiles }): Promise<PGlite> {
+  try {
+    return await PGlite.create(options)
+  } catch (error) {
+    throw causeIn(options.fs.directory) ?? error
+  }
+}
+
+/**
+ * The machine ends without a word when its files cannot be written.
+ *
+ * @returns the file system's error, with its code; undefined: the files can be written
+ */
+function causeIn(directory: string): unknown {
+  const probe = join(directory, `.probe-${process.pid}`)
+  try {
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(probe, Buffer.alloc(probeBytes))
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < freeBytesMin ? noSpace() : undefined
+  } catch (error) {
+    return error
+  } finally {
+    removeQuietly(probe)
+  }
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('the disk has no room for a log file'), { code: 'ENOSPC' })
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Nor could it be made.
+  }
+}
+
 /** The parts of Emscripten's module that are used here. */
 interface Machine {
   readonly NODEFS?: {
@@ -57,6 +103,13 @@ interface Machine {
 
 /** Files of the host which, unlike the ones of the package, reach the disk when told to. */
 class FlushingFiles extends NodeFS {
+  readonly directory: string
+
+  constructor(directory: string) {
+    super(directory)
+    this.directory = directory
+  }
+
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args)
     const flush = (machine: Machine): void => {

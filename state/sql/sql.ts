@@ -182,10 +182,32 @@ class SqlCalls implements Sql {
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
   postgresql: ({ code }) => `The database of database.url cannot be opened (${code}).`,
   // Its machine says of damaged files only that it ended.
-  embedded: ({ kind, code }) =>
-    'The database in the data directory cannot be opened ' +
-    `(${kind === 'unknown' ? 'it does not start' : code}). ` +
-    'If it is damaged, move it away and restore a backup.',
+  embedded: ({ kind, code }) => {
+    const remedy = diskRemedies[code]
+    if (remedy !== undefined) return `${notOpened} (${code}). ${remedy}`
+    return `${notOpened} (${kind === 'unknown' ? 'it does not start' : code}). ${damagedRemedy}`
+  },
+}
+
+const notOpened = 'The database in the data directory cannot be opened'
+
+/** What helps where nothing else explains why the database does not start. */
+export const damagedRemedy = 'If it is damaged, move it away and restore a backup.'
+
+const full = 'The disk is full: make room. That is no reason to restore a backup.'
+const notAllowed = 'This user may not write there: give the directory back to the user of the node.'
+const notAFolder = 'Its place is taken by what is no folder: look at "database" there.'
+
+/** By the code of the operating system, which says that nothing is wrong with the files. */
+const diskRemedies: Readonly<Record<string, string>> = {
+  EROFS: 'The file system is read-only: make it writable.',
+  ENOSPC: full,
+  EDQUOT: full,
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder,
+  ELOOP: notAFolder,
 }
 
 interface TryFailure {

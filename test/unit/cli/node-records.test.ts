@@ -1,5 +1,5 @@
 // What a node does with its database on a clock, on the embedded database, and the way back.
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withLoneState } from '#cli/lone-state.ts'
@@ -95,6 +95,15 @@ describe('a database that cannot be opened is an error in the log and in the ans
     )
     expect(fields).toEqual({ code: 'store-away', directory })
     expect(message).toContain(`stop the node, move ${directory} away, and run gslbd restore FILE`)
+  })
+
+  test('with what the system said, and nothing of a damage, where it cannot be made', async () => {
+    const dataDir = tempDir('refused')
+    // A link to itself: refused to everybody, as a folder without rights is to all but root.
+    symlinkSync('database', join(dataDir, 'database'))
+    const { answer, message } = await failure(dataDir, '')
+    expect(answer).toMatch(/^The database in the data directory cannot be opened \(E[A-Z]+\)\./)
+    expect(answer + message).not.toMatch(/damaged|restore/)
   })
 
   test('with the setting and the host, without the password, where it is a server', async () => {

@@ -5,7 +5,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
-test('the fault of a write is named, though more warnings stand in files before its own', async () => {
+test('the fault of a write is named, though many warnings stand before its own', async () => {
   const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
   const files: Record<string, string> = { 'gslb.yaml': settingsYaml }
   const strays = gitLimits.diagnosticsMax + 1
