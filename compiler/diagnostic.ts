@@ -18,6 +18,8 @@ export interface Diagnostic {
   readonly args: readonly string[]
   /** The first is the fault, the others are what it conflicts with. */
   readonly spans: readonly [SourceSpan, ...SourceSpan[]]
+  /** Keys and positions to the fault, with dots; '' where only the span is known. */
+  readonly field: string
   /** What was probably meant; empty when nothing is near. */
   readonly suggestion: string
 }

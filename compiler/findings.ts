@@ -88,6 +88,7 @@ export class Findings {
       args,
       suggestion,
       spans: [first!, ...others],
+      field: 'place' in where[0] ? where[0].place.path.join('.') : '',
     }
   }
 }

@@ -50,6 +50,7 @@ function plain(report: DiagnosticReport): StatusDiagnostic[] {
       file: place?.path ?? '',
       line: place?.line ?? 1,
       column: place?.column ?? 1,
+      field: first[index]?.field ?? '',
       text: printText(one),
     }
   })

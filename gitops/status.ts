@@ -79,6 +79,8 @@ export interface StatusDiagnostic {
   readonly line: number
   /** From 1. */
   readonly column: number
+  /** `spec.members.0.port`; '' when only file and line are known. */
+  readonly field: string
   /** The whole report for a terminal, code frame included. */
   readonly text: string
 }

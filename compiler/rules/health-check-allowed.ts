@@ -17,7 +17,8 @@ export const healthChecksAllowed: TreeRule = {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))
         report('health-check-script-disabled', place)
       }
-      const host = check?.type === 'webhook' ? URL.parse(check.webhookURL)?.hostname : undefined
+      // Whatever the type is: it would be asked as soon as that changes.
+      const host = URL.parse(check?.webhookURL ?? '')?.hostname
       if (host !== undefined && isInternalHost(host, allowed)) {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'webhookURL'))
         report('health-check-webhook-internal', place, { args: [host] })

@@ -197,8 +197,9 @@ function objectAt(path: string, draft: Draft): string {
   return 'another object'
 }
 
-function ownDiagnostic({ code, message, help, file, line }: StatusDiagnostic): WriteDiagnostic {
-  return { code, message, help: help.replace(/; see also .*$/, ''), field: '', file, line }
+function ownDiagnostic({ help, ...found }: StatusDiagnostic): WriteDiagnostic {
+  const { code, message, field, file, line } = found
+  return { code, message, help: help.replace(/; see also .*$/, ''), field, file, line }
 }
 
 function errorsIn(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagnostic[] {

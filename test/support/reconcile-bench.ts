@@ -107,6 +107,7 @@ export class HashingCompiler implements CompilePort {
         file: path,
         line: 1,
         column: 1,
+        field: '',
         message: 'the file is broken',
         help: 'mend it',
         text: `${path}:1:1: the file is broken`,

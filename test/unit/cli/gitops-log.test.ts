@@ -18,6 +18,7 @@ function finding(text: string): StatusDiagnostic {
     file,
     line: Number(line),
     column: 1,
+    field: '',
     text: '',
   }
 }

@@ -91,6 +91,7 @@ describe('health checks', () => {
     [{ tls: 1 }, 'tls: '],
     [{ type: 'webhook' }, 'webhookURL'],
     [{ webhookUrl: 'https://hc.example.com/' }, 'did you mean "webhookURL"?'],
+    [{ type: 'webhook', webhookURL: 'https://:8443/' }, 'webhookURL: '],
   ])('%j is refused by field and reason', async (body, sentence) => {
     const answer = await call(acme, 'PUT', await newPool(), body)
     expect(answer.body.error).toContain(sentence)
@@ -107,9 +108,12 @@ describe('health checks', () => {
     'http://[fd00::1]/',
     'http://localhost/',
   ])('a webhook may not ask %s', async (webhookURL) => {
-    const answer = await call(acme, 'PUT', await newPool(), { type: 'webhook', webhookURL })
-    expect(answer.status).toBe(400)
-    expect(answer.body.error).toContain('internal address')
+    // Nor later: another type only does not ask it yet.
+    for (const type of ['webhook', 'tcp', undefined]) {
+      const answer = await call(acme, 'PUT', await newPool(), { type, webhookURL })
+      expect(answer.status).toBe(400)
+      expect(answer.body.error).toMatch(/^webhookURL: .* internal address /)
+    }
   })
 
   test('scripts need the setting of the node', async () => {
