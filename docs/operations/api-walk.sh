@@ -163,7 +163,7 @@ fi
 # What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token
 feed=$(field token)
-call 426 GET "/ws?token=$feed"
+call 426 GET '/ws?token=none'
 upgrade 101 "/ws?token=$feed"
 upgrade 401 "/ws?token=$feed"
 

@@ -135,14 +135,17 @@ describe('a file of the directory', () => {
   })
 })
 
-const redirects: readonly [string, string][] = [
-  ['/ui', '/ui/'],
-  ['/ui?tab=pools', '/ui/?tab=pools'],
-  ['/ui/docs', '/ui/docs/'],
+const redirects: readonly [string, number, string][] = [
+  ['/', 302, '/ui/'],
+  ['/ui', 301, '/ui/'],
+  ['/ui?tab=pools', 301, '/ui/?tab=pools'],
+  ['/ui/docs', 301, '/ui/docs/'],
 ]
-test.each(redirects)('%s leads to %s', async (path, location) => {
+test.each(redirects)('%s leads on', async (path, status, location) => {
   const answer = await get(path)
-  expect([answer.status, answer.headers.get('location')]).toEqual([301, location])
+  const { headers } = answer
+  expect([answer.status, headers.get('location')]).toEqual([status, location])
+  expect(headers.get('cache-control')).toBe('no-store')
 })
 
 test('a directory that is a link to a release follows the link', async () => {
@@ -200,7 +203,7 @@ describe('404 is all that is said of', () => {
     ])
   })
 
-  test.each(['/ui', '/ui/', '/ui/index.html'])('%s without the setting', async (path) => {
+  test.each(['/', '/ui', '/ui/', '/ui/index.html'])('%s without the setting', async (path) => {
     port = await start()
     expect((await get(path)).status).toBe(404)
   })
