@@ -380,6 +380,7 @@ class RunningDaemon implements Daemon {
   }
 
   async stop(): Promise<void> {
+    this.#node.callOffStarts()
     await this.#jobs.stop()
     await this.#repacker.stop()
     await this.#api?.close()

@@ -4,6 +4,7 @@ import { version } from '#lib/version.ts'
 import { Exit, UsageError } from './command.ts'
 import type { Io } from './command.ts'
 import { commands } from './commands.ts'
+import { endNow } from './end-now.ts'
 import { openOutlet } from './outlet.ts'
 
 /** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
@@ -109,9 +110,9 @@ async function exitWhenWritten(exit: Exit): Promise<never> {
   const written = [process.stdout, process.stderr].map(
     (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
   )
-  setTimeout(() => process.exit(exit), lastWordsMs)
+  setTimeout(() => endNow(exit), lastWordsMs)
   await Promise.all(written)
-  process.exit(exit)
+  endNow(exit)
 }
 
 function isDaemon([name]: readonly string[]): boolean {

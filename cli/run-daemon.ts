@@ -4,6 +4,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Exit } from './command.ts'
 import type { Daemon } from './daemon.ts'
+import { endNow } from './end-now.ts'
 import type { ProcessLog } from './log.ts'
 import type { Settings } from './settings.ts'
 
@@ -12,10 +13,13 @@ import type { Settings } from './settings.ts'
  * takes longer to ask again.
  */
 const echoMs = 250
+/** From the first signal to the end; Kubernetes kills after 30 s, systemd after 90. */
+const endPatienceMs = 25_000
 
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
- * comes during the start ends the daemon cleanly right after it.
+ * comes during the start ends the daemon cleanly right after it. A second one, or the end of
+ * `patienceMs`, ends the process.
  *
  * @returns when the daemon has ended. Errors: those of `start`
  */
@@ -23,12 +27,13 @@ export async function runUntilSignal(
   start: () => Promise<Result<Daemon, string>>,
   log: ProcessLog,
   reread: () => Result<Settings, string[]>,
+  patienceMs = endPatienceMs,
 ): Promise<Result<null, string>> {
   let hangups: Promise<void> = Promise.resolve()
   let early = 0
   let reload = (): void => void early++
   process.on('SIGHUP', () => reload())
-  const asked = firstStopSignal()
+  const asked = firstStopSignal(log, patienceMs)
   const daemon = await start()
   if (!daemon.ok) return daemon
   reload = () => {
@@ -59,16 +64,22 @@ async function reloadOnce(
 
 /**
  * After it has resolved, one more signal ends the process at once: whoever asks twice is in a
- * hurry.
+ * hurry. So does the end of `patienceMs`.
  */
-function firstStopSignal(): Promise<NodeJS.Signals> {
+function firstStopSignal(log: ProcessLog, patienceMs: number): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let askedAtMs: number | undefined
     const onSignal = (signal: NodeJS.Signals): void => {
       const nowMs = systemClock.monotonicMs()
-      askedAtMs ??= nowMs
-      if (nowMs - askedAtMs > echoMs) process.exit(Exit.ErrorsFound)
+      if (askedAtMs === undefined) {
+        askedAtMs = nowMs
+        setTimeout(() => giveUp(`not stopped within ${patienceMs / 1000} s`), patienceMs).unref()
+      } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`)
       resolve(signal)
+    }
+    const giveUp = (why: string): never => {
+      log.error({}, `${why}: the process ends now, and what is under way is cut off`)
+      return endNow(Exit.ErrorsFound)
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   })

@@ -371,6 +371,11 @@ export class DnsNode {
     return this.#live.overlays()
   }
 
+  /** Threads that have not started yet never do: a stop is near. */
+  callOffStarts(): void {
+    this.#threads.callOffStarts()
+  }
+
   async stop(): Promise<void> {
     this.#live.stop()
     await this.#parts.health?.stop()

@@ -2,6 +2,7 @@
 // bundle.
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { answer } from './answer.ts'
@@ -31,9 +32,10 @@ const collector = new TableCollector()
 const libc = loadLibc()
 assert(typeof libc !== 'string', 'the main thread has checked that libc loads')
 assert(parentPort !== null, 'a responder is a worker')
-run(libc)
+run(libc, parentPort)
 
-function run(libc: Libc): void {
+/** @param main is told when the thread is ready */
+function run(libc: Libc, main: MessagePort): void {
   const counters = new Counters(start.counters)
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
@@ -46,6 +48,7 @@ function run(libc: Libc): void {
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
+  main.postMessage('ready')
   for (;;) {
     const count = source.receive()
     const wanted = Atomics.load(control, Control.Generation)

@@ -1,10 +1,12 @@
 // The threads that answer: started, given each new generation, restarted when one dies, stopped.
+import { availableParallelism } from 'node:os'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { AnsweringThread } from './answering-thread.ts'
 import { Counters } from './counters.ts'
 import type { CounterSnapshot } from './counters.ts'
 import { loadLibc } from './libc.ts'
@@ -13,6 +15,7 @@ import { queryBucketBytes } from './query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { ScriptHost } from './script/host.ts'
+import { StartTurns } from './start-turns.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { TableNumbers } from './table-collector.ts'
 import type { TcpStats } from './tcp-connection.ts'
@@ -60,9 +63,11 @@ export class ThreadGroup {
   readonly #counters: readonly SharedArrayBuffer[]
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
-  readonly #responders: (Worker | undefined)[] = []
+  /** undefined: waits for its turn to start. */
+  readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
-  #stream: Worker | undefined
+  readonly #starts = new StartTurns(availableParallelism())
+  #stream: AnsweringThread | undefined
   #endpoint: UdpEndpoint | undefined
   #port = 0
   #current: Generation | undefined
@@ -80,6 +85,7 @@ export class ThreadGroup {
     if (typeof libc === 'string') {
       parts.log.warn({ reason: libc }, 'UDP goes through node:dgram, several times slower')
     }
+    this.#warnOfManyThreads()
     this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
     this.#cells = new Int32Array(this.#control)
     if (this.#libc !== undefined) this.#waker = new Waker(this.#libc, this.#cells, this.#threads)
@@ -92,6 +98,17 @@ export class ThreadGroup {
     this.#counters = Array.from(
       { length: this.#threads + 1 },
       () => new SharedArrayBuffer(Counters.bytes),
+    )
+  }
+
+  #warnOfManyThreads(): void {
+    const cores = availableParallelism()
+    if (this.#threads <= cores) return
+    const has = `this machine has ${cores} ${cores === 1 ? 'core' : 'cores'}`
+    this.#parts.log.warn(
+      { threads: this.#threads, cores },
+      `dns.threads is ${this.#threads}, ${has}: more threads than cores answer no faster, ` +
+        'and each takes memory and time to start',
     )
   }
 
@@ -128,11 +145,16 @@ export class ThreadGroup {
       this.#closeSockets()
       return stream
     }
-    for (let i = 0; i < this.#threads; i++) this.#startResponder(i)
+    for (let i = 0; i < this.#threads; i++) this.#queueResponder(i)
     return ok({ port: this.#port })
   }
 
-  #startResponder(index: number): void {
+  #queueResponder(index: number): void {
+    this.#starts.add(() => this.#startResponder(index))
+  }
+
+  /** @returns when it is ready, or has died */
+  #startResponder(index: number): Promise<void> {
     const { port1, port2 } = new MessageChannel()
     const start: ResponderStart = {
       index,
@@ -152,10 +174,15 @@ export class ThreadGroup {
       transferList: [port2],
     })
     port1.unref()
-    this.#responders[index] = worker
+    const responder = new AnsweringThread(worker, this.#current?.number ?? 0)
+    this.#responders[index] = responder
     this.#ports[index] = port1
     if (this.#current !== undefined) port1.postMessage(this.#current)
-    this.#watch(worker, () => this.#startResponder(index))
+    worker.once('exit', () => {
+      this.#responders[index] = undefined
+    })
+    this.#watch(worker, () => this.#queueResponder(index))
+    return responder.ready
   }
 
   async #startStream(): Promise<Result<null, string>> {
@@ -176,6 +203,7 @@ export class ThreadGroup {
       name: 'dns-stream',
       workerData: start,
     })
+    const stream = new AnsweringThread(worker, 0)
     const first = await new Promise<FromStream>((resolve) => {
       worker.once('message', resolve)
       worker.once('error', (error: Error) => resolve({ kind: 'failed', message: error.message }))
@@ -185,7 +213,7 @@ export class ThreadGroup {
       return err(first.kind === 'failed' ? first.message : 'the stream thread did not start')
     }
     this.#port = first.port
-    this.#stream = worker
+    this.#stream = stream
     worker.on('message', (message: FromStream) => {
       if (message.kind === 'stats') this.#tcpStats = message.tcp
     })
@@ -229,7 +257,7 @@ export class ThreadGroup {
 
   #tellStream(generation: Generation): void {
     const message: ToStream = { kind: 'generation', generation }
-    this.#stream?.postMessage(message)
+    this.#stream?.worker.postMessage(message)
   }
 
   /** Hands a generation to all threads; each takes it over before its next batch. */
@@ -264,17 +292,24 @@ export class ThreadGroup {
     return true
   }
 
-  /** True when no thread reads a generation before `number` any more. */
+  /** True when no thread reads a generation before `number` any more, or will. */
   haveAdopted(number: number): boolean {
     return this.#slowest() >= number && this.scripts.haveAdopted(number)
   }
 
   #slowest(): number {
-    let slowest = Infinity
-    for (let i = 0; i <= this.#threads; i++) {
-      slowest = Math.min(slowest, Atomics.load(this.#cells, controlCell(i, Control.Adopted)))
+    let slowest = this.#adoptedBy(this.#threads)
+    for (let i = 0; i < this.#threads; i++) {
+      const responder = this.#responders[i]
+      // One that has not started reads nothing, and will begin with the newest.
+      if (responder === undefined) continue
+      slowest = Math.min(slowest, Math.max(responder.startedWith, this.#adoptedBy(i)))
     }
     return slowest
+  }
+
+  #adoptedBy(thread: number): number {
+    return Atomics.load(this.#cells, controlCell(thread, Control.Adopted))
   }
 
   /** The longest time that a thread's last take-over kept queries waiting. */
@@ -301,15 +336,21 @@ export class ThreadGroup {
     return this.#tcpStats
   }
 
+  /** Threads that have not started yet never do. */
+  callOffStarts(): void {
+    this.#starts.callOff()
+  }
+
   /** Lets answers under way go out, then closes the sockets. */
   async stop(): Promise<void> {
     this.#isStopping = true
+    this.callOffStarts()
     Atomics.store(this.#cells, Control.Generation, Control.Stop)
     this.#waker?.wakeAll()
     const stopping: ToStream = { kind: 'stop' }
-    this.#stream?.postMessage(stopping)
-    const workers = [...this.#responders, this.#stream].filter((worker) => worker !== undefined)
-    await Promise.all(workers.map(ended))
+    this.#stream?.worker.postMessage(stopping)
+    const threads = [...this.#responders, this.#stream].filter((thread) => thread !== undefined)
+    await Promise.all(threads.map((thread) => thread.ended()))
     await this.scripts.stop()
     for (const port of this.#ports) port?.close()
     this.#closeSockets()
@@ -319,16 +360,4 @@ export class ThreadGroup {
     for (const fd of this.#endpoint?.fds ?? []) this.#libc?.close(fd)
     this.#endpoint = undefined
   }
-}
-
-/** A thread that does not end by itself in time is ended. */
-async function ended(worker: Worker): Promise<void> {
-  if (worker.threadId < 0) return
-  await new Promise<void>((resolve) => {
-    const patience = setTimeout(() => void worker.terminate(), 5_000)
-    worker.once('exit', () => {
-      clearTimeout(patience)
-      resolve()
-    })
-  })
 }

@@ -20,7 +20,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --log-format FORMAT  json or text (GSLB_LOG_FORMAT; default json)
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
-SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again.`
+SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
+SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under way (exit 1).`
 
 export const serve: Command = {
   name: 'serve',

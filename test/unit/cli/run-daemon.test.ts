@@ -15,9 +15,14 @@ interface Child {
   readonly untilSaid: (text: string) => Promise<unknown>
 }
 
-/** @param order what the daemon is slow at: `start`, `reload` or `stop`; or `reload fails` */
-function run(order: string): Child {
-  const child = spawn(process.execPath, [script, order], { stdio: ['ignore', 'pipe', 'inherit'] })
+/**
+ * @param order what the daemon is slow at: `start`, `reload` or `stop`; or `reload fails`
+ * @param patienceMs from the first signal to the end
+ */
+function run(order: string, ...patienceMs: readonly number[]): Child {
+  const child = spawn(process.execPath, [script, order, ...patienceMs.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
@@ -26,7 +31,7 @@ function run(order: string): Child {
 }
 
 test('a second signal, a while after the first, ends a stop that hangs with code 1', async () => {
-  const { process: child, untilSaid } = run('stop')
+  const { process: child, said, untilSaid } = run('stop')
   await untilSaid('running')
   child.kill('SIGTERM')
   await untilSaid('stopping')
@@ -35,6 +40,15 @@ test('a second signal, a while after the first, ends a stop that hangs with code
   const again = setInterval(() => child.kill('SIGINT'), 20)
   expect(await exited).toEqual([1, null])
   clearInterval(again)
+  expect(said()).toContain('SIGINT came a second time: the process ends now')
+})
+
+test.each(['start', 'stop'])('a %s that takes too long after a signal is cut off', async (what) => {
+  const { process: child, said, untilSaid } = run(what, 20)
+  await untilSaid(what === 'start' ? 'starting' : 'running')
+  child.kill('SIGTERM')
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(said()).toContain('not stopped within 0.02 s: the process ends now')
 })
 
 test('a hangup and a stop during the start are worked off after it', async () => {

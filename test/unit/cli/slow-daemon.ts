@@ -4,6 +4,8 @@ import { runUntilSignal } from '#cli/run-daemon.ts'
 import { loadSettings } from '#cli/settings.ts'
 
 const slowAt = process.argv[2]
+/** From the first signal to the end; by default as the program has it. */
+const patienceMs = process.argv[3] === undefined ? undefined : Number(process.argv[3])
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 const pauseMs = 300
 
@@ -44,6 +46,7 @@ const ended = await runUntilSignal(
   },
   log,
   () => loadSettings({ env: {}, flags: {} }),
+  patienceMs,
 )
 clearInterval(keepAlive)
 process.exitCode = ended.ok ? 0 : 1

@@ -1,0 +1,26 @@
+// Loaded first by every thread of a daemon. A responder then takes `SLOW_RESPONDER_MS` of a core to
+// start, nearly all of it while it loads native code, as where there is much else to do.
+import { writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { workerData } from 'node:worker_threads'
+
+interface Responder {
+  readonly fd?: number
+}
+
+const microsOfCore = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+if (typeof (workerData as Responder | null)?.fd === 'number') {
+  writeSync(1, 'a responder starts\n')
+  const load = process.dlopen.bind(process)
+  const endMicros = microsOfCore() + Number(process.env['SLOW_RESPONDER_MS']) * 1000
+  process.dlopen = (module: object, ...rest: [string, number?]) => {
+    do load({ ...module, exports: {} }, ...rest)
+    while (microsOfCore() < endMicros)
+    load(module, ...rest)
+  }
+  createRequire(import.meta.url)('koffi')
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { StartTurns } from '#runtime/start-turns.ts'
+
+/** Starts that end when they are told to. */
+class Starts {
+  readonly begun: number[] = []
+  readonly #ends: (() => void)[] = []
+
+  addTo(turns: StartTurns, count: number): void {
+    for (let i = 0; i < count; i++) {
+      turns.add(() => {
+        this.begun.push(i)
+        return new Promise((resolve) => this.#ends.push(resolve))
+      })
+    }
+  }
+
+  async end(start: number): Promise<void> {
+    this.#ends[start]?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+test('so many start at once, the next ones as those are ready, in their order', async () => {
+  const starts = new Starts()
+  starts.addTo(new StartTurns(2), 5)
+  expect(starts.begun).toEqual([0, 1])
+  await starts.end(1)
+  expect(starts.begun).toEqual([0, 1, 2])
+  await starts.end(0)
+  await starts.end(2)
+  expect(starts.begun).toEqual([0, 1, 2, 3, 4])
+})
+
+test('those that wait can be called off, and later ones do not start either', async () => {
+  const starts = new Starts()
+  const turns = new StartTurns(2)
+  starts.addTo(turns, 4)
+  turns.callOff()
+  await starts.end(0)
+  await starts.end(1)
+  starts.addTo(turns, 1)
+  expect(starts.begun).toEqual([0, 1])
+})
