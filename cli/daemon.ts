@@ -313,6 +313,7 @@ class RunningDaemon implements Daemon {
       branch: this.#settings.gitops.branch,
       commitToActiveSeconds: () => this.#commitToActiveSeconds,
       feedClients: () => this.#api?.feedClients() ?? 0,
+      isAudited: () => this.#api?.isAudited() ?? true,
       licenceWarnings: () => this.#licence?.warnings() ?? [],
     })
     const api = createNodeApi({

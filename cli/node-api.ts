@@ -57,6 +57,8 @@ export interface NodeApi {
   readonly licence: NodeLicence
   /** Connected to the feed now. */
   readonly feedClients: () => number
+  /** false: the audit log cannot be written, and its lines are in the main log. */
+  readonly isAudited: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -75,6 +77,8 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (fault !== undefined) return err(fault)
   const { onRate, health, config, records } = parts
   const { state } = records
+  const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
+  if (!audit.ok) return audit
   const licence = createNodeLicence({
     settings: settings.license,
     env,
@@ -86,10 +90,9 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     onRate,
   })
   if (!licence.ok) return licence
-  const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
   const { keeper } = licence.value
   const ports = {
-    ...portsOf(parts, secrets.value, audit),
+    ...portsOf(parts, secrets.value, audit.value),
     licence: keeper,
     licenceDesk: keeper,
   }
@@ -108,6 +111,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   return ok({
     licence: licence.value,
     feedClients: ports.node.webSocketClients,
+    isAudited: audit.value.isWritten,
     listen: async () => {
       const checked = await secretKeyCheck.atStart()
       return checked.ok ? server.listen() : checked
@@ -115,7 +119,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     close: async () => {
       secretKeyCheck.close()
       await server.close()
-      await audit.close()
+      await audit.value.close()
     },
   })
 }

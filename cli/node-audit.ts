@@ -1,46 +1,48 @@
 // Where audit entries go: a file of their own or the main log, and the copy that can be searched.
-import { createWriteStream } from 'node:fs'
-import type { WriteStream } from 'node:fs'
 import { auditLine } from '#api/audit.ts'
 import type { AuditSink } from '#api/audit.ts'
 import type { Log } from '#lib/log.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
+import { AuditFile, tell } from './audit-file.ts'
 
 /** Entries that wait for the database; beyond that they are in the log alone. */
 const waitingMax = 10_000
 const batchMs = 1_000
 
 export interface NodeAudit extends AuditSink {
+  /** false: there is a file, and the last lines went to the main log instead. */
+  readonly isWritten: () => boolean
   /** What waits is written; then the file is closed. */
   readonly close: () => Promise<void>
 }
 
-/** @param path null: the main log */
-export function createNodeAudit(path: string | null, copy: AuditCopy, log: Log): NodeAudit {
-  const file = path === null ? null : openFile(path, log)
+/** @param path null: the main log. Errors: a sentence, when the file cannot be written */
+export function createNodeAudit(
+  path: string | null,
+  copy: AuditCopy,
+  log: Log,
+): Result<NodeAudit, string> {
+  const opened = path === null ? ok(null) : AuditFile.open(path, log)
+  if (!opened.ok) return opened
+  const file = opened.value
   const copying = new Copying(copy, log)
-  return {
+  return ok({
     write: (entry) => {
       const line = auditLine(entry)
-      const time = new Date(entry.atMs).toISOString()
-      if (file === null) log.info({ audit: true, ...line }, 'api call')
-      else file.write(`${JSON.stringify({ time, ...line })}\n`)
+      if (file === null) tell(log, line)
+      else file.write({ time: new Date(entry.atMs).toISOString(), ...line })
       // Whoever has no credential must not fill the database.
       if (entry.status !== 401) copying.add(entry)
     },
+    isWritten: () => file?.isWritten() ?? true,
     close: async () => {
       await copying.stop()
-      await new Promise<void>((resolve) => (file === null ? resolve() : file.end(resolve)))
+      await file?.close()
     },
-  }
-}
-
-function openFile(path: string, log: Log): WriteStream {
-  const file = createWriteStream(path, { flags: 'a', mode: 0o600 })
-  // A full disk must not end the process: each lost line is told.
-  file.on('error', (error) => log.error({ err: error }, 'the audit log cannot be written'))
-  return file
+  })
 }
 
 class Copying {

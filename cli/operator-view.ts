@@ -29,6 +29,8 @@ export interface ViewParts {
   readonly canKeep: () => boolean
   /** false: a backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
+  /** false: the file of the audit log cannot be written. */
+  readonly isAudited: () => boolean
   readonly repository: () => RepackerStatus
   readonly clock: Clock
   readonly branch: string
@@ -54,6 +56,7 @@ function overall({
   gitops,
   canKeep,
   isBackedUp,
+  isAudited,
   shared,
 }: ViewParts): 'ok' | 'degraded' | 'starting' {
   const { active, refused, expired, isStored } = node.status()
@@ -61,8 +64,8 @@ function overall({
   const { sync } = gitops.status()
   const isBehind = sync === 'held' || sync === 'unreachable'
   const isAlone = shared().state === 'away'
-  const needsSomebody =
-    refused !== null || expired || !isStored || !canKeep() || !isBackedUp() || isBehind || isAlone
+  const isKept = isStored && canKeep() && isBackedUp() && isAudited()
+  const needsSomebody = refused !== null || expired || !isKept || isBehind || isAlone
   return needsSomebody ? 'degraded' : 'ok'
 }
 

@@ -62,7 +62,7 @@ function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecor
 }
 
 async function bench(
-  disk: { isWritable: boolean; isBackedUp?: boolean } = { isWritable: true },
+  disk: { isWritable: boolean; isBackedUp?: boolean; isAudited?: boolean } = { isWritable: true },
   bus: { state: 'up' | 'away' } = { state: 'up' },
 ) {
   const dataDir = tempDir()
@@ -102,6 +102,7 @@ async function bench(
     load: new ThreadLoad(clock),
     canKeep: () => disk.isWritable,
     isBackedUp: () => disk.isBackedUp ?? true,
+    isAudited: () => disk.isAudited ?? true,
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,
@@ -205,8 +206,11 @@ test('a data directory that cannot be written is degraded, until it can be', asy
   expect(view.health().status).toBe('ok')
 })
 
-test('a backup that could not be taken is degraded', async () => {
-  const disk = { isWritable: true, isBackedUp: false }
+test.each([
+  ['a backup that could not be taken', { isBackedUp: false }],
+  ['an audit log that cannot be written', { isAudited: false }],
+])('%s is degraded', async (_what, fault) => {
+  const disk = { isWritable: true, ...fault }
   const { view, publish, now } = await bench(disk)
   await publish(1, now())
   expect(view.health().status).toBe('degraded')

@@ -1,0 +1,81 @@
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createNodeAudit } from '#cli/node-audit.ts'
+import type { NodeAudit } from '#cli/node-audit.ts'
+import { ok } from '#lib/result.ts'
+import type { AuditCopy } from '#state/ports/audit.ts'
+import { auditEntry } from '#test/support/store-values.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const copy: AuditCopy = {
+  append: async () => ok(undefined),
+  query: async () => ok([]),
+  prune: async () => ok(0),
+}
+
+function scene(path: string) {
+  const lines: (readonly [string, object, string])[] = []
+  const tell = (level: string) => (fields: object, message: string) =>
+    void lines.push([level, fields, message])
+  const log = { info: tell('info'), warn: tell('warn'), error: tell('error') }
+  return { lines, opened: createNodeAudit(path, copy, log) }
+}
+
+function open(path: string): { readonly audit: NodeAudit; readonly lines: readonly unknown[] } {
+  const { opened, lines } = scene(path)
+  if (!opened.ok) throw new Error(opened.error)
+  onTestFinished(opened.value.close)
+  return { audit: opened.value, lines }
+}
+
+const requestsIn = (path: string): unknown[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { readonly request_id: string }).request_id)
+
+test('a file that cannot be opened is a reason not to start, with what to do', () => {
+  const path = join(tempDir('audit'), 'none', 'audit.log')
+  const { opened } = scene(path)
+  expect(opened.ok ? '' : opened.error).toMatch(
+    /^GSLB_AUDIT_LOG: \S+\/none\/audit\.log cannot be opened for writing \(ENOENT\); make its dir/,
+  )
+})
+
+test('each call is a line in the file, in order, for its owner to read', async () => {
+  const path = join(tempDir('audit'), 'audit.log')
+  const { audit, lines } = open(path)
+  const ids = Array.from({ length: 300 }, (_, i) => `r${i}`)
+  for (const requestId of ids) audit.write(auditEntry(requestId, { requestId }))
+  await audit.close()
+  expect(requestsIn(path)).toEqual(ids)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect([audit.isWritten(), lines]).toEqual([true, []])
+})
+
+test('while the file cannot be written its lines are in the log, and then again in it', async () => {
+  const directory = join(tempDir('audit'), 'log')
+  const path = join(directory, 'audit.log')
+  mkdirSync(directory)
+  const { audit, lines } = open(path)
+  rmSync(directory, { recursive: true })
+  for (const requestId of ['a', 'b']) {
+    audit.write(auditEntry(requestId, { requestId }))
+    await waitUntil('the line in the log', () =>
+      JSON.stringify(lines).includes(`_id":"${requestId}`),
+    )
+  }
+  expect(audit.isWritten()).toBe(false)
+  expect(lines).toMatchObject([
+    ['error', { path }, 'the audit log cannot be written: its lines are here until it can'],
+    ['info', { audit: true, request_id: 'a' }, 'api call'],
+    ['info', { audit: true, request_id: 'b' }, 'api call'],
+  ])
+  mkdirSync(directory)
+  audit.write(auditEntry('c', { requestId: 'c' }))
+  await waitUntil('the file', () => audit.isWritten())
+  expect(requestsIn(path)).toEqual(['c'])
+  expect(lines.at(-1)).toEqual(['info', { path }, 'the audit log is written again'])
+})
