@@ -15,7 +15,7 @@ export const GeoRule = Type.Object(
   {
     cidr: Type.String({
       minLength: 1,
-      description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24.',
+      description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24; other bits are zero.',
     }),
     endpoint: Type.String({ minLength: 1, description: 'IP address of a member of this pool.' }),
     priority: Type.Integer({

@@ -17,7 +17,7 @@ export const Member = Type.Object(
     ipAddress: Type.String({
       minLength: 1,
       maxLength: 45,
-      description: 'IPv4 or IPv6 address that is put into answers.',
+      description: 'IPv4 or IPv6 address that is put into answers; not an IPv4-mapped one.',
     }),
     port: Type.Integer({
       minimum: 1,

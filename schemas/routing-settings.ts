@@ -11,7 +11,7 @@ export const asnRulesMax = 10_000
 
 const Cidr = Type.String({
   minLength: 1,
-  description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24.',
+  description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24; other bits are zero.',
 })
 const Endpoint = Type.String({ minLength: 1, maxLength: 45, description: 'Address of a member.' })
 

@@ -6,7 +6,9 @@ export const networkDiagnostics = {
     severity: 'error',
     message: '%s',
     help: '%s',
-    cause: 'A network is an address and the number of its leading bits; the others are zero.',
+    cause:
+      'A network is an address and the number of its leading bits; the others are zero. One of ' +
+      'IPv4-mapped addresses, such as ::ffff:192.0.2.0/120, is the IPv4 network that it stands for.',
     bad: 'cidr: 192.0.2.10/24',
     good: 'cidr: 192.0.2.0/24',
   },

@@ -39,14 +39,20 @@ export function parseCidr(text: string): Result<Cidr, string> {
   const prefixBits = Number(lengthText)
   const network = octets.map((octet, i) => octet & maskOctet(prefixBits, i))
   if (network.some((octet, i) => octet !== octets[i])) {
-    const meant = `${formatAddress(network)}/${prefixBits}`
+    const meant = textOf(standsFor(network, prefixBits))
     const length = prefixBits === 1 ? '1 bit' : `${prefixBits} bits`
     return err(`${text} has bits set beyond its prefix of ${length}; write ${meant}`)
   }
-  if (isMappedIpv4(octets) && prefixBits >= mappedBits) {
-    return ok({ octets: octets.slice(12), prefixBits: prefixBits - mappedBits })
-  }
-  return ok({ octets, prefixBits })
+  return ok(standsFor(octets, prefixBits))
+}
+
+function standsFor(octets: Uint8Array, prefixBits: number): Cidr {
+  if (!isMappedIpv4(octets) || prefixBits < mappedBits) return { octets, prefixBits }
+  return { octets: octets.slice(12), prefixBits: prefixBits - mappedBits }
+}
+
+function textOf({ octets, prefixBits }: Cidr): string {
+  return `${formatAddress(octets)}/${prefixBits}`
 }
 
 /** Long and strange text is not repeated in full. */
