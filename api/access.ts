@@ -4,9 +4,22 @@ import type { Authenticator, Credentials } from './auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './auth/credentials.ts'
 import type { Caller } from './caller.ts'
 import { crossSite, isCrossSite, isRebound, reboundHost } from './origin.ts'
+import type { ApiPorts } from './ports.ts'
 import { refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { Needs } from './route.ts'
+import { unreadReply } from './unread.ts'
+
+/** As a row of the table has it. */
+export interface Asked {
+  readonly needs: Needs
+  readonly withoutConfig?: true
+}
+
+export interface AccessParts {
+  readonly authenticator: Authenticator
+  readonly ports: Pick<ApiPorts, 'config' | 'view'>
+}
 
 export interface Admitted {
   readonly caller: Caller
@@ -31,12 +44,14 @@ const nobody: Caller = Object.freeze<Caller>({
 /** @returns who it is and whether they may, or the refusal of a credential */
 export async function admit(
   request: FastifyRequest,
-  needs: Needs,
-  authenticator: Authenticator,
+  asked: Asked,
+  { authenticator, ports }: AccessParts,
 ): Promise<Admitted | Reply> {
+  const { needs } = asked
   const credentials = credentialsOf(request)
   if (needs === 'public') {
-    return isCrossSite(request) ? crossSite : { caller: nobody, cookieToken: null, refusal: null }
+    if (isCrossSite(request)) return crossSite
+    return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, nobody) }
   }
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
@@ -46,8 +61,17 @@ export async function admit(
   return {
     caller,
     cookieToken: by === 'cookie' ? credentials.cookie : null,
-    refusal: isForged ? crossSite : refusalOf(needs, caller),
+    refusal: isForged ? crossSite : (refusalOf(needs, caller) ?? tooEarly(asked, ports, caller)),
   }
+}
+
+/** Only who may ask is told. */
+function tooEarly(
+  { withoutConfig }: Asked,
+  ports: AccessParts['ports'],
+  caller: Caller,
+): Reply | null {
+  return withoutConfig === true || ports.config.isReady() ? null : unreadReply(ports, caller)
 }
 
 function credentialsOf(request: FastifyRequest): Credentials {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { uuidV7 } from '#lib/uuid.ts'
 import { admit } from './access.ts'
-import type { Admitted } from './access.ts'
+import type { AccessParts, Admitted, Asked } from './access.ts'
 import { auditEntryOf } from './audit.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import { setSessionCookie } from './auth/credentials.ts'
@@ -18,7 +18,7 @@ import { invalid, noContent, refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 import { contextOf, factsOf, send } from './requests.ts'
 import { paramNames } from './route.ts'
-import type { Needs, Route } from './route.ts'
+import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 import { createCheck } from './validation.ts'
 import type { Part } from './validation.ts'
@@ -76,10 +76,10 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)
   })
-  const authenticator = new Authenticator(ports)
-  for (const row of routes) addRoute(app, row, ports, authenticator, handshakes)
-  refuseOtherMethods(app, authenticator)
-  refuseOtherPaths(app, authenticator)
+  const access = { authenticator: new Authenticator(ports), ports }
+  for (const row of routes) addRoute(app, row, access, handshakes)
+  refuseOtherMethods(app, access)
+  refuseOtherPaths(app, access)
   return app
 }
 
@@ -111,10 +111,10 @@ function schemaOf(row: Route): object {
 function addRoute(
   app: FastifyInstance,
   row: Route,
-  ports: ApiPorts,
-  authenticator: Authenticator,
+  access: AccessParts & { readonly ports: ApiPorts },
   handshakes: Handshakes,
 ): void {
+  const { ports } = access
   app.route({
     method: row.method,
     url: patternOf(row.path),
@@ -123,7 +123,7 @@ function addRoute(
     bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
     onRequest: async (request, reply) => {
       if (row.forPages === true) void reply.headers(pageHeaders)
-      await guard(request, reply, row.needs, authenticator)
+      await guard(request, reply, row, access)
       if (reply.sent) return reply
       const refusal = (await row.precheck?.(factsOf(request), ports)) ?? null
       return refusal === null ? undefined : send(reply, row, refusal)
@@ -152,10 +152,10 @@ function addRoute(
 async function guard(
   request: FastifyRequest,
   reply: FastifyReply,
-  needs: Needs,
-  authenticator: Authenticator,
+  asked: Asked,
+  access: AccessParts,
 ): Promise<unknown> {
-  const admitted = await admit(request, needs, authenticator)
+  const admitted = await admit(request, asked, access)
   if ('status' in admitted) return send(reply, null, admitted)
   request.admitted = admitted
   return admitted.refusal === null ? undefined : send(reply, null, admitted.refusal)
@@ -182,7 +182,7 @@ function patternOf(path: string): string {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
-function refuseOtherMethods(app: FastifyInstance, authenticator: Authenticator): void {
+function refuseOtherMethods(app: FastifyInstance, access: AccessParts): void {
   for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
     const known: ReadonlySet<string> = new Set(
       rows.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
@@ -191,7 +191,7 @@ function refuseOtherMethods(app: FastifyInstance, authenticator: Authenticator):
     const needs = rows.some((row) => row.needs === 'public') ? 'public' : 'any'
     const isForPages = rows.some((row) => row.forPages === true)
     const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-      await guard(request, reply, needs, authenticator)
+      await guard(request, reply, { needs, withoutConfig: true }, access)
       if (reply.sent) return reply
       if (isForPages && request.method === 'OPTIONS') {
         return send(reply, null, noContent(preflightHeaders(allow)))
@@ -208,11 +208,11 @@ function refuseOtherMethods(app: FastifyInstance, authenticator: Authenticator):
   }
 }
 
-function refuseOtherPaths(app: FastifyInstance, authenticator: Authenticator): void {
+function refuseOtherPaths(app: FastifyInstance, access: AccessParts): void {
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0]?.slice(0, 200) ?? ''
     const needs = path.startsWith('/api/') ? 'any' : 'public'
-    await guard(request, reply, needs, authenticator)
+    await guard(request, reply, { needs, withoutConfig: true }, access)
     if (reply.sent) return reply
     return send(reply, null, refused(404, `there is no ${request.method} ${path}`))
   })

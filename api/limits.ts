@@ -15,6 +15,12 @@ export const apiLimits = {
   checkIntervalMs: 1_000,
   /** What requests in progress get at shutdown before they are cut off. */
   closeGraceMs: 2_000,
+  /** What `Retry-After` says before the configuration has been read. */
+  retryAfter: {
+    readingSeconds: 2,
+    /** It takes a repair, or a remote that comes back. */
+    unreadableSeconds: 10,
+  },
   /** Document B, Limits; the size of the table and the time in caches are our own. */
   rum: {
     bodyBytesMax: 8 * 1024,

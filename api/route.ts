@@ -31,6 +31,10 @@ export interface Route {
   readonly path: string
   readonly needs: Needs
   /**
+   * It says nothing of the accepted configuration; without this a route is 503 until that was read.
+   */
+  readonly withoutConfig?: true
+  /**
    * For scripts in pages of any site: they may read the answer, no origin is refused, a body of any
    * type is read as JSON, and no call is in the audit log, since it is no operator's.
    */

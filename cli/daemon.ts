@@ -217,6 +217,7 @@ class RunningDaemon implements Daemon {
     })
     await this.#gitops.start()
     this.#jobs.start()
+    if (isServed) await this.#gitops.firstLook()
     const { listenAddr, threads } = this.#settings.dns
     this.#log.info(
       { listenAddr, port: this.dnsPort, threads, apiPort: this.apiPort },

@@ -108,7 +108,7 @@ function rememberedExcess(
   let known = { key: '', found: [] as readonly StatusDiagnostic[] }
   return () => {
     const { tier, enforced } = keeper.state
-    if (!enforced) return []
+    if (!enforced || !config.isReady()) return []
     const snapshot = config.snapshot()
     const nodes = countNodes()
     const key = `${snapshot.revision} ${tier} ${nodes}`

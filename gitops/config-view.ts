@@ -1,4 +1,5 @@
 // The accepted configuration for readers on the main thread: no Git, no SQL, no waiting.
+import { assert } from '#lib/assert.ts'
 import { ConfigIndex } from './config-index.ts'
 import type { ConfigDelta, ConfigSnapshot } from './config-index.ts'
 import type { ConfigEntry } from './config-entry.ts'
@@ -12,29 +13,41 @@ export interface ConfigChange {
 }
 
 export interface ConfigView {
-  /** Never changes; a later commit makes another one. */
+  /** Never changes; a later commit makes another one. Not to be asked before `isReady`. */
   readonly snapshot: () => ConfigSnapshot
-  /** True from the first accepted commit on. */
+  /** True once the accepted commit was read, or it is known that there is none yet. */
   readonly isReady: () => boolean
   /**
    * Told after each commit that is active here, whether it came by the API or by a push; not for
-   * the first one. Returns what ends it.
+   * what makes it ready. Returns what ends it.
    */
   readonly onChange: (handler: (change: ConfigChange) => void) => () => void
 }
 
-/** @param isWhole the delta has every object: what it does not name is gone */
 export interface ConfigNews extends ConfigDelta {
+  /** The delta has every object: what it does not name is gone. */
   readonly isWhole: boolean
 }
 
+/** No commit was accepted, and the branch has none to accept. */
+export const noConfig: ConfigNews = Object.freeze({
+  isWhole: true,
+  revision: '',
+  changed: [],
+  removed: [],
+})
+
 export class LiveConfigView implements ConfigView {
   #index = ConfigIndex.empty
+  #isReady = false
   readonly #handlers = new Set<(change: ConfigChange) => void>()
 
-  snapshot = (): ConfigSnapshot => this.#index
+  snapshot = (): ConfigSnapshot => {
+    assert(this.#isReady, 'nobody looks at the configuration before it has been read')
+    return this.#index
+  }
 
-  isReady = (): boolean => this.#index !== ConfigIndex.empty
+  isReady = (): boolean => this.#isReady
 
   onChange = (handler: (change: ConfigChange) => void): (() => void) => {
     this.#handlers.add(handler)
@@ -42,10 +55,13 @@ export class LiveConfigView implements ConfigView {
   }
 
   apply({ isWhole, ...news }: ConfigNews): void {
+    // A worker that starts anew says it again.
+    if (news.revision === '' && this.#isReady) return
     const before = this.#index
     const delta = isWhole ? before.deltaTo(news.revision, news.changed) : news
     const after = before.with(delta)
-    const isFirst = before === ConfigIndex.empty
+    const isFirst = !this.#isReady
+    this.#isReady = true
     this.#index = after
     if (isFirst || this.#handlers.size === 0) return
     const change = { before, after, ...sorted(before, delta) }

@@ -1,5 +1,6 @@
 // The main thread's handle on the Git side: starts its worker, keeps it alive, passes on what it
 // says.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -18,6 +19,11 @@ import { withUids } from './write/uids.ts'
 export interface GitopsControl {
   /** Resolves when the worker runs; the first look may still be under way. */
   readonly start: () => Promise<void>
+  /**
+   * Resolves once the configuration was read, or it is known why not; where that takes longer,
+   * after `firstLookMs`. Who waits for it need not be told to come again.
+   */
+  readonly firstLook: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Looks at the branch now. */
   readonly poke: () => void
@@ -42,6 +48,8 @@ export interface GitopsControl {
 const stopPatienceMs = 5_000
 const ignore = (): void => undefined
 const firstRestartMs = 500
+/** Most configurations are read by then. */
+const firstLookMs = 2_000
 /** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
 const stableMs = 60_000
 
@@ -60,6 +68,7 @@ class Control implements GitopsControl {
   #prepare: (bundle: Uint8Array) => void = ignore
   readonly #view = new LiveConfigView()
   readonly config: ConfigView = this.#view
+  readonly #looked = Promise.withResolvers<void>()
   readonly #writes = new PendingWrites()
   /** Ends when all that was handed over is active. */
   #activation: Promise<void> = Promise.resolve()
@@ -76,6 +85,10 @@ class Control implements GitopsControl {
       worker.once('online', resolve)
       worker.once('exit', () => resolve())
     })
+  }
+
+  firstLook = async (): Promise<void> => {
+    await Promise.race([this.#looked.promise, sleep(firstLookMs, undefined, { ref: false })])
   }
 
   stop = async (): Promise<void> => {
@@ -158,8 +171,12 @@ class Control implements GitopsControl {
   #receive(message: FromWorker): void {
     if (message.kind === 'prepare') return this.#prepare(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
-    if (message.kind === 'config')
-      return this.#afterActivation(() => this.#view.apply(message.news))
+    if (message.kind === 'config') {
+      return this.#afterActivation(() => {
+        this.#view.apply(message.news)
+        this.#looked.resolve()
+      })
+    }
     if (message.kind === 'written') {
       return this.#afterActivation(() => this.#writes.settle(message.id, message.result))
     }
@@ -194,6 +211,7 @@ class Control implements GitopsControl {
 
   #tell(status: GitopsStatus, change: string): void {
     this.#status = status
+    if (status.code !== '') this.#looked.resolve()
     this.#report(status, change)
   }
 }

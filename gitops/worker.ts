@@ -5,6 +5,7 @@ import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { createCompilePort } from './compile-adapter.ts'
+import { noConfig } from './config-view.ts'
 import type { ConfigNews } from './config-view.ts'
 import type { GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
@@ -40,9 +41,17 @@ const pipeline = startPipeline({
   random: () => random.next() / 2 ** 32,
   onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),
   onPublish: (publication) => tell({ kind: 'publish', publication }),
-  onStatus: (status, change) => tell({ kind: 'status', status, change }),
+  onStatus: (status, change) => {
+    if (isEmpty(status)) tell({ kind: 'config', news: noConfig })
+    tell({ kind: 'status', status, change })
+  },
   onConfig: (news) => tell({ kind: 'config', news }),
 })
+
+/** A first start. What a branch had that was lost is not known, and not nothing. */
+function isEmpty({ code, accepted }: GitopsStatus): boolean {
+  return code === 'BranchMissing' && accepted === null
+}
 
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'poke') pipeline.poke()

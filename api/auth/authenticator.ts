@@ -4,10 +4,12 @@ import type { Permission } from '../permissions.ts'
 import { defaultTenant } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Reply } from '../reply.ts'
-import { storeFailed } from '../store-reply.ts'
+import type { ConfigView } from '#gitops/config-view.ts'
 import type { Sessions } from '#state/ports/sessions.ts'
-import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { Tenants } from '../tenants.ts'
+import type { OperatorView } from '../operator-view.ts'
+import { obstacleReply, tenantPresence } from '../unread.ts'
+import type { Obstacle } from '../unread.ts'
 import { tenantKeyPermissions } from './identities.ts'
 import type { Identities } from './identities.ts'
 import { tokenHash } from './policy.ts'
@@ -40,11 +42,15 @@ export interface AuthenticatorParts {
   readonly sessions: Sessions
   readonly identities: Identities
   readonly tenants: Tenants
+  readonly config: ConfigView
+  readonly view: OperatorView
 }
 
 /** A session token: 32 random bytes, base64url. No other text is looked up. */
 const sessionTokenForm = /^[A-Za-z0-9_-]{43}$/
 const tenantKeyForm = /^[0-9a-f]{64}$/i
+
+const unread: Obstacle = Object.freeze({ code: 'config-unread' })
 
 const everything: ReadonlySet<Permission> = new Set(permissions)
 
@@ -55,11 +61,14 @@ export class Authenticator {
     this.#parts = parts
   }
 
-  /** @returns the caller, or the refusal: 401, or 500 when a store that had to be asked is away */
+  /**
+   * @returns the caller, or the refusal: 401; 500 when a store that had to be asked is away; 503
+   * when it takes the configuration, and that has not been read
+   */
   async authenticate({ cookie, bearer }: Credentials): Promise<Authenticated | Reply> {
     const { systemKey } = this.#parts.auth
     if (systemKey === null) return this.#inDevMode(cookie ?? bearer)
-    let failure: StoreFailure | null = null
+    let obstacle: Obstacle | null = null
     const attempts = [
       ['cookie', cookie, () => this.#session(cookie)],
       ['bearer', bearer, async () => this.#system(bearer)],
@@ -72,9 +81,9 @@ export class Authenticator {
       if (found === null) continue
       if ('kind' in found) return { caller: found, by }
       // The system key, further down, works without any store.
-      failure = found
+      obstacle = found
     }
-    if (failure !== null) return storeFailed(failure)
+    if (obstacle !== null) return obstacleReply(this.#parts, obstacle)
     const body = { error: 'this needs a valid credential' }
     return { status: 401, body, headers: { 'www-authenticate': 'Bearer' } }
   }
@@ -93,7 +102,7 @@ export class Authenticator {
   }
 
   /** The caller of a credential that was taken before; null: it is worth nothing any more. */
-  async standing(mark: CredentialMark): Promise<Caller | StoreFailure | null> {
+  async standing(mark: CredentialMark): Promise<Caller | Obstacle | null> {
     const isDevMode = this.#parts.auth.systemKey === null
     if (mark === 'dev') return isDevMode ? systemCaller('dev') : null
     if (isDevMode) return null
@@ -103,13 +112,13 @@ export class Authenticator {
     return kind === 'session' ? this.#ofSession(hash, null) : this.#ofTenantKey(hash)
   }
 
-  async #session(token: string | null): Promise<Caller | StoreFailure | null> {
+  async #session(token: string | null): Promise<Caller | Obstacle | null> {
     if (token === null || !sessionTokenForm.test(token)) return null
     const { sessionExtend, sessionTtlMs } = this.#parts.auth
     return this.#ofSession(tokenHash(token), sessionExtend ? sessionTtlMs : null)
   }
 
-  async #ofSession(hash: string, extendMs: number | null): Promise<Caller | StoreFailure | null> {
+  async #ofSession(hash: string, extendMs: number | null): Promise<Caller | Obstacle | null> {
     const { sessions, identities } = this.#parts
     const session = await sessions.find(hash, extendMs)
     if (!session.ok) return session.error
@@ -119,7 +128,8 @@ export class Authenticator {
     if (user.value === null) return null
     const { userId, tenant, role } = user.value
     // An account outlives its tenant (document A, "Tenants"), but opens nothing without it.
-    if (this.#parts.tenants.find(tenant) === undefined) return null
+    const presence = tenantPresence(this.#parts, tenant)
+    if (presence !== 'there') return presence === 'unread' ? unread : null
     const isSystemAdmin = tenant === defaultTenant && role === 'tenant_admin'
     return {
       kind: isSystemAdmin ? 'system' : 'user',
@@ -133,19 +143,22 @@ export class Authenticator {
     }
   }
 
-  async #tenantKey(key: string | null): Promise<Caller | StoreFailure | null> {
+  async #tenantKey(key: string | null): Promise<Caller | Obstacle | null> {
     if (key === null || !tenantKeyForm.test(key)) return null
     return this.#ofTenantKey(tokenHash(key.toLowerCase()))
   }
 
-  async #ofTenantKey(hash: string): Promise<Caller | StoreFailure | null> {
+  async #ofTenantKey(hash: string): Promise<Caller | Obstacle | null> {
     const found = await this.#parts.identities.tenantOfKey(hash)
     if (!found.ok) return found.error
     // The key of a tenant that was deleted by a pull request is worth nothing.
-    if (found.value === null || this.#parts.tenants.find(found.value) === undefined) return null
+    const tenant = found.value
+    const presence = tenant === null ? 'gone' : tenantPresence(this.#parts, tenant)
+    if (tenant === null || presence === 'gone') return null
+    if (presence === 'unread') return unread
     return {
       kind: 'tenant',
-      tenant: found.value,
+      tenant,
       userId: null,
       role: null,
       permissions: tenantKeyPermissions,

@@ -9,6 +9,7 @@ import { refused, success } from '../reply.ts'
 import type { Reply } from '../reply.ts'
 import type { RequestFacts } from '../route.ts'
 import { storeFailed } from '../store-reply.ts'
+import { tenantPresence, unreadReply } from '../unread.ts'
 import { setSessionCookie } from './credentials.ts'
 import { countAttempt, forgetAttempts } from './login-limits.ts'
 import { tokenHash } from './policy.ts'
@@ -36,7 +37,13 @@ export async function logIn(
   if (!verified.ok) return busy
   if (user === null || !verified.value) return refused(401, 'invalid credentials')
   // Only who has the password learns of it.
-  if (ports.tenants.find(user.tenantId) === undefined) return refused(401, tenantIsGone)
+  const presence = tenantPresence(ports, user.tenantId)
+  if (presence === 'unread') {
+    // Who has the password and tries again is not guessing.
+    await forgetAttempts(ports.loginAttempts, email, request.address)
+    return unreadReply(ports, null)
+  }
+  if (presence === 'gone') return refused(401, tenantIsGone)
   const second = await secondFactor(ports, user, totpCode)
   if (second !== null) return second
   await forgetAttempts(ports.loginAttempts, email, request.address)

@@ -10,6 +10,7 @@ import { refused } from '../reply.ts'
 import type { Reply } from '../reply.ts'
 import type { RequestFacts } from '../route.ts'
 import { storeFailed } from '../store-reply.ts'
+import { tenantPresence, unreadReply } from '../unread.ts'
 import { loginTokenOf, setLoginCookie, setSessionCookie } from './credentials.ts'
 import { openSession, tenantIsGone, tooMany } from './login.ts'
 import { countBeginning } from './login-limits.ts'
@@ -129,7 +130,9 @@ const isAnothers =
 async function admitted(ports: ApiPorts, user: User, person: OidcPerson): Promise<User | Reply> {
   // The address opens an account once; after that the account is its identity's.
   if (user.oidcIdentity === null && !person.isVerified) return refused(403, notKnownVerified)
-  if (ports.tenants.find(user.tenantId) === undefined) return refused(403, tenantIsGone)
+  const presence = tenantPresence(ports, user.tenantId)
+  if (presence === 'unread') return unreadReply(ports, null)
+  if (presence === 'gone') return refused(403, tenantIsGone)
   if (user.totp?.active === true) {
     return refused(403, 'this account needs a TOTP code: log in with its password and the code')
   }

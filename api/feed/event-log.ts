@@ -5,8 +5,8 @@ import { revisionMessage } from './messages.ts'
 import type { FeedEvent } from './messages.ts'
 
 /**
- * `mark`: all events of a commit lie before it. `restart`: too much happened at once, or something
- * that nobody heard of; whoever gets here begins with a snapshot.
+ * `mark`: all events of a commit lie before it. `restart`: too much happened at once; whoever gets
+ * here begins with a snapshot.
  */
 export type LogEntry =
   | (FeedEvent & { readonly kind: 'event' })
@@ -26,7 +26,6 @@ export class EventLog {
   #first = 0
   #next = 0
   #bytes = 0
-  #revision: string | null = null
 
   constructor(sizes: EventLogSizes = feedLimits) {
     this.#sizes = sizes
@@ -44,11 +43,6 @@ export class EventLog {
 
   get bytes(): number {
     return this.#bytes
-  }
-
-  /** Of the last mark; null: there was none yet. */
-  get revision(): string | null {
-    return this.#revision
   }
 
   /** @param place from `first` to `next`, without `next` */
@@ -77,7 +71,6 @@ export class EventLog {
   }
 
   mark(revision: string): void {
-    this.#revision = revision
     this.#push({ kind: 'mark', revision, message: revisionMessage(revision) })
     this.#marks.set(revision, this.#next)
   }

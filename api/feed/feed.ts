@@ -89,15 +89,17 @@ export class Feed {
     return isFull ? 'the feed has no place for one more client of this tenant' : null
   }
 
-  /** From here on nothing is missed; whoever wants to connect calls it before they look around. */
+  /**
+   * From here on nothing is missed; whoever wants to connect calls it before they look around, and
+   * not before the configuration has been read.
+   */
   listen(): void {
-    if (!this.#isListening) {
-      this.#isListening = true
-      const { config, memberHealth } = this.#parts
-      config.onChange((change) => this.#configChanged(change))
-      memberHealth.onChange((uids) => this.#healthChanged(uids))
-    }
-    this.#catchUp()
+    if (this.#isListening) return
+    this.#isListening = true
+    const { config, memberHealth } = this.#parts
+    config.onChange((change) => this.#configChanged(change))
+    memberHealth.onChange((uids) => this.#healthChanged(uids))
+    this.#history.mark(config.snapshot().revision)
   }
 
   accept(socket: FeedSocket, { caller, ask, revision }: Arrival): void {
@@ -153,15 +155,6 @@ export class Feed {
     this.#wakeAll()
   }
 
-  /** The first commit of a node is no change, so nobody tells of it. */
-  #catchUp(): void {
-    const { revision } = this.#parts.config.snapshot()
-    if (revision === this.#history.revision) return
-    this.#history.restart()
-    this.#history.mark(revision)
-    this.#wakeAll()
-  }
-
   #wakeAll(): void {
     for (const client of this.#clients.keys()) client.wake()
   }
@@ -176,7 +169,6 @@ export class Feed {
   }
 
   #tick(): void {
-    this.#catchUp()
     for (const [client, standing] of this.#clients) {
       client.tick()
       if (client.isOpen) this.#recheck(client, standing)

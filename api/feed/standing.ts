@@ -1,12 +1,12 @@
 // Whether the credential behind a feed is still worth what it was: looked at again and again.
 import type { Clock } from '#lib/clock.ts'
-import type { StoreFailure } from '#state/ports/store-result.ts'
 import { visibleTenant } from '../caller.ts'
 import type { Caller } from '../caller.ts'
+import type { Obstacle } from '../unread.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 
 /** null: it is worth nothing any more. */
-export type AskStanding = () => Promise<Caller | StoreFailure | null>
+export type AskStanding = () => Promise<Caller | Obstacle | null>
 
 export interface End {
   readonly code: number

@@ -19,7 +19,10 @@ export function openApiOf(routes: readonly Route[]): Json {
     info: {
       title: 'gslbd',
       version,
-      description: 'Every refusal is `{"error": "…"}`; that of a 400 names the field.',
+      description:
+        'Every refusal is `{"error": "…"}`; that of a 400 names the field. A 503 with ' +
+        '`Retry-After` says, among others, that the configuration has not been read yet, as ' +
+        'for seconds after a start: nothing is known then of what there is, and is not.',
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -136,6 +139,7 @@ export function refusalsOf(row: Route): readonly number[] {
   if (needs !== 'public') all.add(401)
   if (needs !== 'public' && needs !== 'any') all.add(403)
   if (row.method !== 'GET') all.add(403)
+  if (needs !== 'public' || row.withoutConfig !== true) all.add(503)
   all.add(500)
   return [...all].toSorted((a, b) => a - b)
 }

@@ -21,6 +21,7 @@ const setup = route({
   method: 'POST',
   path: '/api/v1/auth/setup',
   needs: 'public',
+  withoutConfig: true,
   tag,
   summary: 'Create the first account, while there never was one',
   details:
@@ -65,6 +66,7 @@ const login = route({
   method: 'POST',
   path: '/api/v1/auth/login',
   needs: 'public',
+  withoutConfig: true,
   tag,
   summary: 'Begin a session',
   body: body({
@@ -91,6 +93,7 @@ const logout = route({
   method: 'POST',
   path: '/api/v1/auth/logout',
   needs: 'any',
+  withoutConfig: true,
   tag,
   summary: 'End this session, on all nodes',
   responses: { 204: { description: 'It is over', schema: null } },
@@ -107,6 +110,7 @@ const me = route({
   method: 'GET',
   path: '/api/v1/auth/me',
   needs: 'any',
+  withoutConfig: true,
   tag,
   summary: 'Who the credential stands for and what it may do',
   responses: {
@@ -150,6 +154,7 @@ const config = route({
   method: 'GET',
   path: '/api/v1/auth/config',
   needs: 'public',
+  withoutConfig: true,
   tag,
   summary: 'What the login page needs to know',
   responses: {

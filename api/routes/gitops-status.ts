@@ -60,6 +60,7 @@ export const getGitopsStatus = route({
   method: 'GET',
   path: '/api/v1/gitops/status',
   needs: 'settings:read',
+  withoutConfig: true,
   tag: 'Node',
   summary: 'The commit seen, the one accepted, the one answered from, and why they differ',
   responses: { 200: { description: 'The status of the configuration', schema: status } },

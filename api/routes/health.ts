@@ -7,6 +7,7 @@ export const getHealth = route({
   method: 'GET',
   path: '/api/v1/health',
   needs: 'public',
+  withoutConfig: true,
   tag: 'Node',
   summary: 'Whether this node answers',
   responses: {

@@ -7,6 +7,7 @@ export const getMetrics = route({
   method: 'GET',
   path: '/metrics',
   needs: 'cluster:status',
+  withoutConfig: true,
   tag: 'Node',
   summary: 'What the node counts, for Prometheus',
   responses: {

@@ -10,6 +10,7 @@ const authorize = route({
   method: 'GET',
   path: '/api/v1/auth/oidc/authorize',
   needs: 'public',
+  withoutConfig: true,
   tag,
   summary: 'Send the browser to the identity provider',
   responses: { 302: { description: 'To the identity provider', schema: null } },
@@ -23,6 +24,7 @@ const callback = route({
   method: 'GET',
   path: '/api/v1/auth/oidc/callback',
   needs: 'public',
+  withoutConfig: true,
   tag,
   summary: 'Begin a session for somebody who comes back from the identity provider',
   // Providers add parameters of their own.
@@ -36,7 +38,7 @@ const callback = route({
   responses: {
     302: { description: 'To /, with the session in the cookie gslb_session', schema: null },
   },
-  refusals: [401, 403, 404, 409, 502],
+  refusals: [401, 403, 404, 409, 502, 503],
   handle: ({ ports, query, request }) => {
     // Others' parameters stay out of what is checked next.
     const { code, state, iss, error, error_description } = query

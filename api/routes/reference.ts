@@ -17,6 +17,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       method: 'GET',
       path: '/api/v1/openapi.json',
       needs: 'public',
+      withoutConfig: true,
       tag,
       summary: 'This API as an OpenAPI 3.1 document',
       responses: {
@@ -32,6 +33,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       method: 'GET',
       path: '/api/v1/docs',
       needs: 'public',
+      withoutConfig: true,
       tag,
       summary: 'The same as a page, in which each route can be tried',
       responses: {

@@ -21,6 +21,7 @@ const setup = route({
   method: 'POST',
   path: '/api/v1/auth/totp/setup',
   needs: 'session',
+  withoutConfig: true,
   tag,
   summary: 'Begin the enrolment of an authenticator app',
   responses: {
@@ -59,6 +60,7 @@ const verify = route({
   method: 'POST',
   path: '/api/v1/auth/totp/verify',
   needs: 'session',
+  withoutConfig: true,
   tag,
   summary: 'Finish the enrolment with a code of the app',
   body: body({

@@ -39,6 +39,7 @@ const own = route({
   method: 'GET',
   path: '/api/v1/usage',
   needs: 'usage:read_own',
+  withoutConfig: true,
   tag,
   summary: "The caller's tenant by hours, both ends included; without a range the day so far",
   query: Range,

@@ -16,6 +16,7 @@ import { route } from '../route.ts'
 import type { Route } from '../route.ts'
 import { Id, body } from '../shapes.ts'
 import { storeFailed } from '../store-reply.ts'
+import { tenantPresence, unreadReply } from '../unread.ts'
 import { DisplayName, Email, NewPassword, RoleName, UserJson, toUserJson } from '../user-json.ts'
 
 const tag = 'Users'
@@ -24,6 +25,7 @@ const list = route({
   method: 'GET',
   path: '/api/v1/users',
   needs: 'user:read',
+  withoutConfig: true,
   tag,
   summary: 'The accounts of the tenant, oldest first',
   responses: { 200: { description: 'Accounts', schema: Type.Array(UserJson) } },
@@ -37,6 +39,7 @@ const create = route({
   method: 'POST',
   path: '/api/v1/users',
   needs: 'user:write',
+  withoutConfig: true,
   tag,
   summary: 'Create an account that logs in with a password',
   body: body({
@@ -55,9 +58,9 @@ const create = route({
     const tenantId = body.tenantId ?? caller.tenant
     const isOther = tenantId !== caller.tenant
     if (isOther && !caller.isSystemAdmin) return refused(403, 'admin access required')
-    if (isOther && ports.tenants.find(tenantId) === undefined) {
-      return invalid('tenantId', 'there is no such tenant')
-    }
+    const presence = isOther ? tenantPresence(ports, tenantId) : 'there'
+    if (presence === 'unread') return unreadReply(ports, caller)
+    if (presence === 'gone') return invalid('tenantId', 'there is no such tenant')
     const fault = passwordFault(password)
     if (fault !== undefined) return invalid('password', fault)
     const role = await roleToGive(caller, ports, tenantId, roleName)
@@ -86,6 +89,7 @@ const get = route({
   method: 'GET',
   path: '/api/v1/users/{id}',
   needs: 'user:read',
+  withoutConfig: true,
   tag,
   summary: 'One account',
   params: Id,
@@ -102,6 +106,7 @@ const update = route({
   method: 'PUT',
   path: '/api/v1/users/{id}',
   needs: 'user:write',
+  withoutConfig: true,
   tag,
   summary: 'Change an account; what is absent stays, but TOTP of others is cleared',
   params: Id,
@@ -139,6 +144,7 @@ const remove = route({
   method: 'DELETE',
   path: '/api/v1/users/{id}',
   needs: 'user:delete',
+  withoutConfig: true,
   tag,
   summary: 'Delete an account and end its sessions',
   params: Id,

@@ -9,6 +9,7 @@ import type { Reply } from '../reply.ts'
 import { route } from '../route.ts'
 import type { Route } from '../route.ts'
 import { storeFailed } from '../store-reply.ts'
+import { obstacleReply } from '../unread.ts'
 
 const tag = 'WebSocket'
 
@@ -71,7 +72,7 @@ const feed = route({
     const ask = () => authenticator.standing(mark)
     const caller = await ask()
     if (caller === null) return unauthorized
-    if ('code' in caller) return storeFailed(caller)
+    if ('code' in caller) return obstacleReply(ports, caller)
     const fullForIt = ports.feed.whyFull(caller)
     if (fullForIt !== null) return later(fullForIt)
     // Last, so that who is told to come later can come with the same token.

@@ -47,7 +47,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
   }
   return {
     view: plainView,
-    config: notBrought('config'),
+    config: { ...notBrought<ApiPorts['config']>('config'), isReady: () => true },
     configWriter: notBrought('configWriter'),
     auth: devMode,
     identities: new Identities(stores),

@@ -28,12 +28,13 @@ const worlds: FeedWorld[] = []
 
 /** With the first commit. */
 export async function startFeed(options: FeedWorldOptions = {}): Promise<FeedWorld> {
-  const world = await startEmptyFeed(options)
+  const world = await startUnreadFeed(options)
   world.commits.commit(web(), secret('198.51.100.1'))
   return world
 }
 
-export async function startEmptyFeed(options: FeedWorldOptions = {}): Promise<FeedWorld> {
+/** Of a node that has not read its configuration. */
+export async function startUnreadFeed(options: FeedWorldOptions = {}): Promise<FeedWorld> {
   const world = new FeedWorld(options)
   worlds.push(world)
   await world.start()

@@ -12,7 +12,7 @@ import { createApiServer } from '#api/server.ts'
 import type { ApiServer } from '#api/server.ts'
 import { configEntry } from '#gitops/config-entry.ts'
 import type { ConfigEntry } from '#gitops/config-entry.ts'
-import { LiveConfigView } from '#gitops/config-view.ts'
+import { LiveConfigView, noConfig } from '#gitops/config-view.ts'
 import { ok } from '#lib/result.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
@@ -56,7 +56,11 @@ export function createCommits() {
     view.apply({ isWhole: true, revision, changed: entries, removed: [] })
     return revision
   }
-  return { view, commit }
+  /** A first start. */
+  const none = (): void => {
+    view.apply(noConfig)
+  }
+  return { view, commit, none }
 }
 
 export interface Heard {

@@ -2,6 +2,7 @@
 import { Identities } from '#api/auth/identities.ts'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { builtInRoles } from '#api/permissions.ts'
+import type { ApiPorts } from '#api/ports.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
@@ -33,7 +34,8 @@ const people = [
   { tenant: 'default', role: 'tenant_admin' },
 ] as const
 
-export async function startWholeWorld(): Promise<WholeWorld> {
+/** @param brought in place of what it would have */
+export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<WholeWorld> {
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()
   await fill(running.state)
@@ -53,6 +55,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
         gitops: () => startingStatus,
         metrics: async () => '',
       },
+      ...brought,
     },
   })
   return {

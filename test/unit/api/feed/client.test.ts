@@ -74,13 +74,13 @@ function connect({
   const socket = new FakeSocket()
   const turns: (() => void)[] = []
   socket.isTaking = isTaking
-  log.mark('1')
+  let at = '1'
+  log.mark(at)
   happened(log)
   const snapshot = () => {
     const members = Array.from({ length: snapshotMembers }, (_, i) =>
       messageOf('member_update', { action: 'snapshot', member: { ipAddress: `m${i}` } }),
     )
-    const at = log.revision ?? ''
     const messages = [messageOf('snapshot', { revision: at }), ...members, revisionMessage(at)]
     return { messages: messages.values(), revision: at }
   }
@@ -103,6 +103,7 @@ function connect({
     client.wake()
   }
   const mark = (name: string): void => {
+    at = name
     log.mark(name)
     client.wake()
   }

@@ -10,8 +10,8 @@ import {
   ofType,
   ready,
   secret,
-  startEmptyFeed,
   startFeed,
+  startUnreadFeed,
   stopFeeds,
   told,
   uids,
@@ -19,6 +19,7 @@ import {
   zenith,
 } from '#test/support/feed-scene.ts'
 import { objectOf } from '#test/support/feed-world.ts'
+import { startingStatus } from '#test/support/gitops-status.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 afterEach(stopFeeds)
@@ -273,17 +274,34 @@ describe('coming back', () => {
     }
   })
 
-  test('a node that had no configuration yet tells of the first', async () => {
-    const world = await startEmptyFeed()
+  test('a node that has no configuration yet tells of the first', async () => {
+    const world = await startUnreadFeed()
+    world.commits.none()
     const listener = await ready(world, acme)
+    expect(listener.said()).toEqual(['snapshot ', 'revision '])
     world.commits.commit(web())
-    world.time.pass(feedLimits.tickMs)
     await told(listener, commitOf(1))
-    expect(listener.said().slice(-4)).toEqual([
-      'snapshot 1',
-      'member_update snapshot 192.0.2.1',
-      'health_update 192.0.2.1 healthy',
+    expect(listener.said().slice(2)).toEqual([
+      'pool_update created web',
+      'member_update created 192.0.2.1',
       'revision 1',
     ])
+  })
+
+  test('a node that has not read its configuration gives no snapshot of nothing', async () => {
+    const gitops = () => startingStatus
+    const view = { gitops, health: () => ({ status: 'ok' }) as const, metrics: async () => '' }
+    const world = await startUnreadFeed({ ports: { view } })
+    const { token } = await world.ports.feedTokens.issue('system')
+    const path = `/api/v1/ws?token=${token}`
+    const said = '{"error":"the configuration is being read; try again in a moment"}'
+    expect(await world.refusal(path)).toEqual([503, said])
+    const headers = { authorization: `Bearer ${rootKey}` }
+    expect(await world.refusal('/api/v1/ws/token', headers)).toEqual([503, said])
+    world.commits.commit(web())
+    // The token stays good.
+    const listener = world.open({ token })
+    await told(listener, commitOf(1))
+    expect(listener.said()[0]).toBe('snapshot 1')
   })
 })

@@ -1,0 +1,64 @@
+// Before the accepted configuration has been read, nobody is told what is in it, or is not: 503.
+import type { ConfigView } from '#gitops/config-view.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { defaultTenant } from './caller.ts'
+import type { Viewer } from './caller.ts'
+import { apiLimits } from './limits.ts'
+import type { GitopsStatus, OperatorView } from './operator-view.ts'
+import { refused } from './reply.ts'
+import type { Reply } from './reply.ts'
+import { storeFailed } from './store-reply.ts'
+import type { Tenants } from './tenants.ts'
+
+interface ViewParts {
+  readonly view: OperatorView
+}
+
+/** Why nobody can say yet what a credential is worth. */
+export type Obstacle = StoreFailure | { readonly code: 'config-unread' }
+
+export function obstacleReply(ports: ViewParts, obstacle: Obstacle): Reply {
+  return obstacle.code === 'config-unread' ? unreadReply(ports, null) : storeFailed(obstacle)
+}
+
+/** @param viewer null: nobody knows who asks */
+export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
+  const { reason, ...commits } = view.gitops()
+  const { readingSeconds, unreadableSeconds } = apiLimits.retryAfter
+  const isAdmin = viewer?.isSystemAdmin === true
+  const sentence = reason === null ? beingRead(commits) : unreadable(commits, reason, isAdmin)
+  const retryAfter = reason === null ? readingSeconds : unreadableSeconds
+  return { ...refused(503, sentence), headers: { 'retry-after': String(retryAfter) } }
+}
+
+type Commits = Pick<GitopsStatus, 'accepted' | 'active'>
+
+function beingRead(commits: Commits): string {
+  return `the configuration${commitOf(commits)} is being read; try again in a moment`
+}
+
+/** The reason may speak of files that are not for everybody's eyes, as in gitops/status. */
+function unreadable(
+  commits: Commits,
+  { code, message }: NonNullable<GitopsStatus['reason']>,
+  isAdmin: boolean,
+): string {
+  const what = `the configuration${commitOf(commits)} cannot be read`
+  if (isAdmin) return `${what} (${code}): ${message}`
+  return `${what}; the administrator of the system sees the reason in /api/v1/gitops/status`
+}
+
+function commitOf({ accepted, active }: Commits): string {
+  const commit = accepted ?? active
+  return commit === null ? '' : ` of commit ${commit.slice(0, 10)}`
+}
+
+/** The tenant `default` is there without any configuration. */
+export function tenantPresence(
+  { config, tenants }: { readonly config: ConfigView; readonly tenants: Tenants },
+  id: string,
+): 'there' | 'gone' | 'unread' {
+  if (id === defaultTenant) return 'there'
+  if (!config.isReady()) return 'unread'
+  return tenants.find(id) === undefined ? 'gone' : 'there'
+}

@@ -1,0 +1,199 @@
+// What a node answers before it has read the accepted configuration: nothing about it, to anybody.
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '#api/app.ts'
+import { createConfigTenants } from '#api/config-tenants.ts'
+import type { GitopsStatus } from '#api/operator-view.ts'
+import { operationId } from '#api/reference/openapi.ts'
+import { routes } from '#api/routes.ts'
+import { LiveConfigView, noConfig } from '#gitops/config-view.ts'
+import { createGitopsControl } from '#gitops/control.ts'
+import type { GitopsControl } from '#gitops/control.ts'
+import { originPath } from '#gitops/options.ts'
+import { ensureOrigin } from '#gitops/origin.ts'
+import { systemClock } from '#lib/clock.ts'
+import { portsOf } from '#test/support/api-ports.ts'
+import { startingStatus } from '#test/support/gitops-status.ts'
+import { newUser, valueOf } from '#test/support/store-values.ts'
+import { routeCases } from '#test/support/route-cases.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+import { startWholeWorld } from '#test/support/whole-world.ts'
+import type { WholeWorld } from '#test/support/whole-world.ts'
+
+const view = new LiveConfigView()
+let gitops: GitopsStatus = startingStatus
+let whole: WholeWorld
+const nothing = (): never => expect.unreachable('nothing is written')
+
+beforeAll(async () => {
+  whole = await startWholeWorld({
+    config: view,
+    tenants: createConfigTenants(view, { write: nothing }, systemClock),
+    view: { health: () => ({ status: 'ok' }), gitops: () => gitops, metrics: async () => '' },
+  })
+})
+afterAll(() => whole.stop())
+
+/** By the operation's id; all others say something of the configuration. */
+const withoutConfig = [
+  ...['getHealth', 'getGitopsStatus', 'getMetrics', 'getOpenapiJson', 'getDocs'],
+  ...['postAuthSetup', 'postAuthLogin', 'postAuthLogout', 'getAuthMe', 'getAuthConfig'],
+  ...['postAuthTotpSetup', 'postAuthTotpVerify', 'getAuthOidcAuthorize', 'getAuthOidcCallback'],
+  ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
+  ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],
+  ...['getLicense', 'postLicense', 'getUsage', 'getRumJs', 'getRumConfig', 'postRumIngest'],
+]
+const named = routes.map((row) => [operationId(row), row] as const)
+const early = named.filter(([id]) => withoutConfig.includes(id))
+const late = named.filter(([id]) => !withoutConfig.includes(id))
+
+const beingRead = { error: 'the configuration is being read; try again in a moment' }
+const ask = async (actor: string, method: string, path: string, body?: unknown) =>
+  whole.world.call(await whole.bearerOf(actor), method, path.replace('/api/v1', ''), body)
+const pathOf = (path: string, params: Readonly<Record<string, string>>): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'nobody')
+
+describe('before the configuration has been read', () => {
+  test('the routes that need none are those of this list', () => {
+    const marked = routes.filter((row) => row.withoutConfig === true).map(operationId)
+    expect(marked.toSorted()).toEqual(withoutConfig.toSorted())
+  })
+
+  test.each(late)('%s is 503 to whoever may ask', async (id, { method, path, needs }) => {
+    const answer = await ask('root', method, pathOf(path, {}), routeCases[id]?.body?.())
+    expect(answer).toMatchObject({ status: 503, body: beingRead, headers: { 'retry-after': '2' } })
+    // Nobody knows whether there still is a tenant acme.
+    for (const actor of ['acme key', 'acme operator']) {
+      expect((await ask(actor, method, pathOf(path, {}))).status).toBe(503)
+    }
+    const bare = needs === 'public' ? 503 : 401
+    for (const actor of ['nobody', 'junk']) {
+      expect((await ask(actor, method, pathOf(path, {}))).status).toBe(bare)
+    }
+  })
+
+  test.each(early)('%s is answered as ever', async (id, row) => {
+    const { make, body, statuses } = routeCases[id]!
+    const params = (await make?.(whole.world, 'default')) ?? {}
+    const successes = statuses ?? Object.keys(row.responses).map(Number)
+    const outside = row.path.startsWith('/api/v1') ? '' : '/../..'
+    const path = `${outside}${pathOf(row.path, params)}`
+    const answer = await ask('default tenant_admin', row.method, path, body?.())
+    expect(successes, answer.text).toContain(answer.status)
+  })
+
+  test('what is no route is refused as ever', async () => {
+    expect((await ask('root', 'PATCH', '/pools')).status).toBe(405)
+    expect((await ask('root', 'GET', '/poools')).status).toBe(404)
+  })
+
+  test('an account of a tenant is not told that the tenant is gone', async () => {
+    const { ports } = whole.world
+    const hash = await ports.passwords.hash('correct horse')
+    if (!hash.ok) expect.unreachable('there is room')
+    const logIn = async (tenantId: string, password = 'correct horse') => {
+      const email = `${tenantId}-${password.length}@example.com`
+      const user = newUser(email, { tenantId, email, passwordHash: hash.value })
+      await valueOf(ports.users.create(user))
+      return ask('nobody', 'POST', '/auth/login', { email, password })
+    }
+    expect(await logIn('acme')).toMatchObject({ status: 503, body: beingRead })
+    expect((await logIn('acme', 'wrong')).status).toBe(401)
+    expect((await logIn('default')).status).toBe(200)
+    expect(await ask('acme viewer', 'GET', '/auth/me')).toMatchObject({ body: beingRead })
+    const account = { ...(routeCases['postUsers']!.body!() as object), tenantId: 'acme' }
+    expect(await ask('root', 'POST', '/users', account)).toMatchObject({ body: beingRead })
+  })
+
+  test('when it cannot be read, the administrator of the system is told why', async () => {
+    const message = '/data/config.git has no branch "main". Push commit 0123456789 to it again.'
+    const accepted = '0123456789'.repeat(4)
+    const reason = { code: 'BranchMissing', message, sinceMs: 1 }
+    gitops = { ...startingStatus, accepted, active: accepted, sync: 'held', reason }
+    const root = await ask('root', 'GET', '/pools')
+    const what = 'the configuration of commit 0123456789 cannot be read'
+    const error = `${what} (BranchMissing): ${message}`
+    expect(root).toMatchObject({ status: 503, body: { error }, headers: { 'retry-after': '10' } })
+    const key = await ask('acme key', 'GET', '/pools')
+    const seen = 'the administrator of the system sees the reason in /api/v1/gitops/status'
+    expect(key).toMatchObject({ status: 503, body: { error: `${what}; ${seen}` } })
+    gitops = startingStatus
+  })
+
+  test('nothing in the program looks at it', () => {
+    expect(() => view.snapshot()).toThrow('before it has been read')
+    expect(() => whole.world.ports.tenants.objectCount('acme')).toThrow('before it has been read')
+  })
+})
+
+test('a worker that starts anew does not empty the view', () => {
+  const own = new LiveConfigView()
+  own.apply(noConfig)
+  expect([own.isReady(), own.snapshot().revision]).toEqual([true, ''])
+  const changes: string[] = []
+  own.onChange(({ after }) => changes.push(after.revision))
+  own.apply({ ...noConfig, revision: '1' })
+  own.apply(noConfig)
+  expect([own.snapshot().revision, changes]).toEqual(['1', ['1']])
+})
+
+describe('a node with a repository of its own', () => {
+  const dataDir = makeTempDir('unread')
+  const controls: GitopsControl[] = []
+  afterAll(async () => {
+    for (const control of controls) await control.stop()
+    removeTempDir(dataDir)
+  })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const signingKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+  const create = () => {
+    const local = { dataDir, url: '', branch: 'main', pollMs: 30_000, resume: null }
+    const trust = { requireSignature: false, allowedSignersPath: '', channel: 'main' }
+    const options = { ...local, ...trust, signingKeyPem, recordTtlMs: 3_600_000 }
+    const control = createGitopsControl(options)
+    controls.push(control)
+    const ports = portsOf({
+      config: control.config,
+      configWriter: control,
+      tenants: createConfigTenants(control.config, control, systemClock),
+      view: { ...whole.world.ports.view, gitops: () => startingStatus },
+    })
+    const app = createApp(ports, [])
+    const pools = () => app.inject({ method: 'GET', url: '/api/v1/pools' })
+    const make = () =>
+      app.inject({ method: 'POST', url: '/api/v1/pools', payload: { name: 'web' } })
+    return { control, pools, make }
+  }
+
+  test('is ready when there is nothing yet; after a restart when it has read all', async () => {
+    const origin = ensureOrigin(originPath(dataDir), 'main')
+    if (!origin.ok) expect.unreachable(origin.error)
+    const first = create()
+    expect((await first.pools()).statusCode).toBe(503)
+    await first.control.start()
+    await waitUntil('the first look', () => first.control.config.isReady())
+    expect(await first.pools()).toMatchObject({ statusCode: 200, body: '[]' })
+    expect((await first.make()).statusCode).toBe(201)
+    await first.control.stop()
+
+    const second = create()
+    let activate = (): void => undefined
+    const published = new Promise<void>((resolve) => {
+      second.control.onPublish(() => {
+        resolve()
+        return new Promise<void>((done) => (activate = done))
+      })
+    })
+    await second.control.start()
+    await published
+    for (const answer of [await second.pools(), await second.make()]) {
+      expect(answer.statusCode).toBe(503)
+      expect(answer.json()).toEqual(beingRead)
+    }
+    activate()
+    await waitUntil('the view', async () => (await second.pools()).statusCode === 200)
+    expect((await second.pools()).json()).toMatchObject([{ name: 'web' }])
+  })
+})
