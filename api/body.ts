@@ -5,7 +5,10 @@ import { repeatedKeyIn } from './repeated-key.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** JSON only; no content type counts as JSON, any other is 415 unless the route is for pages. */
+/**
+ * JSON in UTF-8 as it is; no content type counts as JSON, any other is 415 unless the route is for
+ * pages.
+ */
 export function parseBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -27,7 +30,8 @@ class Refusal extends Error {
 
 function parse(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
-  const type = request.headers['content-type']
+  const { 'content-type': type, 'content-encoding': coding = '' } = request.headers
+  if (!/^(identity)?$/i.test(coding.trim())) return new Refusal(415, compressed)
   // A page sends text/plain, which needs no leave of ours.
   if (
     type !== undefined &&
@@ -36,6 +40,8 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   ) {
     return new Refusal(415, 'the body must be JSON: send it with Content-Type: application/json')
   }
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type ?? '')?.[1] ?? 'utf-8'
+  if (!/^(utf-?8|us-ascii)$/i.test(charset)) return new Refusal(415, inUtf8)
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -55,6 +61,9 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   return twice === undefined ? value : refusalOf(twice === '' ? '""' : twice, givenTwice)
 }
 
+const compressed = 'the body must not be compressed: send it without Content-Encoding'
+// RFC 8259 section 8.1.
+const inUtf8 = 'the body must be in UTF-8: send it so, and leave the charset out of Content-Type'
 const halfCharacter =
   'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
 // Programs disagree about which one counts (RFC 8259 section 4).

@@ -14,7 +14,10 @@ export function answerError(log: Log) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const status = error.statusCode ?? 500
     if (status < 500) {
-      void reply.code(status).send(body(error.message))
+      const limit = request.routeOptions.bodyLimit
+      const isLarge = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+      const tooLarge = `the body is larger than ${limit} octets, which is the limit here`
+      void reply.code(status).send(body(isLarge ? tooLarge : error.message))
       return
     }
     log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'api failed')

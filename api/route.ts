@@ -51,6 +51,8 @@ export interface Route {
   readonly query?: TSchema
   /** None: a body is refused. */
   readonly body?: TSchema
+  /** In the document, in the place of `body`, where the handler is the one that reads it. */
+  readonly shownBody?: TSchema
   /** Default: `apiLimits.bodyBytesMax`. */
   readonly bodyBytesMax?: number
   /** By status. */

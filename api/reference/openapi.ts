@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'
 import { sessionCookie } from '../auth/credentials.ts'
+import { apiLimits } from '../limits.ts'
 import { paramNames } from '../route.ts'
 import type { Needs, Route } from '../route.ts'
 import { ErrorBody } from '../shapes.ts'
@@ -48,11 +49,19 @@ function operationOf(row: Route): Json {
     security: needs === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
     'x-permission': needs,
     parameters: [...pathParameters(row), ...queryParameters(row), ...headerParameters(row)],
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(row) }),
     responses: { ...successes(row), ...refusals(row) },
   }
+}
+
+function requestBodyOf(row: Route): Json {
+  const description = `JSON in UTF-8, at most ${bodyBytesMaxOf(row)} octets`
+  const content = { 'application/json': { schema: row.shownBody ?? row.body } }
+  return { required: true, description, content }
+}
+
+function bodyBytesMaxOf({ bodyBytesMax }: Route): number {
+  return bodyBytesMax ?? apiLimits.bodyBytesMax
 }
 
 /** `GET /api/v1/pools/{id}/members` is `getPoolsByIdMembers`. */
@@ -144,13 +153,19 @@ export function refusalsOf(row: Route): readonly number[] {
   return [...all].toSorted((a, b) => a - b)
 }
 
+function refusalInWords(row: Route, status: number): string {
+  if (status === 413) return `The body is larger than ${bodyBytesMaxOf(row)} octets`
+  if (status === 415) return 'The body is not JSON, not in UTF-8, or compressed'
+  return STATUS_CODES[status] ?? 'Refused'
+}
+
 function refusals(row: Route): Json {
   const schema = { $ref: '#/components/schemas/Error' }
   return Object.fromEntries(
     refusalsOf(row).map((status) => [
       status,
       {
-        description: STATUS_CODES[status] ?? 'Refused',
+        description: refusalInWords(row, status),
         content: { 'application/json': { schema } },
       },
     ]),

@@ -1,6 +1,6 @@
 // /api/v1/members/{id}/health-signal(s): what outside monitors say of a member (document B).
 import { Type } from 'typebox'
-import { parseHealthSignal, signalFormats } from '#schemas/health-signal.ts'
+import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/health-signal.ts'
 import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '../config-reads.ts'
 import { missing, refused, success } from '../reply.ts'
@@ -21,12 +21,83 @@ const Signal = Type.Object(
   { title: 'HealthSignal' },
 )
 
+const { sourceLengthMax, ttlSecondsDefault, ttlSecondsMax } = signalBodyLimits
+const Name = (description: string) =>
+  Type.String({ minLength: 1, maxLength: sourceLengthMax, description })
+const verdict = {
+  healthy: Type.Boolean(),
+  score: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+  ttl: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ttlSecondsMax,
+      default: ttlSecondsDefault,
+      description: 'For how many seconds it counts',
+    }),
+  ),
+}
+const source = Name('Who says so; a newer word of the same source takes its place')
+
+/** What is read by `parseHealthSignal`: other fields are passed over. */
+const SignalBody = Type.Object(
+  {},
+  {
+    title: 'HealthSignalBody',
+    additionalProperties: true,
+    anyOf: [
+      Type.Object(
+        { source, ...verdict },
+        {
+          title: 'without format',
+          examples: [{ source: 'synthetics', healthy: false, score: 0.2, ttl: 120 }],
+        },
+      ),
+      Type.Object(
+        {
+          source: Type.Optional(Type.Unsafe<string>({ ...source, default: 'webhook' })),
+          ...verdict,
+        },
+        { title: 'format=generic', examples: [{ healthy: true }] },
+      ),
+      Type.Object(
+        {
+          AlarmName: Name('The source is vendor_a: and this'),
+          NewStateValue: Type.String({ description: 'Healthy where it is OK' }),
+        },
+        {
+          title: 'format=vendor_a',
+          examples: [{ AlarmName: 'eu-latency', NewStateValue: 'ALARM' }],
+        },
+      ),
+      Type.Object(
+        {
+          title: Name('The source is vendor_b: and this'),
+          alert_transition: Type.Optional(
+            Type.String({ description: 'Healthy where it is recovered or recovery' }),
+          ),
+          alert_type: Type.Optional(Type.String({ description: 'Healthy where it is success' })),
+        },
+        {
+          title: 'format=vendor_b',
+          examples: [{ title: 'eu-http', alert_transition: 'recovered' }],
+        },
+      ),
+    ],
+  },
+)
+
 const post = route({
   method: 'POST',
   path: '/api/v1/members/{id}/health-signal',
   needs: 'member:write',
   tag,
   summary: 'Say whether a member is healthy, natively or in the words of a monitor',
+  details:
+    'Without `format` the body names its `source` and says `healthy`. `generic` is the same with ' +
+    '`webhook` for a source that is not named. `vendor_a` is the alarm of a cloud (`AlarmName`, ' +
+    '`NewStateValue`), `vendor_b` the webhook of a monitoring service (`title`, with ' +
+    '`alert_transition` or `alert_type`); the default of `ttl` is that of both. Other fields are ' +
+    'passed over.',
   params: Id,
   query: Type.Object(
     { format: Type.Optional(Type.Enum([...signalFormats])) },
@@ -34,6 +105,7 @@ const post = route({
   ),
   // Monitors send fields that nobody here has heard of.
   body: Type.Object({}, { additionalProperties: true }),
+  shownBody: SignalBody,
   responses: { 200: { description: 'The verdict as it was taken', schema: Signal } },
   refusals: [404, 409, 503],
   handle: async (context) => {

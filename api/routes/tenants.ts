@@ -7,6 +7,7 @@ import { textPattern } from '#schemas/patterns.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '../auth/policy.ts'
 import { defaultTenant } from '../caller.ts'
+import { writeRefusals } from '../config-writes.ts'
 import type { ApiPorts } from '../ports.ts'
 import { created, noContent, refused, success } from '../reply.ts'
 import { route } from '../route.ts'
@@ -47,7 +48,7 @@ const create = route({
       schema: Type.Object({ tenant: TenantJson, apiKey: Type.String() }),
     },
   },
-  refusals: [409],
+  refusals: writeRefusals,
   handle: async ({ caller, ports, body, requestId }) => {
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)

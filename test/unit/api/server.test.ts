@@ -160,7 +160,9 @@ describe('a refusal is {"error": …}', () => {
       headers: { 'content-type': 'application/json' },
       body,
     })
-    expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([413, ['error']])
+    const { bodyBytesMax } = apiLimits
+    const error = `the body is larger than ${bodyBytesMax} octets, which is the limit here`
+    expect([answer.status, await answer.json()]).toEqual([413, { error }])
   })
 
   const raw: readonly [string, string, string, string][] = [
