@@ -45,7 +45,9 @@ export function healthMessage(facts: HealthFacts): Buffer {
   const { poolId, member, healthy, score, atMs, rttMs, node } = facts
   const timestamp = Math.floor(atMs)
   const ipAddress = canonical(member.ipAddress)
-  return messageOf('health_update', { poolId, ipAddress, healthy, score, timestamp, rttMs, node })
+  const verdict = { poolId, ipAddress, healthy, score, timestamp, rttMs, node }
+  // Two members may have one address and different ports.
+  return messageOf('health_update', { ...verdict, memberId: member.uid })
 }
 
 /** Everything up to this commit has been sent; a client may come back with it. */

@@ -83,6 +83,7 @@ describe('the messages', () => {
         timestamp: 1_700_000_000_123,
         rttMs: 12.5,
         node: 'n1',
+        memberId: uids.member,
       },
     ])
   })
