@@ -65,6 +65,8 @@ export interface ApiPorts {
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void
   readonly node: NodeFacts
+  /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
+  readonly homePath: string
   readonly feed: Feed
   readonly feedTokens: FeedTokens
   readonly clock: Clock

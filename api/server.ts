@@ -9,7 +9,7 @@ import { createApp } from './app.ts'
 import { apiLimits } from './limits.ts'
 import { isLoopback } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
-import { serveDashboard } from './web-dashboard.ts'
+import { dashboardPath, serveDashboard } from './web-dashboard.ts'
 
 export interface ApiServerParts {
   readonly ports: ApiPorts
@@ -34,8 +34,9 @@ export interface ApiServer {
 
 /** Builds a server that is not listening yet. */
 export function createApiServer(parts: ApiServerParts): ApiServer {
-  const app = createApp(parts.ports, parts.trustedProxies)
   const { dashboardDirectory } = parts
+  const home = dashboardDirectory === undefined ? {} : { homePath: dashboardPath }
+  const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies)
   if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   return {
     listen: () => listen(app, parts),

@@ -24,10 +24,11 @@ const fileHeaders = {
   'cache-control': 'no-cache',
 } as const
 
+/** Where its first page is. */
+export const dashboardPath = '/ui/'
+
 /** Beside the table of routes: what is in the directory is no part of the API. */
 export function serveDashboard(app: FastifyInstance, directory: string): void {
-  // A login through an identity provider ends at /.
-  app.get('/', (_request, reply) => reply.redirect('/ui/'))
   void app.register(async (scope) => {
     // Only here: most nodes have no dashboard, and it takes longer to load than the framework.
     const { fastifyStatic } = await import('@fastify/static')

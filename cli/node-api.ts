@@ -13,6 +13,7 @@ import type { RumView } from '#api/rum-view.ts'
 import { createApiServer } from '#api/server.ts'
 import type { ApiServer } from '#api/server.ts'
 import { SourceBuckets } from '#api/source-buckets.ts'
+import { referencePath } from '#api/routes/reference.ts'
 import { dashboardFault } from '#api/web-dashboard.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -167,6 +168,7 @@ function portsOf(
     rum,
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     usage,
+    homePath: referencePath,
     countCall: records.countCall,
     ...createNodeFeed({
       config,

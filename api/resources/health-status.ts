@@ -28,6 +28,16 @@ export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealt
   return view.of({ uid, ipAddress: canonical(ipAddress), externalSignalMode })
 }
 
+/** An address stands for the first member that has it, as it does where files name members. */
+export function byAddress<T>(
+  members: readonly MemberPart[],
+  show: (member: MemberPart) => T,
+): Readonly<Record<string, T>> {
+  const shown: Record<string, T> = {}
+  for (const member of members) shown[canonical(member.ipAddress)] ??= show(member)
+  return shown
+}
+
 export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) {
   const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes } = known
   return {

@@ -1,4 +1,4 @@
-// /api/v1/openapi.json and /api/v1/docs: what this API is, for programs and for people.
+// /, /api/v1/openapi.json and /api/v1/docs: what this API is, for people and for programs.
 import { Type } from 'typebox'
 import { openApiOf } from '../reference/openapi.ts'
 import { pageOf, pagePolicy } from '../reference/page.ts'
@@ -8,11 +8,23 @@ import type { Route } from '../route.ts'
 
 const tag = 'Reference'
 
+export const referencePath = '/api/v1/docs'
+
 /** @param table all routes, these two among them; asked when the first request comes */
 export function referenceRoutes(table: () => readonly Route[]): readonly Route[] {
   let document: string | undefined
   let page: string | undefined
   return [
+    route({
+      method: 'GET',
+      path: '/',
+      needs: 'public',
+      tag,
+      summary: 'To where people begin: the dashboard of the node, or the page of this reference',
+      details: 'A login through the identity provider ends here.',
+      responses: { 302: { description: 'The `Location` says where', schema: null } },
+      handle: ({ ports: { homePath } }) => ({ status: 302, headers: { location: homePath } }),
+    }),
     route({
       method: 'GET',
       path: '/api/v1/openapi.json',
@@ -31,7 +43,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
     }),
     route({
       method: 'GET',
-      path: '/api/v1/docs',
+      path: referencePath,
       needs: 'public',
       withoutConfig: true,
       tag,

@@ -6,8 +6,8 @@ import { isReachable } from '../member-health.ts'
 import { success } from '../reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
 import { GeoRule, showGeoRule } from '../resources/geo-rule.ts'
-import { healthOf } from '../resources/health-status.ts'
-import { Member, canonical, showMember } from '../resources/member.ts'
+import { byAddress, healthOf } from '../resources/health-status.ts'
+import { Member, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import { Pool, showPool } from '../resources/pool.ts'
 import { Service, showService } from '../resources/service.ts'
@@ -28,7 +28,11 @@ const Snapshot = Type.Object(
     pools: Type.Array(Pool),
     members: byPool(Type.Array(Member)),
     services: Type.Array(Service),
-    healthStatus: byPool(Type.Record(Type.String(), health)),
+    healthStatus: byPool(
+      Type.Record(Type.String(), health, {
+        description: 'By address; of two members with one address, the first',
+      }),
+    ),
     geoRules: byPool(Type.Array(GeoRule)),
     stats: DashboardStats,
     timestamp: Type.Integer({ description: 'Unix milliseconds' }),
@@ -63,12 +67,7 @@ function snapshotOf(context: RouteContext) {
     ),
     services: listObjects(context, 'Service').map((service) => showService(config, service)),
     healthStatus: perPool((pool) =>
-      Object.fromEntries(
-        partsIn('Member', pool).map((member) => [
-          canonical(member.ipAddress),
-          shortHealth(ports, member),
-        ]),
-      ),
+      byAddress(partsIn('Member', pool), (member) => shortHealth(ports, member)),
     ),
     geoRules: perPool((pool) =>
       partsIn('GeoRule', pool).map((rule) => showGeoRule(pool.uid, rule)),

@@ -3,8 +3,7 @@ import { Type } from 'typebox'
 import { partsIn } from '#gitops/config-entry.ts'
 import { findObject, findPart } from '../config-reads.ts'
 import { missing, success } from '../reply.ts'
-import { HealthStatus, healthOf, showHealth } from '../resources/health-status.ts'
-import { canonical } from '../resources/member.ts'
+import { HealthStatus, byAddress, healthOf, showHealth } from '../resources/health-status.ts'
 import { route } from '../route.ts'
 import type { Route } from '../route.ts'
 import { Id } from '../shapes.ts'
@@ -32,10 +31,9 @@ const pool = route({
     const found = findObject(context, 'Pool', context.params.id)
     if (found === undefined) return missing('pool')
     const { memberHealth } = context.ports
-    const members: Record<string, ReturnType<typeof showHealth>> = {}
-    for (const member of partsIn('Member', found)) {
-      members[canonical(member.ipAddress)] ??= showHealth(healthOf(memberHealth, member), member)
-    }
+    const members = byAddress(partsIn('Member', found), (member) =>
+      showHealth(healthOf(memberHealth, member), member),
+    )
     return success({ poolId: found.uid, members })
   },
 })

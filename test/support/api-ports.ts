@@ -11,6 +11,7 @@ import type { OperatorView } from '#api/operator-view.ts'
 import type { ApiPorts } from '#api/ports.ts'
 import { apiLimits } from '#api/limits.ts'
 import type { RumView } from '#api/rum-view.ts'
+import { referencePath } from '#api/routes/reference.ts'
 import { SourceBuckets } from '#api/source-buckets.ts'
 import { strictPolicy } from '#compiler/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -65,6 +66,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     healthSignals: createMemoryHealthSignals(stores.clock),
     overlays: { rollout: () => undefined },
     rum: unmeasured,
+    homePath: referencePath,
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     countCall: () => undefined,

@@ -203,10 +203,18 @@ describe('404 is all that is said of', () => {
     ])
   })
 
-  test.each(['/', '/ui', '/ui/', '/ui/index.html'])('%s without the setting', async (path) => {
+  test.each(['/ui', '/ui/', '/ui/index.html'])('%s without the setting', async (path) => {
     port = await start()
     expect((await get(path)).status).toBe(404)
   })
+})
+
+test('without the setting / leads to the reference', async () => {
+  port = await start()
+  const answer = await get('/')
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/api/v1/docs'])
+  const page = await get('/api/v1/docs')
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
 })
 
 describe('a directory is refused', () => {

@@ -55,7 +55,7 @@ test('each call is a line in the file, in order, for its owner to read', async (
   expect([audit.isWritten(), lines]).toEqual([true, []])
 })
 
-test('while the file cannot be written its lines are in the log, and then again in it', async () => {
+test('while the file cannot be written its lines are in the log', async () => {
   const directory = join(tempDir('audit'), 'log')
   const path = join(directory, 'audit.log')
   mkdirSync(directory)

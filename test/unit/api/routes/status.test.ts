@@ -6,14 +6,14 @@ import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
 const zenith = keyOf('zenith')
-/** What is known, by address; of the rest nothing. */
+/** What is known, by address or id; of the rest nothing. */
 const known = new Map<string, KnownHealth>()
 const asked: AskedMember[] = []
 const memberHealth: MemberHealthView = {
   node: 'n1',
   of: (member) => {
     asked.push(member)
-    return known.get(member.ipAddress) ?? unprobed('n1')
+    return known.get(member.uid) ?? known.get(member.ipAddress) ?? unprobed('n1')
   },
   onChange: () => () => undefined,
 }
@@ -158,4 +158,23 @@ describe('dashboard and snapshot', () => {
     const { text } = await call(zenith, 'GET', '/snapshot')
     for (const secret of ['"web"', '192.0.2.1', pool, 'www']) expect(text).not.toContain(secret)
   })
+})
+
+test('of two members with one address the first is shown, wherever it is', async () => {
+  const { id } = (await call(zenith, 'POST', '/pools', { name: 'twins' })).body
+  const ids: string[] = []
+  for (const port of [80, 81]) {
+    const body = { ipAddress: '192.0.2.9', port }
+    ids.push((await call(zenith, 'POST', `/pools/${id}/members`, body)).body.id)
+  }
+  for (const [at, uid] of ids.entries()) {
+    known.clear()
+    known.set(uid, failing)
+    const status = await call(zenith, 'GET', `/pools/${id}/status`)
+    const snapshot = await call(zenith, 'GET', '/snapshot')
+    const healthy = at > 0
+    expect(status.body).toMatchObject({ members: { '192.0.2.9': { healthy } } })
+    expect(snapshot.body).toMatchObject({ healthStatus: { [id]: { '192.0.2.9': { healthy } } } })
+  }
+  known.clear()
 })
