@@ -1,4 +1,4 @@
-// The end of a process that cannot wait for its threads.
+// The end of a process that cannot wait for its threads, or for itself.
 import { openLibc } from '#runtime/libc.ts'
 import type { Exit } from './command.ts'
 
@@ -13,4 +13,16 @@ export function endNow(exit: Exit): never {
     // Without koffi no thread has native code either.
   }
   process.exit(exit)
+}
+
+/**
+ * The system ends the process after so long, with SIGALRM, even where the main thread hangs and
+ * runs no timer any more. Does nothing where koffi is not to be had.
+ */
+export function endAtLatest(seconds: number): void {
+  try {
+    openLibc().bindTo<(seconds: number) => number>('unsigned int alarm(unsigned int)')(seconds)
+  } catch {
+    // A timer must do.
+  }
 }

@@ -4,7 +4,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Exit } from './command.ts'
 import type { Daemon } from './daemon.ts'
-import { endNow } from './end-now.ts'
+import { endAtLatest, endNow } from './end-now.ts'
 import type { ProcessLog } from './log.ts'
 import type { Settings } from './settings.ts'
 
@@ -15,6 +15,8 @@ import type { Settings } from './settings.ts'
 const echoMs = 250
 /** From the first signal to the end; Kubernetes kills after 30 s, systemd after 90. */
 const endPatienceMs = 25_000
+/** So much later the system ends the process, if it could not even say that it gives up. */
+const lastWordsSeconds = 3
 
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
@@ -74,6 +76,7 @@ function firstStopSignal(log: ProcessLog, patienceMs: number): Promise<NodeJS.Si
       if (askedAtMs === undefined) {
         askedAtMs = nowMs
         setTimeout(() => giveUp(`not stopped within ${patienceMs / 1000} s`), patienceMs).unref()
+        endAtLatest(Math.ceil(patienceMs / 1000) + lastWordsSeconds)
       } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`)
       resolve(signal)
     }

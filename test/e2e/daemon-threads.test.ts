@@ -54,7 +54,8 @@ test('a bundle is active while threads still wait for their turn to start', asyn
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
 
-test('a second signal ends a node whose threads never get ready, with 1 and a reason', async () => {
+test('a second signal ends a node whose thread never gets ready, with 1 and a reason', async () => {
+  site.writeSettings({ dns: { threads: 1 } })
   const daemon = hanging.spawnWith(slowResponder, 'serve', '--settings', site.settingsFile)
   await daemon.running()
   await waitUntil('a thread', () => starts(daemon) > 0, patience)

@@ -16,7 +16,8 @@ interface Child {
 }
 
 /**
- * @param order what the daemon is slow at: `start`, `reload` or `stop`; or `reload fails`
+ * @param order what the daemon is slow at: `start`, `reload` or `stop`; `reload fails`; `stop
+ *   without a pause`, in which nothing else of it can run
  * @param patienceMs from the first signal to the end
  */
 function run(order: string, ...patienceMs: readonly number[]): Child {
@@ -49,6 +50,14 @@ test.each(['start', 'stop'])('a %s that takes too long after a signal is cut off
   child.kill('SIGTERM')
   expect(await once(child, 'close')).toEqual([1, null])
   expect(said()).toContain('not stopped within 0.02 s: the process ends now')
+})
+
+test('a main thread that hangs while it stops is ended by the system', async () => {
+  const { process: child, said, untilSaid } = run('stop without a pause', 20)
+  await untilSaid('running')
+  child.kill('SIGTERM')
+  expect(await once(child, 'close')).toEqual([null, 'SIGALRM'])
+  expect(said()).toContain('stopping')
 })
 
 test('a hangup and a stop during the start are worked off after it', async () => {

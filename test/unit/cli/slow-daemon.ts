@@ -24,6 +24,7 @@ const daemon = {
   },
   stop: async () => {
     if (slowAt === 'stop') await delay(600_000)
+    while (slowAt === 'stop without a pause');
     say('stopped')
   },
 }
