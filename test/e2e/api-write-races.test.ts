@@ -15,7 +15,7 @@ import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** Writes to both together. */
-const count = countFrom('GSLB_WRITE_COUNT', 300)
+const count = countFrom('GSLB_WRITE_COUNT', 1_000)
 /** Requests under way at each node. */
 const lanes = 8
 

@@ -14,7 +14,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 import { startWriteScene } from '#test/support/write-scene.ts'
 
 /** Writes of each of the two. */
-const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', 300) / 2)
+const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', 1_000) / 2)
 
 interface Said {
   readonly name: string

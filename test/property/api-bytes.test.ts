@@ -20,8 +20,8 @@ import { countFrom } from '#test/support/random.ts'
 import { startWholeWorld } from '#test/support/whole-world.ts'
 import type { WholeWorld } from '#test/support/whole-world.ts'
 
-/** Connections. A night's run: GSLB_REQUEST_COUNT=50000, with a GSLB_SEED of its own. */
-const count = Math.ceil(countFrom('GSLB_REQUEST_COUNT', 5_000) / 2)
+/** Connections. */
+const count = Math.ceil(countFrom('GSLB_REQUEST_COUNT', 50_000) / 10)
 
 let whole: WholeWorld
 let app: ReturnType<typeof createApp>
