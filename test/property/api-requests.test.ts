@@ -142,7 +142,7 @@ const examples = routes.map((route): [Request] => [
   },
 ])
 
-const statuses = [200, 201, 204, 400, 401, 403, 404, 405, 409, 412, 413, 414, 415, 429, 503]
+const statuses = [200, 201, 204, 302, 400, 401, 403, 404, 405, 409, 412, 413, 414, 415, 429, 503]
 
 async function answerTo(given: Request) {
   const { route, query, body, cookie, type, method } = given
@@ -192,6 +192,8 @@ test(title, { timeout: 60_000 + count * 100 }, async () => {
     seen.set(statusCode, (seen.get(statusCode) ?? 0) + 1)
     expect(statuses, payload).toContain(statusCode)
     expect(payload).not.toMatch(traces)
+    // Nobody is led elsewhere.
+    expect(answer.headers.location ?? '/').toMatch(/^\/(?![/\\])/)
     const said = `${payload}${JSON.stringify(answer.headers)}`
     expect(said.replaceAll(path, '')).not.toMatch(secretWords)
     const isOpen = given.path !== null || given.route.needs === 'public'
