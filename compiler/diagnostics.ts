@@ -51,6 +51,12 @@ export function helpOf(diagnostic: CodeWithArgs): string {
   return filled(help, diagnostic.args, message.split('%s').length - 1)
 }
 
+/** @returns '' also where the help says just that */
+export function hintOf(suggestion: string, help: string): string {
+  const isSaid = suggestion === '' || help === `write ${suggestion}`
+  return isSaid ? '' : `did you mean "${suggestion}"?`
+}
+
 function filled(template: string, args: readonly string[], from: number): string {
   let next = from
   return template.replace(/%s/g, () => shortened(args[next++] ?? ''))

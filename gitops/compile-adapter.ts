@@ -2,6 +2,7 @@
 // status.
 import { createCompiler } from '#compiler/compile.ts'
 import type { DiagnosticReport } from '#compiler/diagnostic.ts'
+import { hintOf } from '#compiler/diagnostics.ts'
 import { strictPolicy } from '#compiler/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/health-check-policy.ts'
 import { isRead } from '#compiler/layout.ts'
@@ -67,7 +68,7 @@ function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all 
 
 /** The status has one line for each: what a terminal shows below the message goes into it. */
 function wholeHelp({ help, suggestion, places }: JsonDiagnostic): string {
-  const hint = suggestion === '' ? '' : `did you mean "${suggestion}"? `
+  const hint = hintOf(suggestion, help)
   const others = places.slice(1).map(({ path, line, column }) => `${path}:${line}:${column}`)
-  return `${hint}${help}${others.length === 0 ? '' : `; see also ${others.join(', ')}`}`
+  return `${hint === '' ? '' : `${hint} `}${help}${others.length === 0 ? '' : `; see also ${others.join(', ')}`}`
 }

@@ -1,5 +1,6 @@
 // Diagnostics as workflow commands of GitHub Actions, which become annotations.
 import type { DiagnosticReport } from '../diagnostic.ts'
+import { hintOf } from '../diagnostics.ts'
 import { jsonDiagnostics } from './json.ts'
 
 const commandOf: Readonly<Record<string, string>> = Object.freeze({
@@ -16,7 +17,8 @@ export function printGithub(report: DiagnosticReport): string {
       const end = first!.line === first!.endLine ? `,endColumn=${first!.endColumn}` : ''
       const lines = [message]
       for (const { path, line, column } of others) lines.push(`see ${path}:${line}:${column}`)
-      if (suggestion !== '') lines.push(`did you mean "${suggestion}"?`)
+      const hint = hintOf(suggestion, help)
+      if (hint !== '') lines.push(hint)
       lines.push(`help: ${help}`)
       return (
         `::${commandOf[severity]} ` +

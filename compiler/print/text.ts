@@ -1,6 +1,6 @@
 // Diagnostics for people: place, sentence, the line with a mark under it, and what to do.
 import type { Diagnostic, DiagnosticReport, SourceSpan } from '../diagnostic.ts'
-import { helpOf, messageOf } from '../diagnostics.ts'
+import { helpOf, hintOf, messageOf } from '../diagnostics.ts'
 import { SourcePositions } from './position.ts'
 
 /** Long lines are cut, so that a mistake in a megabyte of one line stays readable. */
@@ -29,8 +29,10 @@ function block(diagnostic: Diagnostic, positions: SourcePositions): string {
   lines.push(...frame(first, positions))
   for (const span of others)
     lines.push(`  see ${placeText(span, positions)}`, ...frame(span, positions))
-  if (suggestion !== '') lines.push(`  did you mean "${suggestion}"?`)
-  lines.push(`  help: ${helpOf(diagnostic)}`)
+  const help = helpOf(diagnostic)
+  const hint = hintOf(suggestion, help)
+  if (hint !== '') lines.push(`  ${hint}`)
+  lines.push(`  help: ${help}`)
   return `${lines.map(printable).join('\n')}\n`
 }
 

@@ -30,3 +30,12 @@ test.each([
   const { diagnostics } = createCompilePort().compile(files.value, 'c0ffee')
   expect(diagnostics.find((one) => one.code === code)?.severity).toBe(severity)
 })
+
+test('what to write is said once: as the help, or as what was probably meant', () => {
+  const files = readConfigDirectory(join(fixtures, 'name-not-absolute'))
+  if (!files.ok) throw new Error(files.error)
+  const { diagnostics } = createCompilePort().compile(files.value, 'c0ffee')
+  const found = diagnostics.find(({ code }) => code === 'name-not-absolute')
+  expect(found?.help).toMatch(/^write \S+\.$/)
+  expect(found?.text).not.toContain('did you mean')
+})
