@@ -23,6 +23,10 @@ export interface RouteResponse {
   readonly contentType?: string
   /** It has an `ETag`, which `ifMatch` of this or another route takes. */
   readonly isTagged?: true
+  /** It names the commit in `X-Gslb-Revision`; a write of the configuration does in any case. */
+  readonly hasRevision?: true
+  /** It has a `Set-Cookie` for every caller. */
+  readonly setsCookie?: true
 }
 
 export interface Route {
@@ -59,6 +63,8 @@ export interface Route {
   readonly responses: Readonly<Record<number, RouteResponse>>
   /** Statuses of refusals beyond 400, 401, 403 that follow from the other columns, and 500. */
   readonly refusals?: readonly number[]
+  /** By status, where a refusal may have more than `error`. */
+  readonly refusalBodies?: Readonly<Record<number, TSchema>>
   /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
   readonly ifMatch?: string
   /** Asked of whoever may call, before any body is read. @returns a refusal, or null */

@@ -6,6 +6,27 @@ export const json = 'application/json; charset=utf-8'
 
 export const ErrorBody = Type.Object({ error: Type.String() }, { $id: 'Error' })
 
+/** A configuration in Git that is not accepted: nothing is written on top of it. */
+export const ConflictBody = Type.Object(
+  {
+    error: Type.String(),
+    diagnostics: Type.Optional(
+      Type.Array(
+        Type.Object({
+          code: Type.String({ description: 'For `gslbd explain`' }),
+          message: Type.String(),
+          help: Type.String(),
+          field: Type.String(),
+          file: Type.String(),
+          line: Type.Integer(),
+        }),
+        { description: 'Of the head of the branch, where that is why' },
+      ),
+    ),
+  },
+  { $id: 'Conflict' },
+)
+
 /** An object in which unknown fields are refused: the form of every body. */
 export const body = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })

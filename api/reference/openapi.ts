@@ -6,7 +6,8 @@ import { sessionCookie } from '../auth/credentials.ts'
 import { apiLimits } from '../limits.ts'
 import { paramNames } from '../route.ts'
 import type { Needs, Route } from '../route.ts'
-import { ErrorBody } from '../shapes.ts'
+import { ConflictBody, ErrorBody } from '../shapes.ts'
+import { answerHeaders, entityTag, isConfigWrite, refusalHeaders } from './answer-headers.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +22,8 @@ export function openApiOf(routes: readonly Route[]): Json {
       title: 'gslbd',
       version,
       description:
-        'Every refusal is `{"error": "…"}`; that of a 400 names the field. A 503 with ' +
+        'Every refusal is `{"error": "…"}`; that of a 400 names the field. Every answer has an ' +
+        '`X-Request-Id`, which the commit and the audit log have, too. A 503 with ' +
         '`Retry-After` says, among others, that the configuration has not been read yet, as ' +
         'for seconds after a start: nothing is known then of what there is, and is not.',
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
@@ -30,10 +32,15 @@ export function openApiOf(routes: readonly Route[]): Json {
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths: Object.fromEntries(paths) as Json,
     components: {
-      schemas: { Error: ErrorBody },
+      schemas: { Error: ErrorBody, Conflict: ConflictBody },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Key or token of a session' },
-        cookie: { type: 'apiKey', in: 'cookie', name: sessionCookie },
+        cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie,
+          description: 'With `auth.sessionExtend` each answer sets it anew, by `Set-Cookie`',
+        },
       },
     },
   }
@@ -114,8 +121,6 @@ function queryParameters({ query }: Route): Json[] {
   }))
 }
 
-const entityTag = Object.freeze({ type: 'string', examples: ['"3f2a"'] })
-
 function headerParameters({ ifMatch }: Route): Json[] {
   if (ifMatch === undefined) return []
   const description =
@@ -124,13 +129,12 @@ function headerParameters({ ifMatch }: Route): Json[] {
   return [{ name: 'If-Match', in: 'header', required: false, description, schema: entityTag }]
 }
 
-const tagHeader = Object.freeze({ description: 'For `If-Match`', schema: entityTag })
-
-function successes({ responses }: Route): Json {
+function successes(row: Route): Json {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, schema, contentType, isTagged }]) => {
+    Object.entries(row.responses).map(([status, response]) => {
+      const { description, schema, contentType } = response
       const [type = ''] = (contentType ?? 'application/json').split(';')
-      const headers = isTagged === true ? { headers: { ETag: tagHeader } } : {}
+      const headers = answerHeaders(row, Number(status), response)
       const content = schema === null ? {} : { content: { [type]: { schema } } }
       return [status, { description, ...headers, ...content }]
     }),
@@ -160,14 +164,21 @@ function refusalInWords(row: Route, status: number): string {
 }
 
 function refusals(row: Route): Json {
-  const schema = { $ref: '#/components/schemas/Error' }
   return Object.fromEntries(
     refusalsOf(row).map((status) => [
       status,
       {
         description: refusalInWords(row, status),
-        content: { 'application/json': { schema } },
+        ...refusalHeaders(status),
+        content: { 'application/json': { schema: refusalSchema(row, status) } },
       },
     ]),
   )
+}
+
+function refusalSchema(row: Route, status: number): Json {
+  const own = row.refusalBodies?.[status]
+  if (own !== undefined) return own as unknown as Json
+  const isConflict = status === 409 && isConfigWrite(row)
+  return { $ref: `#/components/schemas/${isConflict ? 'Conflict' : 'Error'}` }
 }

@@ -77,6 +77,7 @@ const login = route({
   responses: {
     200: {
       description: 'The token of the session, which the cookie gslb_session holds as well',
+      setsCookie: true,
       schema: Type.Object({
         token: Type.String(),
         userId: Type.String(),
@@ -86,6 +87,14 @@ const login = route({
     },
   },
   refusals: [401, 429, 503],
+  refusalBodies: {
+    401: Type.Object({
+      error: Type.String(),
+      mfaRequired: Type.Optional(
+        Type.Literal(true, { description: 'The password is right: send the code with it' }),
+      ),
+    }),
+  },
   handle: ({ ports, body, request }) => logIn(ports, body, request),
 })
 
@@ -96,7 +105,10 @@ const logout = route({
   withoutConfig: true,
   tag,
   summary: 'End this session, on all nodes',
-  responses: { 204: { description: 'It is over', schema: null } },
+  details:
+    'The session of the cookie goes before that of a token. A key has no session: it gets the ' +
+    'same answer, and nothing ends.',
+  responses: { 204: { description: 'It is over', schema: null, setsCookie: true } },
   handle: async ({ caller, ports, request }) => {
     if (caller.sessionHash !== null) {
       const revoked = await ports.sessions.revoke(caller.sessionHash)

@@ -13,7 +13,7 @@ const authorize = route({
   withoutConfig: true,
   tag,
   summary: 'Send the browser to the identity provider',
-  responses: { 302: { description: 'To the identity provider', schema: null } },
+  responses: { 302: { description: 'To the identity provider', schema: null, setsCookie: true } },
   refusals: [404, 429, 502],
   handle: ({ ports, request }) => beginLogin(ports, request),
 })
@@ -36,7 +36,11 @@ const callback = route({
     error_description: word('The same in words, which are not shown'),
   }),
   responses: {
-    302: { description: 'To /, with the session in the cookie gslb_session', schema: null },
+    302: {
+      description: 'To /, with the session in the cookie gslb_session',
+      schema: null,
+      setsCookie: true,
+    },
   },
   refusals: [401, 403, 404, 409, 502, 503],
   handle: ({ ports, query, request }) => {

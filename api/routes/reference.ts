@@ -19,6 +19,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       method: 'GET',
       path: '/',
       needs: 'public',
+      withoutConfig: true,
       tag,
       summary: 'To where people begin: the dashboard of the node, or the page of this reference',
       details: 'A login through the identity provider ends here.',

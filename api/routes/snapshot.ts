@@ -46,7 +46,9 @@ export const getSnapshot = route({
   needs: 'any',
   tag: 'Dashboard',
   summary: "Everything of the caller's tenant; of all tenants for a system administrator",
-  responses: { 200: { description: 'One state of everything', schema: Snapshot } },
+  responses: {
+    200: { description: 'One state of everything', schema: Snapshot, hasRevision: true },
+  },
   handle: (context) => success(snapshotOf(context), revisionOf(context)),
 })
 

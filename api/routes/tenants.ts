@@ -12,7 +12,7 @@ import type { ApiPorts } from '../ports.ts'
 import { created, noContent, refused, success } from '../reply.ts'
 import { route } from '../route.ts'
 import type { Route } from '../route.ts'
-import { Id, UnixSeconds, body } from '../shapes.ts'
+import { ConflictBody, Id, UnixSeconds, body } from '../shapes.ts'
 import { storeFailed } from '../store-reply.ts'
 
 const tag = 'Tenants'
@@ -49,6 +49,7 @@ const create = route({
     },
   },
   refusals: writeRefusals,
+  refusalBodies: { 409: ConflictBody },
   handle: async ({ caller, ports, body, requestId }) => {
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)
@@ -113,6 +114,7 @@ const remove = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],
+  refusalBodies: { 409: ConflictBody },
   handle: async ({ caller, ports, params, requestId }) => {
     if (params.id === defaultTenant) return refused(409, 'the tenant default always exists')
     const origin = { caller, requestId }

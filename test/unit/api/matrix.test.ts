@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationId } from '#api/reference/openapi.ts'
+import { openApiOf, operationId } from '#api/reference/openapi.ts'
 import type { Route } from '#api/route.ts'
 import { routes } from '#api/routes.ts'
 import type { Answered } from '#test/support/config-world.ts'
@@ -63,6 +63,28 @@ function pathOf({ path }: Route, params: Params): string {
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 const missing: Params = { id: noSuchId, poolId: noSuchId }
 
+const document = openApiOf(routes) as unknown as {
+  readonly paths: Record<
+    string,
+    Record<string, { responses: Record<string, { headers?: object } | undefined> }>
+  >
+}
+
+function headersIn({ path, method }: Route, status: number): readonly string[] {
+  const { responses } = document.paths[path]![method.toLowerCase()]!
+  return Object.keys(responses[String(status)]?.headers ?? {}).map((name) => name.toLowerCase())
+}
+
+const cursorHeader = 'x-next-cursor'
+/** Of which the document says for each answer whether it has them. */
+const certain = ['etag', 'x-gslb-revision', 'set-cookie', 'location']
+const documented = (row: Route, status: number): readonly string[] =>
+  headersIn(row, status)
+    .filter((name) => certain.includes(name))
+    .toSorted()
+const told = (headers: Answered['headers']): readonly string[] =>
+  certain.filter((name) => name in headers).toSorted()
+
 /** A route without a case is the first test's matter. */
 const rows = routes.flatMap((row) => {
   const example = routeCases[operationId(row)]
@@ -91,6 +113,7 @@ describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
     const answer = await ask(await whole.bearerOf(actor), own)
     if (isAllowed) expect(successes, answer.text).toContain(answer.status)
     else expect(answer.status).toBe(may.length === 0 ? 401 : 403)
+    expect(told(answer.headers)).toEqual(documented(row, answer.status))
     if (make === undefined || !isAllowed) return
     const absent = await ask(await whole.bearerOf(actor), missing)
     expect(absent.status).toBe(404)
@@ -102,6 +125,20 @@ describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
     // Not even the sentence tells that it exists.
     else expect([others.status, others.text]).toEqual([404, absent.text])
   })
+})
+
+test.each([
+  ['getPools', 'getPoolsById'],
+  ['getServices', 'getServicesById'],
+  ['getRollouts', 'getRolloutsById'],
+  ['getMaintenanceWindows', 'deleteMaintenanceWindowsById'],
+])('%s has X-Next-Cursor, as the document says, while there is more', async (list, maker) => {
+  const row = routes.find((one) => operationId(one) === list)!
+  for (let i = 0; i < 2; i++) await routeCases[maker]?.make?.(whole.world, 'acme')
+  const root = await whole.bearerOf('root')
+  const answer = await whole.world.call(root, 'GET', `${pathOf(row, {})}?limit=1`)
+  expect([answer.status, headersIn(row, 200).includes(cursorHeader)]).toEqual([200, true])
+  expect(answer.headers).toHaveProperty(cursorHeader)
 })
 
 /** Others, such as a logout, take the session away that asks. */
@@ -117,6 +154,5 @@ test.each(ofObjects)('%s reads If-Match and sends ETag as it says', async (...ar
   const isRead = odd.status === 400 && odd.text.includes('If-Match: must be entity tags')
   expect(isRead, odd.text).toBe(row.ifMatch !== undefined)
   const answer = isRead ? await ask({}) : odd
-  const { isTagged = false } = row.responses[answer.status] ?? {}
-  expect('etag' in answer.headers).toBe(isTagged)
+  expect(told(answer.headers)).toEqual(documented(row, answer.status))
 })

@@ -82,6 +82,50 @@ describe('the OpenAPI document', () => {
     expect('412' in responses).toBe(asked.length > 0)
   })
 
+  test('has the fields of refusals that have more than a sentence', async () => {
+    const { paths } = await load()
+    const schemaOf = (path: string, method: string, status: string): unknown =>
+      paths[`/api/v1${path}`]?.[method]?.responses[status]?.content?.['application/json']?.schema
+    const conflict = { $ref: '#/components/schemas/Conflict' }
+    expect(schemaOf('/auth/login', 'post', '401')).toHaveProperty('properties.mfaRequired')
+    for (const path of ['/pools', '/services', '/rollouts']) {
+      expect(schemaOf(path, 'post', '409')).toEqual(conflict)
+    }
+    expect(schemaOf('/pools/{id}', 'delete', '409')).toEqual(conflict)
+    expect(schemaOf('/tenants', 'post', '409')).toHaveProperty('properties.diagnostics')
+    expect(schemaOf('/users', 'post', '409')).toEqual({ $ref: '#/components/schemas/Error' })
+  })
+
+  test('says of each 429 and 503, and of nothing else, that it has Retry-After', async () => {
+    const { paths } = await load()
+    for (const { responses } of Object.values(paths).flatMap((path) => Object.values(path))) {
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        expect('Retry-After' in headers).toBe(['429', '503'].includes(status))
+      }
+    }
+  })
+
+  test('shows the defaults of what a body may leave out', async () => {
+    const { paths } = await load()
+    const defaultsOf = (path: string, method: string): object => {
+      const { content } = paths[`/api/v1${path}`]?.[method]?.requestBody ?? {}
+      const { properties } = content?.['application/json']?.schema as {
+        readonly properties: Readonly<Record<string, { readonly default?: unknown }>>
+      }
+      const known = Object.entries(properties).filter(([, schema]) => 'default' in schema)
+      return Object.fromEntries(known.map(([name, schema]) => [name, schema.default]))
+    }
+    expect(defaultsOf('/services', 'post')).toMatchObject({ ttl: 60, algorithm: 'round-robin' })
+    expect(defaultsOf('/tenants', 'post')).toEqual({ rpsLimit: 1_000 })
+    expect(defaultsOf('/pools/{id}/members', 'post')).toMatchObject({
+      weight: 1,
+      region: 'unknown',
+    })
+    expect(defaultsOf('/pools/{id}/healthcheck', 'put')).toMatchObject({ type: 'tcp', port: 80 })
+    // What a change leaves out stays as it is.
+    expect(defaultsOf('/members/{id}', 'put')).toEqual({})
+  })
+
   test.each([
     ['/pools/{id}', 'Services that use it stay'],
     ['/tenants/{id}', 'Nothing is deleted with it'],

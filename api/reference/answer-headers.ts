@@ -1,0 +1,52 @@
+// The header fields of answers as the document shows them, by the row of the route.
+import type { Route, RouteResponse } from '../route.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export const entityTag = Object.freeze({ type: 'string', examples: ['"3f2a"'] })
+
+const text = Object.freeze({ type: 'string' })
+const seconds = Object.freeze({ type: 'integer', minimum: 0 })
+
+const fields = {
+  ETag: { description: 'For `If-Match`', schema: entityTag },
+  'X-Gslb-Revision': { description: 'The commit that the answer is of', schema: text },
+  'X-Next-Cursor': {
+    description: 'The `cursor` of the next page; absent on the last one, and without `limit`',
+    schema: text,
+  },
+  'Set-Cookie': { description: 'The session, or its end', schema: text },
+  Location: { description: 'Where to go on', schema: text },
+  'Retry-After': { description: 'Seconds after which to try again, where known', schema: seconds },
+} as const
+
+/** Of an answer that is no refusal. */
+export function answerHeaders(row: Route, status: number, response: RouteResponse): Json {
+  const { isTagged, setsCookie, hasRevision } = response
+  return shown({
+    ETag: isTagged === true,
+    'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
+    'X-Next-Cursor': isPaged(row),
+    'Set-Cookie': setsCookie === true,
+    Location: status === 302,
+  })
+}
+
+export function refusalHeaders(status: number): Json {
+  return shown({ 'Retry-After': status === 429 || status === 503 })
+}
+
+function shown(has: Readonly<Partial<Record<keyof typeof fields, boolean>>>): Json {
+  const found = Object.entries(fields).filter(([name]) => has[name as keyof typeof fields])
+  return found.length === 0 ? {} : { headers: Object.fromEntries(found) }
+}
+
+/** What it changes has an entity tag. */
+export function isConfigWrite({ method, ifMatch, responses }: Route): boolean {
+  if (method === 'GET') return false
+  return ifMatch !== undefined || Object.values(responses).some(({ isTagged }) => isTagged)
+}
+
+function isPaged({ query }: Route): boolean {
+  return 'cursor' in ((query as { readonly properties?: object } | undefined)?.properties ?? {})
+}
