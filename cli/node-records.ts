@@ -36,6 +36,8 @@ export interface NodeRecords {
   readonly close: () => Promise<void>
 }
 
+/** From a backup that could not be taken to the next try. */
+const retryMs = 60_000
 /** What usage gets at shutdown, where the database does not answer. */
 const lastFlushMs = 5_000
 
@@ -131,6 +133,7 @@ class Backups {
   readonly #clock: Clock
   readonly #log: Log
   isTaken = true
+  #failedAtMs = 0
 
   constructor(settings: BackupSection, state: NodeState, clock: Clock, log: Log) {
     this.#settings = settings
@@ -147,8 +150,11 @@ class Backups {
     const nowMs = this.#clock.nowMs()
     const newestMs = newestBackupMs(directory, nowMs)
     if (newestMs !== null && nowMs - newestMs < intervalMs) return
+    const waitedMs = this.#clock.monotonicMs() - this.#failedAtMs
+    if (!this.isTaken && waitedMs < retryMs) return
     const taken = await this.#take()
     this.isTaken = taken.ok
+    if (!taken.ok) this.#failedAtMs = this.#clock.monotonicMs()
     if (taken.ok) this.#log.info(taken.value, 'backup taken')
     else this.#log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
   }

@@ -15,7 +15,7 @@ export const backup = section('Backups of the database. [More](../operations/bac
     default: '1h',
     minimumMs: 60_000,
     maximumMs: 365 * 86_400_000,
-    description: 'From one backup to the next.',
+    description: 'From one backup to the next, which may be some seconds late.',
   }),
   keep: integer(0, 100_000, {
     default: 24,

@@ -222,6 +222,9 @@ export const SettingsFile = Type.Object(
     database: section('What must not be lost and is not in Git: accounts, keys, usage.', {
       url: text(2_000, {
         default: '',
+        pattern: '^(postgres(ql)?://[^/].*)?$',
+        'x-secret': true,
+        'x-expected': 'an address that begins with postgresql:// and a host',
         description:
           'postgresql:// address. Empty: a database in the data directory, of this process ' +
           'alone. An address with a password belongs in GSLB_DATABASE_URL.',

@@ -58,7 +58,8 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'back-up',
-    periodMs: 60_000,
+    // So late a backup may be.
+    periodMs: 5_000,
     run: (context) => context.backUp(),
   },
   {

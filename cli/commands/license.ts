@@ -107,7 +107,10 @@ function issue(values: IssueValues, io: Io): Exit {
   const days = wholeNumber('--days', values.days, 100_000)
   const maxRps = wholeNumber('--max-rps', values['max-rps'], 1_000_000_000)
   const { customer: cid, 'install-id': iid } = values
-  const key = readSigningKey(values.key)
+  if (!/^([0-9a-f]{32})?$/.test(iid)) {
+    throw new UsageError('--install-id is 32 hexadecimal digits, as GET /api/v1/license shows it')
+  }
+  const key = readSigningKey(values.key, 'gslbd license keygen')
   if (!key.ok) return fail(io, Exit.Trust, key.error)
   const iat = Math.floor(systemClock.nowMs() / 1_000)
   const exp = days === 0 ? 0 : iat + days * 86_400

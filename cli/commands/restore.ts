@@ -1,11 +1,14 @@
 // `gslbd restore`: a backup into the empty database of a node that does not run.
+import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { restoreBackup } from '#state/backup/restore-backup.ts'
+import type { Result } from '#lib/result.ts'
+import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { Exit, UsageError } from '../command.ts'
 import type { Command } from '../command.ts'
 import { withLoneState } from '../lone-state.ts'
 import { loadSettings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 
 const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR]
 
@@ -38,9 +41,21 @@ export const restore: Command = {
       return Exit.ErrorsFound
     }
     const path = resolve(file)
-    const restored = await withLoneState(settings.value, ({ sql }) => restoreBackup(sql, path))
+    const restored = await restoreInto(settings.value, path)
     if (restored.ok) io.out(`${restored.value} rows restored\n`)
     else io.err(`gslbd restore: ${restored.error}\n`)
     return restored.ok ? Exit.Ok : Exit.ErrorsFound
   },
+}
+
+/** Leaves nothing behind where it fails. Errors: a sentence. */
+async function restoreInto(settings: Settings, path: string): Promise<Result<number, string>> {
+  // Before a data directory is made for it.
+  const checked = await checkBackup(path)
+  if (!checked.ok) return checked
+  const { dataDir, database } = settings
+  const isNew = database.url === '' && !existsSync(dataDir)
+  const restored = await withLoneState(settings, ({ sql }) => restoreBackup(sql, path))
+  if (!restored.ok && isNew) rmSync(dataDir, { recursive: true, force: true })
+  return restored
 }

@@ -16,7 +16,7 @@ import type { BackupEnd, BackupHeader, TableLine } from './format.ts'
  * @returns how many rows it had. Errors: a sentence that says what to do
  */
 export async function restoreBackup(database: Sql, path: string): Promise<Result<number, string>> {
-  const checked = await check(path)
+  const checked = await checkBackup(path)
   if (!checked.ok) return checked
   const restored = await database.once((db) =>
     db.transaction().execute(async (transaction) => {
@@ -32,8 +32,8 @@ export async function restoreBackup(database: Sql, path: string): Promise<Result
   return err('The database is not empty, and a backup replaces nothing. Restore it into a new one.')
 }
 
-/** Reads the whole file once, before anything is written. */
-async function check(path: string): Promise<Result<number, string>> {
+/** Reads the whole file once, before anything is written. Errors: a sentence. */
+export async function checkBackup(path: string): Promise<Result<number, string>> {
   const sum = new BackupSum()
   let [rows, count, last] = [0, 0, '']
   try {

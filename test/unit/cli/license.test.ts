@@ -27,17 +27,20 @@ describe('gslbd license', () => {
   test('issues a token that the key made with it takes', async () => {
     const { path, publicKey } = await vendorKey()
     const call = ['--tier', 'pro', '--max-rps', '700', '--days', '2', '--customer', 'ACME']
-    const issued = await runCli('license', 'issue', '--key', path, ...call, '--install-id', 'i1')
+    const iid = '0123456789abcdef'.repeat(2)
+    const issued = await runCli('license', 'issue', '--key', path, ...call, '--install-id', iid)
     expect(issued.exit, issued.err).toBe(Exit.Ok)
     const key = parseVendorKey(publicKey)
     const read = key.ok ? readToken(issued.out.trim(), key.value) : key
     if (!read.ok) throw new Error('the token is not taken')
-    expect(read.value).toMatchObject({ tier: 'pro', maxRps: 700, cid: 'ACME', iid: 'i1' })
+    expect(read.value).toMatchObject({ tier: 'pro', maxRps: 700, cid: 'ACME', iid })
     expect(read.value.exp - read.value.iat).toBe(2 * 86_400)
     const shown = await runCli('license', 'show', issued.out.trim(), '--public-key', publicKey)
     expect(shown.exit).toBe(Exit.Ok)
     expect(shown.out).toMatch(/^tier +pro .*50.*\nqueries\/s +700\n/)
-    expect(shown.out).toMatch(/customer +ACME\nfor +the installation i1\nsignature +good\n$/)
+    expect(shown.out).toMatch(
+      /customer +ACME\nfor +the installation [0-9a-f]{32}\nsignature +good\n$/,
+    )
   })
 
   test('shows what a token claims without a key, and says that nothing was checked', async () => {
@@ -56,6 +59,14 @@ describe('gslbd license', () => {
     expect((await runCli('license', 'show', 'junk')).exit).toBe(Exit.Trust)
   })
 
+  test('says what an id looks like, and which command makes a key that is not there', async () => {
+    const call = ['license', 'issue', '--tier', 'pro', '--key', '/no/key'] as const
+    const { err } = await runCli(...call, '--install-id', 'zzz')
+    expect(err).toContain('--install-id is 32 hexadecimal digits, as GET /api/v1/license shows it')
+    const missing = await runCli(...call)
+    expect(missing.err).toContain('/no/key does not exist; make one with "gslbd license keygen"')
+  })
+
   test.each<[string, readonly string[], Exit]>([
     ['no verb', [], Exit.Usage],
     ['an unknown one', ['renew'], Exit.Usage],
@@ -64,6 +75,11 @@ describe('gslbd license', () => {
     ['a tier that tokens do not have', ['issue', '--key', 'k', '--tier', 'trial'], Exit.Usage],
     ['a rate in words', ['issue', '--key', 'k', '--tier', 'pro', '--max-rps', 'x'], Exit.Usage],
     ['a key that is not there', ['issue', '--key', '/no/key', '--tier', 'pro'], Exit.Trust],
+    [
+      'an id of no form',
+      ['issue', '--key', 'k', '--tier', 'pro', '--install-id', 'zzz'],
+      Exit.Usage,
+    ],
     ['nothing to show', ['show'], Exit.Usage],
     ['a public key that is none', ['show', 'a.b', '--public-key', 'x'], Exit.Trust],
   ])('refuses %s', async (_name, args, exit) => {

@@ -1,13 +1,22 @@
 // What a node does with its database on a clock, on the embedded database, and the way back.
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withLoneState } from '#cli/lone-state.ts'
 import { createNodeRecords } from '#cli/node-records.ts'
 import { loadSettings } from '#cli/settings.ts'
 import type { Settings } from '#cli/settings.ts'
+import { createJobRunner } from '#jobs/runner.ts'
+import type { Timers } from '#jobs/runner.ts'
+import { jobs } from '#jobs/table.ts'
+import type { JobContext } from '#jobs/table.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { Random } from '#lib/random.ts'
+import { BackupSum } from '#state/backup/format.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { everything, fill } from '#test/support/filled-state.ts'
@@ -21,6 +30,9 @@ function settingsOf(dataDir: string): Settings {
   if (!loaded.ok) throw new Error(loaded.error.join())
   return { ...loaded.value, api: { ...loaded.value.api, enabled: true } }
 }
+
+const ignore = (): void => undefined
+const quiet = { info: ignore, warn: ignore, error: ignore }
 
 /** The records of a node with backups each hour, of which two are kept. */
 function scene() {
@@ -122,6 +134,34 @@ test.each([[[]], [['a', 'b']]])('gslbd restore %j is a wrong call', async (args)
   expect(run).toMatchObject({ exit: 2, err: expect.stringContaining('name one backup') as string })
 })
 
+test.each(['nofile', 'cut'])('gslbd restore %s leaves no data directory behind', async (name) => {
+  const parent = tempDir('unrestored')
+  if (name === 'cut') writeFileSync(join(parent, name), gzipSync('{"format":"gslbd-backup"'))
+  const dataDir = join(parent, 'new')
+  const run = await runCli('restore', join(parent, name), '--data-dir', dataDir)
+  expect(run).toMatchObject({ exit: 1, err: expect.stringContaining(join(parent, name)) as string })
+  expect(existsSync(dataDir)).toBe(false)
+})
+
+test('gslbd restore takes away what it made when a backup is whole and not taken', async () => {
+  const parent = tempDir('unrestored')
+  const path = join(parent, 'file.db')
+  const rows = [{ table: 'roles', columns: ['id'] }, { id: null }].map((row) => JSON.stringify(row))
+  const header = JSON.stringify({ format: 'gslbd-backup', version: 1, schema: 1, createdAtMs: 1 })
+  const lines = [header, ...rows]
+  const sum = new BackupSum()
+  for (const line of lines) sum.add(line)
+  const end = JSON.stringify({ rows: 1, sha256: sum.digest() })
+  writeFileSync(path, gzipSync([...lines, end].join('\n')))
+  const dataDir = join(parent, 'new')
+  const run = await runCli('restore', path, '--data-dir', dataDir)
+  expect(run).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining('Nothing was restored') as string,
+  })
+  expect(existsSync(dataDir)).toBe(false)
+})
+
 /** One database for all of them, in this order: making one takes seconds. */
 describe('a node with a database', () => {
   const { dataDir, directory, time, lines, queries, records, open } = scene()
@@ -167,6 +207,35 @@ describe('a node with a database', () => {
     expect(lines).toEqual(Array.from({ length: 4 }, () => 'info: backup taken'))
   })
 
+  test('is looked at so often that a backup is a few seconds late at most', async () => {
+    const firstMs = time.clock.nowMs()
+    const timers: Timers = { after: time.after, cancel: (cancel) => (cancel as () => void)() }
+    const runs: Promise<void>[] = []
+    const backUp = (): Promise<void> => {
+      const run = records.jobs.backUp()
+      runs.push(run)
+      return run
+    }
+    const context = { backUp } as unknown as JobContext
+    const parts = { context, clock: time.clock, timers, random: new Random(1), log: quiet }
+    const runner = createJobRunner({
+      jobs: jobs.filter(({ name }) => name === 'back-up'),
+      ...parts,
+    })
+    runner.start()
+    const known = new Set(readdirSync(directory))
+    const isNew = (name: string): boolean => !known.has(name)
+    while (!readdirSync(directory).some(isNew) && time.clock.nowMs() - firstMs < 2 * 3_600_000) {
+      time.pass(1_000)
+      await runs.at(-1)
+      await setImmediate()
+    }
+    await runner.stop()
+    const lateMs = time.clock.nowMs() - firstMs - 3_600_000
+    expect(lateMs).toBeGreaterThanOrEqual(0)
+    expect(lateMs).toBeLessThan(8_000)
+  })
+
   test('says that no backup can be taken, until one can', async () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
@@ -174,6 +243,10 @@ describe('a node with a database', () => {
     expect(records.isBackedUp()).toBe(false)
     expect(lines.at(-1)).toMatch(/^error: no backup, tried again in a minute: .*backup\.directory/)
     rmSync(directory)
+    time.pass(59_000)
+    await records.jobs.backUp()
+    expect(records.isBackedUp()).toBe(false)
+    time.pass(1_000)
     await records.jobs.backUp()
     expect(records.isBackedUp()).toBe(true)
   })
@@ -184,7 +257,7 @@ describe('a node with a database', () => {
     const read = (state: PersistentState) => valueOf(state.usage.range('wide', ...day))
     expect(await from(dataDir, read)).toEqual([
       { ...hour, dnsQueries: 5, apiCalls: 1 },
-      { ...hour, period: '2026-01-02T06', dnsQueries: 2, apiCalls: 0 },
+      { ...hour, period: '2026-01-02T07', dnsQueries: 2, apiCalls: 0 },
     ])
   })
 

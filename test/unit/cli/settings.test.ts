@@ -148,6 +148,7 @@ describe('precedence', () => {
       const value = {
         'logging.format': 'text',
         'logging.level': 'debug',
+        'database.url': 'postgresql://h/d',
         'gitops.url': 'https://u:p@h/r',
         'license.serverURL': 'https://licences.example.net/gslbd',
       }[key as string]
@@ -299,9 +300,14 @@ describe('a mistake is named with its place and its remedy', () => {
     ])
   })
 
-  test('without showing a password back', () => {
-    const loaded = loadSettings({ env: { GSLB_GITOPS_URL: 'ssh://u:hunter2@host/r' }, flags: {} })
-    expect(loaded.ok).toBe(false)
+  test.each([
+    ['GSLB_GITOPS_URL', 'ssh://u:hunter2@host/r', 'gitops.url is'],
+    // Whether anything needs a database or not.
+    ['GSLB_DATABASE_URL', 'mysql://u:hunter2@host/d', 'with postgresql:// and a host'],
+    ['GSLB_DATABASE_URL', 'postgresql:///hunter2', 'with postgresql:// and a host'],
+  ])('without showing a password back: %s of %s', (name, value, says) => {
+    const loaded = loadSettings({ env: { [name]: value }, flags: {} })
+    expect(loaded.ok ? '' : loaded.error.join()).toContain(says)
     expect(JSON.stringify(loaded)).not.toContain('hunter2')
   })
 })
