@@ -61,8 +61,20 @@ function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecor
   return { channel: 'main', seq, digest, previous: '', commit: '', issuedAtMs, expiresAtMs }
 }
 
+interface Disk {
+  isWritable: boolean
+  isBackedUp?: boolean
+  isAudited?: boolean
+}
+
+const keptBy = (disk: Disk) => ({
+  canKeep: () => disk.isWritable,
+  isBackedUp: () => disk.isBackedUp ?? true,
+  isAudited: () => disk.isAudited ?? true,
+})
+
 async function bench(
-  disk: { isWritable: boolean; isBackedUp?: boolean; isAudited?: boolean } = { isWritable: true },
+  disk: Disk = { isWritable: true },
   bus: { state: 'up' | 'away' } = { state: 'up' },
 ) {
   const dataDir = tempDir()
@@ -100,9 +112,7 @@ async function bench(
     health: null,
     shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
-    canKeep: () => disk.isWritable,
-    isBackedUp: () => disk.isBackedUp ?? true,
-    isAudited: () => disk.isAudited ?? true,
+    ...keptBy(disk),
     clock,
     branch: 'main',
     commitToActiveSeconds: () => null,

@@ -49,7 +49,8 @@ describe('the schema', () => {
     expect(await versions()).toEqual([1])
     await sql`insert into users
       (id, email, email_key, display_name, role, tenant_id, auth_provider,
-      created_at_ms, updated_at_ms) values ('u1', 'a', 'a', '', 'r', 't', 'password', 7, 7)`.execute(db)
+      created_at_ms, updated_at_ms)
+      values ('u1', 'a', 'a', '', 'r', 't', 'password', 7, 7)`.execute(db)
     expect((await migrate(db, migrations, 2)).ok).toBe(true)
     expect((await migrate(db, migrations, 3)).ok).toBe(true)
     expect(await versions()).toEqual(migrations.map(({ version }) => version))
