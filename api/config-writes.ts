@@ -106,11 +106,18 @@ export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: 
   const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
   if (conflict !== undefined) return refused(status, sentenceOf({ ...conflict, help: '' }))
   if (code === 'head-invalid') {
-    return refused(status, message, { diagnostics: visible(diagnostics, caller) })
+    const said = caller.isSystemAdmin ? message : heldForOthers
+    return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
   const reply = refused(status, message)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
 }
+
+/** Who may not see the reason cannot mend it, either. */
+const heldForOthers =
+  'The newest commit of the configuration is held, so that nothing can be changed until it is ' +
+  'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +
+  'GET /api/v1/gitops/status has the reason.'
 
 /** What stands in the files of other tenants is not for everybody's eyes. */
 function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {

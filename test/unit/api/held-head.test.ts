@@ -1,0 +1,34 @@
+// Who is told what of a commit that stands in the way of every write.
+import { expect, test } from 'vitest'
+import type { Caller } from '#api/caller.ts'
+import { refusalOf } from '#api/config-writes.ts'
+import type { WriteFailure } from '#gitops/write/operation.ts'
+
+const at = (tenant: string) => ({
+  ...{ code: 'pool-unknown', message: 'there is no pool', help: '', field: '' },
+  ...{ file: `tenants/${tenant}/services/www.yaml`, line: 7 },
+})
+const failure: WriteFailure = {
+  code: 'head-invalid',
+  message: 'Commit c0ffee has 2 errors in its configuration. Correct them in a new commit.',
+  operation: -1,
+  diagnostics: [at('acme'), at('other')],
+}
+const callerOf = (tenant: string, isSystemAdmin: boolean): Caller => ({
+  ...{ kind: 'user', tenant, userId: 'u', role: 'operator', permissions: new Set() },
+  ...{ isSystemAdmin, sessionHash: null, keyHash: null },
+})
+
+test('a tenant is told whom to ask, with the faults of its own files alone', () => {
+  const { status, body } = refusalOf(failure, callerOf('acme', false))
+  const said = body as { error: string; diagnostics: { file: string }[] }
+  expect(status).toBe(409)
+  expect(said.error).toMatch(/held.*Tell an administrator of the repository/)
+  expect(said.error).not.toMatch(/c0ffee|Correct/)
+  expect(said.diagnostics.map(({ file }) => file)).toEqual(['tenants/acme/services/www.yaml'])
+})
+
+test('a system administrator is told what to do', () => {
+  const { body } = refusalOf(failure, callerOf('default', true))
+  expect(body).toMatchObject({ error: failure.message, diagnostics: failure.diagnostics })
+})
