@@ -1,5 +1,5 @@
 // Roles in the table `roles`; a built-in one has an empty tenant.
-import { expressionBuilder } from 'kysely'
+import { expressionBuilder, sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import { roleLimits } from '../ports/roles.ts'
@@ -33,6 +33,8 @@ class SqlRoles implements Roles {
   readonly create = async (role: NewRole): StoreCall<Role, 'name-taken' | 'too-many-roles'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
+        // Of two at once, the second counts the role of the first.
+        await sql`lock table roles in share row exclusive mode`.execute(transaction)
         const named = await selectNamed(transaction, role.tenantId, role.name).executeTakeFirst()
         if (named !== undefined) return 'name-taken'
         const { count } = await transaction

@@ -33,6 +33,8 @@ class SqlUsers implements Users {
   readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
+        // Of two at once, the second counts the account of the first.
+        await sql`lock table users in share row exclusive mode`.execute(transaction)
         const { count } = await transaction
           .selectFrom('users')
           .select((from) => from.fn.countAll<number>().as('count'))
