@@ -339,6 +339,7 @@ export class ThreadGroup {
   /** Threads that have not started yet never do. */
   callOffStarts(): void {
     this.#starts.callOff()
+    this.scripts.callOffStarts()
   }
 
   /** Lets answers under way go out, then closes the sockets. */

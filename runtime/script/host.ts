@@ -1,9 +1,11 @@
 // The helpers of all answering threads: started when a bundle has scripts, watched, replaced.
+import { availableParallelism } from 'node:os'
 import { adoptBundle } from '#bundle/load.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { namesOfSeat, scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodies.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
+import { StartTurns } from '../start-turns.ts'
 import type { Generation } from '../transaction.ts'
 import { Bench } from './bench.ts'
 import { HelperThread } from './worker-thread.ts'
@@ -47,6 +49,8 @@ interface Post {
   openSinceMs: number
   looks: number
   isReplacing: boolean
+  /** Its helper waits for its turn to start. */
+  isWaiting: boolean
 }
 
 export class ScriptHost {
@@ -54,6 +58,7 @@ export class ScriptHost {
   readonly #posts: readonly Post[]
   readonly #bench: Bench
   readonly #limit: ReportLimit
+  readonly #starts = new StartTurns(availableParallelism())
   #spare: HelperThread | undefined
   #serving: Generation | undefined
   #timer: NodeJS.Timeout | undefined
@@ -76,6 +81,7 @@ export class ScriptHost {
         openSinceMs: 0,
         looks: 0,
         isReplacing: false,
+        isWaiting: false,
       }
     })
   }
@@ -102,12 +108,12 @@ export class ScriptHost {
       void this.#dismiss()
       return
     }
+    this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
     for (const post of this.#posts) {
-      if (post.helper === undefined && !post.isReplacing) this.#man(post)
+      if (post.helper === undefined && !post.isReplacing) this.#manInTurn(post)
       else this.#tell(post)
     }
     if (this.#spare?.hasEnded !== false) this.#spare = new HelperThread()
-    this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
   }
 
   /** True when every helper that this generation needs runs its scripts. */
@@ -125,12 +131,29 @@ export class ScriptHost {
     }
   }
 
+  /** Helpers that have not started yet never do. */
+  callOffStarts(): void {
+    this.#starts.callOff()
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true
+    this.callOffStarts()
     await this.#dismiss()
   }
 
-  #man(post: Post): void {
+  #manInTurn(post: Post): void {
+    if (post.isWaiting) return
+    post.isWaiting = true
+    this.#starts.add(async () => {
+      post.isWaiting = false
+      const isWanted = this.#timer !== undefined && !post.isReplacing
+      if (isWanted && post.helper === undefined) await this.#man(post)
+    })
+  }
+
+  /** @returns when the helper is ready, or has ended */
+  #man(post: Post): Promise<void> {
     const helper = this.#spare?.hasEnded === false ? this.#spare : new HelperThread()
     this.#spare = undefined
     post.helper = helper
@@ -146,6 +169,7 @@ export class ScriptHost {
     helper.serve(post.shared)
     this.#tell(post)
     if (!this.#isStopping) this.#spare = new HelperThread()
+    return helper.ready
   }
 
   #tell(post: Post): void {
@@ -163,7 +187,7 @@ export class ScriptHost {
   #refill(post: Post): void {
     post.isReplacing = false
     const isWanted = !this.#isStopping && this.#timer !== undefined
-    if (isWanted && post.helper === undefined) this.#man(post)
+    if (isWanted && post.helper === undefined) void this.#man(post)
   }
 
   #look(): void {

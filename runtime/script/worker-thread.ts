@@ -10,6 +10,8 @@ const resourceLimits = { stackSizeMb: 32, maxOldGenerationSizeMb: 128 } as const
 export class HelperThread {
   readonly #worker: Worker
   readonly #channel = new MessageChannel()
+  /** Resolves when it can run scripts, or has ended. */
+  readonly ready: Promise<void>
   #hasEnded = false
 
   constructor() {
@@ -20,6 +22,9 @@ export class HelperThread {
     // It ends for that; who waits for it hears of the end.
     this.#worker.on('error', () => undefined)
     this.#worker.once('exit', () => (this.#hasEnded = true))
+    this.ready = new Promise((resolve) => {
+      this.#worker.once('message', () => resolve()).once('exit', () => resolve())
+    })
     this.#worker.unref()
     this.#channel.port1.unref()
   }
