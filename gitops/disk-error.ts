@@ -8,8 +8,10 @@ const network = /^E(CONN|NOTFOUND|AI_|PIPE|TIMEDOUT|NET|HOST|ADDR)/
 
 /** @returns undefined when the error is not the file system's. */
 export function diskError(error: unknown): SourceError | undefined {
-  const { code = '', message, syscall } = error as NodeJS.ErrnoException
+  const { code = '', message: said, syscall } = error as NodeJS.ErrnoException
   if (syscall === undefined || network.test(code)) return undefined
+  // Each try has another name for its file; the log tells the same reason once.
+  const message = said.replaceAll(/[._][0-9a-f]{12}(\.tmp)?(?='|$)/g, '')
   if (full.includes(code)) {
     return {
       code: 'DiskFull',

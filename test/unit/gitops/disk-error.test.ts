@@ -18,6 +18,12 @@ test('a full disk is told from one that may not be used, and both from anything 
   const refused = thrownBy(() => readFileSync('/dev/null/x'))
   assert.equal(diskError(full)?.code, 'DiskFull')
   assert.equal(diskError(refused)?.code, 'Unreadable')
+  const named = (name: string): string | undefined => {
+    const message = `EROFS: read-only file system, open '/d/${name}'`
+    return diskError(Object.assign(new Error(message), { code: 'EROFS', syscall: 'open' }))?.reason
+  }
+  assert.match(named('state.json.0123456789ab.tmp') ?? '', /'\/d\/state\.json'\. Make it writable/)
+  assert.equal(named('tmp_obj_0123456789ab'), named('tmp_obj_ba9876543210'))
   assert.equal(diskError(new Error('a mistake')), undefined)
   // Port 1 of the loopback address has no listener.
   const socket = connect(1, '127.0.0.1')
