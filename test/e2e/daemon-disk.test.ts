@@ -13,6 +13,7 @@ let site: Site
 
 beforeAll(async () => {
   site = await Site.make('disk')
+  site.trustNode()
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first bundle', async () => (await answerOf(daemon)) === '192.0.2.1')
