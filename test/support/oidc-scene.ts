@@ -15,6 +15,8 @@ import { persistentAdapters, useState } from './persistent-adapters.ts'
 export const site = 'http://gslb.test'
 export const redirectUri = `${site}/api/v1/auth/oidc/callback`
 export const start = `${site}/api/v1/auth/oidc/authorize`
+/** Where a browser is after a login: / leads there. */
+export const home = `${site}/api/v1/docs`
 export const ann = {
   sub: 'ann',
   email: 'Ann@Example.com',

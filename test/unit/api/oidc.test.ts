@@ -9,7 +9,7 @@ import {
   errorOf,
   redirectUri,
   sessionOf,
-  site,
+  home,
   start,
   useScenes,
   whoIs,
@@ -26,7 +26,7 @@ describe('a login through the identity provider', () => {
       seen.push(next)
       return next
     })
-    expect(new URL(last.url).href).toBe(`${site}/`)
+    expect(new URL(last.url).href).toBe(home)
     expect(await whoIs(scene)).toMatchObject({
       email: ann.email,
       displayName: ann.name,
@@ -102,7 +102,7 @@ describe('a login through the identity provider', () => {
     await valueOf(state().users.create(newUser('u1', admin)))
     await valueOf(state().users.create(newUser('u2', { ...admin, email: 'x@y.z', tenantId: 'a' })))
     const scene = await open(roles)
-    expect((await scene.logIn()).url).toBe(`${site}/`)
+    expect((await scene.logIn()).url).toBe(home)
     expect(await whoIs(scene)).toMatchObject({ role: 'tenant_admin', isSystemAdmin: true })
     const lines = scene.log.filter((line) => line.includes('last system administrator'))
     expect(lines).toEqual([expect.stringMatching(/Give another account .*"userId":"u1".*"viewer"/)])
@@ -131,7 +131,7 @@ describe('a login through the identity provider', () => {
     const other = await startIdentityProvider(redirectUri, { method: 'client_secret_post' })
     try {
       const scene = await open({ discoveryUrl: other.issuer })
-      expect((await scene.logIn()).url).toBe(`${site}/`)
+      expect((await scene.logIn()).url).toBe(home)
     } finally {
       await other.stop()
     }
@@ -142,7 +142,7 @@ describe('a login through the identity provider', () => {
     const [one, two] = [await scene.browser.get(start), await scene.browser.get(start)]
     for (const { headers } of [one, two]) {
       const last = await scene.browser.follow(headers.get('location') ?? '')
-      expect(last.url).toBe(`${site}/`)
+      expect(last.url).toBe(home)
     }
   })
 
@@ -150,7 +150,7 @@ describe('a login through the identity provider', () => {
     const scene = await open()
     const others = [openBrowser(scene.hosts), openBrowser(scene.hosts)]
     const lasts = await Promise.all(others.map((browser) => browser.follow(start)))
-    expect(lasts.map(({ url }) => url)).toEqual([`${site}/`, `${site}/`])
+    expect(lasts.map(({ url }) => url)).toEqual([home, home])
     expect(await valueOf(state().users.list('every-tenant'))).toHaveLength(1)
   })
 })
