@@ -20,6 +20,9 @@ const whats: Readonly<Record<string, string>> = {
   create: 'makes a service',
   delete: 'deletes a service',
   rename: 'renames a pool',
+  member: 'adds a member',
+  'new-pool': 'makes a pool',
+  'delete-pool': 'deletes a pool',
 }
 
 export async function runWrites(context: BenchContext): Promise<Report> {
@@ -88,6 +91,9 @@ const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [
   [1, 'create'],
   [1, 'delete'],
   [64, 'update'],
+  [1, 'member'],
+  [1, 'new-pool'],
+  [1, 'delete-pool'],
   [1, 'rename'],
 ]
 

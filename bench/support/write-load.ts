@@ -24,27 +24,47 @@ export interface WriteLoadRun {
 }
 
 type Call = readonly [method: string, path: string, body?: object]
-const calls = {
-  update: ({ id }: Listed, n: number): Call => [
-    'PUT',
-    `/pools/${id}/healthcheck`,
-    { type: 'tcp', port: 1 + (n % 60_000) },
-  ],
-  create: ({ id }: Listed, n: number): Call => [
-    'POST',
-    '/services',
-    { name: `new${n}`, domain: `new${n}.gslb.example.com.`, poolId: id },
-  ],
-  rename: ({ id, name }: Listed): Call => ['PUT', `/pools/${id}`, { name: `renamed-${name}` }],
-  delete: ({ id }: Listed): Call => ['DELETE', `/services/${id}`],
-} as const
+interface Verb {
+  /** Where those are listed that are changed, or that what is made belongs to. */
+  readonly subjects: '/pools' | '/services'
+  readonly call: (subject: Listed, n: number) => Call
+}
 
-export type WriteVerb = keyof typeof calls
+/** Addresses and names that no other write has taken. */
+const verbs = {
+  update: {
+    subjects: '/pools',
+    call: ({ id }, n) => ['PUT', `/pools/${id}/healthcheck`, { type: 'tcp', port: 1 + n }],
+  },
+  member: {
+    subjects: '/pools',
+    call: ({ id }, n) => {
+      const ipAddress = `10.200.${n >> 8}.${n & 255}`
+      return ['POST', `/pools/${id}/members`, { ipAddress, port: 443 }]
+    },
+  },
+  'new-pool': { subjects: '/pools', call: (_, n) => ['POST', '/pools', { name: `new${n}` }] },
+  create: {
+    subjects: '/pools',
+    call: ({ id }, n) => {
+      const domain = `new${n}.example.com.`
+      return ['POST', '/services', { name: `new${n}`, domain, poolId: id }]
+    },
+  },
+  rename: {
+    subjects: '/pools',
+    call: ({ id, name }) => ['PUT', `/pools/${id}`, { name: `renamed-${name}` }],
+  },
+  delete: { subjects: '/services', call: ({ id }) => ['DELETE', `/services/${id}`] },
+  'delete-pool': { subjects: '/pools', call: ({ id }) => ['DELETE', `/pools/${id}`] },
+} as const satisfies Record<string, Verb>
+
+export type WriteVerb = keyof typeof verbs
 
 const load = JSON.parse(process.argv[2] ?? '{}') as WriteLoad
 const { bearer, verb } = load
-/** What is changed, or what is made belongs to. */
-const subjects = await listed(load, verb === 'delete' ? '/services' : '/pools')
+const { subjects: list, call: callOf }: Verb = verbs[verb]
+const subjects = await listed(load, list)
 const times: number[] = []
 const startedMs = performance.now()
 let next = 0
@@ -54,7 +74,7 @@ async function lane(): Promise<void> {
     const n = next++
     // Each is about another object than those before it: 7,919 is a prime.
     const subject = subjects[(n * 7_919) % subjects.length]!
-    const [method, path, body] = calls[verb](subject, n)
+    const [method, path, body] = callOf(subject, n)
     const call: ApiCall = body === undefined ? { bearer } : { bearer, body }
     const sentMs = performance.now()
     const reply = await callApi(load, method, path, call)
