@@ -27,40 +27,53 @@ interface MemberRow {
 
 export type PoolColumns = ReturnType<typeof emptyPoolColumns>
 
-/** Room for these rows, but for what `MemberExtraRows` collects. */
-export function emptyPoolColumns(uids: Uint8Array, rows: readonly PoolRow[]) {
-  const memberCount = rows.reduce((sum, { members }) => sum + members.length, 0)
-  const count4 = rows.reduce((sum, row) => sum + row.count4, 0)
-  return {
-    poolUid: uids,
-    poolName: new Uint32Array(rows.length),
-    poolTenant: new Uint32Array(rows.length),
-    poolMemberStart: new Uint32Array(rows.length),
-    poolCount4: new Uint32Array(rows.length),
-    poolCount6: new Uint32Array(rows.length),
-    poolHealthCheck: new Uint32Array(rows.length),
-    poolMinHealthy: new Uint32Array(rows.length),
-    poolNetworks: new Uint32Array(rows.length),
-    memberUid: new Uint8Array(memberCount * 16),
-    memberPool: new Uint32Array(memberCount),
-    memberAddress: new Uint8Array(memberCount * 4),
-    memberAddress6: new Uint8Array((memberCount - count4) * 16),
-    memberPort: new Uint16Array(memberCount),
-    memberWeight: new Uint32Array(memberCount),
-    memberPriority: new Uint32Array(memberCount),
-    memberFlags: new Uint8Array(memberCount),
-    memberName: new Uint32Array(memberCount),
-    memberRegion: new Uint32Array(memberCount),
-    memberPlace: new Uint16Array(memberCount),
-    memberEndpoint: new Uint32Array(memberCount),
-  }
-}
-
-/** Where the rows of a pool begin. */
+/** Where the rows of a pool begin; after the last one, how many there are. */
 export interface PoolPlace {
   pool: number
   member: number
   address6: number
+}
+
+export function advance(place: PoolPlace, { members, count4 }: PoolRow): void {
+  place.pool++
+  place.member += members.length
+  place.address6 += members.length - count4
+}
+
+/** Room for so many rows, but for what `MemberExtraRows` collects. */
+export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: PoolPlace) {
+  return {
+    poolUid: uids,
+    poolName: new Uint32Array(pool),
+    poolTenant: new Uint32Array(pool),
+    poolMemberStart: new Uint32Array(pool),
+    poolCount4: new Uint32Array(pool),
+    poolCount6: new Uint32Array(pool),
+    poolHealthCheck: new Uint32Array(pool),
+    poolMinHealthy: new Uint32Array(pool),
+    poolNetworks: new Uint32Array(pool),
+    memberUid: new Uint8Array(member * 16),
+    memberPool: new Uint32Array(member),
+    memberAddress: new Uint8Array(member * 4),
+    memberAddress6: new Uint8Array(address6 * 16),
+    memberPort: new Uint16Array(member),
+    memberWeight: new Uint32Array(member),
+    memberPriority: new Uint32Array(member),
+    memberFlags: new Uint8Array(member),
+    memberName: new Uint32Array(member),
+    memberRegion: new Uint32Array(member),
+    memberPlace: new Uint16Array(member),
+    memberEndpoint: new Uint32Array(member),
+  }
+}
+
+/** What `address6Row` reads. */
+export function writeAddress6Row(
+  { memberAddress }: Pick<PoolColumns, 'memberAddress'>,
+  member: number,
+  row6: number,
+): void {
+  for (let i = 0; i < 4; i++) memberAddress[member * 4 + i] = row6 >>> (24 - 8 * i)
 }
 
 /** What pools are written with. */
@@ -92,7 +105,7 @@ export function writePool(
     columns.memberPool[row] = index
     if (octets.length === 4) copyOctets(columns.memberAddress, row * 4, octets, 0, 4)
     else {
-      for (let i = 0; i < 4; i++) columns.memberAddress[row * 4 + i] = row6 >>> (24 - 8 * i)
+      writeAddress6Row(columns, row, row6)
       copyOctets(columns.memberAddress6, row6++ * 16, octets, 0, 16)
     }
     columns.memberPort[row] = member.port

@@ -1,11 +1,14 @@
 // The pools of one bundle, laid out from those of the last one.
 import { assert } from '#lib/assert.ts'
-import { address6Row } from './bundle.ts'
-import { ClientRangeColumns, mapTable } from './client-ranges.ts'
-import { hasExtra, MemberExtraRows, renumberExtra } from './member-extra.ts'
+import { editsOf } from '#lib/list-edits.ts'
+import type { ListEdits } from '#lib/list-edits.ts'
+import { ClientRangeColumns, mapTable, NetworkCell } from './client-ranges.ts'
+import { hasExtra, MemberExtraRows } from './member-extra.ts'
 import type { BundleModel, MemberModel, PoolModel, RoutingModel } from './model.ts'
-import { emptyPoolColumns, poolRow, writePool } from './pool-columns.ts'
-import type { PoolColumns, PoolRow } from './pool-columns.ts'
+import { advance, emptyPoolColumns, poolRow, writePool } from './pool-columns.ts'
+import type { PoolPlace, PoolRow } from './pool-columns.ts'
+import { PoolCopy } from './pool-copy.ts'
+import type { PoolSpan, WholePoolColumns } from './pool-copy.ts'
 import type { EndpointTable } from './routing-columns.ts'
 import { RowMemory } from './rows.ts'
 import type { Rows } from './rows.ts'
@@ -13,7 +16,7 @@ import type { AskedTexts, StringTable } from './string-table.ts'
 
 /** What the pools of a bundle take. */
 export interface PoolTables {
-  readonly columns: PoolColumns & { readonly memberExtra: Uint32Array }
+  readonly columns: WholePoolColumns
   /** The row of the pool at each position of the model. */
   readonly indexOfPool: Uint32Array
   /** The rules of `mapFile` and those of pools. */
@@ -65,18 +68,18 @@ function laidOutAnew({ pools, rows, routing, endpoints, strings }: Subject): Lai
   const ranges = new ClientRangeColumns()
   const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
-  const columns = emptyPoolColumns(rows.uids, rows.rows)
+  const end = { pool: 0, member: 0, address6: 0 }
+  for (const row of rows.rows) advance(end, row)
+  const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)
   const askedFrom = new Uint32Array(pools.length + 1)
   const place = { pool: 0, member: 0, address6: 0 }
-  for (; place.pool < pools.length; place.pool++) {
+  for (const row of rows.rows) {
     const pool = pools[rows.positions[place.pool]!]!
-    const row = rows.rows[place.pool]!
     askedFrom[place.pool] = strings.begin()
     writePool(columns, place, pool, row, { strings, endpoints, extra })
     columns.poolNetworks[place.pool] = networksOf(pool, row.members, place.member, ranges)
-    place.member += row.members.length
-    place.address6 += row.members.length - row.count4
+    advance(place, row)
   }
   askedFrom[pools.length] = strings.begin()
   const withExtra = { ...columns, memberExtra: extra.column() }
@@ -84,94 +87,98 @@ function laidOutAnew({ pools, rows, routing, endpoints, strings }: Subject): Lai
   return { tables, askedFrom }
 }
 
-/** @returns undefined when other pools than those that changed would have to be written, too */
+/** @returns undefined when all have to be laid out anew */
 function editedFrom(last: LastPools, subject: Subject): LaidOut | undefined {
   const { pools, rows, endpoints, strings } = subject
-  if (rows.positions !== last.rows.positions) return undefined
-  const changed: number[] = []
-  for (let i = 0; i < rows.rows.length; i++) {
-    if (rows.rows[i] === last.rows.rows[i]) continue
-    const pool = pools[rows.positions[i]!]!
-    if (!isAlike(pool, rows.rows[i]!, last, i)) return undefined
-    changed.push(i)
-  }
-  if (changed.length === 0) {
+  if (rows === last.rows) {
     strings.repeat(0, last.asked.count)
     return last
   }
-  const columns = copyOf(last.tables.columns)
+  const edits = editsOf(last.rows.rows, rows.rows)
+  if (edits === undefined || !isPlain(edits, last, subject)) return undefined
+  const copy = new PoolCopy(
+    last.tables.columns,
+    emptyPoolColumns(rows.uids, endOf(edits, last, rows)),
+  )
+  const askedFrom = new Uint32Array(pools.length + 1)
   const parts = { strings, endpoints, extra: new MemberExtraRows(strings) }
-  const askedFrom = new Uint32Array(last.askedFrom.length)
-  let next = 0
-  for (const index of [...changed, pools.length]) {
-    const shift = strings.begin() - last.askedFrom[next]!
-    for (let i = next; i <= index; i++) askedFrom[i] = last.askedFrom[i]! + shift
-    strings.repeat(last.askedFrom[next]!, last.askedFrom[index]!)
-    if (index === pools.length) break
-    const place = placeOf(columns, index)
-    writePool(columns, place, pools[rows.positions[index]!]!, rows.rows[index]!, parts)
-    next = index + 1
-  }
-  renumberTexts(columns, changed, strings.renumbering())
-  const tables = { columns, indexOfPool: rows.rowAt, ranges: last.tables.ranges }
-  return { tables, askedFrom }
-}
-
-/** Does the pool take the place of the one before it, and leave those of all others alone? */
-function isAlike({ geoRules }: PoolModel, row: PoolRow, last: LastPools, index: number): boolean {
-  const before = last.rows.rows[index]!
-  const hasNetworks = geoRules.v4.length + geoRules.v6.length > 0
-  if (hasNetworks || last.tables.columns.poolNetworks[index] !== 0) return false
-  if (row.count4 !== before.count4 || row.members.length !== before.members.length) return false
-  return ![...row.members, ...before.members].some(({ member }) => hasExtra(member))
-}
-
-function copyOf(columns: PoolTables['columns']): PoolTables['columns'] {
-  const copies = Object.entries(columns).map(([name, column]) => [name, column.slice()] as const)
-  return Object.fromEntries(copies) as unknown as PoolTables['columns']
-}
-
-function placeOf(columns: PoolTables['columns'], pool: number) {
-  const member = columns.poolMemberStart[pool]!
-  const has6 = columns.poolCount6[pool]! > 0
-  const address6 = has6 ? address6Row(columns, member + columns.poolCount4[pool]!) : 0
-  return { pool, member, address6 }
-}
-
-/** @param changed rows that have the new numbers already. @param numbers undefined: all stay */
-function renumberTexts(
-  columns: PoolTables['columns'],
-  changed: readonly number[],
-  numbers: Uint32Array | undefined,
-): void {
-  if (numbers === undefined) return
-  const { poolName, poolTenant, poolHealthCheck, poolMemberStart } = columns
-  let start = 0
-  for (const end of [...changed, poolName.length]) {
-    for (const column of [poolName, poolTenant, poolHealthCheck]) {
-      for (let i = start; i < end; i++) column[i] = numbers[column[i]!]!
+  const { place } = copy
+  for (const span of spansOf(edits, pools.length)) {
+    while (place.pool < span.to) {
+      const row = rows.rows[place.pool]!
+      askedFrom[place.pool] = strings.begin()
+      writePool(copy.columns, place, pools[rows.positions[place.pool]!]!, row, parts)
+      advance(place, row)
     }
-    const memberEnd = poolMemberStart[end] ?? columns.memberPool.length
-    const memberStart = poolMemberStart[start] ?? memberEnd
-    for (const column of [columns.memberName, columns.memberRegion]) {
-      for (let i = memberStart; i < memberEnd; i++) column[i] = numbers[column[i]!]!
+    const start = last.askedFrom[span.from]!
+    const shift = strings.begin() - start
+    const end = span.from + span.count
+    for (let i = 0; i <= span.count; i++) {
+      askedFrom[span.to + i] = last.askedFrom[span.from + i]! + shift
     }
-    start = end + 1
+    strings.repeat(start, last.askedFrom[end]!)
+    copy.take(span)
   }
-  renumberExtra(columns.memberExtra, numbers)
+  const columns = copy.finish(strings.renumbering())
+  return { tables: { columns, indexOfPool: rows.rowAt, ranges: last.tables.ranges }, askedFrom }
+}
+
+/** Do the networks and the extra rows of those that stay, stay too? Nobody else may have any. */
+function isPlain({ went, came }: ListEdits, last: LastPools, { pools, rows }: Subject): boolean {
+  const gone = went.map((row) => last.rows.rows[row]!)
+  const made = came.map((row) => rows.rows[row]!)
+  if ([...gone, ...made].some(({ members }) => members.some(({ member }) => hasExtra(member)))) {
+    return false
+  }
+  // Lists of networks hold indices of members.
+  const { networkTable } = last.tables.ranges
+  const hasLists = networkTable.length > NetworkCell.Words
+  const hasRules = came.some((row) => hasGeoRules(pools[rows.positions[row]!]!))
+  return !hasLists && !hasRules
+}
+
+/** How many rows there will be. */
+function endOf({ went, came }: ListEdits, last: LastPools, rows: Rows<PoolRow>): PoolPlace {
+  const { memberPool, memberAddress6 } = last.tables.columns
+  const end = { pool: 0, member: memberPool.length, address6: memberAddress6.length / 16 }
+  const gone = { pool: 0, member: 0, address6: 0 }
+  for (const row of went) advance(gone, last.rows.rows[row]!)
+  for (const row of came) advance(end, rows.rows[row]!)
+  return {
+    pool: rows.rows.length,
+    member: end.member - gone.member,
+    address6: end.address6 - gone.address6,
+  }
+}
+
+/** The runs of rows that stay side by side, and one of none at the end. */
+function spansOf({ moved }: ListEdits, count: number): PoolSpan[] {
+  const spans: PoolSpan[] = []
+  for (let from = 0; from < moved.length; from++) {
+    const to = moved[from]!
+    if (to < 0) continue
+    const start = from
+    while (moved[from + 1] === to + from + 1 - start) from++
+    spans.push({ from: start, to, count: from + 1 - start })
+  }
+  return [...spans, { from: moved.length, to: count, count: 0 }]
+}
+
+function hasGeoRules({ geoRules }: PoolModel): boolean {
+  return geoRules.v4.length + geoRules.v6.length > 0
 }
 
 /** The table of a pool's geo rules, row + 1; 0: it has none. Their lists hold member indices. */
 function networksOf(
-  { geoRules }: PoolModel,
+  pool: PoolModel,
   members: readonly { readonly member: MemberModel }[],
   firstRow: number,
   ranges: ClientRangeColumns,
 ): number {
-  if (geoRules.v4.length + geoRules.v6.length === 0) return 0
+  if (!hasGeoRules(pool)) return 0
   const rows = new Map<string, number>()
   for (const [i, { member }] of members.entries()) {
     if (!rows.has(member.ipAddress)) rows.set(member.ipAddress, firstRow + i)
   }
-  return ranges.add(geoRules, (endpoint) => rows.get(endpoint)) + 1
+  return ranges.add(pool.geoRules, (endpoint) => rows.get(endpoint)) + 1
 }

@@ -188,6 +188,7 @@ const extraOfMember = fc.record({
   externalSignalMode: fc.constantFrom<ExternalSignalMode>('and', 'and', 'and', 'or'),
 })
 const poolEdit = fc.record({
+  does: fc.constantFrom(...['fields', 'fields', 'fields', 'pool+', 'pool-', 'member+', 'member-']),
   at: fc.nat(),
   fields: fieldsOfPool,
   member: fc.nat(),
@@ -197,8 +198,29 @@ const poolEdit = fc.record({
 })
 type PoolEdit = typeof poolEdit extends fc.Arbitrary<infer E> ? E : never
 
-function editFields(pools: readonly PoolModel[], { at, isSparing, ...to }: PoolEdit): PoolModel[] {
+function editPool(pools: readonly PoolModel[], edit: PoolEdit): PoolModel[] {
+  const { does, at, member: number, memberFields } = edit
+  const addresses = ['192.0.2.5', '2001:db8::5', '192.0.2.6'].slice(number % 4)
+  if (does === 'pool+') {
+    const more = pool(at % 997, addresses)
+    return pools.some((one) => one.uid === more.uid) ? [...pools] : inserted(pools, number, more)
+  }
   const one = picked(pools, at)
+  if (does === 'pool-') return pools.length < 3 ? [...pools] : replaced(pools, one)
+  if (does === 'fields') return editFields(pools, one, edit)
+  const place = number % Math.max(one.members.length, 1)
+  const [fields] = memberFields
+  const more = { ...member('192.0.2.4'), ...fields, uid: uid(0x4000_0000 + (at % 0xffff)) }
+  const members =
+    does === 'member+' ? inserted(one.members, number, more) : one.members.toSpliced(place, 1)
+  return replaced(pools, one, { ...one, members })
+}
+
+function editFields(
+  pools: readonly PoolModel[],
+  one: PoolModel,
+  { isSparing, ...to }: PoolEdit,
+): PoolModel[] {
   const place = to.member % Math.max(one.members.length, 1)
   const members = one.members.map((old, i) => {
     if (i !== place) return old
@@ -213,19 +235,19 @@ function editFields(pools: readonly PoolModel[], { at, isSparing, ...to }: PoolE
 
 test('after any changes of what pools and members say, several at once, too', () => {
   const addresses = ['192.0.2.1', '2001:db8::1', '192.0.2.2', '2001:db8::2']
-  const first = Array.from({ length: 8 }, (_, i) => pool(1 + i, addresses.slice(i % 4)))
+  const first = Array.from({ length: 12 }, (_, i) => pool(1 + i, addresses.slice(i % 4)))
   const steps = fc.array(fc.array(poolEdit, { minLength: 1, maxLength: 3 }), { minLength: 10 })
   fc.assert(
     fc.property(steps, (edits) => {
       const memory = new EncoderMemory()
       let pools: readonly PoolModel[] = first
       for (const some of edits) {
-        pools = some.reduce(editFields, pools)
+        pools = some.reduce(editPool, pools)
         const model = { ...firstModel, pools }
         expect(encodeBundle(model, plainCodeOf, memory)).toEqual(encode(model))
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   )
 })
 
