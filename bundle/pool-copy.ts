@@ -21,17 +21,29 @@ interface Copied extends PoolSpan {
 }
 
 const poolColumns = [
-  ...(['poolName', 'poolTenant', 'poolHealthCheck', 'poolCount4', 'poolCount6'] as const),
-  ...(['poolMinHealthy', 'poolNetworks'] as const),
-]
-/** With the elements of a member. */
-const memberColumns = [
-  ...([['memberUid', 16] as const, ['memberAddress', 4] as const] as const),
-  ...(['memberPort', 'memberWeight', 'memberPriority', 'memberFlags', 'memberName'] as const).map(
-    (name) => [name, 1] as const,
-  ),
-  ...(['memberRegion', 'memberPlace', 'memberEndpoint'] as const).map((name) => [name, 1] as const),
-]
+  'poolName',
+  'poolTenant',
+  'poolHealthCheck',
+  'poolCount4',
+  'poolCount6',
+  'poolMinHealthy',
+  'poolNetworks',
+] as const
+
+/** The elements of a member. */
+const memberColumns = {
+  memberUid: 16,
+  memberAddress: 4,
+  memberPort: 1,
+  memberWeight: 1,
+  memberPriority: 1,
+  memberFlags: 1,
+  memberName: 1,
+  memberRegion: 1,
+  memberPlace: 1,
+  memberEndpoint: 1,
+} as const
+const memberWidths = Object.entries(memberColumns) as [keyof typeof memberColumns, number][]
 
 export class PoolCopy {
   readonly columns: PoolColumns
@@ -57,7 +69,7 @@ export class PoolCopy {
     for (const name of poolColumns) {
       columns[name].set(old[name].subarray(span.from, end), place.pool)
     }
-    for (const [name, width] of memberColumns) {
+    for (const [name, width] of memberWidths) {
       const rows = old[name].subarray(fromMember * width, (fromMember + members) * width)
       columns[name].set(rows, place.member * width)
     }
