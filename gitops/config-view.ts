@@ -15,7 +15,7 @@ export interface ConfigChange {
 export interface ConfigView {
   /** Never changes; a later commit makes another one. Not to be asked before `isReady`. */
   readonly snapshot: () => ConfigSnapshot
-  /** True once the accepted commit was read, or it is known that there is none yet. */
+  /** True once the accepted commit was read, or it is known that none was ever accepted. */
   readonly isReady: () => boolean
   /**
    * Told after each commit that is active here, whether it came by the API or by a push; not for
@@ -29,7 +29,7 @@ export interface ConfigNews extends ConfigDelta {
   readonly isWhole: boolean
 }
 
-/** No commit was accepted, and the branch has none to accept. */
+/** No commit was ever accepted here: the branch has none yet, or the one that it has is held. */
 export const noConfig: ConfigNews = Object.freeze({
   isWhole: true,
   revision: '',

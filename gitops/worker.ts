@@ -42,15 +42,18 @@ const pipeline = startPipeline({
   onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),
   onPublish: (publication) => tell({ kind: 'publish', publication }),
   onStatus: (status, change) => {
-    if (isEmpty(status)) tell({ kind: 'config', news: noConfig })
+    if (hasNoConfig(status)) tell({ kind: 'config', news: noConfig })
     tell({ kind: 'status', status, change })
   },
   onConfig: (news) => tell({ kind: 'config', news }),
 })
 
-/** A first start. What a branch had that was lost is not known, and not nothing. */
-function isEmpty({ code, accepted }: GitopsStatus): boolean {
-  return code === 'BranchMissing' && accepted === null
+/**
+ * A first start: there is no commit yet, or the first one was read and is held. What was accepted
+ * once and is lost, or stands in a state that cannot be read, is not known, and not nothing.
+ */
+function hasNoConfig({ sync, code, accepted }: GitopsStatus): boolean {
+  return sync === 'held' && accepted === null && code !== 'StateUnreadable'
 }
 
 port.on('message', (message: ToWorker) => {

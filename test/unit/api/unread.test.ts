@@ -1,6 +1,6 @@
 // What a node answers before it has read the accepted configuration: nothing about it, to anybody.
-import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rmSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '#api/app.ts'
 import { createConfigTenants } from '#api/config-tenants.ts'
 import type { GitopsStatus } from '#api/operator-view.ts'
@@ -8,18 +8,20 @@ import { operationId } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
 import { LiveConfigView, noConfig } from '#gitops/config-view.ts'
 import { createGitopsControl } from '#gitops/control.ts'
-import type { GitopsControl } from '#gitops/control.ts'
-import { originPath } from '#gitops/options.ts'
+import { originPath, statePathOf } from '#gitops/options.ts'
+import type { GitopsOptions } from '#gitops/options.ts'
 import { ensureOrigin } from '#gitops/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { portsOf } from '#test/support/api-ports.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { startingStatus } from '#test/support/gitops-status.ts'
 import { newUser, valueOf } from '#test/support/store-values.ts'
 import { routeCases } from '#test/support/route-cases.ts'
-import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startWholeWorld } from '#test/support/whole-world.ts'
 import type { WholeWorld } from '#test/support/whole-world.ts'
+import { newPem, signerLine } from '#test/support/write-scene.ts'
 
 const view = new LiveConfigView()
 let gitops: GitopsStatus = startingStatus
@@ -139,21 +141,12 @@ test('a worker that starts anew does not empty the view', () => {
 })
 
 describe('a node with a repository of its own', () => {
-  const dataDir = makeTempDir('unread')
-  const controls: GitopsControl[] = []
-  afterAll(async () => {
-    for (const control of controls) await control.stop()
-    removeTempDir(dataDir)
-  })
-  const { privateKey } = generateKeyPairSync('ed25519')
-  const signingKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-
-  const create = () => {
+  const create = (dataDir: string, trusted: Partial<GitopsOptions> = {}) => {
     const local = { dataDir, url: '', branch: 'main', pollMs: 30_000, resume: null }
-    const trust = { requireSignature: false, allowedSignersPath: '', channel: 'main' }
-    const options = { ...local, ...trust, signingKeyPem, recordTtlMs: 3_600_000 }
+    const trust = { requireSignature: false, allowedSignersPath: '', channel: 'main', ...trusted }
+    const options = { ...local, ...trust, signingKeyPem: newPem(), recordTtlMs: 3_600_000 }
     const control = createGitopsControl(options)
-    controls.push(control)
+    onTestFinished(control.stop)
     const ports = portsOf({
       config: control.config,
       configWriter: control,
@@ -167,10 +160,25 @@ describe('a node with a repository of its own', () => {
     return { control, pools, make }
   }
 
+  /** A folder for data with an origin; its first commit comes by hand. */
+  const originOf = () => {
+    const box = gitSandbox()
+    const gitdir = originPath(box.at('data'))
+    box.write('data/allowed_signers', signerLine('alice@example.com', newPem()))
+    if (!ensureOrigin(gitdir, 'main').ok) expect.unreachable('the folder can be written to')
+    const push = (files: Readonly<Record<string, string>>) => {
+      box.git(box.path, 'clone', '-q', gitdir, 'checkout')
+      for (const [path, text] of Object.entries(files)) box.write(`checkout/${path}`, text)
+      box.git(box.at('checkout'), 'add', '.')
+      box.git(box.at('checkout'), 'commit', '-q', '-m', 'first')
+      box.git(box.at('checkout'), 'push', '-q', 'origin', 'HEAD:main')
+    }
+    return { box, gitdir, push, dataDir: box.at('data') }
+  }
+
   test('is ready when there is nothing yet; after a restart when it has read all', async () => {
-    const origin = ensureOrigin(originPath(dataDir), 'main')
-    if (!origin.ok) expect.unreachable(origin.error)
-    const first = create()
+    const { dataDir } = originOf()
+    const first = create(dataDir)
     expect((await first.pools()).statusCode).toBe(503)
     await first.control.start()
     await waitUntil('the first look', () => first.control.config.isReady())
@@ -178,7 +186,7 @@ describe('a node with a repository of its own', () => {
     expect((await first.make()).statusCode).toBe(201)
     await first.control.stop()
 
-    const second = create()
+    const second = create(dataDir)
     let activate = (): void => undefined
     const published = new Promise<void>((resolve) => {
       second.control.onPublish(() => {
@@ -195,5 +203,50 @@ describe('a node with a repository of its own', () => {
     activate()
     await waitUntil('the view', async () => (await second.pools()).statusCode === 200)
     expect((await second.pools()).json()).toMatchObject([{ name: 'web' }])
+  })
+
+  test.each([
+    ['does not compile', poolYaml('300.1.1.1'), 'CompileFailed', ['address-invalid']],
+    ['is not signed', poolYaml('192.0.2.1'), 'Unsigned', []],
+  ])('is ready and refuses writes while a first commit %s', async (_why, text, code, codes) => {
+    const { box, dataDir, push } = originOf()
+    push({ [poolPath]: text })
+    const allowedSignersPath = box.at('data/allowed_signers')
+    const requireSignature = code === 'Unsigned'
+    const { control, pools, make } = create(dataDir, { requireSignature, allowedSignersPath })
+    await control.start()
+    await waitUntil('the hold', () => control.status().code === code)
+    expect(await pools()).toMatchObject({ statusCode: 200, body: '[]' })
+    const refused = await make()
+    const { reason: error } = control.status()
+    const diagnostics = codes.map((name) => expect.objectContaining({ code: name }) as object)
+    expect(refused.statusCode).toBe(409)
+    expect(refused.json()).toEqual({ error, diagnostics })
+  })
+
+  test.each([
+    [
+      'BranchMissing',
+      ({ gitdir }: ReturnType<typeof originOf>) => {
+        rmSync(gitdir, { recursive: true })
+        expect(ensureOrigin(gitdir, 'main').ok).toBe(true)
+      },
+    ],
+    [
+      'StateUnreadable',
+      ({ dataDir }: ReturnType<typeof originOf>) => writeFileSync(statePathOf(dataDir), '{'),
+    ],
+  ])('is not ready when what it had is not known: %s', async (code, lose) => {
+    const origin = originOf()
+    origin.push({ [poolPath]: poolYaml('192.0.2.1') })
+    const before = create(origin.dataDir)
+    await before.control.start()
+    await waitUntil('the view', () => before.control.config.isReady())
+    await before.control.stop()
+    lose(origin)
+    const after = create(origin.dataDir)
+    await after.control.start()
+    await waitUntil('the loss', () => after.control.status().code === code)
+    expect([after.control.config.isReady(), (await after.pools()).statusCode]).toEqual([false, 503])
   })
 })
