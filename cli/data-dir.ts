@@ -7,6 +7,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  rmdirSync,
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,6 +23,8 @@ export interface DataDir {
   /** Tries once more to take a directory that had a fault. @returns the fault that is left */
   readonly retry: () => string | null
   readonly release: () => void
+  /** The same, and takes away the folders that opening it has made, where they are empty. */
+  readonly abandon: () => void
 }
 
 /** Folders in which durable files are written; each may hold what an interrupted write left. */
@@ -45,7 +48,7 @@ interface Refusal {
 /** Errors: one sentence that says what to do. */
 export function openDataDir(path: string): Result<DataDir, string> {
   const held = hold(path)
-  return held.ok ? ok(new HeldDirectory(path, null)) : err(held.error.message)
+  return held.ok ? ok(new HeldDirectory(path, null, held.value)) : err(held.error.message)
 }
 
 /**
@@ -56,22 +59,25 @@ export function openDataDir(path: string): Result<DataDir, string> {
 export function openDataDirToServe(path: string, log: Log): Result<DataDir, string> {
   const held = hold(path)
   if (held.ok) {
-    log.info({ dataDir: path }, `the data directory was ${held.value.isNew ? 'made' : 'opened'}`)
-    return ok(new HeldDirectory(path, null))
+    const isNew = held.value.includes(path)
+    log.info({ dataDir: path }, `the data directory was ${isNew ? 'made' : 'opened'}`)
+    return ok(new HeldDirectory(path, null, held.value))
   }
   const { kind, message } = held.error
   return kind === 'not-writable' && hasStoredBundle(path)
-    ? ok(new HeldDirectory(path, message))
+    ? ok(new HeldDirectory(path, message, []))
     : err(message)
 }
 
 class HeldDirectory implements DataDir {
   readonly path: string
+  readonly #made: readonly string[]
   #fault: string | null
 
-  constructor(path: string, fault: string | null) {
+  constructor(path: string, fault: string | null, made: readonly string[]) {
     this.path = path
     this.#fault = fault
+    this.#made = made
   }
 
   fault = (): string | null => this.#fault
@@ -86,6 +92,14 @@ class HeldDirectory implements DataDir {
   release = (): void => {
     if (this.#fault === null) rmSync(lockOf(this.path), { force: true })
   }
+
+  abandon = (): void => {
+    const isInside = (folder: string): boolean => folder.startsWith(join(this.path, '/'))
+    // While the lock keeps everybody out; who comes after it finds the directory, or none.
+    removeEmpty(this.#made.filter(isInside))
+    this.release()
+    removeEmpty(this.#made.filter((folder) => !isInside(folder)))
+  }
 }
 
 function lockOf(path: string): string {
@@ -99,12 +113,17 @@ function hasStoredBundle(path: string): boolean {
   return hasRecord && has('node/bundles') && has('keys/node.pem')
 }
 
-/** Makes the directory, takes its lock, and proves that it can be written. */
-function hold(path: string): Result<{ readonly isNew: boolean }, Refusal> {
-  const isNew = !existsSync(path)
+/**
+ * Makes the directory, takes its lock, and proves that it can be written.
+ *
+ * @returns the folders that it has made, outermost first
+ */
+function hold(path: string): Result<readonly string[], Refusal> {
+  const made: string[] = []
   try {
-    makeFolders(path, 0o750)
+    makeFolders(path, 0o750, made)
   } catch (error) {
+    removeEmpty(made)
     const remedy = 'name another with --data-dir'
     const message = `the data directory ${path} cannot be made: ${why(error)}; ${remedy}`
     return err({ kind: 'not-made', message })
@@ -116,11 +135,11 @@ function hold(path: string): Result<{ readonly isNew: boolean }, Refusal> {
     if (holder !== undefined) return inUse(path, holder)
     isOurs = true
     for (const folder of writtenFolders) {
-      makeFolders(join(path, folder), 0o700)
+      makeFolders(join(path, folder), 0o700, made)
       sweepTemporary(join(path, folder))
     }
     sweepUnfinished(path)
-    return ok({ isNew })
+    return ok(made)
   } catch (error) {
     if (isOurs) removeQuietly(lock)
     // Its holder may be the one that has filled the disk.
@@ -138,6 +157,17 @@ function inUse(path: string, holder: number): Result<never, Refusal> {
   return err({ kind: 'in-use', message })
 }
 
+/** Innermost first; a folder in which there is something stays. */
+function removeEmpty(folders: readonly string[]): void {
+  for (const folder of folders.toReversed()) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Somebody uses it.
+    }
+  }
+}
+
 function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true })
@@ -150,16 +180,18 @@ function removeQuietly(path: string): void {
  * Makes a directory and those above it, one by one: node's own `recursive` never returns where the
  * file system answers "no such directory" to each attempt, as /proc does.
  *
+ * @param made gets those that were not there, outermost first
  * @throws the file system's error
  */
-export function makeFolders(path: string, mode: number): void {
+export function makeFolders(path: string, mode: number, made: string[] = []): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return
   const parent = dirname(path)
   if (found === undefined && statSync(parent, { throwIfNoEntry: false }) === undefined)
-    makeFolders(parent, mode)
+    makeFolders(parent, mode, made)
   try {
     mkdirSync(path, { mode })
+    made.push(path)
   } catch (error) {
     // Somebody else was faster.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error

@@ -1,5 +1,4 @@
 // `gslbd restore`: a backup into the empty database of a node that does not run.
-import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'
@@ -53,9 +52,5 @@ async function restoreInto(settings: Settings, path: string): Promise<Result<num
   // Before a data directory is made for it.
   const checked = await checkBackup(path)
   if (!checked.ok) return checked
-  const { dataDir, database } = settings
-  const isNew = database.url === '' && !existsSync(dataDir)
-  const restored = await withLoneState(settings, ({ sql }) => restoreBackup(sql, path))
-  if (!restored.ok && isNew) rmSync(dataDir, { recursive: true, force: true })
-  return restored
+  return withLoneState(settings, ({ sql }) => restoreBackup(sql, checked.value))
 }

@@ -10,14 +10,21 @@ import { backupTables } from './backup-tables.ts'
 import { backupLimits, BackupSum, readLines } from './format.ts'
 import type { BackupEnd, BackupHeader, TableLine } from './format.ts'
 
+/** A file that was read to its end, and is whole. */
+export interface CheckedBackup {
+  readonly path: string
+  readonly rows: number
+}
+
 /**
  * Rows of an older schema get the defaults of columns that are newer.
  *
  * @returns how many rows it had. Errors: a sentence that says what to do
  */
-export async function restoreBackup(database: Sql, path: string): Promise<Result<number, string>> {
-  const checked = await checkBackup(path)
-  if (!checked.ok) return checked
+export async function restoreBackup(
+  database: Sql,
+  { path, rows }: CheckedBackup,
+): Promise<Result<number, string>> {
   const restored = await database.once((db) =>
     db.transaction().execute(async (transaction) => {
       if (!(await isEmpty(transaction))) return false
@@ -28,12 +35,12 @@ export async function restoreBackup(database: Sql, path: string): Promise<Result
     }),
   )
   if (!restored.ok) return err(`${restored.error.message} Nothing was restored.`)
-  if (restored.value) return checked
+  if (restored.value) return ok(rows)
   return err('The database is not empty, and a backup replaces nothing. Restore it into a new one.')
 }
 
 /** Reads the whole file once, before anything is written. Errors: a sentence. */
-export async function checkBackup(path: string): Promise<Result<number, string>> {
+export async function checkBackup(path: string): Promise<Result<CheckedBackup, string>> {
   const sum = new BackupSum()
   let [rows, count, last] = [0, 0, '']
   try {
@@ -50,7 +57,7 @@ export async function checkBackup(path: string): Promise<Result<number, string>>
     }
     const end = JSON.parse(last) as Partial<BackupEnd>
     // The header is no row.
-    if (end.rows === rows - 1 && end.sha256 === sum.digest()) return ok(end.rows)
+    if (end.rows === rows - 1 && end.sha256 === sum.digest()) return ok({ path, rows: end.rows })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'EACCES') return err(`${path} cannot be read (${code}).`)

@@ -1,7 +1,9 @@
 // Something in every table, and all of it read back, to compare databases.
-import { restoreBackup } from '#state/backup/restore-backup.ts'
+import type { Result } from '#lib/result.ts'
+import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
 import type { PersistentState } from '#state/persistent.ts'
+import type { Sql } from '#state/sql/sql.ts'
 import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
 
 const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
@@ -47,6 +49,12 @@ export async function everything(state: PersistentState): Promise<unknown> {
   ]
 }
 
+/** As `gslbd restore` does. */
+export async function restoreFrom(path: string, to: Sql): Promise<Result<number, string>> {
+  const checked = await checkBackup(path)
+  return checked.ok ? restoreBackup(to, checked.value) : checked
+}
+
 /** @throws with the sentence when one of the two fails */
 export async function copyThrough(
   path: string,
@@ -55,7 +63,7 @@ export async function copyThrough(
 ): Promise<number> {
   const written = await writeBackup(from.sql, path, 1_000)
   if (!written.ok) throw new Error(written.error)
-  const restored = await restoreBackup(to.sql, path)
+  const restored = await restoreFrom(path, to.sql)
   if (!restored.ok) throw new Error(restored.error)
   return restored.value
 }

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { backupName, takeBackup } from '#state/backup/backups.ts'
-import { restoreBackup } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
-import { copyThrough, everything, fill } from '#test/support/filled-state.ts'
+import { copyThrough, everything, fill, restoreFrom } from '#test/support/filled-state.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { emptyTables } from '#test/support/sql-tables.ts'
 import { newUser, valueOf } from '#test/support/store-values.ts'
@@ -21,7 +20,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     const before = await everything(state())
     expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
     await emptyTables(state().sql)
-    const restored = await restoreBackup(state().sql, path)
+    const restored = await restoreFrom(path, state().sql)
     expect(restored).toMatchObject({ ok: true })
     expect(restored.ok && restored.value).toBeGreaterThan(1_200)
     expect(await everything(state())).toEqual(before)
@@ -36,7 +35,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     await valueOf(state().settings.delete('accounts.begun'))
     expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
     await emptyTables(state().sql)
-    expect((await restoreBackup(state().sql, path)).ok).toBe(true)
+    expect((await restoreFrom(path, state().sql)).ok).toBe(true)
     await valueOf(state().users.delete('every-tenant', 'u1'))
     expect(await valueOf(state().users.hadAny())).toBe(true)
   })
@@ -62,7 +61,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     isOver = true
     await writing
     await emptyTables(state().sql)
-    expect((await restoreBackup(state().sql, path)).ok).toBe(true)
+    expect((await restoreFrom(path, state().sql)).ok).toBe(true)
     // One transaction wrote the hour and the batch, and they are in two tables.
     const [hour] = await valueOf(state().usage.range('w', '100000', '100000'))
     const batches = await valueOf(
@@ -89,7 +88,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     const path = join(tempDir('backup'), 'x.db')
     await valueOf(state().users.create(newUser('u1')))
     await writeBackup(state().sql, path, 1_000)
-    const result = await restoreBackup(state().sql, path)
+    const result = await restoreFrom(path, state().sql)
     expect(result).toMatchObject({
       ok: false,
       error: expect.stringContaining('not empty') as string,
@@ -125,7 +124,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     await writeBackup(state().sql, path, 1_000)
     await emptyTables(state().sql)
     writeFileSync(path, damage(readFileSync(path)))
-    const result = await restoreBackup(state().sql, path)
+    const result = await restoreFrom(path, state().sql)
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(sentence) as string })
     expect(await valueOf(state().users.hasAny())).toBe(false)
   })

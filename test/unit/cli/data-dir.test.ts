@@ -48,6 +48,19 @@ describe('opening', () => {
     expect(existsSync(join(path, 'lock'))).toBe(false)
   })
 
+  test('is undone by abandoning it, but for what is in use', () => {
+    const parent = tempDir()
+    const path = join(parent, 'a', 'data')
+    open(path).abandon()
+    expect(readdirSync(parent)).toEqual([])
+    const dataDir = open(path)
+    writeFileSync(join(path, 'keys', 'node.pem'), 'mine')
+    dataDir.abandon()
+    expect([readdirSync(path), readdirSync(join(path, 'keys'))]).toEqual([['keys'], ['node.pem']])
+    open(path).abandon()
+    expect(readdirSync(path)).toEqual(['keys'])
+  })
+
   test('sweeps what writes and starts that never ended have left, and nothing else', () => {
     const path = tempDir()
     const left = ['lock.77', 'a.0123456789ab.tmp', 'node/bundles/b.0123456789ab.tmp']

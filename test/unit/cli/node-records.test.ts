@@ -1,10 +1,10 @@
 // What a node does with its database on a clock, on the embedded database, and the way back.
-import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { withLoneState } from '#cli/lone-state.ts'
 import { createNodeRecords } from '#cli/node-records.ts'
 import { loadSettings } from '#cli/settings.ts'
@@ -24,6 +24,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { auditEntry, valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 function settingsOf(dataDir: string): Settings {
   const loaded = loadSettings({ env: {}, flags: { 'data-dir': dataDir } })
@@ -143,23 +144,56 @@ test.each(['nofile', 'cut'])('gslbd restore %s leaves no data directory behind',
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test('gslbd restore takes away what it made when a backup is whole and not taken', async () => {
-  const parent = tempDir('unrestored')
-  const path = join(parent, 'file.db')
-  const rows = [{ table: 'roles', columns: ['id'] }, { id: null }].map((row) => JSON.stringify(row))
-  const header = JSON.stringify({ format: 'gslbd-backup', version: 1, schema: 1, createdAtMs: 1 })
-  const lines = [header, ...rows]
-  const sum = new BackupSum()
-  for (const line of lines) sum.add(line)
-  const end = JSON.stringify({ rows: 1, sha256: sum.digest() })
-  writeFileSync(path, gzipSync([...lines, end].join('\n')))
-  const dataDir = join(parent, 'new')
-  const run = await runCli('restore', path, '--data-dir', dataDir)
-  expect(run).toMatchObject({
+describe('gslbd restore, where a backup is whole and not taken,', () => {
+  let parent: string
+  let path: string
+  beforeEach(() => {
+    parent = tempDir('unrestored')
+    path = join(parent, 'file.db')
+    const header = { format: 'gslbd-backup', version: 1, schema: 1, createdAtMs: 1 }
+    const rows = [header, { table: 'roles', columns: ['id'] }, { id: null }]
+    const lines = rows.map((row) => JSON.stringify(row))
+    const sum = new BackupSum()
+    for (const line of lines) sum.add(line)
+    const end = JSON.stringify({ rows: 1, sha256: sum.digest() })
+    writeFileSync(path, gzipSync([...lines, end].join('\n')))
+  })
+  const refused = {
     exit: 1,
     err: expect.stringContaining('Nothing was restored') as string,
+  }
+
+  test('takes away what it made, the folders above included', async () => {
+    const run = await runCli('restore', path, '--data-dir', join(parent, 'some', 'where', 'new'))
+    expect(run).toMatchObject(refused)
+    expect(readdirSync(parent)).toEqual(['file.db'])
   })
-  expect(existsSync(dataDir)).toBe(false)
+
+  test('leaves what somebody puts there meanwhile', async () => {
+    const dataDir = join(parent, 'new')
+    const running = runCli('restore', path, '--data-dir', dataDir)
+    await waitUntil('the database', () => existsSync(join(dataDir, 'database')))
+    for (const name of ['allowed_signers', 'keys/k']) writeFileSync(join(dataDir, name), 'mine')
+    expect(await running).toMatchObject(refused)
+    expect(readdirSync(dataDir).toSorted()).toEqual(['allowed_signers', 'keys'])
+  })
+
+  test('leaves what was there before', async () => {
+    const dataDir = join(parent, 'old')
+    for (const name of ['keys', 'config.git']) mkdirSync(join(dataDir, name), { recursive: true })
+    expect(await runCli('restore', path, '--data-dir', dataDir)).toMatchObject(refused)
+    expect(readdirSync(dataDir).toSorted()).toEqual(['config.git', 'keys'])
+  })
+
+  test('takes nothing away where it does not get the directory', async () => {
+    // To a test, a link that leads nowhere is what a node is that starts at the same moment: there
+    // is nothing at first, and then no lock to be had.
+    const dataDir = join(parent, 'link')
+    symlinkSync('later', dataDir)
+    const run = await runCli('restore', path, '--data-dir', dataDir)
+    expect(run).toMatchObject({ exit: 1, err: expect.stringContaining('cannot be made') as string })
+    expect(readdirSync(parent)).toEqual(['file.db', 'link'])
+  })
 })
 
 /** One database for all of them, in this order: making one takes seconds. */
