@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from './auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './auth/credentials.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, Viewer } from './caller.ts'
 import { crossSite, isCrossSite, isRebound, reboundHost } from './origin.ts'
 import type { ApiPorts } from './ports.ts'
 import { refused } from './reply.ts'
@@ -51,7 +51,7 @@ export async function admit(
   const credentials = credentialsOf(request)
   if (needs === 'public') {
     if (isCrossSite(request)) return crossSite
-    return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, nobody) }
+    return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
   }
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
@@ -65,13 +65,13 @@ export async function admit(
   }
 }
 
-/** Only who may ask is told. */
+/** Only who may ask is told. @param viewer null: of a public route */
 function tooEarly(
   { withoutConfig }: Asked,
   ports: AccessParts['ports'],
-  caller: Caller,
+  viewer: Viewer | null,
 ): Reply | null {
-  return withoutConfig === true || ports.config.isReady() ? null : unreadReply(ports, caller)
+  return withoutConfig === true || ports.config.isReady() ? null : unreadReply(ports, viewer)
 }
 
 function credentialsOf(request: FastifyRequest): Credentials {

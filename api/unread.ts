@@ -21,34 +21,28 @@ export function obstacleReply(ports: ViewParts, obstacle: Obstacle): Reply {
   return obstacle.code === 'config-unread' ? unreadReply(ports, null) : storeFailed(obstacle)
 }
 
-/** @param viewer null: nobody knows who asks */
+/** @param viewer null: nobody knows who asks, and nothing is said of the commit */
 export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
   const { reason, ...commits } = view.gitops()
   const { readingSeconds, unreadableSeconds } = apiLimits.retryAfter
+  const what = `the configuration${viewer === null ? '' : commitOf(commits)}`
   const isAdmin = viewer?.isSystemAdmin === true
-  const sentence = reason === null ? beingRead(commits) : unreadable(commits, reason, isAdmin)
+  const sentence =
+    reason === null
+      ? `${what} is being read; try again in a moment`
+      : `${what} cannot be read${isAdmin ? reasonOf(reason) : whomToAsk}`
   const retryAfter = reason === null ? readingSeconds : unreadableSeconds
   return { ...refused(503, sentence), headers: { 'retry-after': String(retryAfter) } }
 }
 
-type Commits = Pick<GitopsStatus, 'accepted' | 'active'>
-
-function beingRead(commits: Commits): string {
-  return `the configuration${commitOf(commits)} is being read; try again in a moment`
-}
-
 /** The reason may speak of files that are not for everybody's eyes, as in gitops/status. */
-function unreadable(
-  commits: Commits,
-  { code, message }: NonNullable<GitopsStatus['reason']>,
-  isAdmin: boolean,
-): string {
-  const what = `the configuration${commitOf(commits)} cannot be read`
-  if (isAdmin) return `${what} (${code}): ${message}`
-  return `${what}; the administrator of the system sees the reason in /api/v1/gitops/status`
+const whomToAsk = '; the administrator of the system sees the reason in /api/v1/gitops/status'
+
+function reasonOf({ code, message }: NonNullable<GitopsStatus['reason']>): string {
+  return ` (${code}): ${message}`
 }
 
-function commitOf({ accepted, active }: Commits): string {
+function commitOf({ accepted, active }: Pick<GitopsStatus, 'accepted' | 'active'>): string {
   const commit = accepted ?? active
   return commit === null ? '' : ` of commit ${commit.slice(0, 10)}`
 }

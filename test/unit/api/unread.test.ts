@@ -117,9 +117,20 @@ describe('before the configuration has been read', () => {
     const what = 'the configuration of commit 0123456789 cannot be read'
     const error = `${what} (BranchMissing): ${message}`
     expect(root).toMatchObject({ status: 503, body: { error }, headers: { 'retry-after': '10' } })
+    const whom = 'the administrator of the system sees the reason in /api/v1/gitops/status'
+    const { users } = whole.world.ports
+    const account = newUser('default-operator', { tenantId: 'default', role: 'operator' })
+    await valueOf(users.create(account))
+    const known = await ask('default operator', 'GET', '/pools')
+    expect(known).toMatchObject({ status: 503, body: { error: `${what}; ${whom}` } })
+    // Who they are, nobody knows yet: they are told nothing of the commit.
+    const bare = { error: `the configuration cannot be read; ${whom}` }
     const key = await ask('acme key', 'GET', '/pools')
-    const seen = 'the administrator of the system sees the reason in /api/v1/gitops/status'
-    expect(key).toMatchObject({ status: 503, body: { error: `${what}; ${seen}` } })
+    const nobody = await ask('nobody', 'GET', '/ws')
+    for (const answer of [key, nobody]) expect(answer).toMatchObject({ status: 503, body: bare })
+    gitops = { ...gitops, reason: null }
+    expect((await ask('root', 'GET', '/pools')).body.error).toContain('of commit 0123456789 is')
+    expect((await ask('nobody', 'GET', '/ws')).body).toEqual(beingRead)
     gitops = startingStatus
   })
 
