@@ -1,6 +1,6 @@
 // /ui/: the files of a web dashboard, out of a directory that the operator names, for everybody.
 import { realpathSync, statSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import type { FastifyError, FastifyInstance } from 'fastify'
 
 /**
@@ -50,11 +50,19 @@ export function serveDashboard(app: FastifyInstance, directory: string): void {
   })
 }
 
-/**
- * @param secrets directories that nobody must read over HTTP
- * @returns why `directory` cannot be served, and what to do; undefined: it can
- */
-export function dashboardFault(directory: string, secrets: readonly string[]): string | undefined {
+/** What nobody must read over HTTP; absolute paths. */
+export interface PrivatePaths {
+  /** Nothing in it is for others, whatever it is called. */
+  readonly dataDir: string
+  /** Other files and directories. */
+  readonly others: readonly string[]
+}
+
+/** @returns why `directory` cannot be served, and what to do; undefined: it can */
+export function dashboardFault(
+  directory: string,
+  { dataDir, others }: PrivatePaths,
+): string | undefined {
   const remedy = 'name the directory that the build of the dashboard has written, or remove the key'
   if (kindOf(directory, '') !== 'directory') {
     return `api.webuiPath: there is no directory ${directory} that can be read; ${remedy}`
@@ -62,11 +70,18 @@ export function dashboardFault(directory: string, secrets: readonly string[]): s
   if (kindOf(directory, 'index.html') !== 'file') {
     return `api.webuiPath: ${directory} has no index.html; ${remedy}`
   }
-  const secret = secrets.find((other) => isInside(realpathSync(directory), realOf(other)))
-  if (secret === undefined) return undefined
+  const real = realpathSync(directory)
+  const held = [dataDir, ...others].find((path) => isInside(real, realOf(path)))
+  if (held !== undefined) {
+    return (
+      `api.webuiPath: ${directory} holds ${held}, which everybody could then read; ` +
+      'give the dashboard a directory of its own'
+    )
+  }
+  if (!isInside(realOf(dataDir), real)) return undefined
   return (
-    `api.webuiPath: ${directory} holds ${secret}, which everybody could then read; ` +
-    'give the dashboard a directory of its own'
+    `api.webuiPath: ${directory} is in the data directory ${dataDir}, ` +
+    'whose files everybody could then read; give the dashboard a directory outside'
   )
 }
 
@@ -94,11 +109,12 @@ function isInside(directory: string, other: string): boolean {
   return way.split(sep)[0] !== '..'
 }
 
-/** As it is where it is there, as it is written where it is not. */
+/** Of what is not there yet, the part that is. */
 function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path)
+    const parent = dirname(path)
+    return parent === path ? path : join(realOf(parent), basename(path))
   }
 }

@@ -70,11 +70,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (!secrets.ok) return secrets
   const weakness = weakKey(secrets.value)
   if (weakness !== undefined) log.warn({}, weakness)
-  const { webuiPath } = settings.api
-  const fault =
-    webuiPath === undefined
-      ? undefined
-      : dashboardFault(webuiPath, [settings.dataDir, settings.backup.directory])
+  const fault = faultOfDashboard(settings, secrets.value)
   if (fault !== undefined) return err(fault)
   const { onRate, health, config, records } = parts
   const { state } = records
@@ -97,7 +93,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     licence: keeper,
     licenceDesk: keeper,
   }
-  const { listenAddr, port, trustedProxies, allowDevMode } = settings.api
+  const { listenAddr, port, trustedProxies, allowDevMode, webuiPath } = settings.api
   const { secretKey } = secrets.value
   const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
   const server = createApiServer({
@@ -123,6 +119,16 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       await audit.value.close()
     },
   })
+}
+
+/** The settings may hold passwords, and the audit log says who did what. */
+function faultOfDashboard(
+  { api, dataDir, backup, gitops, file }: Settings,
+  { auditLog }: NodeSecrets,
+): string | undefined {
+  if (api.webuiPath === undefined) return undefined
+  const files = [file ?? null, auditLog, gitops.allowedSigners].filter((path) => path !== null)
+  return dashboardFault(api.webuiPath, { dataDir, others: [backup.directory, ...files] })
 }
 
 function portsOf(

@@ -19,6 +19,8 @@ import { problemOf } from './settings-value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
 export interface Settings {
+  /** Where they are from, an absolute path; undefined: no file. No setting itself. */
+  readonly file: string | undefined
   readonly dataDir: string
   readonly dns: {
     readonly listenAddr: string
@@ -132,7 +134,8 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   ]
   if (!fromFile.ok || !fromOutside.ok) return err(problems)
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
-  const settings = settle(fromFile.value, fromOutside.value, fileDirectory)
+  const file = sources.file === undefined ? undefined : resolve(sources.file)
+  const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file }
   const missing = missingForOidc(settings.auth.oidc)
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `
@@ -158,7 +161,7 @@ export function reloadedSettings(before: Settings, after: Settings): Settings {
   for (const row of settingRows) {
     place(settings, row, settled(row.leaf['x-reload'] === true ? after : before, row))
   }
-  return settings as unknown as Settings
+  return { ...(settings as unknown as Settings), file: before.file }
 }
 
 function readSettingsFile(file: string): Result<SettingValues, string[]> {
@@ -199,7 +202,11 @@ function readOverrides({ env, flags }: SettingSources): Result<SettingValues, st
 }
 
 /** Values of the right type under the names of `Settings`; a test walks all of them. */
-function settle(file: SettingValues, outside: SettingValues, fileDirectory: string): Settings {
+function settle(
+  file: SettingValues,
+  outside: SettingValues,
+  fileDirectory: string,
+): Omit<Settings, 'file'> {
   const settings: Record<string, unknown> = {}
   for (const row of settingRows) {
     const given = outside.get(row.key) ?? file.get(row.key)
@@ -215,7 +222,7 @@ function settle(file: SettingValues, outside: SettingValues, fileDirectory: stri
       value ??= join(settings['dataDir'] as string, 'allowed_signers')
     place(settings, row, value)
   }
-  return settings as unknown as Settings
+  return settings as unknown as Omit<Settings, 'file'>
 }
 
 function place(settings: Record<string, unknown>, row: SettingRow, value: unknown): void {

@@ -253,13 +253,39 @@ describe('a directory is refused', () => {
       'PLACE holds PLACE/data, which everybody could then read; ' +
         'give the dashboard a directory of its own',
     ],
+    [
+      'that holds a file which is not there yet',
+      () => {
+        symlinkSync(directory, join(place, 'current'))
+        renameSync(directory, join(place, 'release'))
+        symlinkSync('release', directory)
+        return join(place, 'release')
+      },
+      'PLACE/release holds PLACE/current/log/audit.json, which everybody could then read; ' +
+        'give the dashboard a directory of its own',
+    ],
+    [
+      'that is in the data directory',
+      () => {
+        fill(join(place, 'data/keys/ui'), 'one')
+        symlinkSync('data/keys/ui', join(place, 'inside'))
+        return join(place, 'inside')
+      },
+      'PLACE/inside is in the data directory PLACE/data, whose files everybody could then read; ' +
+        'give the dashboard a directory outside',
+    ],
   ]
+  const paths = () => ({
+    dataDir: join(place, 'data'),
+    others: ['/var/lib/gslbd/backups', join(place, 'current/log/audit.json')],
+  })
   test.each(rows)('%s', (_title, made, sentence) => {
-    const fault = dashboardFault(made(), [join(place, 'data'), '/var/lib/gslbd/backups'])
+    const fault = dashboardFault(made(), paths())
     expect(fault?.replaceAll(place, 'PLACE')).toBe(`api.webuiPath: ${sentence}`)
   })
 
   test('and none that is fit', () => {
-    expect(dashboardFault(directory, [join(place, 'data'), directory + '-data'])).toBe(undefined)
+    const others = [directory + '-data', join(place, 'gslbd.yaml')]
+    expect(dashboardFault(directory, { dataDir: join(place, 'data'), others })).toBe(undefined)
   })
 })
