@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { setFirstAccountMark } from '../sql/first-account.ts'
+import { markRestoredAccounts } from '../sql/first-account.ts'
 import { schemaVersion } from '../sql/migrations.ts'
 import type { Sql } from '../sql/sql.ts'
 import type { Db } from '../sql/tables.ts'
@@ -30,7 +30,7 @@ export async function restoreBackup(
       if (!(await isEmpty(transaction))) return false
       await insertAll(transaction, path)
       // A backup of an older schema has accounts, and no mark.
-      await setFirstAccountMark(transaction)
+      await markRestoredAccounts(transaction)
       return true
     }),
   )

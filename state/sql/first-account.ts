@@ -6,14 +6,18 @@ import type { Db } from './tables.ts'
 /** In the table `settings`, and so in each backup. */
 const key = 'accounts.begun'
 
-/** Sets the mark where there is an account; it is never taken away. */
-export const markFirstAccount = `insert into settings (key, value, updated_at_ms)
-  select '${key}', 'true', min(created_at_ms) from users having count(*) > 0
-  on conflict (key) do nothing`
+/** In the transaction that makes an account; the mark is never taken away. */
+export async function setFirstAccountMark(db: Db, createdAtMs: number): Promise<void> {
+  const mark = { key, value: 'true', updated_at_ms: createdAtMs }
+  const query = db.insertInto('settings').values(mark)
+  await query.onConflict((conflict) => conflict.column('key').doNothing()).execute()
+}
 
-/** In the transaction that brings accounts in. */
-export async function setFirstAccountMark(db: Db): Promise<void> {
-  await sql.raw(markFirstAccount).execute(db)
+/** In the transaction that brings accounts in, if there are any: looks at all of them. */
+export async function markRestoredAccounts(db: Db): Promise<void> {
+  await sql`insert into settings (key, value, updated_at_ms)
+    select ${key}, 'true', min(created_at_ms) from users having count(*) > 0
+    on conflict (key) do nothing`.execute(db)
 }
 
 export async function hasFirstAccountMark(db: Db): Promise<boolean> {

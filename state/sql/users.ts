@@ -211,7 +211,7 @@ async function insert(db: Db, user: NewUser): Promise<User | undefined> {
     .returningAll()
     .executeTakeFirst()
   if (row === undefined) return undefined
-  await setFirstAccountMark(db)
+  await setFirstAccountMark(db, user.createdAtMs)
   return userOf(row)
 }
 

@@ -1,9 +1,12 @@
 // Schema 4: the mark that there was an account once, for databases that have accounts already.
 import type { Migration } from '../migration.ts'
-import { markFirstAccount } from '../first-account.ts'
 
 export const firstAccount: Migration = {
   version: 4,
   name: 'first-account',
-  statements: [markFirstAccount],
+  statements: [
+    `insert into settings (key, value, updated_at_ms)
+      select 'accounts.begun', 'true', min(created_at_ms) from users having count(*) > 0
+      on conflict (key) do nothing`,
+  ],
 }

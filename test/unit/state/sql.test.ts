@@ -4,12 +4,15 @@ import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
 import { createPersistent } from '#state/persistent.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { sqlFault } from '#state/sql/faults.ts'
 import { migrate } from '#state/sql/migrate.ts'
 import { migrations } from '#state/sql/migrations.ts'
+import type { Sql } from '#state/sql/sql.ts'
 import type { Tables } from '#state/sql/tables.ts'
+import { createSqlUsers } from '#state/sql/users.ts'
 import { newUser, valueOf } from '#test/support/store-values.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -31,6 +34,15 @@ describe('the schema', () => {
     const adds =
       /^\s*create |^\s*alter table \S+ add |^insert into [^]* on conflict \S+ do nothing$/
     expect(statements.filter((text) => !adds.test(text))).toEqual([])
+  })
+
+  test('a step has all of its text: nothing that changes elsewhere changes it', () => {
+    const folder = new URL('../../../state/sql/migrations/', import.meta.url)
+    const imports = fs.readdirSync(folder).flatMap((name) => {
+      const text = fs.readFileSync(new URL(name, folder), 'utf8')
+      return text.match(/^import .*/gm) ?? []
+    })
+    expect([...new Set(imports)]).toEqual(["import type { Migration } from '../migration.ts'"])
   })
 
   test('a step that fails leaves nothing of itself', async () => {
@@ -66,6 +78,27 @@ describe('the schema', () => {
     onTestFinished(() => empty.destroy())
     expect((await migrate(empty, migrations, 1)).ok).toBe(true)
     expect(await empty.selectFrom('settings').selectAll().execute()).toEqual([])
+  })
+
+  test('marks the first account without a look at all the others', async () => {
+    const said: string[] = []
+    const logged = new Kysely<Tables>({
+      dialect: new PGliteDialect({ pglite: await PGlite.create() }),
+      log: ({ query }) => void said.push(query.sql),
+    })
+    onTestFinished(() => logged.destroy())
+    expect((await migrate(logged, migrations, 1)).ok).toBe(true)
+    const once: Sql['once'] = async (work) => ok(await work(logged))
+    const users = createSqlUsers({ once } as Sql)
+    for (const id of ['u1', 'u2']) {
+      said.length = 0
+      await valueOf(users.create(newUser(id, { createdAtMs: 7 })))
+      expect(said.filter((text) => /insert into "settings"/.test(text))).toHaveLength(1)
+      const looks = said.filter((text) => /\bfrom "?users\b/.test(text))
+      expect(looks.filter((text) => !text.includes('where "tenant_id" ='))).toEqual([])
+    }
+    const mark = { key: 'accounts.begun', value: 'true', updated_at_ms: 7 }
+    expect(await logged.selectFrom('settings').selectAll().execute()).toEqual([mark])
   })
 
   test('of a newer program is refused with a sentence', async () => {
