@@ -6,7 +6,7 @@ import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
 import type { Written } from '../config-writes.ts'
 import { preconditionOf } from '../if-match.ts'
 import { Paging, pageInOrder } from '../paging.ts'
-import { created, missing, refused, success } from '../reply.ts'
+import { created, missing, success } from '../reply.ts'
 import {
   Member,
   MemberChange,
@@ -44,12 +44,9 @@ const create = route({
       kind: 'Member',
       owner: targetOf(caller, pool.uid),
       spec: specOfNewMember(body),
-      ...(most === undefined ? {} : { limit: { partsMax: most.membersMax } }),
+      ...(most && { limit: { partsMax: most.membersMax, message: most.refusal } }),
       ...condition.value,
     })
-    if (!done.ok && done.error.status === 403 && most !== undefined) {
-      return refused(403, most.refusal)
-    }
     return done.ok ? created(shown(done.value), done.value.headers) : done.error
   },
 })

@@ -163,7 +163,7 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const raw = draft.raw(owner)
   const parts = rawParts(raw, list)
   if (limit !== undefined && parts.length >= limit.partsMax) {
-    return err(fault('too-many', `A ${ownerKind} may have ${limit.partsMax} of kind ${kind}.`))
+    return err(fault('too-many', limit.message))
   }
   const part = uid === undefined ? spec : { ...spec, uid }
   const next = { ...raw, spec: { ...raw.spec, [list]: [...parts, part] } }

@@ -72,8 +72,14 @@ export interface CreatePart {
   readonly spec: JsonObject
   /** Of the owner. */
   readonly ifMatch?: string
-  /** Counted in the queue: what is read before it may have changed by then. */
-  readonly limit?: { readonly partsMax: number }
+  readonly limit?: PartLimit
+}
+
+/** Counted in the queue: what is read before it may have changed by then. */
+export interface PartLimit {
+  readonly partsMax: number
+  /** Sentence of the refusal `too-many`. */
+  readonly message: string
 }
 
 export interface UpdatePart {

@@ -1,13 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { everythingLicensed } from '#api/licence-gate.ts'
+import type { MemberLimit } from '#api/licence-gate.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
 const zenith = keyOf('zenith')
+let most: MemberLimit | undefined
+const licence = { ...everythingLicensed, memberLimit: () => most }
+
 let world: ConfigWorld
 let pool: string
 beforeAll(async () => {
-  world = await startConfigWorld()
+  world = await startConfigWorld({ ports: { licence } })
   pool = (await call(acme, 'POST', '/pools', { name: 'web' })).body.id
 })
 afterAll(() => world.close())
@@ -124,6 +129,16 @@ describe('members', () => {
     expect((await call(acme, 'DELETE', `/members/${body.id}`)).status).toBe(204)
     expect((await call(acme, 'GET', `/members/${body.id}`)).status).toBe(404)
     expect((await call(acme, 'DELETE', `/members/${body.id}`)).status).toBe(404)
+  })
+
+  test('more than the licence permits are refused in its words', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'small' })
+    const post = (port: number) =>
+      call(acme, 'POST', `/pools/${body.id}/members`, { ipAddress: '192.0.2.1', port })
+    most = { membersMax: 1, refusal: 'a pool may have 1 member' }
+    onTestFinished(() => (most = undefined))
+    expect((await post(80)).status).toBe(201)
+    expect(await post(81)).toMatchObject({ status: 403, body: { error: most.refusal } })
   })
 
   test("another tenant's member does not exist", async () => {

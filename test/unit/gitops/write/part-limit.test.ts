@@ -12,6 +12,7 @@ import type { WriteScene } from '#test/support/write-scene.ts'
 const files = { 'gslb.yaml': settingsYaml, [poolPath]: poolYaml('192.0.2.1') }
 /** The pool has one member. */
 const partsMax = 2
+const message = 'a pool of this test has two members at most'
 
 const membersOf = ({ view }: WriteScene) => view.snapshot().list('Pool')[0]!.object.spec.members
 
@@ -21,7 +22,7 @@ function adding(host: number): Operation {
     kind: 'Member',
     owner: { tenant: 'default', name: 'web' },
     spec: { ipAddress: `198.51.100.${host}`, port: 80 },
-    limit: { partsMax },
+    limit: { partsMax, message },
   }
 }
 
@@ -40,6 +41,8 @@ test('of many in one batch as many are done as there is room for', async () => {
   const scene = await localScene()
   const written = await Promise.all([1, 2, 3, 4].map((host) => scene.write(adding(host))))
   assert.deepEqual(outcomes(written), ['done', 'too-many', 'too-many', 'too-many'])
+  const sentences = written.slice(1).map((result) => (result.ok ? '' : result.error.message))
+  assert.deepEqual(sentences, [message, message, message])
   assert.equal(membersOf(scene).length, partsMax)
 })
 
