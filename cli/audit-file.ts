@@ -1,10 +1,13 @@
 // The file that GSLB_AUDIT_LOG names: a line for each call, in order. A line that it does not take
 // goes to the main log.
 import { closeSync, openSync } from 'node:fs'
-import { appendFile } from 'node:fs/promises'
+import { appendFile, open, stat } from 'node:fs/promises'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Log } from '#lib/log.ts'
+import type { ProcessLog } from './log.ts'
+
+/** What the audit needs of the main log. */
+export type AuditLog = Pick<ProcessLog, 'info' | 'warn' | 'error' | 'always'>
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -13,13 +16,13 @@ const waitingMax = 10_000
 
 export class AuditFile {
   readonly #path: string
-  readonly #log: Log
+  readonly #log: AuditLog
   #waiting: Line[] = []
   #running: Promise<void> | undefined
   #isWritten = true
 
   /** Errors: a sentence, when the file cannot be opened for writing. */
-  static open(path: string, log: Log): Result<AuditFile, string> {
+  static open(path: string, log: AuditLog): Result<AuditFile, string> {
     try {
       closeSync(openSync(path, 'a', fileMode))
     } catch (error) {
@@ -33,7 +36,7 @@ export class AuditFile {
     return ok(new AuditFile(path, log))
   }
 
-  private constructor(path: string, log: Log) {
+  private constructor(path: string, log: AuditLog) {
     this.#path = path
     this.#log = log
   }
@@ -69,10 +72,10 @@ export class AuditFile {
   /** By its name each time: it may have been moved away, and a disk that was full may have room. */
   async #append(lines: readonly Line[]): Promise<void> {
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-    // What failed may have left half a line.
-    const whole = this.#isWritten ? text : `\n${text}`
     try {
-      await appendFile(this.#path, whole, { mode: fileMode })
+      // What failed may have left half a line.
+      const isLineOpen = !this.#isWritten && (await endsInsideLine(this.#path))
+      await appendFile(this.#path, isLineOpen ? `\n${text}` : text, { mode: fileMode })
     } catch (error) {
       this.#fail(error as Error)
       for (const line of lines) tell(this.#log, line)
@@ -92,8 +95,29 @@ export class AuditFile {
 }
 
 const fileMode = 0o600
+const lineFeed = 0x0a
+
+/** true, too, where that cannot be known: an empty line does less harm than a broken one. */
+async function endsInsideLine(path: string): Promise<boolean> {
+  try {
+    const { size } = await stat(path)
+    return size > 0 && (await octetAt(path, size - 1)) !== lineFeed
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+async function octetAt(path: string, position: number): Promise<number | undefined> {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, position)
+    return buffer[0]
+  } finally {
+    await file.close()
+  }
+}
 
 /** As without a file (document A, `GSLB_AUDIT_LOG`). */
-export function tell(log: Log, line: Line): void {
-  log.info({ audit: true, ...line }, 'api call')
+export function tell(log: Pick<AuditLog, 'always'>, line: Line): void {
+  log.always({ audit: true, ...line }, 'api call')
 }

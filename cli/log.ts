@@ -8,6 +8,8 @@ export type LogLevel = Settings['logging']['level']
 /** The whole logger; layers below see only `Log`. */
 export interface ProcessLog extends Log {
   readonly debug: (fields: object, message: string) => void
+  /** At level info, and written whatever the level is: a record that must not be missing. */
+  readonly always: (fields: object, message: string) => void
   /** Takes effect with the next line; SIGHUP uses it. */
   readonly setLevel: (level: LogLevel) => void
 }
@@ -50,17 +52,22 @@ export function createLog(
     },
     { write },
   )
+  const unfiltered = logger.child({})
+  // Said to the child itself, or that of its parent counts, whatever it becomes.
+  unfiltered.level = 'info'
   const writer =
-    (name: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
+    (name: 'debug' | 'info' | 'warn' | 'error', to = logger) =>
+    (fields: object, message: string) => {
       const lost = takeLost()
       if (lost > 0) logger.warn({ lost }, 'log lines were lost: the output could not be written')
-      logger[name](fields, message)
+      to[name](fields, message)
     }
   return {
     debug: writer('debug'),
     info: writer('info'),
     warn: writer('warn'),
     error: writer('error'),
+    always: writer('info', unfiltered),
     setLevel: (next) => {
       logger.level = next
     },

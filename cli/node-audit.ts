@@ -7,6 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
 import { AuditFile, tell } from './audit-file.ts'
+import type { AuditLog } from './audit-file.ts'
 
 /** Entries that wait for the database; beyond that they are in the log alone. */
 const waitingMax = 10_000
@@ -23,7 +24,7 @@ export interface NodeAudit extends AuditSink {
 export function createNodeAudit(
   path: string | null,
   copy: AuditCopy,
-  log: Log,
+  log: AuditLog,
 ): Result<NodeAudit, string> {
   const opened = path === null ? ok(null) : AuditFile.open(path, log)
   if (!opened.ok) return opened

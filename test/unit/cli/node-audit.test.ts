@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { createLog } from '#cli/log.ts'
 import { createNodeAudit } from '#cli/node-audit.ts'
 import type { NodeAudit } from '#cli/node-audit.ts'
 import { ok } from '#lib/result.ts'
@@ -19,7 +20,8 @@ function scene(path: string) {
   const lines: (readonly [string, object, string])[] = []
   const tell = (level: string) => (fields: object, message: string) =>
     void lines.push([level, fields, message])
-  const log = { info: tell('info'), warn: tell('warn'), error: tell('error') }
+  const always = tell('always')
+  const log = { info: tell('info'), warn: tell('warn'), error: tell('error'), always }
   return { lines, opened: createNodeAudit(path, copy, log) }
 }
 
@@ -32,8 +34,8 @@ function open(path: string): { readonly audit: NodeAudit; readonly lines: readon
 
 const requestsIn = (path: string): unknown[] =>
   readFileSync(path, 'utf8')
+    .replace(/\n$/, '')
     .split('\n')
-    .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as { readonly request_id: string }).request_id)
 
 test('a file that cannot be opened is a reason not to start, with what to do', () => {
@@ -70,12 +72,48 @@ test('while the file cannot be written its lines are in the log', async () => {
   expect(audit.isWritten()).toBe(false)
   expect(lines).toMatchObject([
     ['error', { path }, 'the audit log cannot be written: its lines are here until it can'],
-    ['info', { audit: true, request_id: 'a' }, 'api call'],
-    ['info', { audit: true, request_id: 'b' }, 'api call'],
+    ['always', { audit: true, request_id: 'a' }, 'api call'],
+    ['always', { audit: true, request_id: 'b' }, 'api call'],
   ])
   mkdirSync(directory)
   audit.write(auditEntry('c', { requestId: 'c' }))
   await waitUntil('the file', () => audit.isWritten())
   expect(requestsIn(path)).toEqual(['c'])
   expect(lines.at(-1)).toEqual(['info', { path }, 'the audit log is written again'])
+})
+
+const left: readonly (readonly [what: string, before: string, after: RegExp])[] = [
+  ['whole lines', '{"n":1}\n', /^\{"n":1\}\n\{"time":.*"c".*\}\n$/],
+  ['half a line', '{"n":1}\n{"n"', /^\{"n":1\}\n\{"n"\n\{"time":.*"c".*\}\n$/],
+  ['nothing', '', /^\{"time":.*"c".*\}\n$/],
+]
+test.each(left)(
+  'after a failure that left %s, a line begins a line',
+  async (_what, before, after) => {
+    const directory = join(tempDir('audit'), 'log')
+    const path = join(directory, 'audit.log')
+    mkdirSync(directory)
+    const { audit } = open(path)
+    renameSync(directory, `${directory}-away`)
+    audit.write(auditEntry('b', { requestId: 'b' }))
+    await waitUntil('the failure', () => !audit.isWritten())
+    mkdirSync(directory)
+    writeFileSync(path, before)
+    audit.write(auditEntry('c', { requestId: 'c' }))
+    await waitUntil('the file', () => audit.isWritten())
+    expect(readFileSync(path, 'utf8')).toMatch(after)
+  },
+)
+
+test('without a file, and whatever the level of the log, each call is a line in it', async () => {
+  const lines: string[] = []
+  const log = createLog({ format: 'json', level: 'info' }, (line) => lines.push(line))
+  const opened = createNodeAudit(null, copy, log)
+  if (!opened.ok) throw new Error(opened.error)
+  onTestFinished(opened.value.close)
+  log.setLevel('error')
+  opened.value.write(auditEntry('a', { requestId: 'a' }))
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 'info', audit: true, request_id: 'a', msg: 'api call' },
+  ])
 })

@@ -34,6 +34,7 @@ const log = {
   info: (_fields: object, message: string) => say(message),
   warn: () => undefined,
   error: (_fields: object, message: string) => say(message),
+  always: () => undefined,
   setLevel: () => undefined,
 }
 
