@@ -30,6 +30,10 @@ export const defaultTenant = 'default'
 /** The role of the accounts that may do everything, everywhere. */
 export const systemAdministrator = { tenantId: defaultTenant, role: 'tenant_admin' } as const
 
+export function isSystemAdministrator(tenantId: string, role: string): boolean {
+  return tenantId === systemAdministrator.tenantId && role === systemAdministrator.role
+}
+
 /** As much of a caller as what it sees depends on. */
 export type Viewer = Pick<Caller, 'tenant' | 'isSystemAdmin'>
 

@@ -1,7 +1,7 @@
 // Nobody hands out, or takes over, more than they have themselves.
 import type { Role } from '#state/ports/roles.ts'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
-import { defaultTenant, visibleTenant } from './caller.ts'
+import { isSystemAdministrator, visibleTenant } from './caller.ts'
 import type { Caller } from './caller.ts'
 import { isPermission } from './permissions.ts'
 
@@ -17,7 +17,6 @@ export function holdsAll(caller: Caller, permissions: readonly string[]): boolea
 
 /** Whether the caller may give this role, or change an account that has it. */
 export function mayHandle(caller: Caller, tenantId: string, role: Role): boolean {
-  // A tenant_admin of the tenant `default` is system administrator.
-  const isSystemRole = tenantId === defaultTenant && role.name === 'tenant_admin'
+  const isSystemRole = isSystemAdministrator(tenantId, role.name)
   return caller.isSystemAdmin || (!isSystemRole && holdsAll(caller, role.permissions))
 }

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { Passwords, passwordFault } from '#api/auth/passwords.ts'
-import { defaultTenant } from '#api/caller.ts'
+import { systemAdministrator } from '#api/caller.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -47,8 +47,7 @@ async function createFirst(
     id: uuidV7(nowMs),
     email,
     displayName: '',
-    role: 'tenant_admin',
-    tenantId: defaultTenant,
+    ...systemAdministrator,
     authProvider: 'password',
     passwordHash: hash.value,
     createdAtMs: nowMs,

@@ -1,7 +1,7 @@
 // Which caller a credential stands for, in the order of document A, "Request evaluation order".
 import { permissions } from '../permissions.ts'
 import type { Permission } from '../permissions.ts'
-import { defaultTenant } from '../caller.ts'
+import { defaultTenant, isSystemAdministrator } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Reply } from '../reply.ts'
 import type { ConfigView } from '#gitops/config-view.ts'
@@ -130,7 +130,7 @@ export class Authenticator {
     // An account outlives its tenant (document A, "Tenants"), but opens nothing without it.
     const presence = tenantPresence(this.#parts, tenant)
     if (presence !== 'there') return presence === 'unread' ? unread : null
-    const isSystemAdmin = tenant === defaultTenant && role === 'tenant_admin'
+    const isSystemAdmin = isSystemAdministrator(tenant, role)
     return {
       kind: isSystemAdmin ? 'system' : 'user',
       tenant,

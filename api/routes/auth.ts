@@ -7,7 +7,7 @@ import { busy, logIn } from '../auth/login.ts'
 import { countAttempt } from '../auth/login-limits.ts'
 import { tooMany } from '../auth/login.ts'
 import { passwordFault } from '../auth/passwords.ts'
-import { defaultTenant } from '../caller.ts'
+import { systemAdministrator } from '../caller.ts'
 import { created, invalid, missing, noContent, success } from '../reply.ts'
 import { route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -50,8 +50,7 @@ const setup = route({
       id: uuidV7(nowMs),
       email: body.email,
       displayName: '',
-      role: 'tenant_admin',
-      tenantId: defaultTenant,
+      ...systemAdministrator,
       authProvider: 'password',
       passwordHash: hash.value,
       createdAtMs: nowMs,
