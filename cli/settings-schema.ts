@@ -159,8 +159,8 @@ const auth = section('Logins. [More](../operations/access.md).', {
   setupEndpoint: boolean({
     default: true,
     description:
-      'Whether POST /api/v1/auth/setup creates the first account while there is none. ' +
-      '`gslbd serve --create-admin` does it otherwise.',
+      'Whether POST /api/v1/auth/setup creates the first account; from then on it is 404 for ' +
+      'ever, also when all are deleted. `gslbd serve --create-admin` does it otherwise.',
   }),
   oidc,
 })

@@ -6,7 +6,7 @@
 #   GSLB_LICENSE_TOKEN  a licence for a node with a vendor's key, as `gslbd license keygen` and `gslbd license issue --key FILE
 #                       --tier enterprise` make them; empty: none is applied
 #
-# The node must be new, without single sign-on: an account can be set up only while there is none. Each call is printed with
+# The node must be new, without single sign-on: an account can be set up only where there never was one. Each call is printed with
 # its status; a status that is not the expected one ends the walk with exit code 1.
 set -euo pipefail
 
