@@ -22,6 +22,7 @@ import { RumStore } from '#runtime/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from './data-dir.ts'
 import type { DataDir } from './data-dir.ts'
+import { endPatienceMs, endWithin } from './end-now.ts'
 import { createGitopsLog } from './gitops-log.ts'
 import type { ProcessLog } from './log.ts'
 import { createMemberHealthView } from './member-health-view.ts'
@@ -83,6 +84,7 @@ export async function startDaemon(
   const started = await running.start()
   if (started.ok) return ok(running)
   log.error({}, started.error)
+  endWithin(endPatienceMs, log)
   await running.stop()
   return started
 }

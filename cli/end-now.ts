@@ -1,6 +1,12 @@
 // The end of a process that cannot wait for its threads, or for itself.
 import { openLibc } from '#runtime/libc.ts'
-import type { Exit } from './command.ts'
+import { Exit } from './command.ts'
+import type { ProcessLog } from './log.ts'
+
+/** From the order to stop to the end; Kubernetes kills after 30 s, systemd after 90. */
+export const endPatienceMs = 25_000
+/** So much later the system ends the process, if it could not even say that it gives up. */
+const lastWordsSeconds = 3
 
 /**
  * `process.exit` cuts all threads off and waits for them: one that hangs keeps the process, and one
@@ -15,11 +21,24 @@ export function endNow(exit: Exit): never {
   process.exit(exit)
 }
 
+/** Ends the process with a reason in the log; what is under way is cut off. */
+export function giveUp(why: string, log: ProcessLog): never {
+  log.error({}, `${why}: the process ends now, and what is under way is cut off`)
+  return endNow(Exit.ErrorsFound)
+}
+
 /**
- * The system ends the process after so long, with SIGALRM, even where the main thread hangs and
- * runs no timer any more. Does nothing where koffi is not to be had.
+ * Gives the process `patienceMs` to stop. Even where the main thread hangs and runs no timer any
+ * more, the system ends it a little later.
  */
-export function endAtLatest(seconds: number): void {
+export function endWithin(patienceMs: number, log: ProcessLog): void {
+  const giveUpLate = (): never => giveUp(`not stopped within ${patienceMs / 1000} s`, log)
+  setTimeout(giveUpLate, patienceMs).unref()
+  alarm(Math.ceil(patienceMs / 1000) + lastWordsSeconds)
+}
+
+/** SIGALRM after so long. Does nothing where koffi is not to be had. */
+function alarm(seconds: number): void {
   try {
     openLibc().bindTo<(seconds: number) => number>('unsigned int alarm(unsigned int)')(seconds)
   } catch {

@@ -2,9 +2,8 @@
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { Exit } from './command.ts'
 import type { Daemon } from './daemon.ts'
-import { endAtLatest, endNow } from './end-now.ts'
+import { endPatienceMs, endWithin, giveUp } from './end-now.ts'
 import type { ProcessLog } from './log.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,10 +12,6 @@ import type { Settings } from './settings.ts'
  * takes longer to ask again.
  */
 const echoMs = 250
-/** From the first signal to the end; Kubernetes kills after 30 s, systemd after 90. */
-const endPatienceMs = 25_000
-/** So much later the system ends the process, if it could not even say that it gives up. */
-const lastWordsSeconds = 3
 
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
@@ -75,14 +70,9 @@ function firstStopSignal(log: ProcessLog, patienceMs: number): Promise<NodeJS.Si
       const nowMs = systemClock.monotonicMs()
       if (askedAtMs === undefined) {
         askedAtMs = nowMs
-        setTimeout(() => giveUp(`not stopped within ${patienceMs / 1000} s`), patienceMs).unref()
-        endAtLatest(Math.ceil(patienceMs / 1000) + lastWordsSeconds)
-      } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`)
+        endWithin(patienceMs, log)
+      } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`, log)
       resolve(signal)
-    }
-    const giveUp = (why: string): never => {
-      log.error({}, `${why}: the process ends now, and what is under way is cut off`)
-      return endNow(Exit.ErrorsFound)
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   })
