@@ -1,5 +1,6 @@
 // A thread that answers, seen from the main thread: ready at some time, ended at some other.
 import type { Worker } from 'node:worker_threads'
+import { readyOrEnded } from './start-turns.ts'
 
 /** A thread that is told to stop and does not end in this time is ended. */
 const stopPatienceMs = 5_000
@@ -8,7 +9,6 @@ export class AnsweringThread {
   readonly worker: Worker
   /** It never serves a generation before this one: it was there before the thread. 0: none was. */
   readonly startedWith: number
-  /** Resolves with its first message, by which it is ready; or when it ends before. */
   readonly ready: Promise<void>
   readonly #exited: Promise<void>
 
@@ -16,8 +16,7 @@ export class AnsweringThread {
     this.worker = worker
     this.startedWith = startedWith
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()))
-    const said = new Promise<void>((resolve) => worker.once('message', () => resolve()))
-    this.ready = Promise.race([said, this.#exited])
+    this.ready = readyOrEnded(worker)
   }
 
   /**

@@ -71,6 +71,11 @@ export interface NodeStatus {
 
 /** Threads that do not answer within this time are reported, not waited for. */
 const adoptionPatienceMs = 5_000
+const activationLines = {
+  'by all': 'bundle activated',
+  'not by all': 'bundle activated, but not all threads have taken it over',
+  stopping: 'bundle kept: the stop came before all threads had taken it over',
+} as const
 /** A bundle under which threads die this often, this soon, is taken out of service. */
 const crashes = { max: 3, windowMs: 60_000 } as const
 
@@ -190,15 +195,11 @@ export class DnsNode {
     else this.#install(record, bundle)
     this.#activeSigned = publication.signedRecord
     if (bundle === undefined) return ok('unchanged')
-    const isAdopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
     this.#countSwap((this.#parts.clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
-    if (isAdopted) this.#parts.log.info({ seq, digest, commit }, 'bundle activated')
-    else
-      this.#parts.log.error(
-        { seq, digest, commit },
-        'bundle activated, but not all threads have taken it over',
-      )
+    const level = adopted === 'not by all' ? 'error' : 'info'
+    this.#parts.log[level]({ seq, digest, commit }, activationLines[adopted])
     return ok('activated')
   }
 

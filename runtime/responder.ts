@@ -48,6 +48,8 @@ function run(libc: Libc, main: MessagePort): void {
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
+  // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
+  if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts)
   main.postMessage('ready')
   for (;;) {
     const count = source.receive()

@@ -1,4 +1,12 @@
 // Threads start a few at a time.
+import type { Worker } from 'node:worker_threads'
+
+/** @returns when it has sent its first message, by which it is ready; or has ended before */
+export function readyOrEnded(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once('message', () => resolve()).once('exit', () => resolve())
+  })
+}
 
 /**
  * More starts than cores only keep each other waiting, and the main thread as well: hundreds at
@@ -16,11 +24,18 @@ export class StartTurns {
 
   /**
    * @param start called when its turn comes, at once where there is room; the turn is over when
-   *   what it returns has resolved, which it always does
+   *   what it returns has settled
+   * @param onFailure hears of a start that threw or was rejected, such as for want of a thread
    */
-  add(start: () => Promise<void>): void {
+  add(start: () => Promise<void>, onFailure: (error: unknown) => void): void {
     if (this.#isOver) return
-    this.#waiting.push(start)
+    this.#waiting.push(async () => {
+      try {
+        await start()
+      } catch (error) {
+        onFailure(error)
+      }
+    })
     this.#next()
   }
 
@@ -35,7 +50,7 @@ export class StartTurns {
     const start = this.#waiting.shift()
     if (start === undefined) return
     this.#underWay++
-    void start().then(() => {
+    void start().finally(() => {
       this.#underWay--
       this.#next()
     })

@@ -14,6 +14,8 @@ import type { Libc } from './libc.ts'
 import { queryBucketBytes } from './query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
+import { ResponderSockets } from './responder-sockets.ts'
+import { RestartPause } from './restart-pause.ts'
 import { ScriptHost } from './script/host.ts'
 import { StartTurns } from './start-turns.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
@@ -21,8 +23,6 @@ import { TableNumbers } from './table-collector.ts'
 import type { TcpStats } from './tcp-connection.ts'
 import type { TcpLimits } from './tcp-limits.ts'
 import type { AnswerSettings, Generation } from './transaction.ts'
-import { openUdpEndpoint } from './udp-socket.ts'
-import type { UdpEndpoint } from './udp-socket.ts'
 import { Waker } from './waker.ts'
 
 export interface ThreadGroupParts {
@@ -43,13 +43,10 @@ export interface ThreadGroupParts {
   readonly onCrash: (error: Error) => void
 }
 
-/**
- * Between the death of a thread and its successor, doubled for each death in a row; the row is over
- * after `stableMs` without one.
- */
-const restart = { firstMs: 10, mostMs: 5_000, stableMs: 60_000 } as const
 /** How often `adopted` looks at the acknowledgements. */
 const ackPollMs = 1
+/** Responders that start together; the sockets of the first are bound from the beginning. */
+const startsAtOnce = availableParallelism()
 /** With port 0, the port that UDP got may be taken on TCP. */
 const portTries = 10
 
@@ -66,16 +63,18 @@ export class ThreadGroup {
   /** undefined: waits for its turn to start. */
   readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
-  readonly #starts = new StartTurns(availableParallelism())
+  readonly #starts = new StartTurns(startsAtOnce)
   #stream: AnsweringThread | undefined
-  #endpoint: UdpEndpoint | undefined
+  #sockets: ResponderSockets | undefined
+  /** Responders that have died once. */
+  readonly #died = new Set<number>()
   #port = 0
   #current: Generation | undefined
   readonly #tableNumbers = new TableNumbers()
   #tcpStats: TcpStats | undefined
-  #deaths = 0
-  #lastDeathMs = -Infinity
+  readonly #pause = new RestartPause()
   #isStopping = false
+  #isCalledOff = false
 
   constructor(parts: ThreadGroupParts) {
     this.#parts = parts
@@ -127,16 +126,16 @@ export class ThreadGroup {
   async #open(): Promise<Result<{ port: number }, string>> {
     const { listenAddr, port } = this.#parts
     if (this.#libc !== undefined) {
-      const endpoint = openUdpEndpoint(
+      const sockets = ResponderSockets.open(
         this.#libc,
         listenAddr,
         port,
-        this.#threads,
+        Math.min(this.#threads, startsAtOnce),
         this.#parts.settings.udpPayloadSize,
       )
-      if (!endpoint.ok) return endpoint
-      this.#endpoint = endpoint.value
-      this.#port = endpoint.value.port
+      if (!sockets.ok) return sockets
+      this.#sockets = sockets.value
+      this.#port = sockets.value.endpoint.port
     } else {
       this.#port = port
     }
@@ -150,16 +149,23 @@ export class ThreadGroup {
   }
 
   #queueResponder(index: number): void {
-    this.#starts.add(() => this.#startResponder(index))
+    this.#starts.add(
+      () => this.#startResponder(index),
+      (error) => {
+        const pauseMs = this.#later(() => this.#queueResponder(index))
+        this.#parts.log.error({ err: error, pauseMs }, 'a DNS thread did not start; tried again')
+      },
+    )
   }
 
   /** @returns when it is ready, or has died */
   #startResponder(index: number): Promise<void> {
+    const sockets = this.#sockets!
     const { port1, port2 } = new MessageChannel()
     const start: ResponderStart = {
       index,
-      fd: this.#endpoint!.fds[index]!,
-      endpoint: this.#endpoint!,
+      fd: sockets.fdOf(index),
+      endpoint: sockets.endpoint,
       settings: this.#parts.settings,
       seed: this.#parts.seed + index,
       control: this.#control,
@@ -178,11 +184,28 @@ export class ThreadGroup {
     this.#responders[index] = responder
     this.#ports[index] = port1
     if (this.#current !== undefined) port1.postMessage(this.#current)
-    worker.once('exit', () => {
-      this.#responders[index] = undefined
-    })
+    worker.once('message', () => this.#bind(index))
+    worker.once('exit', () => this.#forget(index))
     this.#watch(worker, () => this.#queueResponder(index))
     return responder.ready
+  }
+
+  /** From now on its socket gets queries. */
+  #bind(index: number): void {
+    try {
+      if (!this.#isStopping) this.#sockets?.bind(index)
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'a DNS thread gets no queries; it is started again')
+      void this.#responders[index]?.worker.terminate()
+    }
+  }
+
+  /** Its socket stays as it is, for its successor. */
+  #forget(index: number): void {
+    this.#responders[index] = undefined
+    this.#died.add(index)
+    Atomics.store(this.#cells, controlCell(index, Control.Adopted), 0)
+    Atomics.store(this.#cells, controlCell(index, Control.ThreadId), 0)
   }
 
   async #startStream(): Promise<Result<null, string>> {
@@ -243,12 +266,9 @@ export class ThreadGroup {
     })
   }
 
-  /** Calls `again` after a pause that doubles with each death in a row. @returns the pause */
+  /** Calls `again` after a pause. @returns the pause */
   #later(again: () => void): number {
-    const nowMs = systemClock.monotonicMs()
-    if (nowMs - this.#lastDeathMs >= restart.stableMs) this.#deaths = 0
-    this.#lastDeathMs = nowMs
-    const pauseMs = Math.min(restart.mostMs, restart.firstMs * 2 ** Math.min(this.#deaths++, 20))
+    const pauseMs = this.#pause.nextMs()
     setTimeout(() => {
       if (!this.#isStopping) again()
     }, pauseMs).unref()
@@ -278,17 +298,26 @@ export class ThreadGroup {
   }
 
   /**
-   * Resolves when every thread serves `number` or a later one; false when `patienceMs` is over
-   * first.
+   * Resolves when every thread that gets queries serves `number` or a later one, `patienceMs` is
+   * over, or a stop is near.
    */
-  async adopted(number: number, patienceMs: number): Promise<boolean> {
+  async adopted(number: number, patienceMs: number): Promise<'by all' | 'not by all' | 'stopping'> {
     const deadline = systemClock.monotonicMs() + patienceMs
-    while (!this.haveAdopted(number)) {
-      if (systemClock.monotonicMs() > deadline || this.#isStopping) return false
+    while (!this.#haveAcknowledged(number) || !this.haveAdopted(number)) {
+      if (this.#isCalledOff) return 'stopping'
+      if (systemClock.monotonicMs() > deadline) return 'not by all'
       await new Promise((resolve) => setTimeout(resolve, ackPollMs))
       this.#waker?.wakeNext(number)
     }
-    this.#deaths = 0
+    this.#pause.reset()
+    return 'by all'
+  }
+
+  /** One that died reads nothing, but its socket gets queries: its successor has to answer them. */
+  #haveAcknowledged(number: number): boolean {
+    for (const index of this.#sockets?.bound ?? [])
+      if (this.#adoptedBy(index) < number) return false
+    for (const index of this.#died) if (this.#adoptedBy(index) < number) return false
     return true
   }
 
@@ -336,8 +365,9 @@ export class ThreadGroup {
     return this.#tcpStats
   }
 
-  /** Threads that have not started yet never do. */
+  /** Threads that have not started yet never do, and `adopted` waits no longer. */
   callOffStarts(): void {
+    this.#isCalledOff = true
     this.#starts.callOff()
     this.scripts.callOffStarts()
   }
@@ -358,7 +388,7 @@ export class ThreadGroup {
   }
 
   #closeSockets(): void {
-    for (const fd of this.#endpoint?.fds ?? []) this.#libc?.close(fd)
-    this.#endpoint = undefined
+    this.#sockets?.close()
+    this.#sockets = undefined
   }
 }

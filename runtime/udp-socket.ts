@@ -17,9 +17,12 @@ const receiveBufferBytes = 4 << 20
 export interface UdpEndpoint {
   readonly fds: readonly number[]
   readonly port: number
+  /** struct sockaddr of all its sockets. */
+  readonly address: Uint8Array
   readonly isIpv6: boolean
   /** Bound to all addresses: replies must name the one that was asked. */
   readonly isWildcard: boolean
+  readonly replyBytesMax: number
 }
 
 /**
@@ -42,13 +45,13 @@ export function openUdpEndpoint(
   const isWildcard = octets.value.every((octet) => octet === 0)
   // Without SO_REUSEPORT first: it would let a second gslbd take half of the queries without a
   // word.
-  const probe = openOne(libc, octets.value, port, { isShared: false, isWildcard, replyBytesMax })
+  const probe = openBound(libc, octets.value, port, { isShared: false, isWildcard, replyBytesMax })
   if (!probe.ok) return err(sentenceFor(probe.error, listenAddr, port))
   const chosenPort = portOf(libc, probe.value)
   libc.close(probe.value)
   const fds: number[] = []
   for (let i = 0; i < count; i++) {
-    const fd = openOne(libc, octets.value, chosenPort, {
+    const fd = openBound(libc, octets.value, chosenPort, {
       isShared: true,
       isWildcard,
       replyBytesMax,
@@ -59,7 +62,22 @@ export function openUdpEndpoint(
     }
     fds.push(fd.value)
   }
-  return ok({ fds, port: chosenPort, isIpv6, isWildcard })
+  const address = socketAddress(octets.value, chosenPort)
+  return ok({ fds, port: chosenPort, address, isIpv6, isWildcard, replyBytesMax })
+}
+
+/** @returns one more socket for the endpoint; nothing arrives there before `bindUdpSocket`. */
+export function openUdpSocket(libc: Libc, endpoint: UdpEndpoint): number {
+  const fd = openUnbound(libc, endpoint.isIpv6, { isShared: true, ...endpoint })
+  if (fd.ok) return fd.value
+  throw new Error(`no UDP socket for one more thread: ${getSystemErrorName(-fd.error)}`)
+}
+
+/** From now on the system gives this socket its share of the queries. @throws when it cannot */
+export function bindUdpSocket(libc: Libc, { address, port }: UdpEndpoint, fd: number): void {
+  if (libc.bind(fd, address, address.length) === 0) return
+  const why = getSystemErrorName(-libc.errno())
+  throw new Error(`the UDP socket of one more thread cannot be bound to port ${port}: ${why}`)
 }
 
 interface SocketOptions {
@@ -80,13 +98,26 @@ function mtuDiscoveryFor(replyBytesMax: number): number {
   return replyBytesMax <= unfragmentedBytes ? Sys.IP_PMTUDISC_PROBE : Sys.IP_PMTUDISC_OMIT
 }
 
-function openOne(
+function openBound(
   libc: Libc,
   octets: Uint8Array,
   port: number,
+  options: SocketOptions,
+): Result<number, number> {
+  const fd = openUnbound(libc, octets.length === 16, options)
+  if (!fd.ok) return fd
+  const address = socketAddress(octets, port)
+  if (libc.bind(fd.value, address, address.length) === 0) return fd
+  const errno = libc.errno()
+  libc.close(fd.value)
+  return err(errno)
+}
+
+function openUnbound(
+  libc: Libc,
+  isIpv6: boolean,
   { isShared, isWildcard, replyBytesMax }: SocketOptions,
 ): Result<number, number> {
-  const isIpv6 = octets.length === 16
   const family = isIpv6 ? Sys.AF_INET6 : Sys.AF_INET
   const fd = libc.socket(family, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
   if (fd < 0) return err(libc.errno())
@@ -101,11 +132,7 @@ function openOne(
   set(Sys.SOL_IP, Sys.IP_MTU_DISCOVER, mtuDiscoveryFor(replyBytesMax))
   if (isWildcard && isIpv6) set(Sys.SOL_IPV6, Sys.IPV6_RECVPKTINFO, 1)
   if (isWildcard && !isIpv6) set(Sys.SOL_IP, Sys.IP_PKTINFO, 1)
-  const address = socketAddress(octets, port)
-  if (libc.bind(fd, address, address.length) === 0) return ok(fd)
-  const errno = libc.errno()
-  libc.close(fd)
-  return err(errno)
+  return ok(fd)
 }
 
 function sentenceFor(errno: number, listenAddr: string, port: number): string {

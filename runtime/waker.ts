@@ -41,8 +41,7 @@ export class Waker {
       const index = this.#next
       this.#next = (index + 1) % this.#threads
       if (Atomics.load(this.#cells, controlCell(index, Control.Adopted)) >= generation) continue
-      this.#wake(index)
-      return
+      if (this.#wake(index)) return
     }
   }
 
@@ -50,8 +49,9 @@ export class Waker {
     for (let index = 0; index < this.#threads; index++) this.#wake(index)
   }
 
-  #wake(index: number): void {
+  /** @returns false when no thread is there */
+  #wake(index: number): boolean {
     const threadId = Atomics.load(this.#cells, controlCell(index, Control.ThreadId))
-    if (threadId !== 0) this.#libc.signalThread(threadId, signalNumber)
+    return threadId !== 0 && this.#libc.signalThread(threadId, signalNumber) === 0
   }
 }

@@ -64,7 +64,8 @@ export class ScriptHost {
   #timer: NodeJS.Timeout | undefined
   #killed = 0
   #looks = 0
-  #isStopping = false
+  /** A stop is near: no helper starts any more. */
+  #isCalledOff = false
 
   constructor(parts: ScriptHostParts) {
     this.#parts = parts
@@ -113,7 +114,7 @@ export class ScriptHost {
       if (post.helper === undefined && !post.isReplacing) this.#manInTurn(post)
       else this.#tell(post)
     }
-    if (this.#spare?.hasEnded !== false) this.#spare = new HelperThread()
+    if (this.#spare?.hasEnded !== false) this.#startSpare()
   }
 
   /** True when every helper that this generation needs runs its scripts. */
@@ -133,11 +134,11 @@ export class ScriptHost {
 
   /** Helpers that have not started yet never do. */
   callOffStarts(): void {
+    this.#isCalledOff = true
     this.#starts.callOff()
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true
     this.callOffStarts()
     await this.#dismiss()
   }
@@ -145,10 +146,14 @@ export class ScriptHost {
   #manInTurn(post: Post): void {
     if (post.isWaiting) return
     post.isWaiting = true
-    this.#starts.add(async () => {
+    const start = async (): Promise<void> => {
       post.isWaiting = false
       const isWanted = this.#timer !== undefined && !post.isReplacing
       if (isWanted && post.helper === undefined) await this.#man(post)
+    }
+    this.#starts.add(start, (error) => {
+      this.#tellNotStarted(error)
+      this.#refillLater(post)
     })
   }
 
@@ -162,14 +167,32 @@ export class ScriptHost {
       if (post.helper !== helper) return
       // By itself: its engine gave up, or it ran out of memory.
       this.#vacate(post)
-      post.isReplacing = true
-      setTimeout(() => this.#refill(post), restartMs).unref()
+      this.#refillLater(post)
     })
     helper.onReport((report) => this.#log(report))
     helper.serve(post.shared)
     this.#tell(post)
-    if (!this.#isStopping) this.#spare = new HelperThread()
+    this.#startSpare()
     return helper.ready
+  }
+
+  /** Without one, the next helper that is wanted takes longer to come. */
+  #startSpare(): void {
+    if (this.#isCalledOff) return
+    try {
+      this.#spare = new HelperThread()
+    } catch (error) {
+      this.#tellNotStarted(error)
+    }
+  }
+
+  #tellNotStarted(error: unknown): void {
+    this.#parts.log.error({ err: error }, 'a thread for scripts did not start; tried again')
+  }
+
+  #refillLater(post: Post): void {
+    post.isReplacing = true
+    setTimeout(() => this.#refill(post), restartMs).unref()
   }
 
   #tell(post: Post): void {
@@ -186,8 +209,7 @@ export class ScriptHost {
 
   #refill(post: Post): void {
     post.isReplacing = false
-    const isWanted = !this.#isStopping && this.#timer !== undefined
-    if (isWanted && post.helper === undefined) void this.#man(post)
+    if (this.#timer !== undefined && post.helper === undefined) this.#manInTurn(post)
   }
 
   #look(): void {

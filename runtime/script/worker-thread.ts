@@ -1,5 +1,6 @@
 // The main thread's end of one helper: started warm, put on a mailbox, told generations, ended.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { readyOrEnded } from '../start-turns.ts'
 import type { Generation } from '../transaction.ts'
 import type { ScriptReport } from './report-limit.ts'
 import type { ScriptPost } from './worker.ts'
@@ -22,9 +23,7 @@ export class HelperThread {
     // It ends for that; who waits for it hears of the end.
     this.#worker.on('error', () => undefined)
     this.#worker.once('exit', () => (this.#hasEnded = true))
-    this.ready = new Promise((resolve) => {
-      this.#worker.once('message', () => resolve()).once('exit', () => resolve())
-    })
+    this.ready = readyOrEnded(this.#worker)
     this.#worker.unref()
     this.#channel.port1.unref()
   }

@@ -12,7 +12,7 @@ import {
   zone,
 } from '#test/support/bundle-models.ts'
 import { publish } from '#test/support/node-under-test.ts'
-import { startedNode } from '#test/support/started-node.ts'
+import { errorsOf, startedNode } from '#test/support/started-node.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const cores = availableParallelism()
@@ -39,4 +39,31 @@ test('a stop calls off the helpers of scripts that have not started', async () =
   await activation
   // Of each that starts, the one that will be the next's spare starts, too.
   expect(started).toBeLessThan(threads)
+})
+
+test('an activation ends without a fault when the starts of scripts are called off', async () => {
+  const key = newSigningKey()
+  const { node, log } = await startedNode({ trusted: key, threads })
+  const activation = node.activate(publish(key, model, { seq: 1 }))
+  node.callOffStarts()
+  await activation
+  expect(errorsOf(log)).toEqual([])
+})
+
+test('after the starts are called off, no helper follows one that has ended', async () => {
+  const helpers: Worker[] = []
+  const note = (worker: Worker): void => {
+    if (worker.threadName === 'dns-script') helpers.push(worker)
+  }
+  process.on('worker', note)
+  onTestFinished(() => void process.off('worker', note))
+  const key = newSigningKey()
+  const { node } = await startedNode({ trusted: key, threads: 1 })
+  await node.activate(publish(key, model, { seq: 1 }))
+  const before = helpers.length
+  node.callOffStarts()
+  for (const helper of helpers) await helper.terminate()
+  // Its successor came a second later.
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  expect(helpers).toHaveLength(before)
 })

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { StartTurns } from '#runtime/start-turns.ts'
 
+const fail = (error: unknown): never => {
+  throw error
+}
+
 /** Starts that end when they are told to. */
 class Starts {
   readonly begun: number[] = []
@@ -8,10 +12,11 @@ class Starts {
 
   addTo(turns: StartTurns, count: number): void {
     for (let i = 0; i < count; i++) {
-      turns.add(() => {
+      const start = (): Promise<void> => {
         this.begun.push(i)
         return new Promise((resolve) => this.#ends.push(resolve))
-      })
+      }
+      turns.add(start, fail)
     }
   }
 
@@ -42,3 +47,23 @@ test('those that wait can be called off, and later ones do not start either', as
   starts.addTo(turns, 1)
   expect(starts.begun).toEqual([0, 1])
 })
+
+const failures = {
+  'throws at once': () => {
+    throw new Error('no thread to be had')
+  },
+  'is rejected': () => Promise.reject(new Error('no thread to be had')),
+}
+
+for (const [how, start] of Object.entries(failures)) {
+  test(`a start that ${how} is told, and gives its turn to the next one`, async () => {
+    const turns = new StartTurns(1)
+    const told: unknown[] = []
+    turns.add(start, (error) => void told.push(error))
+    const starts = new Starts()
+    starts.addTo(turns, 1)
+    await starts.end(0)
+    expect(told).toEqual([new Error('no thread to be had')])
+    expect(starts.begun).toEqual([0])
+  })
+}
