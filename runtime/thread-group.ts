@@ -249,7 +249,8 @@ export class ThreadGroup {
 
   /** Tries until it succeeds: another program may hold the port for a moment. */
   async #restartStream(): Promise<void> {
-    const started = await this.#startStream()
+    // Thrown: the system gives no thread.
+    const started = await this.#startStream().catch((error: unknown) => err(String(error)))
     if (started.ok || this.#isStopping) return
     const pauseMs = this.#later(() => void this.#restartStream())
     this.#parts.log.error({ pauseMs }, `${started.error}; tried again`)
