@@ -247,7 +247,7 @@ test('after any changes of what pools and members say, several at once, too', ()
         expect(encodeBundle(model, plainCodeOf, memory)).toEqual(encode(model))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   )
 })
 
