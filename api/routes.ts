@@ -1,5 +1,5 @@
 // Every route there is. Adding one means one row in its file in routes/ and one set of cases.
-import type { Route } from './route.ts'
+import type { Route } from './http/route.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { getHealth } from './routes/health.ts'

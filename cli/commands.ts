@@ -1,5 +1,5 @@
 // Every command there is. Adding one means one file in commands/, one line here, one set of cases.
-import type { Command } from './command.ts'
+import type { Command } from './terminal/command.ts'
 
 /** Loaded on demand: `gslbd check` must not load sockets. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = Object.freeze({

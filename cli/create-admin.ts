@@ -3,15 +3,15 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { Passwords, passwordFault } from '#api/auth/passwords.ts'
-import { systemAdministrator } from '#api/caller.ts'
+import { systemAdministrator } from '#api/access/caller.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'
 import type { PersistentState } from '#state/persistent.ts'
-import { withLoneState } from './lone-state.ts'
-import type { Settings } from './settings.ts'
+import { withLoneState } from './node/lone-state.ts'
+import type { Settings } from './settings/settings.ts'
 
 export interface Answers {
   readonly email: string

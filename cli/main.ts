@@ -1,11 +1,11 @@
 // argv in, a row of the command table, an exit code out.
 import { suggest } from '#lib/suggest.ts'
 import { version } from '#lib/version.ts'
-import { Exit, UsageError } from './command.ts'
-import type { Io } from './command.ts'
+import { Exit, UsageError } from './terminal/command.ts'
+import type { Io } from './terminal/command.ts'
 import { commands } from './commands.ts'
-import { endNow } from './end-now.ts'
-import { openOutlet } from './outlet.ts'
+import { endNow } from './terminal/end-now.ts'
+import { openOutlet } from './terminal/outlet.ts'
 
 /** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
 const lastWordsMs = 1_000

@@ -2,23 +2,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createDiskDriver } from '#gitops/disk-driver.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import {
   formatPrivateKey,
   formatPublicKeyLine,
   generateSshKey,
   privateKeyFromPem,
-} from '#gitops/openssh-key.ts'
-import type { SshPrivateKey } from '#gitops/openssh-key.ts'
-import { originPath } from '#gitops/options.ts'
-import { ensureOrigin, seedRepository } from '#gitops/origin.ts'
+} from '#gitops/trust/openssh-key.ts'
+import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
+import { originPath } from '#gitops/thread/options.ts'
+import { ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { writeSecret } from './data-dir.ts'
-import { openNodeKey } from './node-key.ts'
-import type { Settings } from './settings.ts'
+import { writeSecret } from './data/data-dir.ts'
+import { openNodeKey } from './data/key.ts'
+import type { Settings } from './settings/settings.ts'
 
 const exampleDir = fileURLToPath(new URL('../examples/quickstart/', import.meta.url))
 /** Whose signature the first node accepts besides its own. */

@@ -1,13 +1,19 @@
 // Collects what the stages find and puts it in one order, whatever order it was found in.
-import { diagnosticsMax } from './diagnostic.ts'
-import type { Diagnostic, DiagnosticReport, LocalSpan, Place, SourceSpan } from './diagnostic.ts'
-import type { Severity } from './diagnostic-spec.ts'
-import { diagnosticSpecs } from './diagnostics.ts'
-import type { DiagnosticCode } from './diagnostics.ts'
-import type { ReadFile } from './read-file.ts'
-import type { EntryPlace, TreeReport } from './tree.ts'
-import { readYaml } from './yaml-document.ts'
-import type { YamlDocument } from './yaml-document.ts'
+import { diagnosticsMax } from './diagnostics/diagnostic.ts'
+import type {
+  Diagnostic,
+  DiagnosticReport,
+  LocalSpan,
+  Place,
+  SourceSpan,
+} from './diagnostics/diagnostic.ts'
+import type { Severity } from './diagnostics/diagnostic-spec.ts'
+import { diagnosticSpecs } from './diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from './diagnostics/diagnostics.ts'
+import type { ReadFile } from './read/read-file.ts'
+import type { EntryPlace, TreeReport } from './tree/tree.ts'
+import { readYaml } from './yaml/document.ts'
+import type { YamlDocument } from './yaml/document.ts'
 
 /** A span, or a place whose span is looked up only when the finding is shown. */
 type Where = SourceSpan | EntryPlace

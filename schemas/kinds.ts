@@ -1,16 +1,16 @@
 // Every kind of object that a configuration repository may hold.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import { DelegatedDomainSpec } from './delegated-domain.ts'
-import { MaintenanceWindowSpec } from './maintenance-window.ts'
-import { Metadata, apiVersion } from './metadata.ts'
-import { PoolSpec } from './pool.ts'
-import { RedirectSpec } from './redirect.ts'
-import { ResponsePolicySpec } from './response-policy.ts'
-import { RolloutSpec } from './rollout.ts'
-import { ServiceSpec } from './service.ts'
-import { SettingsSpec } from './settings.ts'
-import { TenantSpec } from './tenant.ts'
+import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
+import { MaintenanceWindowSpec } from './objects/maintenance-window.ts'
+import { Metadata, apiVersion } from './objects/metadata.ts'
+import { PoolSpec } from './objects/pool.ts'
+import { RedirectSpec } from './objects/redirect.ts'
+import { ResponsePolicySpec } from './objects/response-policy.ts'
+import { RolloutSpec } from './objects/rollout.ts'
+import { ServiceSpec } from './objects/service.ts'
+import { SettingsSpec } from './objects/settings.ts'
+import { TenantSpec } from './objects/tenant.ts'
 
 export const PoolObject = objectOf('Pool', PoolSpec)
 export type PoolObject = Static<typeof PoolObject>

@@ -1,7 +1,7 @@
 // One compiled check per kind: it fills in defaults and lists everything that is wrong.
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { plannedKeyword } from './annotations.ts'
+import { plannedKeyword } from './forms/annotations.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Kind } from './kinds.ts'

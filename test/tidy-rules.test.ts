@@ -296,7 +296,7 @@ describe('hot-path law', () => {
 
   test('knows its files and misses none', () => {
     expect(isHot('routing/strategies/a.ts', ['routing/strategies/'])).toBe(true)
-    expect(isHot('routing/strategies.ts', ['routing/strategies/'])).toBe(false)
+    expect(isHot('routing/choose/strategies.ts', ['routing/strategies/'])).toBe(false)
     expect(missingHotFiles(['a/b.ts', 'c/'], ['a/b.ts'])).toHaveLength(1)
   })
 })

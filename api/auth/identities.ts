@@ -7,8 +7,8 @@ import type { Roles } from '#state/ports/roles.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { TenantKeys } from '#state/ports/tenant-keys.ts'
 import type { Users } from '#state/ports/users.ts'
-import { builtInRoles, isPermission } from '../permissions.ts'
-import type { Permission } from '../permissions.ts'
+import { builtInRoles, isPermission } from '#api/access/permissions.ts'
+import type { Permission } from '#api/access/permissions.ts'
 
 export interface UserIdentity {
   readonly userId: string

@@ -3,8 +3,8 @@ import { domainToASCII } from 'node:url'
 import { Value } from 'typebox/value'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { BuiltInRole } from '../permissions.ts'
-import { DisplayName, Email } from '../user-json.ts'
+import type { BuiltInRole } from '#api/access/permissions.ts'
+import { DisplayName, Email } from './user-json.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 

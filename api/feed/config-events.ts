@@ -1,9 +1,9 @@
 // From a change of the configuration to the events that tell of it: what the API shows, before and
 // after.
-import { partsIn } from '#gitops/config-entry.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import type { ConfigSnapshot } from '#gitops/config-index.ts'
-import type { ConfigChange } from '#gitops/config-view.ts'
+import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import type { ConfigChange } from '#config/view.ts'
 import { showMember } from '../resources/member.ts'
 import { showPool } from '../resources/pool.ts'
 import { showService } from '../resources/service.ts'

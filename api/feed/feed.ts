@@ -1,12 +1,12 @@
 // The feed: what happens to the configuration and to health, told to everybody who may see it.
-import type { ConfigChange, ConfigView } from '#gitops/config-view.ts'
-import { partsIn } from '#gitops/config-entry.ts'
+import type { ConfigChange, ConfigView } from '#config/view.ts'
+import { partsIn } from '#config/entry.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
-import { visibleTenant } from '../caller.ts'
-import type { Caller } from '../caller.ts'
-import type { MemberHealthView } from '../member-health.ts'
+import { visibleTenant } from '#api/access/caller.ts'
+import type { Caller } from '#api/access/caller.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
 import { FeedClient } from './client.ts'
 import type { FeedSocket } from './client.ts'
 import { configEvents } from './config-events.ts'
@@ -16,8 +16,8 @@ import { HealthNews } from './health-news.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 import { messageOf } from './messages.ts'
 import { healthMessages, snapshotMessages } from './snapshot.ts'
-import { Standing } from './standing.ts'
-import type { AskStanding } from './standing.ts'
+import { Standing } from './credential-recheck.ts'
+import type { AskStanding } from './credential-recheck.ts'
 
 export type StatsByTenant = (tenant: string | null) => object
 

@@ -1,8 +1,8 @@
 // Which news of the health of members is news to the feed: another verdict or another score.
 import type { Clock } from '#lib/clock.ts'
-import type { ConfigSnapshot } from '#gitops/config-index.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '../resources/health-status.ts'
-import type { KnownHealth, MemberHealthView } from '../member-health.ts'
+import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { MemberPart } from '../resources/member.ts'
 import { healthMessage } from './messages.ts'
 import type { FeedEvent, HealthFacts } from './messages.ts'

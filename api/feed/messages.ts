@@ -1,7 +1,7 @@
 // The messages of the feed (document A, "Events"), and who may see which.
 import { canonical, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
-import type { NodeView } from '../member-health.ts'
+import type { NodeView } from '#api/ports/member-health.ts'
 
 /** `snapshot`, `revision` and `stats_update` are ours: document A leaves them open. */
 export type MessageType =

@@ -1,8 +1,8 @@
 // How things stand, for a client: every member that it may see, and how each of them is.
-import { partsIn } from '#gitops/config-entry.ts'
-import type { ConfigSnapshot } from '#gitops/config-index.ts'
+import { partsIn } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '../resources/health-status.ts'
-import type { MemberHealthView } from '../member-health.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { MemberPart } from '../resources/member.ts'
 import { healthFacts } from './health-news.ts'
 import { healthMessage, memberMessage, messageOf, revisionMessage } from './messages.ts'

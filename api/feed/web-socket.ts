@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
-import { refuseSocket } from '../errors.ts'
+import { refuseSocket } from '#api/http/errors.ts'
 import type { FeedSocket } from './client.ts'
 import { feedLimits } from './limits.ts'
 

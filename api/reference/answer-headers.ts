@@ -1,5 +1,5 @@
 // The header fields of answers as the document shows them, by the row of the route.
-import type { Route, RouteResponse } from '../route.ts'
+import type { Route, RouteResponse } from '#api/http/route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -2,11 +2,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'
-import { sessionCookie } from '../auth/credentials.ts'
-import { apiLimits } from '../limits.ts'
-import { paramNames } from '../route.ts'
-import type { Needs, Route } from '../route.ts'
-import { ConflictBody, ErrorBody } from '../shapes.ts'
+import { sessionCookie } from '#api/access/credentials.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { paramNames } from '#api/http/route.ts'
+import type { Needs, Route } from '#api/http/route.ts'
+import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
 import { answerHeaders, entityTag, isConfigWrite, refusalHeaders } from './answer-headers.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 // The reference as a page in which each route can be tried: one file, nothing from elsewhere.
 import { createHash } from 'node:crypto'
 import type { TSchema } from 'typebox'
-import { paramNames } from '../route.ts'
-import type { Route } from '../route.ts'
+import { paramNames } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
 import { inWords, refusalsOf } from './openapi.ts'
 import { pageScript, pageStyle } from './script.ts'
 

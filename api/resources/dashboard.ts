@@ -1,13 +1,13 @@
 // The numbers of the dashboard (document A, "Dashboard stats"), of what a caller may see.
 import { Type } from 'typebox'
-import { partsIn } from '#gitops/config-entry.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import { listObjects } from '../config-reads.ts'
-import { isReachable } from '../member-health.ts'
-import type { Viewer } from '../caller.ts'
-import type { ApiPorts } from '../ports.ts'
-import type { MemberHealthView } from '../member-health.ts'
-import type { NodeFacts } from '../node-facts.ts'
+import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { listObjects } from '#api/config/reads.ts'
+import { isReachable } from '#api/ports/member-health.ts'
+import type { Viewer } from '#api/access/caller.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { NodeFacts } from '#api/ports/node-facts.ts'
 import { healthOf } from './health-status.ts'
 
 export const DashboardStats = Type.Object(

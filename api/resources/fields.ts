@@ -1,8 +1,8 @@
 // How a field of a file becomes a field of a body: the same limits, and no defaults filled in.
 import { Type } from 'typebox'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { JsonObject, JsonValue } from '#compiler/yaml-text.ts'
-import { patternWords } from '#schemas/patterns.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { patternWords } from '#schemas/forms/patterns.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 // A geo rule as the API shows it, and as it takes it (document A, "GeoRule").
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { GeoRule as GeoRuleInFile } from '#schemas/geo-rule.ts'
-import type { GeoRule as GeoRuleFields } from '#schemas/geo-rule.ts'
-import { UnixSeconds, body } from '../shapes.ts'
+import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
+import type { GeoRule as GeoRuleFields } from '#schemas/objects/geo-rule.ts'
+import { UnixSeconds, body } from '#api/http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { canonical } from './member.ts'
 

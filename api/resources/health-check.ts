@@ -1,9 +1,9 @@
 // A health check as the API shows it, and as it takes it (document A, "HealthCheck").
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import type { JsonObject } from '#compiler/yaml-text.ts'
-import { HealthCheck as HealthCheckInFile } from '#schemas/health-check.ts'
-import { body } from '../shapes.ts'
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.ts'
+import { body } from '#api/http/shapes.ts'
 import { orZero, withoutDefaults } from './fields.ts'
 
 const { properties } = HealthCheckInFile

@@ -1,7 +1,7 @@
 // The health of a member as the API shows it (document A, "Health status of a member").
 import { Type } from 'typebox'
-import { isReachable } from '../member-health.ts'
-import type { KnownHealth, MemberHealthView } from '../member-health.ts'
+import { isReachable } from '#api/ports/member-health.ts'
+import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import { canonical } from './member.ts'
 import type { MemberPart } from './member.ts'
 

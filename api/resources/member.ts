@@ -1,11 +1,11 @@
 // A member as the API shows it, and as it takes it (document A, "Member").
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { checkAddress } from '#compiler/addresses.ts'
-import type { JsonObject } from '#compiler/yaml-text.ts'
-import { Member as MemberInFile } from '#schemas/member.ts'
-import type { Member as MemberFields } from '#schemas/member.ts'
-import { body } from '../shapes.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import { Member as MemberInFile } from '#schemas/objects/member.ts'
+import type { Member as MemberFields } from '#schemas/objects/member.ts'
+import { body } from '#api/http/shapes.ts'
 import {
   defaultOf,
   defaulted,

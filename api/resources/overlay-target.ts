@@ -1,7 +1,7 @@
 // The pool or member that a rollout or a window in a file names, found as the compiler finds it.
-import { partsIn } from '#gitops/config-entry.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import type { ConfigSnapshot } from '#gitops/config-index.ts'
+import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
 import { canonical } from './member.ts'
 import type { MemberPart } from './member.ts'
 

@@ -1,12 +1,12 @@
 // A service as the API shows it, and as it takes it (document A, "Service").
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import type { JsonObject } from '#compiler/yaml-text.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import type { ConfigSnapshot } from '#gitops/config-index.ts'
-import { Metadata } from '#schemas/metadata.ts'
-import { ServiceSpec } from '#schemas/service.ts'
-import { body, nullable } from '../shapes.ts'
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { Metadata } from '#schemas/objects/metadata.ts'
+import { ServiceSpec } from '#schemas/objects/service.ts'
+import { body, nullable } from '#api/http/shapes.ts'
 import { defaultOf, defaulted, patchOf, plain } from './fields.ts'
 
 const { properties } = ServiceSpec

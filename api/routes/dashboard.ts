@@ -1,7 +1,7 @@
 // /api/v1/dashboard/stats: how many there are, and how many of them are well.
-import { success } from '../reply.ts'
+import { success } from '#api/http/reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
-import { route } from '../route.ts'
+import { route } from '#api/http/route.ts'
 
 export const getDashboardStats = route({
   method: 'GET',

@@ -1,11 +1,11 @@
 // GET /api/v1/gitops/status: the commit seen, the one accepted, the one answered from, and why.
 import { Type } from 'typebox'
-import type { Caller } from '../caller.ts'
-import { syncStates } from '../operator-view.ts'
-import type { GitopsStatus } from '../operator-view.ts'
-import { success } from '../reply.ts'
-import { route } from '../route.ts'
-import { nullable } from '../shapes.ts'
+import type { Caller } from '#api/access/caller.ts'
+import { syncStates } from '#api/ports/operator-view.ts'
+import type { GitopsStatus } from '#api/ports/operator-view.ts'
+import { success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import { nullable } from '#api/http/shapes.ts'
 
 const nullableText = nullable(Type.String())
 const nullableNumber = nullable(Type.Number())

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/health-signal.ts'
 import type { HealthSignal } from '#state/ports/health-signals.ts'
-import { findPart } from '../config-reads.ts'
-import { missing, refused, success } from '../reply.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id, UnixSeconds, nullable } from '../shapes.ts'
+import { findPart } from '#api/config/reads.ts'
+import { missing, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id, UnixSeconds, nullable } from '#api/http/shapes.ts'
 
 const tag = 'Health signals'
 

@@ -1,7 +1,7 @@
 // GET /api/v1/health: is this node answering? Always 200; a probe reads the word.
 import { Type } from 'typebox'
-import { success } from '../reply.ts'
-import { route } from '../route.ts'
+import { success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
 
 export const getHealth = route({
   method: 'GET',

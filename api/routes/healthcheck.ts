@@ -1,13 +1,13 @@
 // /api/v1/pools/{id}/healthcheck: how the members of a pool are probed.
-import { findObject, targetOf } from '../config-reads.ts'
-import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
-import { preconditionOf } from '../if-match.ts'
-import { missing, refused, success } from '../reply.ts'
-import type { Reply } from '../reply.ts'
+import { findObject, targetOf } from '#api/config/reads.ts'
+import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
 import { HealthCheck, HealthCheckBody, specOfHealthCheck } from '../resources/health-check.ts'
-import { route } from '../route.ts'
-import type { Route, RouteContext } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Health checks'
 

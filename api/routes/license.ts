@@ -1,11 +1,11 @@
 // /api/v1/license: what the installation may do, and the token that says so.
 import { Type } from 'typebox'
-import { licenceSources, licenceStatuses } from '../licence/state.ts'
-import { tokenLimits } from '../licence/token.ts'
-import { invalid, refused, success } from '../reply.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { body, nullable } from '../shapes.ts'
+import { licenceSources, licenceStatuses } from '#licence/state.ts'
+import { tokenLimits } from '#licence/token.ts'
+import { invalid, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { body, nullable } from '#api/http/shapes.ts'
 
 const tag = 'Licence'
 

@@ -1,13 +1,13 @@
 // /api/v1/maintenance-windows: times in which members are out of rotation (document B).
 import { Type } from 'typebox'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import type { Operation } from '#gitops/write/operation.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { findObject, findPart, listObjects, targetOf } from '../config-reads.ts'
-import { remove, write, writeRefusals } from '../config-writes.ts'
-import { preconditionOf } from '../if-match.ts'
-import { Paging, pageByName } from '../paging.ts'
-import { created, invalid, missing } from '../reply.ts'
+import { findObject, findPart, listObjects, targetOf } from '#api/config/reads.ts'
+import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, invalid, missing } from '#api/http/reply.ts'
 import {
   MaintenanceWindow,
   NewMaintenanceWindow,
@@ -15,9 +15,9 @@ import {
   showWindow,
   statusOf,
 } from '../resources/maintenance-window.ts'
-import { route } from '../route.ts'
-import type { Route, RouteContext } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Maintenance windows'
 type Entry = ConfigEntry<'MaintenanceWindow'>

@@ -1,12 +1,12 @@
 // /api/v1/pools/{id}/members and /api/v1/members: the backends of a pool.
 import { Type } from 'typebox'
-import { partsIn } from '#gitops/config-entry.ts'
-import { findObject, findPart, partIn, targetOf } from '../config-reads.ts'
-import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
-import type { Written } from '../config-writes.ts'
-import { preconditionOf } from '../if-match.ts'
-import { Paging, pageInOrder } from '../paging.ts'
-import { created, missing, success } from '../reply.ts'
+import { partsIn } from '#config/entry.ts'
+import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
+import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import type { Written } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageInOrder } from '#api/http/paging.ts'
+import { created, missing, success } from '#api/http/reply.ts'
 import {
   Member,
   MemberChange,
@@ -15,9 +15,9 @@ import {
   showMember,
   specOfNewMember,
 } from '../resources/member.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Members'
 

@@ -1,14 +1,14 @@
 // /api/v1/pools: members that can stand in for one another, by name.
 import { Type } from 'typebox'
-import { findObject, listObjects, targetOf } from '../config-reads.ts'
-import { remove, tagged, write, writeRefusals } from '../config-writes.ts'
-import { preconditionOf } from '../if-match.ts'
-import { Paging, pageByName } from '../paging.ts'
-import { created, missing, success } from '../reply.ts'
+import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
+import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, missing, success } from '#api/http/reply.ts'
 import { Pool, PoolBody, showPool } from '../resources/pool.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Pools'
 

@@ -2,9 +2,9 @@
 import { Type } from 'typebox'
 import { openApiOf } from '../reference/openapi.ts'
 import { pageOf, pagePolicy } from '../reference/page.ts'
-import { success } from '../reply.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
+import { success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
 
 const tag = 'Reference'
 

@@ -1,16 +1,16 @@
 // /api/v1/rollouts: timed ramps of one member's weight (document B).
 import { Type } from 'typebox'
-import { etagOf } from '#gitops/config-entry.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import type { Operation } from '#gitops/write/operation.ts'
+import { etagOf } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { allowedIntents } from '#routing/rollout.ts'
-import { readInstant } from '#schemas/instant.ts'
-import { findObject, findPart, listObjects, targetOf } from '../config-reads.ts'
-import { tagged, write, writeRefusals } from '../config-writes.ts'
-import { preconditionOf } from '../if-match.ts'
-import { Paging, pageByName } from '../paging.ts'
-import { created, invalid, missing, refused, success } from '../reply.ts'
+import { allowedIntents } from '#routing/time/rollout.ts'
+import { readInstant } from '#schemas/forms/instant.ts'
+import { findObject, findPart, listObjects, targetOf } from '#api/config/reads.ts'
+import { tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, invalid, missing, refused, success } from '#api/http/reply.ts'
 import {
   NewRollout,
   Rollout,
@@ -18,9 +18,9 @@ import {
   showRollout,
   targetOfRollout,
 } from '../resources/rollout.ts'
-import { route } from '../route.ts'
-import type { Route, RouteContext } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Rollouts'
 type Entry = ConfigEntry<'Rollout'>

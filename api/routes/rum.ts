@@ -1,13 +1,13 @@
 // /api/v1/rum.js and /api/v1/rum/…: what browsers measure (document B), and how much there is.
 import { Type } from 'typebox'
-import { findPart } from '../config-reads.ts'
-import { apiLimits } from '../limits.ts'
-import { invalid, refused, success } from '../reply.ts'
+import { findPart } from '#api/config/reads.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { invalid, refused, success } from '#api/http/reply.ts'
 import { canonical } from '../resources/member.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { rumScript } from '../rum-script.ts'
-import { body } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { rumScript } from '#api/resources/rum-script.ts'
+import { body } from '#api/http/shapes.ts'
 
 const tag = 'Real-user measurement'
 const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum

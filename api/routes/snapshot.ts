@@ -1,9 +1,9 @@
 // /api/v1/snapshot: all that a dashboard begins with, in one answer.
 import { Type } from 'typebox'
-import { partsIn } from '#gitops/config-entry.ts'
-import { listObjects } from '../config-reads.ts'
-import { isReachable } from '../member-health.ts'
-import { success } from '../reply.ts'
+import { partsIn } from '#config/entry.ts'
+import { listObjects } from '#api/config/reads.ts'
+import { isReachable } from '#api/ports/member-health.ts'
+import { success } from '#api/http/reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
 import { GeoRule, showGeoRule } from '../resources/geo-rule.ts'
 import { byAddress, healthOf } from '../resources/health-status.ts'
@@ -11,8 +11,8 @@ import { Member, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import { Pool, showPool } from '../resources/pool.ts'
 import { Service, showService } from '../resources/service.ts'
-import { route } from '../route.ts'
-import type { RouteContext } from '../route.ts'
+import { route } from '#api/http/route.ts'
+import type { RouteContext } from '#api/http/route.ts'
 
 const byPool = <Value extends Parameters<typeof Type.Record>[1]>(value: Value) =>
   Type.Record(Type.String(), value)

@@ -1,12 +1,12 @@
 // /api/v1/pools/{id}/status and /api/v1/members/{id}/status: who is healthy, as each node sees it.
 import { Type } from 'typebox'
-import { partsIn } from '#gitops/config-entry.ts'
-import { findObject, findPart } from '../config-reads.ts'
-import { missing, success } from '../reply.ts'
+import { partsIn } from '#config/entry.ts'
+import { findObject, findPart } from '#api/config/reads.ts'
+import { missing, success } from '#api/http/reply.ts'
 import { HealthStatus, byAddress, healthOf, showHealth } from '../resources/health-status.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id } from '../shapes.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Health status'
 

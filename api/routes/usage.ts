@@ -1,12 +1,12 @@
 // /api/v1/usage and /api/v1/tenants/{id}/usage: what a tenant used, hour by hour (document B).
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import type { ApiPorts } from '../ports.ts'
-import { invalid, missing, refused, success } from '../reply.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id } from '../shapes.ts'
-import { storeFailed } from '../store-reply.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { invalid, missing, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
 
 const tag = 'Usage'
 

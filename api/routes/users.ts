@@ -6,18 +6,25 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { User, UserChange } from '#state/ports/users.ts'
 import { busy } from '../auth/login.ts'
 import { passwordFault } from '../auth/passwords.ts'
-import { systemAdministrator } from '../caller.ts'
-import type { Caller } from '../caller.ts'
-import { mayHandle, scopeOf } from '../grants.ts'
-import type { ApiPorts } from '../ports.ts'
-import { created, invalid, missing, noContent, refused, success } from '../reply.ts'
-import type { Reply } from '../reply.ts'
-import { route } from '../route.ts'
-import type { Route } from '../route.ts'
-import { Id, body } from '../shapes.ts'
-import { storeFailed } from '../store-reply.ts'
-import { tenantPresence, unreadReply } from '../unread.ts'
-import { DisplayName, Email, NewPassword, RoleName, UserJson, toUserJson } from '../user-json.ts'
+import { systemAdministrator } from '#api/access/caller.ts'
+import type { Caller } from '#api/access/caller.ts'
+import { mayHandle, scopeOf } from '#api/access/grants.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { created, invalid, missing, noContent, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id, body } from '#api/http/shapes.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
+import { tenantPresence, unreadReply } from '#api/access/unread.ts'
+import {
+  DisplayName,
+  Email,
+  NewPassword,
+  RoleName,
+  UserJson,
+  toUserJson,
+} from '#api/auth/user-json.ts'
 
 const tag = 'Users'
 

@@ -1,10 +1,10 @@
 // The answer path without a socket, for clients that are each another one.
 import { systemClock } from '#lib/clock.ts'
-import type { ScriptPort } from '#routing/script-port.ts'
-import { Counters } from '#runtime/counters.ts'
-import { answer } from '#runtime/answer.ts'
-import { Transaction } from '#runtime/transaction.ts'
-import type { Generation } from '#runtime/transaction.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { Transaction } from '#runtime/answer/transaction.ts'
+import type { Generation } from '#runtime/answer/transaction.ts'
 import type { Clients } from './clients.ts'
 import { encodeQuery } from './query-wire.ts'
 

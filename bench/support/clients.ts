@@ -1,7 +1,7 @@
 // Clients all over the address space, each query another one: as a source address or as a client
 // subnet.
 import { Random } from '#lib/random.ts'
-import type { RangeTable } from '#routing/geo/range-table.ts'
+import type { RangeTable } from '#routing/tables/range-table.ts'
 
 export interface Clients {
   readonly count: number

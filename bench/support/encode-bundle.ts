@@ -1,9 +1,9 @@
 // A process that writes bundles of many services to files, and says what encoding them took.
 // Run by `bundleFiles`: the model's memory must not count as the node's.
 import { writeFileSync } from 'node:fs'
-import { encodeBundle } from '#bundle/encode.ts'
-import type { BundleModel, ClientRanges, PoolModel } from '#bundle/model.ts'
-import { strategyNamed } from '#routing/strategies.ts'
+import { encodeBundle } from '#bundle/encode/encode.ts'
+import type { BundleModel, ClientRanges, PoolModel } from '#bundle/format/model.ts'
+import { strategyNamed } from '#routing/choose/strategies.ts'
 import { manyServices } from './many-services.ts'
 import { residentBytes } from './process-cpu.ts'
 import { runForJson } from './program.ts'

@@ -1,14 +1,14 @@
 // Geo tables of about a million ranges each: the real world's countries, and made-up ones that are
 // the same in every run.
 import { createRequire } from 'node:module'
-import { unitVector } from '#bundle/routing-columns.ts'
+import { unitVector } from '#bundle/encode/routing-columns.ts'
 import { Random } from '#lib/random.ts'
 import { countryRow, fillCountryColumns, geoCountryRows } from '#routing/geo/countries.ts'
 import { packCode, unpackCode } from '#routing/geo/countries.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { placeKeys } from '#routing/geo/place-key.ts'
-import { RangeTableBuilder } from '#routing/geo/range-table-builder.ts'
+import { RangeTableBuilder } from '#routing/tables/range-table-builder.ts'
 import { loadGeo } from '#runtime/geo/load.ts'
 
 const require = createRequire(import.meta.url)

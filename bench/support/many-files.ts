@@ -1,7 +1,7 @@
 // The configuration of many services as people write it: YAML files, one for each service and each
 // pool.
 import { hash } from 'node:crypto'
-import type { SourceFile } from '#compiler/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 
 export interface ConfigFile {
   readonly path: string

@@ -1,6 +1,12 @@
 // The configuration that the benchmarks share: many names, four members each.
-import { plainRouting } from '#bundle/model.ts'
-import type { BundleModel, MemberModel, PoolModel, ServiceModel, ZoneModel } from '#bundle/model.ts'
+import { plainRouting } from '#bundle/format/model.ts'
+import type {
+  BundleModel,
+  MemberModel,
+  PoolModel,
+  ServiceModel,
+  ZoneModel,
+} from '#bundle/format/model.ts'
 
 /** A UUID that says what it is for: the kind in its first group, the number in its last. */
 export function benchUid(kind: number, number: number): string {

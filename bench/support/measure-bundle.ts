@@ -2,10 +2,10 @@
 // took.
 // Run by the benchmark `bundle`, so that nothing else counts as its memory.
 import { generateKeyPairSync } from 'node:crypto'
-import { signingKeyFromPem } from '#bundle/channel.ts'
-import { loadBundle } from '#bundle/load.ts'
-import { signBundle } from '#bundle/sign.ts'
-import { carryRoutingState, createRoutingState } from '#routing/candidates.ts'
+import { signingKeyFromPem } from '#bundle/signature/channel.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { signBundle } from '#bundle/signature/sign.ts'
+import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
 import { residentBytes } from './process-cpu.ts'
 import { readShared } from './bundle-file.ts'
 

@@ -2,7 +2,7 @@
 // what it took.
 // Run by the benchmark `compile`: a fresh process for each cold compilation.
 import { createCompiler } from '#compiler/compile.ts'
-import type { SourceFile } from '#compiler/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { manyFiles, sourceFile, withPool } from './many-files.ts'
 import { residentBytes } from './process-cpu.ts'
 

@@ -1,6 +1,6 @@
 // A process that looks up addresses in one geo table and says what it took.
 import { Random } from '#lib/random.ts'
-import { RangeTable } from '#routing/geo/range-table.ts'
+import { RangeTable } from '#routing/tables/range-table.ts'
 import { millionCountries, worldCountries } from './geo-tables.ts'
 import { residentBytes } from './process-cpu.ts'
 import { median } from './statistics.ts'

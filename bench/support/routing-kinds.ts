@@ -1,8 +1,8 @@
 // A service for each way of choosing a member, all with four members in four countries, and the
 // tables that they look into.
-import { encodeBundle } from '#bundle/encode.ts'
-import { loadBundle } from '#bundle/load.ts'
-import { plainRouting } from '#bundle/model.ts'
+import { encodeBundle } from '#bundle/encode/encode.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { plainRouting } from '#bundle/format/model.ts'
 import type {
   BundleModel,
   ClientRange,
@@ -11,15 +11,15 @@ import type {
   PoolModel,
   RoutingModel,
   ServiceModel,
-} from '#bundle/model.ts'
-import { plainCodeOf } from '#routing/algorithms.ts'
-import { asnPreferences } from '#routing/asn-rules.ts'
-import { createRoutingState } from '#routing/candidates.ts'
-import { routingSettingsOf } from '#routing/environment.ts'
-import { packNetworks } from '#routing/network-index.ts'
+} from '#bundle/format/model.ts'
+import { plainCodeOf } from '#routing/choose/algorithms.ts'
+import { asnPreferences } from '#routing/geo/asn-rules.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { routingSettingsOf } from '#routing/choose/environment.ts'
+import { packNetworks } from '#routing/tables/network-index.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
-import type { Generation } from '#runtime/transaction.ts'
+import type { Generation } from '#runtime/answer/transaction.ts'
 import { millionStarts, operatorCount } from './geo-tables.ts'
 import type { Clients } from './clients.ts'
 import { benchUid, benchZone } from './many-services.ts'

@@ -1,8 +1,8 @@
 // A load of queries whose client subnets are spread over the address space, which dnsperf cannot
 // send: one socket, many packets a call, a window of outstanding queries.
 // Run by `subnetLoad`: prints what came back as JSON.
-import { loadLibc, Sys } from '#runtime/libc.ts'
-import type { Libc } from '#runtime/libc.ts'
+import { loadLibc, Sys } from '#runtime/sockets/libc.ts'
+import type { Libc } from '#runtime/sockets/libc.ts'
 import { ecsBytes, subnetQuery } from './client-loop.ts'
 import { clients4 } from './clients.ts'
 import { runForJson } from './program.ts'

@@ -1,12 +1,12 @@
 // `gslbd attest`: signs a statement over commits that no author key signed, such as squashed ones.
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { attestCommit, findRepository, resolveCommit } from '#gitops/attest.ts'
-import { createDiskDriver } from '#gitops/disk-driver.ts'
+import { attestCommit, findRepository, resolveCommit } from '#gitops/source/attest.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit } from '../command.ts'
-import type { Command, Io } from '../command.ts'
-import { findSigningKey } from '../signing-key.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { findSigningKey } from '#cli/files/signing-key.ts'
 
 const usage = `Usage: gslbd attest [--repo DIR] [--key FILE] [COMMIT…]
 

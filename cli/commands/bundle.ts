@@ -1,12 +1,12 @@
 // `gslbd bundle`: what is in a bundle file, whether it is whole, and who signed it.
 import { parseArgs } from 'node:util'
-import type { Bundle } from '#bundle/bundle.ts'
-import { layout } from '#bundle/format.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { layout } from '#bundle/format/format.ts'
 import { suggest } from '#lib/suggest.ts'
-import { openBundleFile, readTrustedKeys } from '../bundle-file.ts'
-import { bundleAsJson } from '../bundle-json.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command, Io } from '../command.ts'
+import { openBundleFile, readTrustedKeys } from '#cli/files/bundle-file.ts'
+import { bundleAsJson } from '#cli/files/bundle-json.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
 
 const usage = `Usage: gslbd bundle inspect FILE
        gslbd bundle verify FILE [--trust FILE]…

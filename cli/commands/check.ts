@@ -6,10 +6,10 @@ import { formats } from '#compiler/print/formats.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
-import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '../check-policy.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command } from '../command.ts'
-import { readConfigDirectory } from '../config-directory.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { readConfigDirectory } from '#cli/files/config-directory.ts'
 
 const usage = `Usage: gslbd check PATH [options]
 

@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { signBundle } from '#bundle/sign.ts'
+import { signBundle } from '#bundle/signature/sign.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#compiler/print/text.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '../check-policy.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command } from '../command.ts'
-import { readConfigDirectory } from '../config-directory.ts'
-import { readSigningKey } from '../key-files.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readSigningKey } from '#cli/files/key-files.ts'
 
 const usage = `Usage: gslbd compile PATH -o FILE [options]
 

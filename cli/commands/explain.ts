@@ -1,11 +1,11 @@
 // `gslbd explain`: what a diagnostic means, with an example that causes it and one that does not.
 import { parseArgs } from 'node:util'
-import { diagnosticCodes, diagnosticSpecs } from '#compiler/diagnostics.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics.ts'
-import { reasonSpecs } from '#gitops/reasons.ts'
+import { diagnosticCodes, diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { reasonSpecs } from '#gitops/status/reasons.ts'
 import { suggest } from '#lib/suggest.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command } from '../command.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
 
 const usage = `Usage: gslbd explain [CODE]
 

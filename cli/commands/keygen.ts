@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/openssh-key.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command } from '../command.ts'
+import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
 
 const usage = `Usage: gslbd keygen [-o FILE] [--comment TEXT]
 

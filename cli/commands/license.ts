@@ -3,20 +3,20 @@ import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { tiers, tokenTiers } from '#api/licence/tiers.ts'
-import type { TokenTier } from '#api/licence/tiers.ts'
+import { tiers, tokenTiers } from '#licence/tiers.ts'
+import type { TokenTier } from '#licence/tiers.ts'
 import {
   formatVendorKey,
   issueToken,
   parseVendorKey,
   readToken,
   unverifiedPayload,
-} from '#api/licence/token.ts'
-import type { LicencePayload } from '#api/licence/token.ts'
+} from '#licence/token.ts'
+import type { LicencePayload } from '#licence/token.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit, UsageError, variable } from '../command.ts'
-import type { Command, Io } from '../command.ts'
-import { readSigningKey } from '../key-files.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { readSigningKey } from '#cli/files/key-files.ts'
 
 const usage = `Usage: gslbd license keygen [-o FILE]
        gslbd license issue --key FILE --tier TIER [--max-rps N] [--days N] [--customer TEXT]

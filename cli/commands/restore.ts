@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
-import { Exit, UsageError } from '../command.ts'
-import type { Command } from '../command.ts'
-import { withLoneState } from '../lone-state.ts'
-import { loadSettings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { withLoneState } from '#cli/node/lone-state.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR]
 

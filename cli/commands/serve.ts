@@ -1,13 +1,13 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
-import { Exit } from '../command.ts'
-import type { Command, Io } from '../command.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
 import { askOnTerminal, createAdmin } from '../create-admin.ts'
-import { startDaemon } from '../daemon.ts'
-import { createLog } from '../log.ts'
-import { believeOwnKey } from '../own-key.ts'
-import { runUntilSignal } from '../run-daemon.ts'
-import { loadSettings } from '../settings.ts'
+import { startDaemon } from '#cli/node/daemon.ts'
+import { createLog } from '#cli/terminal/log.ts'
+import { believeOwnKey } from '#cli/data/own-key.ts'
+import { runUntilSignal } from '#cli/node/run-daemon.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]
                    [--log-format FORMAT] [--create-admin]

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { statePathOf } from '#gitops/options.ts'
-import { loadState, saveState } from '#gitops/stored-state.ts'
-import { addSigner, listSigners } from '#gitops/trust-file.ts'
-import { Exit, UsageError, variable } from '../command.ts'
-import type { Command, Io } from '../command.ts'
-import { openDataDir } from '../data-dir.ts'
+import { statePathOf } from '#gitops/thread/options.ts'
+import { loadState, saveState } from '#gitops/sync/stored-state.ts'
+import { addSigner, listSigners } from '#gitops/trust/trust-file.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { openDataDir } from '#cli/data/data-dir.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]

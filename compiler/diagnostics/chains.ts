@@ -1,5 +1,5 @@
 // What can be wrong, or look wrong, with how a service chooses.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const chainDiagnostics = {
   'filter-unknown': {

@@ -1,5 +1,5 @@
 // What can be wrong with redirects and delegated domains.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const extensionDiagnostics = {
   'redirect-source-duplicate': {

@@ -1,5 +1,5 @@
 // What can be wrong with a file before anyone reads it, or with where it lies.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const fileDiagnostics = {
   'configuration-missing': {

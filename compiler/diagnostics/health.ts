@@ -1,5 +1,5 @@
 // What can be wrong with what a health check runs or asks, and what the nodes do not allow.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const healthDiagnostics = {
   'health-check-script-missing': {

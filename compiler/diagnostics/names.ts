@@ -1,5 +1,5 @@
 // What can be wrong with names, ids and references.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const nameDiagnostics = {
   'pool-name-duplicate': {

@@ -1,5 +1,5 @@
 // What can be wrong, or look wrong, with rules that send clients to members.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const networkDiagnostics = {
   'cidr-invalid': {

@@ -1,5 +1,5 @@
 // What can be wrong, or look wrong, with rollouts and maintenance windows.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const overlayDiagnostics = {
   'time-without-zone': {

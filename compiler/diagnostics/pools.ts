@@ -1,5 +1,5 @@
 // What can be wrong, or look wrong, with pools, members and health checks.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const poolDiagnostics = {
   'member-duplicate': {

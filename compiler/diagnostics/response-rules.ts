@@ -1,5 +1,5 @@
 // What can be wrong, or look wrong, with response policies.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const responseRuleDiagnostics = {
   'response-trigger-wildcard': {

@@ -1,5 +1,5 @@
 // What can be wrong with an object compared with its schema.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const shapeDiagnostics = {
   'object-not-mapping': {

@@ -1,5 +1,5 @@
 // What can be wrong with a file as YAML.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const yamlDiagnostics = {
   'yaml-syntax': {

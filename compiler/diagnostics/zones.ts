@@ -1,5 +1,5 @@
 // What can be wrong with zones, name servers and SOA records.
-import type { DiagnosticSpec } from '../diagnostic-spec.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const zoneDiagnostics = {
   'zone-duplicate': {

@@ -1,5 +1,5 @@
 // Every output format there is. Adding one means one file, one line here.
-import type { DiagnosticReport } from '../diagnostic.ts'
+import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { printGithub } from './github.ts'
 import { printJson } from './json.ts'
 import { printSarif } from './sarif.ts'

@@ -1,6 +1,6 @@
 // Diagnostics as workflow commands of GitHub Actions, which become annotations.
-import type { DiagnosticReport } from '../diagnostic.ts'
-import { hintOf } from '../diagnostics.ts'
+import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
+import { hintOf } from '#compiler/diagnostics/diagnostics.ts'
 import { jsonDiagnostics } from './json.ts'
 
 const commandOf: Readonly<Record<string, string>> = Object.freeze({

@@ -1,7 +1,7 @@
 // Diagnostics for programs: one JSON document.
-import type { Severity } from '../diagnostic-spec.ts'
-import type { DiagnosticReport, SourceSpan } from '../diagnostic.ts'
-import { helpOf, messageOf } from '../diagnostics.ts'
+import type { Severity } from '#compiler/diagnostics/diagnostic-spec.ts'
+import type { DiagnosticReport, SourceSpan } from '#compiler/diagnostics/diagnostic.ts'
+import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { SourcePositions } from './position.ts'
 
 export interface JsonDiagnostic {

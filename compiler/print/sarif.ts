@@ -1,9 +1,9 @@
 // Diagnostics as SARIF 2.1.0, which code hosts show beside the lines of a change.
 import { hash } from 'node:crypto'
 import { version } from '#lib/version.ts'
-import type { DiagnosticReport } from '../diagnostic.ts'
-import { diagnosticSpecs } from '../diagnostics.ts'
-import type { DiagnosticCode } from '../diagnostics.ts'
+import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
+import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { jsonDiagnostics } from './json.ts'
 import type { JsonDiagnostic, JsonPlace } from './json.ts'
 

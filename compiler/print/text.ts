@@ -1,6 +1,6 @@
 // Diagnostics for people: place, sentence, the line with a mark under it, and what to do.
-import type { Diagnostic, DiagnosticReport, SourceSpan } from '../diagnostic.ts'
-import { helpOf, hintOf, messageOf } from '../diagnostics.ts'
+import type { Diagnostic, DiagnosticReport, SourceSpan } from '#compiler/diagnostics/diagnostic.ts'
+import { helpOf, hintOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { SourcePositions } from './position.ts'
 
 /** Long lines are cut, so that a mistake in a megabyte of one line stays readable. */

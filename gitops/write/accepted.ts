@@ -1,14 +1,14 @@
 // The accepted commit as writes need it: its files, its objects, and where there is room for more.
-import { readYaml } from '#compiler/yaml-document.ts'
-import type { ReadFile } from '#compiler/read-file.ts'
-import type { SourceFile } from '#compiler/source.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
-import { configEntry } from '../config-entry.ts'
-import type { ConfigEntry } from '../config-entry.ts'
-import { ConfigIndex } from '../config-index.ts'
-import type { ConfigDelta } from '../config-index.ts'
-import type { RawObject } from './draft.ts'
-import type { TreePaths } from './free-path.ts'
+import { configEntry } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { ConfigIndex } from '#config/object-index.ts'
+import type { ConfigDelta } from '#config/object-index.ts'
+import type { RawObject } from '#config/draft.ts'
+import type { TreePaths } from '#config/free-path.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
 export interface AcceptedFile {

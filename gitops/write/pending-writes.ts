@@ -1,7 +1,7 @@
 // Writes that were given to the worker and have no answer yet.
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
-import type { WriteFailureCode, WriteResult } from './operation.ts'
+import type { WriteFailureCode, WriteResult } from '#config/operation.ts'
 
 export class PendingWrites {
   readonly #resolvers = new Map<number, (result: WriteResult) => void>()

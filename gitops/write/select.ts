@@ -1,14 +1,14 @@
 // Which of several requests can go into one commit: those that fail, fail alone.
-import { diagnosticSpecs } from '#compiler/diagnostics.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics.ts'
+import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
-import type { StatusDiagnostic } from '../status.ts'
-import { applyOperation } from './apply.ts'
-import { Draft } from './draft.ts'
-import { faultOf, isTaken } from './fault.ts'
+import type { StatusDiagnostic } from '#gitops/status/status.ts'
+import { applyOperation } from '#config/apply.ts'
+import { Draft } from '#config/draft.ts'
+import { faultOf, isTaken } from '#config/fault.ts'
 import { prepareCommit } from './prepare.ts'
 import type { Prepared, PrepareParts } from './prepare.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   WriteRequest,
   WriteResult,
   WrittenObject,
-} from './operation.ts'
+} from '#config/operation.ts'
 
 /** A request with the promise that waits for it. */
 export interface Pending {

@@ -1,7 +1,7 @@
 // asn: the member that the first matching rule of `asn.rules` names; without a match round robin.
 import { createAsnPreference } from '../filters/asn.ts'
 import { takeTurns } from '../filters/round-robin.ts'
-import type { Algorithm } from '../step.ts'
+import type { Algorithm } from '#routing/choose/step.ts'
 
 export const asn: Algorithm = {
   name: 'asn',

@@ -1,8 +1,8 @@
 // geo-ip: the member whose place on the globe is nearest to the client's (document B).
-import * as alikeMemo from '../alike-memo.ts'
-import type { Chain } from '../chain.ts'
+import * as alikeMemo from '#routing/chain/scope-cache.ts'
+import type { Chain } from '#routing/chain/chain.ts'
 import { takeTurns } from '../filters/round-robin.ts'
-import { rowOfClient, valueOfRow } from '../lookup-client.ts'
+import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import {
   isInOrder,
   isInOrderInBox,
@@ -10,12 +10,12 @@ import {
   nearest,
   createPlaceBoxes,
   sortByDistance,
-} from '../places.ts'
-import { LikenessKind, needAlike } from '../scope.ts'
-import type { Likeness } from '../scope.ts'
-import type { Algorithm } from '../step.ts'
+} from '#routing/geo/places.ts'
+import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import type { Algorithm } from '#routing/choose/step.ts'
 
-// A constant of this file, for the reason that runtime/answer.ts gives.
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { Verdict } = alikeMemo
 
 export const geoIp: Algorithm = {

@@ -1,13 +1,13 @@
 // latency: a random member, weighted by a bonus for the client's region and by round-trip time.
-import { continentBit, placeCode } from '#bundle/routing-columns.ts'
-import type { Chain } from '../chain.ts'
+import { continentBit, placeCode } from '#bundle/encode/routing-columns.ts'
+import type { Chain } from '#routing/chain/chain.ts'
 import type { CountryTable } from '../geo/geo-tables.ts'
 import { keepMeasured } from '../filters/latency.ts'
 import { drawByKeys } from '../filters/weighted-round-robin.ts'
-import { rowOfClient, valueOfRow } from '../lookup-client.ts'
-import { LikenessKind, needAlike } from '../scope.ts'
-import type { Likeness } from '../scope.ts'
-import type { Algorithm } from '../step.ts'
+import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
+import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import type { Algorithm } from '#routing/choose/step.ts'
 
 const nanosecondsPerMs = 1e6
 

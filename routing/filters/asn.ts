@@ -1,11 +1,11 @@
 // asn: members that the rules of `asn.rules` prefer for the client's network operator come first.
-import type { Chain } from '../chain.ts'
-import type { RoutingEnvironment } from '../environment.ts'
-import { rowOfClient, valueOfRow } from '../lookup-client.ts'
-import { preferredEndpoint } from '../prefer.ts'
-import { LikenessKind, needAlike } from '../scope.ts'
-import type { Likeness } from '../scope.ts'
-import type { Filter } from '../step.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { RoutingEnvironment } from '#routing/choose/environment.ts'
+import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
+import { preferredEndpoint } from '#routing/chain/prefer.ts'
+import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const asn: Filter = {
   name: 'asn',

@@ -1,6 +1,6 @@
 // failover in a chain: the candidate of the lowest priority number; the better score breaks ties.
-import type { Chain } from '../chain.ts'
-import type { Filter } from '../step.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const failoverFilter: Filter = {
   name: 'failover',

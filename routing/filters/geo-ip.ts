@@ -1,10 +1,10 @@
 // geo-ip in a chain: members of the client's country, then of its continent (document B).
-import { continentBit } from '#bundle/routing-columns.ts'
-import type { Chain } from '../chain.ts'
-import { rowOfClient, valueOfRow } from '../lookup-client.ts'
-import { LikenessKind, needAlike } from '../scope.ts'
-import type { Likeness } from '../scope.ts'
-import type { Filter } from '../step.ts'
+import { continentBit } from '#bundle/encode/routing-columns.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
+import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 /** What a region is worth to a client where no member has the client's country or continent. */
 const Preference = { SameContinent: 2, NoRegion: 1, Elsewhere: 0 } as const

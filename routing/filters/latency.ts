@@ -1,6 +1,6 @@
 // latency in a chain: a random candidate, the likelier the shorter its round trip from this node.
-import type { Chain } from '../chain.ts'
-import type { Filter } from '../step.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { Filter } from '#routing/choose/step.ts'
 import { drawByKeys } from './weighted-round-robin.ts'
 
 export const latency: Filter = {

@@ -1,13 +1,13 @@
 // map-file: the member that the first matching rule of `mapFile.rules` names comes first.
-import * as clientRanges from '#bundle/client-ranges.ts'
-import type { Chain } from '../chain.ts'
-import { listOfRow, networkRow } from '../networks.ts'
-import { preferredEndpoint } from '../prefer.ts'
-import { LikenessKind, needAlikeLists } from '../scope.ts'
-import type { Likeness } from '../scope.ts'
-import type { Filter } from '../step.ts'
+import * as clientRanges from '#bundle/format/client-ranges.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import { listOfRow, networkRow } from '#routing/chain/networks.ts'
+import { preferredEndpoint } from '#routing/chain/prefer.ts'
+import { LikenessKind, needAlikeLists } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
-// A constant of this file, for the reason that runtime/answer.ts gives.
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { mapTable } = clientRanges
 
 export const mapFile: Filter = {

@@ -1,6 +1,6 @@
 // round-robin in a chain: each answer names the next of the candidates that are left.
-import type { Chain } from '../chain.ts'
-import type { Filter } from '../step.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const roundRobinFilter: Filter = {
   name: 'round-robin',

@@ -1,6 +1,6 @@
 // rum: the candidate that browsers of the client's network reach fastest (document B).
-import { RumResult, rumNetworkBits } from '../rum-table.ts'
-import type { Filter } from '../step.ts'
+import { RumResult, rumNetworkBits } from '#routing/rum/table.ts'
+import type { Filter } from '#routing/choose/step.ts'
 import { drawByRtt } from './latency.ts'
 
 /** Without a measurement that covers a candidate, what `latency` does. */

@@ -1,5 +1,5 @@
 // script:<body>: the candidates as a program of the service's owner wants them (document B).
-import type { Filter } from '../step.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const script: Filter = {
   name: 'script',

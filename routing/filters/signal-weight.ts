@@ -1,7 +1,7 @@
 // signal-weight: candidates by their score blended with the signal of their region (document B).
-import { textOf } from '#bundle/bundle.ts'
-import type { RoutingEnvironment } from '../environment.ts'
-import type { Filter } from '../step.ts'
+import { textOf } from '#bundle/format/bundle.ts'
+import type { RoutingEnvironment } from '#routing/choose/environment.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const signalWeight: Filter = {
   name: 'signal-weight',

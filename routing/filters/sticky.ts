@@ -1,8 +1,8 @@
 // sticky: one member for each client network, by rendezvous hashing: when a member goes, only its
 // own clients move.
-import type { Bundle } from '#bundle/bundle.ts'
-import type { Chain } from '../chain.ts'
-import type { Filter } from '../step.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 /** Document B: the network of a client is its /24, or its /64. */
 const networkBits = { v4: 24, v6: 64 } as const

@@ -1,6 +1,6 @@
 // weighted-round-robin in a chain: a random candidate, each as likely as its share of the weights.
-import type { Chain } from '../chain.ts'
-import type { Filter } from '../step.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { Filter } from '#routing/choose/step.ts'
 
 export const weightedRoundRobinFilter: Filter = {
   name: 'weighted-round-robin',

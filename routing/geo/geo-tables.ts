@@ -1,5 +1,5 @@
 // What the answer path knows of where a client is: country, network operator, place on the globe.
-import { RangeTable } from './range-table.ts'
+import { RangeTable } from '#routing/tables/range-table.ts'
 
 /** All by row; row 0 is unknown. Rows are those of `countries.ts`, the same in every database. */
 export interface CountryBuffers {

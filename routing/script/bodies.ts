@@ -1,10 +1,10 @@
 // Which scripts a bundle has, and which services use them.
 import { createHash } from 'node:crypto'
-import { nodeNameBytes, serviceCell, textOf } from '#bundle/bundle.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import { NodeCell } from '#bundle/cells.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/routing-columns.ts'
-import { parsePolicyText } from '#bundle/routing-text.ts'
+import { nodeNameBytes, serviceCell, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { formatName } from '#dns/name.ts'
 
 /** The distinct bodies, in the order of the policies. A script's number is its place here. */

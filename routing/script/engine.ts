@@ -7,7 +7,7 @@ import type {
   QuickJSRuntime,
   QuickJSSyncVariant,
 } from 'quickjs-emscripten-core'
-import { bundleLimits } from '#bundle/limits.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { scriptLimits, ScriptOutcome } from './contract.ts'

@@ -1,13 +1,13 @@
 // What a script sees of a query: candidates and client, in words (document B).
-import { addressOfMember, textOf } from '#bundle/bundle.ts'
-import type { Bundle } from '#bundle/bundle.ts'
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
-import type { Client } from '../client.ts'
+import type { Client } from '#routing/chain/client.ts'
 import { unpackCode } from '../geo/countries.ts'
 import type { GeoTables } from '../geo/geo-tables.ts'
-import type { RangeTable } from '../geo/range-table.ts'
-import type { RoutingState } from '../state.ts'
+import type { RangeTable } from '#routing/tables/range-table.ts'
+import type { RoutingState } from '#routing/state/state.ts'
 import type { ScriptQuestion } from './engine.ts'
 
 /** A query as numbers, as it crosses from thread to thread. */

@@ -1,8 +1,8 @@
 // The large pools that scripts choose from, built in the engine before anybody asks.
-import { poolOfService, serviceCell } from '#bundle/bundle.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import { NodeCell } from '#bundle/cells.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/routing-columns.ts'
+import { poolOfService, serviceCell } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
 import { scriptLimits } from './contract.ts'
 import type { ScriptEngine } from './engine.ts'
 import { scriptPoolOf } from './input.ts'

@@ -1,5 +1,5 @@
 // The world that a script finds: built once in the engine, and what passes between it and us.
-import { bundleLimits } from '#bundle/limits.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
 
 const membersMax = bundleLimits.membersPerPoolMax
 

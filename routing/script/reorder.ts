@@ -1,5 +1,5 @@
 // The answer of a script, applied: an order of the candidates, from a place that is not trusted.
-import type { Chain } from '../chain.ts'
+import type { Chain } from '#routing/chain/chain.ts'
 
 /**
  * Leaves the candidates at the first `named` positions of `order`, in that order. Positions that

@@ -1,8 +1,8 @@
 // Failover: the candidate of the lowest priority number, always the same one while it is healthy.
-import * as states from '../state.ts'
-import type { Strategy } from '../strategy.ts'
+import * as states from '#routing/state/state.ts'
+import type { Strategy } from '#routing/state/strategy.ts'
 
-// Constants of this file, for the reason that runtime/answer.ts gives.
+// Constants of this file, for the reason that runtime/answer/answer.ts gives.
 const { PoolCell, priorityCells } = states
 
 export const failover: Strategy = {

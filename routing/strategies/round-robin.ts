@@ -1,10 +1,10 @@
 // Round robin: each answer names the next candidate. The cursor is shared, so all threads take
 // turns.
-import * as states from '../state.ts'
-import { firstCandidate } from '../state.ts'
-import type { Strategy } from '../strategy.ts'
+import * as states from '#routing/state/state.ts'
+import { firstCandidate } from '#routing/state/state.ts'
+import type { Strategy } from '#routing/state/strategy.ts'
 
-// A constant of this file, for the reason that runtime/answer.ts gives.
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { PoolCell } = states
 
 export const roundRobin: Strategy = {

@@ -1,9 +1,9 @@
 // Weighted round robin: a random candidate, each as likely as its share of the weights.
-import * as states from '../state.ts'
-import { firstCandidate } from '../state.ts'
-import type { Strategy } from '../strategy.ts'
+import * as states from '#routing/state/state.ts'
+import { firstCandidate } from '#routing/state/state.ts'
+import type { Strategy } from '#routing/state/strategy.ts'
 
-// A constant of this file, for the reason that runtime/answer.ts gives.
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { PoolCell } = states
 
 export const weightedRoundRobin: Strategy = {

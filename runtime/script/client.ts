@@ -1,12 +1,12 @@
 // A script step on the answer path: asks the helper, waits for two milliseconds at most.
 import { scriptLimits, ScriptOutcome } from '#routing/script/contract.ts'
-import type { Chain } from '#routing/chain.ts'
+import type { Chain } from '#routing/chain/chain.ts'
 import { keepInOrder } from '#routing/script/reorder.ts'
-import type { ScriptPort } from '#routing/script-port.ts'
-import { Family } from '#routing/strategy.ts'
-import type { Counters } from '../counters.ts'
-import { MailCell, Mailbox, strikesMax } from './mailbox.ts'
-import type { ScriptSet } from './mailbox.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { Family } from '#routing/state/strategy.ts'
+import type { Counters } from '#runtime/counters/counters.ts'
+import { MailCell, Mailbox, strikesMax } from '#runtime/answer/script-mailbox.ts'
+import type { ScriptSet } from '#runtime/answer/script-mailbox.ts'
 
 /** Of a body that is not among the generation's; nothing is run. */
 const unknownScript = -1

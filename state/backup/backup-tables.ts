@@ -1,5 +1,5 @@
 // What is in a backup: every table of people's data, and its columns.
-import type { Tables } from '../sql/tables.ts'
+import type { Tables } from '#state/sql/database/tables.ts'
 
 export interface BackupTable<T extends keyof Tables = keyof Tables> {
   readonly table: T

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Sql } from '../sql/sql.ts'
+import type { Sql } from '#state/sql/database/sql.ts'
 import { writeBackup } from './write-backup.ts'
 
 export interface BackupOptions {

@@ -2,10 +2,10 @@
 import { assert } from '#lib/assert.ts'
 import { auditLimits } from '../ports/audit.ts'
 import type { AuditCopy, AuditEntry } from '../ports/audit.ts'
-import { sqlLimits } from './limits.ts'
-import { inScope } from './scope.ts'
-import type { Sql } from './sql.ts'
-import type { AuditEntriesTable, Db } from './tables.ts'
+import { sqlLimits } from './database/limits.ts'
+import { inScope } from './database/scope.ts'
+import type { Sql } from './database/sql.ts'
+import type { AuditEntriesTable, Db } from './database/tables.ts'
 
 export function createSqlAudit(database: Sql): AuditCopy {
   return {

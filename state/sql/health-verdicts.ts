@@ -1,8 +1,8 @@
 // This node's verdicts in the table `health_verdicts`; other nodes have rows of their own.
 import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
 import type { StoreCall } from '../ports/store-result.ts'
-import { sqlLimits } from './limits.ts'
-import type { Sql } from './sql.ts'
+import { sqlLimits } from './database/limits.ts'
+import type { Sql } from './database/sql.ts'
 
 /** @param node  the node's name, which it keeps over restarts */
 export function createSqlHealthVerdicts(database: Sql, node: string): HealthVerdicts {

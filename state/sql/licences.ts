@@ -1,8 +1,8 @@
 // The licence of the installation, in the one row of the table `installation`.
 import type { Selectable } from 'kysely'
 import type { LicenceRecord, Licences, Trial, TrialKind } from '../ports/licences.ts'
-import type { Sql } from './sql.ts'
-import type { Db, InstallationTable } from './tables.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db, InstallationTable } from './database/tables.ts'
 
 export function createSqlLicences(database: Sql): Licences {
   return {

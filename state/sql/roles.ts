@@ -6,9 +6,9 @@ import { roleLimits } from '../ports/roles.ts'
 import type { NewRole, Role, Roles, SystemRole } from '../ports/roles.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
-import { inScope } from './scope.ts'
-import type { Sql } from './sql.ts'
-import type { Db, RolesTable, Tables } from './tables.ts'
+import { inScope } from './database/scope.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db, RolesTable, Tables } from './database/tables.ts'
 
 export function createSqlRoles(database: Sql): Roles {
   return new SqlRoles(database)

@@ -4,8 +4,8 @@ import type { Result } from '#lib/result.ts'
 import { settingsLimits } from '../ports/settings.ts'
 import type { JsonValue, SharedSettings } from '../ports/settings.ts'
 import type { StoreCall, StoreFailure } from '../ports/store-result.ts'
-import type { Sql } from './sql.ts'
-import type { Db } from './tables.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db } from './database/tables.ts'
 
 export function createSqlSettings(database: Sql): SharedSettings {
   return {

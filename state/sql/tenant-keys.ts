@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { TenantKeys } from '../ports/tenant-keys.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from './database/sql.ts'
 
 export function createSqlTenantKeys(database: Sql): TenantKeys {
   return {

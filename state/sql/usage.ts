@@ -5,9 +5,9 @@ import { err } from '#lib/result.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import { usageLimits } from '../ports/usage.ts'
 import type { Usage, UsageBatch, UsageRecord } from '../ports/usage.ts'
-import { sqlLimits } from './limits.ts'
-import type { Sql } from './sql.ts'
-import type { Db } from './tables.ts'
+import { sqlLimits } from './database/limits.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db } from './database/tables.ts'
 
 export function createSqlUsage(database: Sql): Usage {
   return {

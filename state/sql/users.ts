@@ -14,10 +14,10 @@ import type {
   UserChange,
   Users,
 } from '../ports/users.ts'
-import { hasFirstAccountMark, setFirstAccountMark } from './first-account.ts'
-import { inScope } from './scope.ts'
-import type { Sql } from './sql.ts'
-import type { Db, UsersTable } from './tables.ts'
+import { hasFirstAccountMark, setFirstAccountMark } from './database/first-account.ts'
+import { inScope } from './database/scope.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db, UsersTable } from './database/tables.ts'
 
 export function createSqlUsers(database: Sql): Users {
   return new SqlUsers(database)

@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/openssh-key.ts'
+import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { Site, poolYaml, poolPath } from '#test/support/site.ts'

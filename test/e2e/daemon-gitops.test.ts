@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { GitopsStatus } from '#api/operator-view.ts'
+import type { GitopsStatus } from '#api/ports/operator-view.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'

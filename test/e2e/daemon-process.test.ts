@@ -267,7 +267,7 @@ describe('signals', () => {
   })
 })
 
-// Locks of others that are gone, empty or damaged: test/unit/cli/data-dir.test.ts.
+// Locks of others that are gone, empty or damaged: test/unit/cli/data/data-dir.test.ts.
 describe('the lock', () => {
   test('of a process whose number another has now keeps nobody out', async () => {
     writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)

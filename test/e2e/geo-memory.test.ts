@@ -1,6 +1,6 @@
 // Tables of databases that are replaced again and again: threads let go of those before.
 import { expect, test } from 'vitest'
-import { buildRangeTable } from '#routing/geo/range-table.ts'
+import { buildRangeTable } from '#routing/tables/range-table.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'

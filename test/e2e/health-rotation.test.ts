@@ -1,9 +1,9 @@
 // What health does to answers, on a node with real sockets: warm-up, minHealthy, signals.
 import { afterEach, expect, test } from 'vitest'
-import type { BundleModel, MemberModel, PoolModel } from '#bundle/model.ts'
+import type { BundleModel, MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { systemClock } from '#lib/clock.ts'
-import { createHealthMonitor } from '#runtime/health/monitor.ts'
-import { createHealthView } from '#runtime/health/view.ts'
+import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
+import { createHealthView } from '#runtime/health/view/view.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'

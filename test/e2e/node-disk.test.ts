@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SignedChannelRecord } from '#bundle/channel.ts'
-import type { Publication } from '#runtime/node.ts'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import type { Publication } from '#runtime/node/node.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import {
   answerOf,

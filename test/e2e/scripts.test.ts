@@ -2,9 +2,9 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { BundleModel } from '#bundle/model.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
 import type { ScriptOutcome, scriptOutcomeNames } from '#routing/script/contract.ts'
-import type { DnsNode } from '#runtime/node.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
 import { reportLimits } from '#runtime/script/report-limit.ts'
 import {
   bareModel,

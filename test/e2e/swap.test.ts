@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { BundleModel } from '#bundle/model.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
 import { systemClock } from '#lib/clock.ts'
-import { createHealthMonitor } from '#runtime/health/monitor.ts'
+import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
 import {

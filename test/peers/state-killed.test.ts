@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { identityLimits } from '#api/auth/identities.ts'
-import { builtInRoles } from '#api/permissions.ts'
+import { builtInRoles } from '#api/access/permissions.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'

@@ -2,16 +2,16 @@
 // writes, to the octet.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeBundle, EncoderMemory } from '#bundle/encode.ts'
-import { loadBundle } from '#bundle/load.ts'
+import { encodeBundle, EncoderMemory } from '#bundle/encode/encode.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import type {
   BundleModel,
   ExternalSignalMode,
   PoolModel,
   ResponseRuleModel,
   ServiceModel,
-} from '#bundle/model.ts'
-import { plainCodeOf } from '#routing/algorithms.ts'
+} from '#bundle/format/model.ts'
+import { plainCodeOf } from '#routing/choose/algorithms.ts'
 import {
   bareModel,
   closestZone,

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { loadBundle } from '#bundle/load.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
-import type { SourceFile } from '#compiler/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 
 const top = (kind: string, name: string, uid = ''): string =>
   `apiVersion: gslb/v1\nkind: ${kind}\n` +

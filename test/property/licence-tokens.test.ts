@@ -2,8 +2,8 @@
 import { sign } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tokenTiers } from '#api/licence/tiers.ts'
-import { readToken, unverifiedPayload } from '#api/licence/token.ts'
+import { tokenTiers } from '#licence/tiers.ts'
+import { readToken, unverifiedPayload } from '#licence/token.ts'
 import { payload, token, vendor } from '#test/support/licences.ts'
 import { countFrom } from '#test/support/random.ts'
 

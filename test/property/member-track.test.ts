@@ -1,8 +1,8 @@
 // What a row of probe results makes of a member, against the definitions written out plainly.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MemberTrack } from '#runtime/health/member-track.ts'
-import type { Outcome } from '#runtime/health/probe.ts'
+import { MemberTrack } from '#runtime/health/verdict/member-track.ts'
+import type { Outcome } from '#runtime/health/probes/probe.ts'
 import { healthCheck } from '../unit/runtime/health/check.ts'
 
 interface Probe {

@@ -13,9 +13,9 @@ import {
   nameLimits,
   parseName,
 } from '#dns/name.ts'
-import { Counters } from '#runtime/counters.ts'
-import { hashSuffixes, readQuestion } from '#runtime/question.ts'
-import { Transaction } from '#runtime/transaction.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
+import { Transaction } from '#runtime/answer/transaction.ts'
 import { octetsToAddress } from '#test/support/bundle-models.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }

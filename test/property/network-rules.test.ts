@@ -1,9 +1,9 @@
 // Rules of client networks as ranges: each client gets what looking at every rule would give it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ClientRange, ClientRanges } from '#bundle/model.ts'
-import type { Arrangement, NetworkRule } from '#compiler/network-rules.ts'
-import { arrangeGeoRules, arrangeMapRules, readRules } from '#compiler/written-rules.ts'
+import type { ClientRange, ClientRanges } from '#bundle/format/model.ts'
+import type { Arrangement, NetworkRule } from '#compiler/values/network-rules.ts'
+import { arrangeGeoRules, arrangeMapRules, readRules } from '#compiler/values/written-rules.ts'
 import { formatAddress, isMappedIpv4 } from '#dns/address.ts'
 
 type Client = Uint8Array

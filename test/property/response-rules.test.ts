@@ -1,7 +1,7 @@
 // Response rules: for every set of rules and every name, the answer is the one of a plain search.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ResponseRuleModel } from '#bundle/model.ts'
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { smallModel } from '#test/support/bundle-models.ts'
 import type { Message } from '#test/support/dns/message.ts'
 import { said } from '#test/support/dns/said.ts'

@@ -1,19 +1,19 @@
 // Routing state: what holds for every pair of configurations, one after the other.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memberOctets, uidOf } from '#bundle/bundle.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import type { BundleModel } from '#bundle/model.ts'
+import { memberOctets, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
 import { Random } from '#lib/random.ts'
 import {
   carryRoutingState,
   createRoutingState,
   isCandidate,
   rebuildPool,
-} from '#routing/candidates.ts'
-import type { RoutingState } from '#routing/state.ts'
-import { strategies } from '#routing/strategies.ts'
-import { Family } from '#routing/strategy.ts'
+} from '#routing/state/candidates.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { strategies } from '#routing/choose/strategies.ts'
+import { Family } from '#routing/state/strategy.ts'
 import { arbitraryModel, bundleOf } from '#test/support/bundle-models.ts'
 
 /** The health of each member by pool, uid and address. */

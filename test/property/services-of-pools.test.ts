@@ -1,11 +1,11 @@
 // Who names a pool, as the index and a draft over it find it, against a look at every service.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
-import { ConfigIndex } from '#gitops/config-index.ts'
-import { checkObject } from '#gitops/write/check-object.ts'
-import { Draft } from '#gitops/write/draft.ts'
-import type { RawObject } from '#gitops/write/draft.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { ConfigIndex } from '#config/object-index.ts'
+import { checkObject } from '#config/check-object.ts'
+import { Draft } from '#config/draft.ts'
+import type { RawObject } from '#config/draft.ts'
 
 type Service = ConfigEntry<'Service'>
 

@@ -1,13 +1,13 @@
 // Configurations as the encoder takes them: builders with defaults, and random ones for properties.
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
-import { signingKeyFromPem } from '#bundle/channel.ts'
-import type { SigningKey } from '#bundle/channel.ts'
-import { encodeBundle } from '#bundle/encode.ts'
-import type { EncodedBundle } from '#bundle/encode.ts'
-import { loadBundle } from '#bundle/load.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import { plainRouting } from '#bundle/model.ts'
+import { signingKeyFromPem } from '#bundle/signature/channel.ts'
+import type { SigningKey } from '#bundle/signature/channel.ts'
+import { encodeBundle } from '#bundle/encode/encode.ts'
+import type { EncodedBundle } from '#bundle/encode/encode.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { plainRouting } from '#bundle/format/model.ts'
 import type {
   BundleModel,
   HealthCheckModel,
@@ -16,9 +16,9 @@ import type {
   ServiceModel,
   SoaModel,
   ZoneModel,
-} from '#bundle/model.ts'
-import { plainCodeOf } from '#routing/algorithms.ts'
-import { strategies } from '#routing/strategies.ts'
+} from '#bundle/format/model.ts'
+import { plainCodeOf } from '#routing/choose/algorithms.ts'
+import { strategies } from '#routing/choose/strategies.ts'
 
 /** The UUID whose last digits are `number` in hex. */
 export function uid(number: number): string {

@@ -1,7 +1,7 @@
 // The rows of a bundle by what they mean, so that tests need not know how they are laid out.
-import { nodeFlags, poolOfService, serviceCell, serviceOfNode } from '#bundle/bundle.ts'
-import type { Bundle } from '#bundle/bundle.ts'
-import { NodeCell } from '#bundle/cells.ts'
+import { nodeFlags, poolOfService, serviceCell, serviceOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
 import { formatName } from '#dns/name.ts'
 
 export { nodeFlags, poolOfService, serviceOfNode }

@@ -1,6 +1,6 @@
 // A node that activates one generation after another until it is killed, and says each step.
 import { readFileSync } from 'node:fs'
-import { signingKeyFromPem } from '#bundle/channel.ts'
+import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { buildNode, generation, publish } from './node-under-test.ts'
 
 const [dataDir, keyFile] = process.argv.slice(2)

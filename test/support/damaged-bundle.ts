@@ -1,12 +1,12 @@
 // Bundles with one fault each and digests that fit: what a careless or hostile compiler signs.
 import { hash } from 'node:crypto'
-import type { BundleColumns } from '#bundle/bundle.ts'
-import { canonicalJson } from '#bundle/canonical-json.ts'
-import type { Json } from '#bundle/canonical-json.ts'
-import { NodeCell } from '#bundle/cells.ts'
-import { alignUp, elementBytes, layout, sectionSpecs } from '#bundle/format.ts'
-import { loadBundle } from '#bundle/load.ts'
-import type { Manifest } from '#bundle/manifest.ts'
+import type { BundleColumns } from '#bundle/format/bundle.ts'
+import { canonicalJson } from '#bundle/format/canonical-json.ts'
+import type { Json } from '#bundle/format/canonical-json.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { alignUp, elementBytes, layout, sectionSpecs } from '#bundle/format/format.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import type { Manifest } from '#bundle/format/manifest.ts'
 
 const columnTypes = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array } as const
 

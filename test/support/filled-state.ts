@@ -3,7 +3,7 @@ import type { Result } from '#lib/result.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
 import type { PersistentState } from '#state/persistent.ts'
-import type { Sql } from '#state/sql/sql.ts'
+import type { Sql } from '#state/sql/database/sql.ts'
 import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
 
 const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }

@@ -1,7 +1,7 @@
 // A process of its own that looks at a branch once, and kills itself at a named moment.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Position } from '#gitops/publication.ts'
+import type { Position } from '#gitops/sync/publication.ts'
 import { HashingCompiler, reconcileBench } from './reconcile-bench.ts'
 
 const [dataDir = '', gitdir = '', allowedSignersPath = '', killAt = ''] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 // What a node says of its configuration before the first.
-import type { GitopsStatus } from '#api/operator-view.ts'
+import type { GitopsStatus } from '#api/ports/operator-view.ts'
 
 export const startingStatus: GitopsStatus = {
   branch: 'main',

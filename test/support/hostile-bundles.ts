@@ -1,9 +1,9 @@
 // Bundles that do harm to a careless loader, as files; test/fuzz/corpus/bundle keeps them.
-import { canonicalJson } from '#bundle/canonical-json.ts'
-import type { Json } from '#bundle/canonical-json.ts'
-import { alignUp, layout } from '#bundle/format.ts'
-import type { BundleErrorCode } from '#bundle/load.ts'
-import type { Manifest } from '#bundle/manifest.ts'
+import { canonicalJson } from '#bundle/format/canonical-json.ts'
+import type { Json } from '#bundle/format/canonical-json.ts'
+import { alignUp, layout } from '#bundle/format/format.ts'
+import type { BundleErrorCode } from '#bundle/load/load.ts'
+import type { Manifest } from '#bundle/format/manifest.ts'
 import { encode, smallModel } from './bundle-models.ts'
 import { manifestOf, withElement, withElements, withManifest } from './damaged-bundle.ts'
 

@@ -1,5 +1,5 @@
 // Writes small MaxMind DB files: all record sizes, nested data, pointers, aliases of the IPv4 tree.
-import { parseCidr } from '#routing/geo/cidr.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
 
 /** Whole numbers become uint32, others double; a bigint becomes uint64. */
 export type Field =

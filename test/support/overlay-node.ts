@@ -1,12 +1,12 @@
 // What of a node follows the clock, without threads and sockets: a bundle, its state, and time.
-import type { Bundle } from '#bundle/bundle.ts'
-import type { BundleModel, MemberModel, RolloutModel, WindowModel } from '#bundle/model.ts'
-import { addressOfMember } from '#bundle/bundle.ts'
-import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/candidates.ts'
-import { firstCandidate, PoolCell } from '#routing/state.ts'
-import type { RoutingState } from '#routing/state.ts'
-import { OverlayClock } from '#runtime/overlay-clock.ts'
-import type { RegressionEvent } from '#runtime/overlay-clock.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { BundleModel, MemberModel, RolloutModel, WindowModel } from '#bundle/format/model.ts'
+import { addressOfMember } from '#bundle/format/bundle.ts'
+import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
+import { firstCandidate, PoolCell } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { OverlayClock } from '#runtime/node/overlay-clock.ts'
+import type { RegressionEvent } from '#runtime/node/overlay-clock.ts'
 import {
   bareModel,
   bundleOf,

@@ -1,12 +1,12 @@
 // A second thread over a routing state: it draws members, or rebuilds a pool again and again.
 import { parentPort, workerData } from 'node:worker_threads'
-import { adoptBundle } from '#bundle/load.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
 import { Random } from '#lib/random.ts'
-import { rebuildPool } from '#routing/candidates.ts'
-import { RoutingState } from '#routing/state.ts'
-import type { RoutingBuffers } from '#routing/state.ts'
-import { strategyNamed } from '#routing/strategies.ts'
-import type { RoutingQuery } from '#routing/strategy.ts'
+import { rebuildPool } from '#routing/state/candidates.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { strategyNamed } from '#routing/choose/strategies.ts'
+import type { RoutingQuery } from '#routing/state/strategy.ts'
 
 export interface RoutingWork {
   readonly bundle: Uint8Array

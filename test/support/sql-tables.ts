@@ -1,6 +1,6 @@
 // Empty tables for the next test.
-import type { Sql } from '#state/sql/sql.ts'
-import type { Tables } from '#state/sql/tables.ts'
+import type { Sql } from '#state/sql/database/sql.ts'
+import type { Tables } from '#state/sql/database/tables.ts'
 import { valueOf } from './store-values.ts'
 
 /** All but the one that knows the schema's version. */

@@ -1,8 +1,8 @@
 // The API over a repository, a database and memory, with an account for each role.
 import { Identities } from '#api/auth/identities.ts'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
-import { builtInRoles } from '#api/permissions.ts'
-import type { ApiPorts } from '#api/ports.ts'
+import { builtInRoles } from '#api/access/permissions.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'

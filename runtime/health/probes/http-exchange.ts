@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Attempt } from '../attempt.ts'
+import type { Attempt } from './attempt.ts'
 import { healthLimits } from '../limits.ts'
 
 export interface ProbeRequest {

@@ -2,7 +2,7 @@
 import { getSystemErrorName } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { openLibc } from '../../libc.ts'
+import { openLibc } from '#runtime/sockets/libc.ts'
 import type { IcmpFamily } from './icmp-packet.ts'
 
 /** Linux numbers; the same on x86-64 and arm64. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HealthCheckModel } from '#bundle/model.ts'
+import type { HealthCheckModel } from '#bundle/format/model.ts'
 
 export interface Program {
   readonly file: string

@@ -1,7 +1,7 @@
 // The tcp probe: healthy when a connection is established; nothing is sent.
 import { connect } from 'node:net'
-import { Attempt } from '../attempt.ts'
-import type { Probe } from '../probe.ts'
+import { Attempt } from './attempt.ts'
+import type { Probe } from './probe.ts'
 
 export const tcp: Probe = {
   type: 'tcp',

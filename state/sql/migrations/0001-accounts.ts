@@ -1,5 +1,5 @@
 // Schema 1: people, roles, tenant keys, the licence and settings.
-import type { Migration } from '../migration.ts'
+import type { Migration } from '#state/sql/database/migration.ts'
 
 export const accounts: Migration = {
   version: 1,

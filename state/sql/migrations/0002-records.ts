@@ -1,5 +1,5 @@
 // Schema 2: what is counted and remembered, namely usage, the audit copy and health verdicts.
-import type { Migration } from '../migration.ts'
+import type { Migration } from '#state/sql/database/migration.ts'
 
 export const records: Migration = {
   version: 2,

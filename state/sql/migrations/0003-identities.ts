@@ -1,5 +1,5 @@
 // Schema 3: which identity at the provider an account belongs to.
-import type { Migration } from '../migration.ts'
+import type { Migration } from '#state/sql/database/migration.ts'
 
 export const identities: Migration = {
   version: 3,

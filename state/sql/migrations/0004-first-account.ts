@@ -1,5 +1,5 @@
 // Schema 4: the mark that there was an account once, for databases that have accounts already.
-import type { Migration } from '../migration.ts'
+import type { Migration } from '#state/sql/database/migration.ts'
 
 export const firstAccount: Migration = {
   version: 4,

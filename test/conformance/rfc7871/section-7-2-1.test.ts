@@ -1,6 +1,6 @@
 // RFC 7871: the scope of answers that depend on the client, and of those that do not.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BundleModel, ClientRanges } from '#bundle/model.ts'
+import type { BundleModel, ClientRanges } from '#bundle/format/model.ts'
 import { Random } from '#lib/random.ts'
 import { bareModel, member, newSigningKey, pool, zone } from '#test/support/bundle-models.ts'
 import { service, uid } from '#test/support/bundle-models.ts'

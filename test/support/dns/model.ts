@@ -1,7 +1,7 @@
 // The zones of fixture.ts as the model that the compiler would hand to the encoder.
 import { hash } from 'node:crypto'
-import { plainRouting } from '#bundle/model.ts'
-import type { BundleModel, PoolModel, ServiceModel } from '#bundle/model.ts'
+import { plainRouting } from '#bundle/format/model.ts'
+import type { BundleModel, PoolModel, ServiceModel } from '#bundle/format/model.ts'
 import { closestZone } from './fixture.ts'
 import type { StaticConfig, StaticService } from './fixture.ts'
 

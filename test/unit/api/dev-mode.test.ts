@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { createApiServer } from '#api/server.ts'
+import { createApiServer } from '#api/server/server.ts'
 import { portsOf, silentLog } from '#test/support/api-ports.ts'
 
 const serverAt = (listenAddr: string) =>

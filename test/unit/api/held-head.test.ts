@@ -1,8 +1,8 @@
 // Who is told what of a commit that stands in the way of every write.
 import { expect, test } from 'vitest'
-import type { Caller } from '#api/caller.ts'
-import { refusalOf } from '#api/config-writes.ts'
-import type { WriteFailure } from '#gitops/write/operation.ts'
+import type { Caller } from '#api/access/caller.ts'
+import { refusalOf } from '#api/config/writes.ts'
+import type { WriteFailure } from '#config/operation.ts'
 
 const at = (tenant: string) => ({
   ...{ code: 'pool-unknown', message: 'there is no pool', help: '', field: '' },

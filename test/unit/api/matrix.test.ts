@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiOf, operationId } from '#api/reference/openapi.ts'
-import type { Route } from '#api/route.ts'
+import type { Route } from '#api/http/route.ts'
 import { routes } from '#api/routes.ts'
 import type { Answered } from '#test/support/config-world.ts'
 import { routeCases } from '#test/support/route-cases.ts'

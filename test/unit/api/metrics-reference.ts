@@ -1,5 +1,5 @@
 // The table of metrics as a page for people.
-import { metricRows } from '#api/metrics-table.ts'
+import { metricRows } from '#api/metrics/table.ts'
 
 /** docs/reference/metrics.md. */
 export function metricsReference(): string {
@@ -13,7 +13,7 @@ export function metricsReference(): string {
 
 const intro = `# Metrics
 
-<!-- Generated from api/metrics-table.ts.
+<!-- Generated from api/metrics/table.ts.
      Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/api -->
 
 \`GET /metrics\` on the API's address, in Prometheus' text format. Counters count from the start of

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { personOf, roleOf } from '#api/auth/oidc-claims.ts'
 import type { Claims, OidcPolicy } from '#api/auth/oidc-claims.ts'
-import { builtInRoleNames } from '#api/permissions.ts'
+import { builtInRoleNames } from '#api/access/permissions.ts'
 
 const roleMapping: OidcPolicy['roleMapping'] = Object.fromEntries([
   ['admins', 'tenant_admin'],

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createApp } from '#api/app.ts'
+import { createApp } from '#api/server/app.ts'
 import { operationId } from '#api/reference/openapi.ts'
-import { paramNames } from '#api/route.ts'
+import { paramNames } from '#api/http/route.ts'
 import { routes } from '#api/routes.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadSettings } from '#cli/settings.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const root = join(import.meta.dirname, '../../..')

@@ -2,9 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { signBundle } from '#bundle/sign.ts'
-import { Exit } from '#cli/command.ts'
-import { formatPrivateKey, formatPublicKeyLine, privateKeyFromPem } from '#gitops/openssh-key.ts'
+import { signBundle } from '#bundle/signature/sign.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import {
+  formatPrivateKey,
+  formatPublicKeyLine,
+  privateKeyFromPem,
+} from '#gitops/trust/openssh-key.ts'
 import { encode, healthCheck, newSigningKey, smallModel } from '#test/support/bundle-models.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'

@@ -1,5 +1,5 @@
 // Tries to take the lock of a data directory at a given moment, for data-dir.test.ts.
-import { openDataDir } from '#cli/data-dir.ts'
+import { openDataDir } from '#cli/data/data-dir.ts'
 
 const [path = '', atMs = '0'] = process.argv.slice(2)
 // Busy, not asleep: all takers should try in the same instant.

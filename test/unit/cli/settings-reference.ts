@@ -1,8 +1,8 @@
 // The settings schema as a page for people and as JSON Schema for editors.
-import { overrides } from '#cli/settings.ts'
-import { SettingsFile, laterKeys, repositoryKeys, settingRows } from '#cli/settings-schema.ts'
-import type { SettingRow } from '#cli/settings-schema.ts'
-import { expected } from '#cli/settings-value.ts'
+import { overrides } from '#cli/settings/settings.ts'
+import { SettingsFile, laterKeys, repositoryKeys, settingRows } from '#cli/settings/schema.ts'
+import type { SettingRow } from '#cli/settings/schema.ts'
+import { expected } from '#cli/settings/value.ts'
 
 /** schemas/json/gslbd-settings.schema.json. */
 export function settingsJsonSchema(): string {
@@ -29,7 +29,7 @@ export function settingsReference(): string {
 
 const intro = `# Settings
 
-<!-- Generated from cli/settings-schema.ts.
+<!-- Generated from cli/settings/schema.ts.
      Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/cli -->
 
 A node reads one file, \`gslbd.yaml\` (\`gslbd serve --settings FILE\`). Every key has a default, so

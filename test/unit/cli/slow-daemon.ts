@@ -1,7 +1,7 @@
 // A daemon that takes its time over one thing, or fails at it, for run-daemon.test.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import { runUntilSignal } from '#cli/run-daemon.ts'
-import { loadSettings } from '#cli/settings.ts'
+import { runUntilSignal } from '#cli/node/run-daemon.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
 
 const slowAt = process.argv[2]
 /** From the first signal to the end; by default as the program has it. */

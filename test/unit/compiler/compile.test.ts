@@ -1,8 +1,8 @@
 // A whole compilation: same bytes from the same files, one message per mistake, a cache.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { diagnosticsMax } from '#compiler/diagnostic.ts'
-import type { SourceFile } from '#compiler/source.ts'
+import { diagnosticsMax } from '#compiler/diagnostics/diagnostic.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { Random } from '#lib/random.ts'
 import { summary } from '#compiler/print/text.ts'
 import { placesOf, sourceFile } from './fixture.ts'

@@ -1,10 +1,10 @@
 // What the help says to write, where a wrong advice would send people astray.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { helpOf, messageOf } from '#compiler/diagnostics.ts'
+import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
-import { patternWords } from '#schemas/patterns.ts'
+import { patternWords } from '#schemas/forms/patterns.ts'
 import { sourceFile } from './fixture.ts'
 
 const pool = (rest: string): string => `apiVersion: gslb/v1\nkind: Pool\n${rest}`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
-import { fileBytesMax } from '#compiler/source.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
 
 const corpus = join(import.meta.dirname, '../../fuzz/corpus/yaml')
 

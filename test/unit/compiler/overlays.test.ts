@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics.ts'
-import { overlaysOf } from '#bundle/overlays.ts'
-import { loadBundle } from '#bundle/load.ts'
+import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { overlaysOf } from '#bundle/format/overlays.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import { sourceFile } from './fixture.ts'
 
 const settings = `apiVersion: gslb/v1

@@ -1,7 +1,7 @@
 // Diagnostics in the forms that people and tools read.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import type { DiagnosticReport } from '#compiler/diagnostic.ts'
+import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { printGithub } from '#compiler/print/github.ts'
 import { printJson } from '#compiler/print/json.ts'
 import { LineTable } from '#compiler/print/position.ts'

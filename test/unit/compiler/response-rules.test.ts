@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompilerParts } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics.ts'
-import { bundleLimits } from '#bundle/limits.ts'
+import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { sourceFile } from './fixture.ts'
 
 const settings = `apiVersion: gslb/v1

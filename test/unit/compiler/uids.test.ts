@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { objectUid } from '#compiler/identity.ts'
+import { objectUid } from '#compiler/read/identity.ts'
 import { sourceFile } from './fixture.ts'
 
 const uid = '01976c1e-7e5c-7000-8000-000000000001'

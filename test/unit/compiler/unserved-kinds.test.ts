@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompilerParts } from '#compiler/compile.ts'
-import { helpOf, messageOf } from '#compiler/diagnostics.ts'
+import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { sourceFile } from './fixture.ts'
 
 type Files = Readonly<Record<string, string>>

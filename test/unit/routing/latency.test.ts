@@ -1,6 +1,6 @@
 // The algorithm latency: whose region gets the bonus.
 import { expect, test } from 'vitest'
-import { plainRouting } from '#bundle/model.ts'
+import { plainRouting } from '#bundle/format/model.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { routingSite } from '#test/support/routing-site.ts'
 import type { World } from '#test/support/routing-site.ts'

@@ -1,12 +1,12 @@
 // The ladder of the rum filter: the network's measurements, else round trips, else the first.
 import { expect, test } from 'vitest'
 import { Random } from '#lib/random.ts'
-import { createRoutingState } from '#routing/candidates.ts'
-import { Chain } from '#routing/chain.ts'
-import { createEnvironment, noRoutingTables } from '#routing/environment.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { createEnvironment, noRoutingTables } from '#routing/choose/environment.ts'
 import { rum } from '#routing/filters/rum.ts'
-import { rumMembers, wordsOfUid } from '#routing/rum-targets.ts'
-import { RumStore } from '#runtime/rum-store.ts'
+import { rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
+import { RumStore } from '#runtime/node/rum-store.ts'
 import {
   bareModel,
   bundleOf,

@@ -1,13 +1,13 @@
 // A node's control thread without its sockets: bundles go in, the routing state is looked at.
-import type { Bundle } from '#bundle/bundle.ts'
-import type { MemberModel, PoolModel } from '#bundle/model.ts'
-import { carryRoutingState, createRoutingState, isCandidate } from '#routing/candidates.ts'
-import { firstCandidate, MemberOut, PoolCell } from '#routing/state.ts'
-import type { RoutingState } from '#routing/state.ts'
-import { Family } from '#routing/strategy.ts'
-import { HealthLink } from '#runtime/health-link.ts'
-import type { HealthMonitor } from '#runtime/health/monitor.ts'
-import type { Outcome } from '#runtime/health/probe.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
+import { carryRoutingState, createRoutingState, isCandidate } from '#routing/state/candidates.ts'
+import { firstCandidate, MemberOut, PoolCell } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { Family } from '#routing/state/strategy.ts'
+import { HealthLink } from '#runtime/node/health-link.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { Outcome } from '#runtime/health/probes/probe.ts'
 import {
   bareModel,
   bundleOf,

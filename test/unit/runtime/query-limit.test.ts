@@ -1,9 +1,9 @@
 // What the answer path does with the tokens of its batch.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answer } from '#runtime/answer.ts'
-import { Counters } from '#runtime/counters.ts'
-import { noLimit } from '#runtime/query-bucket.ts'
-import { Transaction } from '#runtime/transaction.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import { noLimit } from '#runtime/answer/query-bucket.ts'
+import { Transaction } from '#runtime/answer/transaction.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }

@@ -1,5 +1,5 @@
 // The reference page of the configuration files, written from the schemas.
-import { plannedKeyword } from '#schemas/annotations.ts'
+import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
 import { kindNames, placeOf, unservedKinds } from '#schemas/kinds.ts'

@@ -1,19 +1,19 @@
 // The schemas accept what document A allows, fill in its defaults and refuse the rest.
 import { expect, test } from 'vitest'
-import { bundleLimits } from '#bundle/limits.ts'
-import { algorithmNamed, algorithms as routingAlgorithms } from '#routing/algorithms.ts'
-import { filters } from '#routing/filters.ts'
-import { strategies } from '#routing/strategies.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { algorithmNamed, algorithms as routingAlgorithms } from '#routing/choose/algorithms.ts'
+import { filters } from '#routing/choose/filters.ts'
+import { strategies } from '#routing/choose/strategies.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { Kind } from '#schemas/kinds.ts'
-import { asnRulesMax } from '#schemas/routing-settings.ts'
-import { membersPerPoolMax } from '#schemas/pool.ts'
+import { asnRulesMax } from '#schemas/objects/routing-settings.ts'
+import { membersPerPoolMax } from '#schemas/objects/pool.ts'
 import {
   algorithms,
   answerCountMax,
   filterLengthMax,
   filtersPerChainMax,
-} from '#schemas/service.ts'
+} from '#schemas/objects/service.ts'
 import { validate } from '#schemas/validator.ts'
 
 function object(kind: Kind, spec: unknown) {

@@ -3,8 +3,8 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
-import { pgliteDriver } from '#state/sql/pglite.ts'
-import { openSql } from '#state/sql/sql.ts'
+import { pgliteDriver } from '#state/sql/database/pglite.ts'
+import { openSql } from '#state/sql/database/sql.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const codes = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { configEvents } from '#api/feed/config-events.ts'
-import type { ConfigEntry } from '#gitops/config-entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
 import { createCommits, inShort, member, objectOf } from '#test/support/feed-world.ts'
 import type { Heard } from '#test/support/feed-world.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { licenceExcess } from '#api/licence/excess.ts'
+import { licenceExcess } from '#licence/excess.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { everythingLicensed } from '#api/licence-gate.ts'
-import type { MemberLimit } from '#api/licence-gate.ts'
+import { everythingLicensed } from '#licence/gate.ts'
+import type { MemberLimit } from '#licence/gate.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 

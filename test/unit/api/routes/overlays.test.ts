@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { everythingLicensed } from '#api/licence-gate.ts'
-import type { SeenRollout } from '#api/overlay-view.ts'
+import { everythingLicensed } from '#licence/gate.ts'
+import type { SeenRollout } from '#api/ports/overlay-view.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiLimits } from '#api/limits.ts'
-import { createNodeRum } from '#cli/node-rum.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { createNodeRum } from '#cli/node/rum.ts'
 import { systemClock } from '#lib/clock.ts'
-import { RumStore } from '#runtime/rum-store.ts'
+import { RumStore } from '#runtime/node/rum-store.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import {

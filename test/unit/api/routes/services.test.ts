@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusalOf } from '#api/config-writes.ts'
-import { everythingLicensed } from '#api/licence-gate.ts'
-import type { LicenceGate, LicensedFeature } from '#api/licence-gate.ts'
+import { refusalOf } from '#api/config/writes.ts'
+import { everythingLicensed } from '#licence/gate.ts'
+import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 

@@ -2,7 +2,7 @@
 // again on the commit of whoever was faster.
 import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
-import type { Operation, WriteResult } from '#gitops/write/operation.ts'
+import type { Operation, WriteResult } from '#config/operation.ts'
 import { contestedRemote } from '#test/support/contested-remote.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'

@@ -1,11 +1,11 @@
 // Writes that wait for their turn, for as long as their clients do.
 import { expect, test } from 'vitest'
-import { apiLimits } from '#api/limits.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import type { WriteResult } from '#gitops/write/operation.ts'
+import type { WriteResult } from '#config/operation.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
 import type { Pending } from '#gitops/write/select.ts'
-import { Turns } from '#gitops/turns.ts'
+import { Turns } from '#gitops/sync/turns.ts'
 import { ok } from '#lib/result.ts'
 
 const { writeWaitMs, writeContendedMs, remoteLockPausesMs } = gitLimits

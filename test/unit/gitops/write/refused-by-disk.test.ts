@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { onTestFinished, test } from 'vitest'
-import type { Operation } from '#gitops/write/operation.ts'
+import type { Operation } from '#config/operation.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'

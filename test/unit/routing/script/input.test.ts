@@ -1,7 +1,7 @@
 // What a script is asked, from the data that a node has, and whom its answer means.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createRoutingState } from '#routing/candidates.ts'
-import { Client } from '#routing/client.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { Client } from '#routing/chain/client.ts'
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { GeoTables } from '#routing/geo/geo-tables.ts'

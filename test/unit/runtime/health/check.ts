@@ -1,7 +1,7 @@
 // A health check with document A's defaults, and the targets that use it.
-import type { HealthCheckModel } from '#bundle/model.ts'
-import type { MonitoredTarget } from '#runtime/health/messages.ts'
-import type { ProbeResult } from '#runtime/health/probe.ts'
+import type { HealthCheckModel } from '#bundle/format/model.ts'
+import type { MonitoredTarget } from '#runtime/health/thread/messages.ts'
+import type { ProbeResult } from '#runtime/health/probes/probe.ts'
 import { healthCheck as plainCheck } from '#test/support/bundle-models.ts'
 
 export function healthCheck(given: Partial<HealthCheckModel> = {}): HealthCheckModel {

@@ -1,7 +1,7 @@
 // Probes the addresses of its arguments in turn, twice each; prints results and log as JSON.
 import { Random } from '#lib/random.ts'
 import { openIcmpSocket } from '#runtime/health/probes/icmp-socket.ts'
-import type { ProbeResult } from '#runtime/health/probe.ts'
+import type { ProbeResult } from '#runtime/health/probes/probe.ts'
 import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { ProbeResult } from '#runtime/health/probe.ts'
+import type { ProbeResult } from '#runtime/health/probes/probe.ts'
 import { probeTarget } from './check.ts'
 import { testProbes } from './probe-table.ts'
 

@@ -1,8 +1,8 @@
 // The probes of a node with given settings, and what they wrote to its log.
-import { defaultProbeSettings } from '#runtime/health/probe-settings.ts'
-import type { ProbeSettings } from '#runtime/health/probe-settings.ts'
-import { createProbes } from '#runtime/health/probes.ts'
-import type { ProbeTable } from '#runtime/health/probes.ts'
+import { defaultProbeSettings } from '#runtime/health/probes/probe-settings.ts'
+import type { ProbeSettings } from '#runtime/health/probes/probe-settings.ts'
+import { createProbes } from '#runtime/health/probes/probes.ts'
+import type { ProbeTable } from '#runtime/health/probes/probes.ts'
 
 export interface TestProbes {
   readonly probes: ProbeTable

@@ -6,9 +6,9 @@ import type {
   MonitoredTarget,
   ResultsMessage,
   VerdictChange,
-} from '#runtime/health/messages.ts'
-import type { Outcome, Probe, ProbeTarget } from '#runtime/health/probe.ts'
-import { Prober } from '#runtime/health/prober.ts'
+} from '#runtime/health/thread/messages.ts'
+import type { Outcome, Probe, ProbeTarget } from '#runtime/health/probes/probe.ts'
+import { Prober } from '#runtime/health/thread/prober.ts'
 
 export interface Answer {
   readonly outcome: Outcome

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { targetKey } from '#runtime/health/probe.ts'
+import { targetKey } from '#runtime/health/probes/probe.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import type { HealthVerdicts, StoredVerdict } from '#state/ports/health-verdicts.ts'
 import { probeTarget } from './check.ts'

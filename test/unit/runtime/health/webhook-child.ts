@@ -3,7 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import dnsPacket from 'dns-packet'
-import type { ProbeResult } from '#runtime/health/probe.ts'
+import type { ProbeResult } from '#runtime/health/probes/probe.ts'
 import { startHttpBackend } from '#test/support/backend.ts'
 import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'

@@ -1,7 +1,7 @@
 // What a webhook is asked, which answers count, and servers that answer badly.
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HealthCheckModel } from '#bundle/model.ts'
-import type { ProbeResult } from '#runtime/health/probe.ts'
+import type { HealthCheckModel } from '#bundle/format/model.ts'
+import type { ProbeResult } from '#runtime/health/probes/probe.ts'
 import {
   startHttpBackend,
   startRawBackend,

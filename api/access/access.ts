@@ -1,0 +1,93 @@
+// Whether a request may go on to its handler: a credential, the same origin, the permission.
+import type { FastifyRequest } from 'fastify'
+import type { Authenticator, Credentials } from '#api/auth/authenticator.ts'
+import { bearerOf, sessionTokenOf } from './credentials.ts'
+import type { Caller, Viewer } from './caller.ts'
+import { crossSite, isCrossSite, isRebound, reboundHost } from '#api/http/origin.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import type { Needs } from '#api/http/route.ts'
+import { unreadReply } from './unread.ts'
+
+/** As a row of the table has it. */
+export interface Asked {
+  readonly needs: Needs
+  readonly withoutConfig?: true
+}
+
+export interface AccessParts {
+  readonly authenticator: Authenticator
+  readonly ports: Pick<ApiPorts, 'config' | 'view'>
+}
+
+export interface Admitted {
+  readonly caller: Caller
+  /** The session token of a cookie that was taken; null: it was no cookie. */
+  readonly cookieToken: string | null
+  /** Why it is known who asks, and they may not; null: they may. */
+  readonly refusal: Reply | null
+}
+
+/** Nobody: for public routes, whose handlers look at no caller. */
+const nobody: Caller = Object.freeze<Caller>({
+  kind: 'user',
+  tenant: '',
+  userId: null,
+  role: null,
+  permissions: new Set(),
+  isSystemAdmin: false,
+  sessionHash: null,
+  keyHash: null,
+})
+
+/** @returns who it is and whether they may, or the refusal of a credential */
+export async function admit(
+  request: FastifyRequest,
+  asked: Asked,
+  { authenticator, ports }: AccessParts,
+): Promise<Admitted | Reply> {
+  const { needs } = asked
+  const credentials = credentialsOf(request)
+  if (needs === 'public') {
+    if (isCrossSite(request)) return crossSite
+    return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
+  }
+  const found = await authenticator.authenticate(credentials)
+  if ('status' in found) return found
+  const { caller, by } = found
+  if (by === 'nothing' && isRebound(request)) return reboundHost
+  const isForged = by !== 'bearer' && isCrossSite(request)
+  return {
+    caller,
+    cookieToken: by === 'cookie' ? credentials.cookie : null,
+    refusal: isForged ? crossSite : (refusalOf(needs, caller) ?? tooEarly(asked, ports, caller)),
+  }
+}
+
+/** Only who may ask is told. @param viewer null: of a public route */
+function tooEarly(
+  { withoutConfig }: Asked,
+  ports: AccessParts['ports'],
+  viewer: Viewer | null,
+): Reply | null {
+  return withoutConfig === true || ports.config.isReady() ? null : unreadReply(ports, viewer)
+}
+
+function credentialsOf(request: FastifyRequest): Credentials {
+  return {
+    cookie: sessionTokenOf(request.headers.cookie),
+    bearer: bearerOf(request.headers.authorization),
+  }
+}
+
+function refusalOf(needs: Needs, caller: Caller): Reply | null {
+  if (needs === 'public' || needs === 'any') return null
+  if (needs === 'session') {
+    return caller.userId === null ? refused(403, 'this needs the session of a user') : null
+  }
+  if (caller.isSystemAdmin) return null
+  if (needs === 'system') return refused(403, 'admin access required')
+  if (caller.permissions.has(needs)) return null
+  return refused(403, `permission denied: this needs ${needs}`)
+}

@@ -1,0 +1,37 @@
+// Tenants as routes see them: declared in the configuration, so that making one is a commit.
+import type { Result } from '#lib/result.ts'
+import type { Caller } from './caller.ts'
+import type { Reply } from '#api/http/reply.ts'
+
+export interface TenantRecord {
+  /** The name of its folder. */
+  readonly id: string
+  readonly name: string
+  readonly rpsLimit: number
+  /** Unix seconds; 0: not known. */
+  readonly createdAt: number
+}
+
+/** Who makes the commit, and because of what. */
+export interface WriteOrigin {
+  readonly caller: Caller
+  readonly requestId: string
+}
+
+export interface Tenants {
+  /** All, `default` first; in memory. */
+  readonly list: () => readonly TenantRecord[]
+  /** undefined: no such tenant, or no longer. */
+  readonly find: (id: string) => TenantRecord | undefined
+  /** The id for a new tenant of this name: of no tenant that is there, maybe of one that was. */
+  readonly idFor: (name: string) => string
+  /** How many objects the configuration has below the folder of this tenant, its record aside. */
+  readonly objectCount: (id: string) => number
+  /** Durable and live when it resolves. Errors: the answer. */
+  readonly create: (
+    tenant: { readonly id: string; readonly name: string; readonly rpsLimit: number },
+    origin: WriteOrigin,
+  ) => Promise<Result<TenantRecord, Reply>>
+  /** Removes the record only: pools, services and the rest stay (document A). */
+  readonly remove: (id: string, origin: WriteOrigin) => Promise<Result<null, Reply>>
+}

@@ -1,8 +1,0 @@
-// The way by which handlers change the configuration: a typed operation in, a commit out.
-import type { WriteFailure, WriteRequest, WriteSuccess } from '#gitops/write/operation.ts'
-import type { Result } from '#lib/result.ts'
-
-/** Durable and live when it resolves. */
-export interface ConfigWriter {
-  readonly write: (request: WriteRequest) => Promise<Result<WriteSuccess, WriteFailure>>
-}

@@ -1,0 +1,58 @@
+// What a caller may see of the accepted configuration; another tenant's object does not exist.
+import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
+import type { PartKind, PartOf } from '#config/parts.ts'
+import type { PartTarget } from '#config/operation.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { sees, visibleTenant } from '#api/access/caller.ts'
+import type { Caller, Viewer } from '#api/access/caller.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+
+interface Context {
+  readonly caller: Viewer
+  readonly ports: Pick<ApiPorts, 'config'>
+}
+
+export function findObject<K extends Kind>(
+  { caller, ports }: Context,
+  kind: K,
+  id: string,
+): ConfigEntry<K> | undefined {
+  const entry = ports.config.snapshot().get(kind, id)
+  return entry !== undefined && sees(caller, entry.tenant) ? entry : undefined
+}
+
+export function findPart<K extends PartKind>(
+  { caller, ports }: Context,
+  kind: K,
+  id: string,
+): ConfigPart<K> | undefined {
+  const found = ports.config.snapshot().part(kind, id)
+  return found !== undefined && sees(caller, found.owner.tenant) ? found : undefined
+}
+
+/** By name, then by id. */
+export function listObjects<K extends Kind>(
+  { caller, ports }: Context,
+  kind: K,
+): readonly ConfigEntry<K>[] {
+  const all = ports.config.snapshot().list(kind)
+  return caller.isSystemAdmin ? all : all.filter(({ tenant }) => tenant === caller.tenant)
+}
+
+/** Found among the parts of an object; throws when it is not there, which a write has just said. */
+export function partIn<K extends PartKind>(
+  kind: K,
+  owner: ConfigEntry,
+  id: string,
+): PartOf[K] & { readonly uid: string } {
+  const part = partsIn(kind, owner).find(({ uid }) => uid === id)
+  if (part === undefined) throw new Error(`the ${kind} ${id} was written and is not there`)
+  return part
+}
+
+/** For operations: the id, within what the caller may see. */
+export function targetOf(caller: Caller, uid: string): PartTarget {
+  const tenant = visibleTenant(caller)
+  return tenant === null ? { uid } : { uid, tenant }
+}

@@ -1,0 +1,88 @@
+// Tenants in the configuration: read from the accepted commit, written as commits.
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import { defaultTenant, reservedTenants, tenantIdPattern } from '#schemas/objects/tenant.ts'
+import { commitActor, refusalOf } from './writes.ts'
+import type { ConfigWriter } from './writer.ts'
+import { refused } from '#api/http/reply.ts'
+import type { TenantRecord, Tenants } from '#api/access/tenants.ts'
+
+/** `default` exists without a file. */
+const undeclared: TenantRecord = {
+  id: defaultTenant,
+  name: defaultTenant,
+  rpsLimit: 1_000,
+  createdAt: 0,
+}
+
+export function createConfigTenants(
+  config: ConfigView,
+  writer: ConfigWriter,
+  clock: Clock,
+): Tenants {
+  const declared = (): readonly ConfigEntry<'Tenant'>[] => config.snapshot().list('Tenant')
+  const find = (id: string): TenantRecord | undefined => {
+    const entry = config.snapshot().find('Tenant', id, id)
+    if (entry !== undefined) return recordOf(entry)
+    return id === defaultTenant ? undeclared : undefined
+  }
+  const list = (): TenantRecord[] => {
+    const others = declared().filter(({ name }) => name !== defaultTenant)
+    return [find(defaultTenant) ?? undeclared, ...others.map(recordOf)]
+  }
+  return {
+    list,
+    find,
+    idFor: (name) => freeId(name, new Set(list().map(({ id }) => id))),
+    objectCount: (id) => {
+      const objects = kindNames.flatMap((kind) => config.snapshot().list(kind))
+      return objects.filter(({ kind, tenant }) => tenant === id && kind !== 'Tenant').length
+    },
+    create: async ({ id, name, rpsLimit }, { caller, requestId }) => {
+      if (list().some((other) => other.name === name || other.id === name)) {
+        return err(refused(409, 'name: is in use'))
+      }
+      const createdAt = Math.floor(clock.nowMs() / 1_000)
+      const displayName = id === name ? {} : { displayName: name }
+      const spec = { ...displayName, rpsLimit, createdAt }
+      const done = await writer.write({
+        requestId,
+        actor: commitActor(caller),
+        operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
+      })
+      return done.ok ? ok({ id, name, rpsLimit, createdAt }) : err(refusalOf(done.error, caller))
+    },
+    remove: async (id, { caller, requestId }) => {
+      const done = await writer.write({
+        requestId,
+        actor: commitActor(caller),
+        operations: [{ verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }],
+      })
+      return done.ok ? ok(null) : err(refusalOf(done.error, caller))
+    },
+  }
+}
+
+function recordOf({ name, object: { spec } }: ConfigEntry<'Tenant'>): TenantRecord {
+  const { displayName = name, rpsLimit, createdAt = 0 } = spec
+  return { id: name, name: displayName, rpsLimit, createdAt }
+}
+
+/** The name where it can be a folder, or what is left of it there. */
+function freeId(name: string, taken: ReadonlySet<string>): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+  const base =
+    words
+      .replaceAll(/^-+|-+$/g, '')
+      .slice(0, 50)
+      .replace(/-+$/, '') || 'tenant'
+  const isFree = (id: string): boolean =>
+    tenantIdPattern.test(id) && !taken.has(id) && !reservedTenants.includes(id)
+  for (let id = base, i = 2; ; id = `${base}-${i}`, i++) if (isFree(id)) return id
+}

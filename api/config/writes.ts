@@ -1,0 +1,164 @@
+// From a request of the API to a change of the configuration, and from its outcome to an answer.
+import { etagOf } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { isTaken } from '#config/fault.ts'
+import type {
+  Actor,
+  Operation,
+  WriteDiagnostic,
+  WriteFailure,
+  WriteFailureCode,
+  WriteSuccess,
+} from '#config/operation.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { placeOf } from '#schemas/kinds.ts'
+import { actorOf } from '#api/access/caller.ts'
+import type { Caller } from '#api/access/caller.ts'
+import { noContent, refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import type { RouteContext } from '#api/http/route.ts'
+
+export interface Written {
+  /** For the answer: the revision, and the entity tag of what is there now. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The object of the last operation, which was not a deletion. */
+  readonly entry: ConfigEntry
+  /** Id of the part that the last operation was about; '' when it was the whole object. */
+  readonly partId: string
+}
+
+type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'>
+
+/** Statuses of refusals of a write, for the tables of routes; 412 goes with `ifMatch` there. */
+export const writeRefusals = [409, 503] as const
+
+/** For operations of which the last one leaves something behind. Errors: the answer. */
+export async function write(
+  context: Context,
+  ...operations: readonly Operation[]
+): Promise<Result<Written, Reply>> {
+  const done = await submit(context, operations)
+  if (!done.ok) return done
+  const { revision, objects } = done.value
+  const last = objects.at(-1) ?? null
+  if (last === null) throw new Error('a write that deletes goes through `remove`')
+  const { entry, part } = last
+  const headers = { [revisionHeader]: revision, etag: tagged(part ?? entry.object) }
+  return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
+}
+
+/** For operations of which the last one deletes. */
+export async function remove(
+  context: Context,
+  ...operations: readonly Operation[]
+): Promise<Reply> {
+  const done = await submit(context, operations)
+  return done.ok ? noContent({ [revisionHeader]: done.value.revision }) : done.error
+}
+
+const revisionHeader = 'x-gslb-revision'
+
+async function submit(
+  { caller, requestId, ports }: Context,
+  operations: readonly Operation[],
+): Promise<Result<WriteSuccess, Reply>> {
+  const actor = commitActor(caller)
+  const done = await ports.configWriter.write({ requestId, actor, operations })
+  return done.ok ? done : err(refusalOf(done.error, caller))
+}
+
+/** The header field of a representation. */
+export function tagged(value: object): string {
+  return `"${etagOf(value)}"`
+}
+
+/** No name and no address of a person: it stays in the history for ever. */
+export function commitActor(caller: Caller): Actor {
+  const name = actorOf(caller)
+  return { name, address: `${name.replaceAll(':', '-')}@users.gslbd` }
+}
+
+const statusOf: Readonly<Record<WriteFailureCode, number>> = {
+  'not-found': 404,
+  conflict: 409,
+  'precondition-failed': 412,
+  'too-many': 403,
+  invalid: 400,
+  'head-invalid': 409,
+  'not-trusted': 500,
+  unreachable: 500,
+  busy: 503,
+  contended: 503,
+  uncertain: 500,
+  unavailable: 503,
+  internal: 500,
+}
+
+const sentencesMax = 5
+
+export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: Caller): Reply {
+  const status = statusOf[code]
+  if (code === 'invalid' && diagnostics.length > 0) {
+    const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
+    return refused(400, sentences.length > 0 ? sentences.join(' ') : message)
+  }
+  const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
+  if (conflict !== undefined) return refused(status, sentenceOf({ ...conflict, help: '' }))
+  if (code === 'head-invalid') {
+    const said = caller.isSystemAdmin ? message : heldForOthers
+    return refused(status, said, { diagnostics: visible(diagnostics, caller) })
+  }
+  const reply = refused(status, message)
+  return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
+}
+
+/** Who may not see the reason cannot mend it, either. */
+const heldForOthers =
+  'The newest commit of the configuration is held, so that nothing can be changed until it is ' +
+  'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +
+  'GET /api/v1/gitops/status has the reason.'
+
+/** What stands in the files of other tenants is not for everybody's eyes. */
+function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+  const own = `tenants/${caller.tenant}/`
+  return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
+}
+
+/**
+ * The settings are nobody's, and nothing was wrong with them before: a tenant is told what its own
+ * change would break there, but not where.
+ */
+function told(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+  const shown = new Set(visible(list, caller))
+  return list
+    .filter((one) => shown.has(one) || (one.other !== undefined && one.file === placeOf.Settings))
+    .map((one) => (shown.has(one) ? one : { ...one, file: '' }))
+}
+
+/** `ipAddress: "300.1.1.1" is not an IP address; write …` */
+function sentenceOf({ code, field, message, help, file, line, other }: WriteDiagnostic): string {
+  const said = `${message}${help === '' ? '' : `; ${help}`}`
+  if (other !== undefined) {
+    const where = file === '' ? '' : ` (${file}, line ${line})`
+    return `${other}${where} would no longer be right: ${said}. See: gslbd explain ${code}.`
+  }
+  const name = apiFieldOf(field)
+  const own = `${field.split('.').at(-1) ?? ''} `
+  // `port must be …` has the name already.
+  const reason = name !== '' && said.startsWith(own) ? said.slice(own.length) : said
+  // A name that ends in its dot is copied as it stands.
+  return `${name === '' ? '' : `${name}: `}${reason}${said.endsWith('.') ? '' : '.'}`
+}
+
+/** Where the file calls something else than the API does. */
+const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'resourceId' }
+
+/** `spec.members.0.port` is `port` in the body of a member. */
+export function apiFieldOf(field: string): string {
+  const inside = field
+    .replace(/^(spec|metadata)\.?/, '')
+    .replace(/^(members|geoRules|rules)\.\d+\.?/, '')
+    .replace(/^healthCheck\.?/, '')
+  return renamed[inside] ?? inside
+}

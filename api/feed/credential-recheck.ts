@@ -1,0 +1,61 @@
+// Whether the credential behind a feed is still worth what it was: looked at again and again.
+import type { Clock } from '#lib/clock.ts'
+import { visibleTenant } from '#api/access/caller.ts'
+import type { Caller } from '#api/access/caller.ts'
+import type { Obstacle } from '#api/access/unread.ts'
+import { closeCodes, feedLimits } from './limits.ts'
+
+/** null: it is worth nothing any more. */
+export type AskStanding = () => Promise<Caller | Obstacle | null>
+
+export interface End {
+  readonly code: number
+  readonly reason: string
+}
+
+const ended: End = { code: closeCodes.credentialEnded, reason: 'the credential has ended' }
+const changed: End = {
+  code: closeCodes.credentialEnded,
+  reason: 'what the credential may see has changed',
+}
+const unchecked: End = {
+  code: closeCodes.tryLater,
+  reason: 'the credential cannot be checked; try again later',
+}
+
+export class Standing {
+  readonly #tenant: string | null
+  readonly #ask: AskStanding
+  readonly #clock: Clock
+  #askedAtMs: number
+  #goodAtMs: number
+  #isAsking = false
+
+  /** @param tenant what the client sees; null: all tenants */
+  constructor(tenant: string | null, ask: AskStanding, clock: Clock) {
+    this.#tenant = tenant
+    this.#ask = ask
+    this.#clock = clock
+    this.#askedAtMs = this.#goodAtMs = clock.monotonicMs()
+  }
+
+  /** Asks when it is time to. @returns why the feed ends; null: it goes on */
+  async check(): Promise<End | null> {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#isAsking || nowMs - this.#askedAtMs < feedLimits.recheckMs) return this.#tooLong()
+    this.#askedAtMs = nowMs
+    this.#isAsking = true
+    const found = await this.#ask().finally(() => (this.#isAsking = false))
+    if (found === null) return ended
+    if ('code' in found) return this.#tooLong()
+    if (visibleTenant(found) !== this.#tenant) return changed
+    this.#goodAtMs = nowMs
+    return null
+  }
+
+  /** A store that is away for a moment ends nobody's feed. */
+  #tooLong(): End | null {
+    const uncheckedMs = this.#clock.monotonicMs() - this.#goodAtMs
+    return uncheckedMs >= feedLimits.uncheckedMsMax ? unchecked : null
+  }
+}

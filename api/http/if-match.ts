@@ -1,0 +1,34 @@
+// The request header If-Match (RFC 9110 section 13.1.1): which state of an object a change is for.
+import { etagOf } from '#config/entry.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { invalid } from './reply.ts'
+import type { Reply } from './reply.ts'
+import type { RouteContext } from './route.ts'
+
+export interface Precondition {
+  readonly ifMatch?: string
+}
+
+const tagsMax = 20
+/** Weak tags never match here, and are read only to be passed over. */
+const form = /^(W\/)?"([\x21\x23-\x7e]{0,128})"$/
+
+/**
+ * @param current the object or part as it is now
+ * @returns what an operation takes: the tag that fits, or one that does not. Errors: the 400
+ */
+export function preconditionOf(
+  { request }: Pick<RouteContext, 'request'>,
+  current: object,
+): Result<Precondition, Reply> {
+  const header = request.header('if-match')
+  if (header === undefined) return ok({})
+  if (header.trim() === '*') return ok({ ifMatch: '*' })
+  const tags = header.split(',', tagsMax).map((text) => form.exec(text.trim()))
+  if (tags.includes(null)) return err(invalid('If-Match', 'must be entity tags, such as "3f2a"'))
+  const strong = tags.flatMap((tag) => (tag?.[1] === undefined ? [tag?.[2] ?? ''] : []))
+  const now = etagOf(current)
+  // A tag that fits nothing: the change is refused in the queue as it would be here.
+  return ok({ ifMatch: strong.includes(now) ? now : (strong[0] ?? 'weak') })
+}

@@ -1,0 +1,36 @@
+// What a handler answers: a status, a body, headers. Expected refusals are answers, not throws.
+import type { FeedSocket } from '#api/feed/client.ts'
+
+export interface Reply {
+  readonly status: number
+  /** undefined: no body. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** Of an answer of 101: who gets the connection. */
+  readonly upgrade?: (socket: FeedSocket) => void
+}
+
+export const success = (body: unknown, headers: Reply['headers'] = {}): Reply => ({
+  status: 200,
+  body,
+  headers,
+})
+export const created = (body: unknown, headers: Reply['headers'] = {}): Reply => ({
+  status: 201,
+  body,
+  headers,
+})
+export const noContent = (headers: Reply['headers'] = {}): Reply => ({ status: 204, headers })
+
+/** @param more fields beside `error`, where document A names some */
+export function refused(
+  status: number,
+  error: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Reply {
+  return { status, body: { error, ...more } }
+}
+
+/** A 400 names the field and says what to write. */
+export const invalid = (field: string, reason: string): Reply => refused(400, `${field}: ${reason}`)
+export const missing = (what: string): Reply => refused(404, `there is no such ${what}`)

@@ -1,0 +1,126 @@
+// What a route is: one row of the table in routes.ts, from which requests are checked and the
+// OpenAPI document is written. A resource has one file in routes/, named as its first path segment,
+// with its rows in the order of document A's table.
+import type { Static, TSchema } from 'typebox'
+import type { Caller } from '#api/access/caller.ts'
+import type { Permission } from '#api/access/permissions.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Reply } from './reply.ts'
+
+/**
+ * Who may call: `public`, no credential looked at; `any`, every valid credential; `session`, one
+ * that belongs to a user; `system`, a system administrator; or every caller with that permission.
+ */
+export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+export interface RouteResponse {
+  readonly description: string
+  /** null: no body. What the schema does not name is not sent. */
+  readonly schema: TSchema | null
+  /** Default: JSON. Of anything else the body is text or bytes, sent as it is. */
+  readonly contentType?: string
+  /** It has an `ETag`, which `ifMatch` of this or another route takes. */
+  readonly isTagged?: true
+  /** It names the commit in `X-Gslb-Revision`; a write of the configuration does in any case. */
+  readonly hasRevision?: true
+  /** It has a `Set-Cookie` for every caller. */
+  readonly setsCookie?: true
+}
+
+export interface Route {
+  readonly method: Method
+  /** As document A writes it: `/api/v1/pools/{id}`. */
+  readonly path: string
+  readonly needs: Needs
+  /**
+   * It says nothing of the accepted configuration; without this a route is 503 until that was read.
+   */
+  readonly withoutConfig?: true
+  /**
+   * For scripts in pages of any site: they may read the answer, no origin is refused, a body of any
+   * type is read as JSON, and no call is in the audit log, since it is no operator's.
+   */
+  readonly forPages?: true
+  /** Heading in the reference. */
+  readonly tag: string
+  /** One line, present tense, without a full stop. */
+  readonly summary: string
+  /** Sentences: what else it does, or does not. */
+  readonly details?: string
+  /** Default: text of 1 to 255 characters for each `{name}` of the path. */
+  readonly params?: TSchema
+  /** None: no query parameter is accepted. Texts become numbers and booleans. */
+  readonly query?: TSchema
+  /** None: a body is refused. */
+  readonly body?: TSchema
+  /** In the document, in the place of `body`, where the handler is the one that reads it. */
+  readonly shownBody?: TSchema
+  /** Default: `apiLimits.bodyBytesMax`. */
+  readonly bodyBytesMax?: number
+  /** By status. */
+  readonly responses: Readonly<Record<number, RouteResponse>>
+  /** Statuses of refusals beyond 400, 401, 403 that follow from the other columns, and 500. */
+  readonly refusals?: readonly number[]
+  /** By status, where a refusal may have more than `error`. */
+  readonly refusalBodies?: Readonly<Record<number, TSchema>>
+  /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
+  readonly ifMatch?: string
+  /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
+  readonly precheck?: (
+    request: RequestFacts,
+    ports: ApiPorts,
+  ) => Reply | null | Promise<Reply | null>
+  readonly handle: (context: RouteContext) => Reply | Promise<Reply>
+}
+
+export interface RouteContext<Params = unknown, Query = unknown, Body = unknown> {
+  /** Of a public route, too: then without any permission. */
+  readonly caller: Caller
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** Also in the answer, as `X-Request-Id`, and in the trailer of a commit. */
+  readonly requestId: string
+  readonly request: RequestFacts
+  readonly ports: ApiPorts
+}
+
+/** What a handler may know of the request beyond its checked parts. */
+export interface RequestFacts {
+  /** Of the client, behind trusted proxies too. */
+  readonly address: string
+  /** It came over TLS, to us or to a trusted proxy. */
+  readonly isSecure: boolean
+  /** @param name in lower case */
+  readonly header: (name: string) => string | undefined
+  /** It comes from a page of another site. */
+  readonly isOtherOrigin: boolean
+  /** It asks for a WebSocket, and may be answered with 101. */
+  readonly isHandshake: boolean
+}
+
+interface RouteSpec<P extends TSchema, Q extends TSchema, B extends TSchema> extends Omit<
+  Route,
+  'params' | 'query' | 'body' | 'handle'
+> {
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  readonly handle: (
+    context: RouteContext<Static<P>, Static<Q>, Static<B>>,
+  ) => Reply | Promise<Reply>
+}
+
+/** A row whose handler sees the types of its schemas. */
+export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  spec: RouteSpec<P, Q, B>,
+): Route {
+  return Object.freeze(spec) as unknown as Route
+}
+
+/** `/pools/{id}/members/{member}` has `id` and `member`. */
+export function paramNames(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+}

@@ -1,0 +1,69 @@
+// The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
+import type { MetricsSnapshot } from './snapshot.ts'
+import { bounded, one } from './samples.ts'
+import type { Sample } from './samples.ts'
+
+const probeTypes = 'tcp http icmp script webhook'.split(' ')
+const probeResults = 'success failure timeout local-error'.split(' ')
+
+/** Rows of the metrics table. */
+export const healthRows = [
+  {
+    name: 'gslbd_probes_total',
+    type: 'counter',
+    help: 'Health probes that ended, by type and result.',
+    labels: ['type', 'result'],
+    read: ({ health }: MetricsSnapshot) =>
+      Object.entries(health.probes).flatMap(([type, results]) =>
+        bounded(results, probeResults).map(([result, value]) => ({
+          value,
+          labels: { type: probeTypes.includes(type) ? type : 'other', result },
+        })),
+      ),
+  },
+  {
+    name: 'gslbd_probes_late_total',
+    type: 'counter',
+    help: 'Probes that began later than planned: the node has more to probe than it manages.',
+    labels: [],
+    read: ({ health }: MetricsSnapshot) => one(health.late),
+  },
+  {
+    name: 'gslbd_probe_worker_restarts_total',
+    type: 'counter',
+    help: 'Health workers that ended by themselves and were replaced.',
+    labels: [],
+    read: ({ health }: MetricsSnapshot) => one(health.workerRestarts),
+  },
+  {
+    name: 'gslbd_members',
+    type: 'gauge',
+    help: 'Enabled members of the active bundle; `warming`: healthy, but its gate is closed.',
+    labels: ['health'],
+    read: ({ health: { members } }: MetricsSnapshot) => byHealth({ ...members }),
+  },
+  {
+    name: 'gslbd_members_signalled',
+    type: 'gauge',
+    help: 'Members of whom outside monitors say something now, by what they say together.',
+    labels: ['health'],
+    read: ({ health: { signalled } }: MetricsSnapshot) => byHealth({ ...signalled }),
+  },
+  {
+    name: 'gslbd_peer_nodes',
+    type: 'gauge',
+    help: 'Other nodes whose word on members was heard lately. No sample: the node is alone.',
+    labels: [],
+    read: ({ health: { peers } }: MetricsSnapshot) => (peers === null ? [] : one(peers)),
+  },
+  {
+    name: 'gslbd_redis_up',
+    type: 'gauge',
+    help: '0 while Redis is not reached and the node goes on with its own view. Alert on it.',
+    labels: [],
+    read: ({ isRedisUp }: MetricsSnapshot) => (isRedisUp === null ? [] : one(isRedisUp ? 1 : 0)),
+  },
+] as const
+
+const byHealth = (counts: Readonly<Record<string, number>>): Sample[] =>
+  Object.entries(counts).map(([health, value]) => ({ value, labels: { health } }))

@@ -1,0 +1,39 @@
+// The table of metrics as Prometheus text, beside what Node tells about its own process.
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import type { MetricsSnapshot } from './snapshot.ts'
+import { metricRows } from './table.ts'
+import type { MetricRow } from './table.ts'
+
+export interface Metrics {
+  /** Prometheus text format 0.0.4. */
+  readonly text: () => Promise<string>
+}
+
+/** @param takeSnapshot called once for each scrape */
+export function createMetrics(takeSnapshot: () => MetricsSnapshot): Metrics {
+  const registry = new Registry()
+  // The delay of the event loop is sampled ten times a second: its timer must not show in the load.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
+  const fills = metricRows.map((row) => register(row, registry))
+  return {
+    text: () => {
+      const snapshot = takeSnapshot()
+      for (const fill of fills) fill(snapshot)
+      return registry.metrics()
+    },
+  }
+}
+
+/** @returns a function that replaces all samples of the metric by those of a snapshot */
+function register(row: MetricRow, registry: Registry): (snapshot: MetricsSnapshot) => void {
+  const { name, help } = row
+  const options = { name, help, labelNames: [...row.labels], registers: [registry] }
+  const metric = row.type === 'counter' ? new Counter(options) : new Gauge(options)
+  return (snapshot) => {
+    metric.reset()
+    // The library keeps a 0 where there are no labels; what is not known must not read 0.
+    if (row.labels.length === 0) metric.remove()
+    // Our counts are totals already, so from 0 an increment is the total.
+    for (const { labels, value } of row.read(snapshot)) metric.inc(labels, value)
+  }
+}

@@ -1,0 +1,113 @@
+// What the node counts, as plain numbers: the composition fills it, the metrics table reads it.
+import type { SyncState } from '#api/ports/operator-view.ts'
+
+/** One moment. Counts are since the start of the process and never fall. */
+export interface MetricsSnapshot {
+  readonly threads: readonly ThreadSnapshot[]
+  readonly tcp: TcpSnapshot
+  readonly health: HealthSnapshot
+  /** Connected to this node now. */
+  readonly feedClients: number
+  /** null: this node uses none. */
+  readonly isRedisUp: boolean | null
+  /** Hits of response rules, by source. */
+  readonly responseRules: ReadonlyMap<string, number>
+  readonly scripts: { readonly benched: number; readonly killed: number }
+  readonly overlays: OverlaySnapshot
+  readonly geo: readonly GeoSnapshot[]
+  readonly bundle: BundleSnapshot
+  readonly gitops: GitopsSnapshot
+}
+
+/** One responder; `thread` is its number from 0. */
+export interface ThreadSnapshot {
+  readonly thread: number
+  /** Part of the time since the last sample that was spent working, 0 to 1. */
+  readonly busyRatio: number
+  readonly udpQueries: number
+  readonly tcpQueries: number
+  readonly dropped: number
+  readonly truncated: number
+  readonly noCandidate: number
+  readonly batches: number
+  readonly sendErrors: number
+  readonly overLimit: number
+  /** By mnemonic: NOERROR, NXDOMAIN … */
+  readonly byRcode: Readonly<Record<string, number>>
+  /** By mnemonic: A, AAAA … */
+  readonly byType: Readonly<Record<string, number>>
+  /** Script steps, by how they ended. */
+  readonly byScriptOutcome: Readonly<Record<string, number>>
+}
+
+export interface TcpSnapshot {
+  readonly open: number
+  readonly accepted: number
+  readonly refused: number
+  readonly evicted: number
+}
+
+export interface HealthSnapshot {
+  /** By probe type, then outcome: `probes.tcp.success`. */
+  readonly probes: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** Probes that began later than planned. */
+  readonly late: number
+  readonly workerRestarts: number
+  /** Enabled members of the active bundle. */
+  readonly members: MemberCounts
+  /** Members of whom outside monitors say something now. */
+  readonly signalled: { readonly healthy: number; readonly unhealthy: number }
+  /** Other nodes that were heard lately; null: this node is alone. */
+  readonly peers: number | null
+}
+
+export interface MemberCounts {
+  readonly healthy: number
+  readonly unhealthy: number
+  /** Healthy, but not through the warm-up gate. */
+  readonly warming: number
+}
+
+/** Rollouts and maintenance windows of the active bundle, by state. */
+export interface OverlaySnapshot {
+  readonly rollouts: Readonly<Record<string, number>>
+  readonly windows: Readonly<Record<string, number>>
+  /** Rollouts that this node has taken back. */
+  readonly regressions: number
+}
+
+/** A geo database, by the setting that names its file. */
+export interface GeoSnapshot {
+  readonly setting: string
+  /** Seconds since the Unix epoch; null: none is in use. */
+  readonly buildEpoch: number | null
+  readonly networks: number
+  /** The file as it is now cannot be used; the tables before it are. */
+  readonly isBroken: boolean
+}
+
+export interface BundleSnapshot {
+  /** 0: none yet. */
+  readonly seq: number
+  /** SHA-256, hex; empty: none yet. */
+  readonly digest: string
+  /** null: none yet. */
+  readonly ageSeconds: number | null
+  readonly expired: boolean
+  readonly swaps: number
+  readonly swapSecondsTotal: number
+  readonly swapSecondsLast: number | null
+}
+
+export interface GitopsSnapshot {
+  readonly sync: SyncState
+  /** Commits, hex; null: none yet. */
+  readonly head: string | null
+  readonly accepted: string | null
+  readonly active: string | null
+  /** From the moment the newest accepted commit was seen until all responders used it. */
+  readonly commitToActiveSeconds: number | null
+  /** In the repository of the data directory; null: nobody has counted. */
+  readonly looseObjects: number | null
+  readonly packings: Readonly<Record<'done' | 'failed' | 'no-git', number>>
+}

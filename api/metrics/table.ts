@@ -1,0 +1,352 @@
+// Every metric there is. Adding one means one row here and one field of the snapshot.
+import type { MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
+import { healthRows } from './health.ts'
+import { bounded, one } from './samples.ts'
+import type { Sample } from './samples.ts'
+import { scriptRows } from './scripts.ts'
+import { syncStates } from '#api/ports/operator-view.ts'
+
+export interface MetricRow {
+  readonly name: string
+  readonly type: 'counter' | 'gauge'
+  readonly help: string
+  readonly labels: readonly string[]
+  /** No sample means that the value is not known yet. */
+  readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
+}
+
+/** Values of labels; anything else is counted as `other`, so that no client can add a series. */
+const known = {
+  qtype: 'A NS CNAME SOA PTR HINFO MX TXT AAAA SRV DS DNSKEY SVCB HTTPS AXFR IXFR ANY CAA'.split(
+    ' ',
+  ),
+  rcode: 'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED NOTAUTH BADVERS'.split(' '),
+  rollout: 'pending running paused promoted rolled_back'.split(' '),
+  window: 'scheduled active completed'.split(' '),
+} as const
+
+const ifKnown = (value: number | null): Sample[] => (value === null ? [] : one(value))
+const total = (threads: readonly ThreadSnapshot[], read: (thread: ThreadSnapshot) => number) =>
+  threads.reduce((sum, thread) => sum + read(thread), 0)
+const perThread = (read: (thread: ThreadSnapshot) => number) => (snapshot: MetricsSnapshot) =>
+  snapshot.threads.map((thread) => ({
+    value: read(thread),
+    labels: { thread: String(thread.thread) },
+  }))
+
+const queries: readonly MetricRow[] = [
+  {
+    name: 'gslbd_dns_queries_total',
+    type: 'counter',
+    help: 'Queries received, by transport.',
+    labels: ['transport'],
+    read: ({ threads }) => [
+      { value: total(threads, ({ udpQueries }) => udpQueries), labels: { transport: 'udp' } },
+      { value: total(threads, ({ tcpQueries }) => tcpQueries), labels: { transport: 'tcp' } },
+    ],
+  },
+  {
+    name: 'gslbd_dns_responses_total',
+    type: 'counter',
+    help: 'Responses sent, by response code.',
+    labels: ['rcode'],
+    read: ({ threads }) => sumBy(threads, 'byRcode', 'rcode'),
+  },
+  {
+    name: 'gslbd_dns_responses_by_type_total',
+    type: 'counter',
+    help: 'Responses sent, by the type that was asked for.',
+    labels: ['qtype'],
+    read: ({ threads }) => sumBy(threads, 'byType', 'qtype'),
+  },
+  {
+    name: 'gslbd_dns_dropped_total',
+    type: 'counter',
+    help: 'Packets that got no response: responses, fragments of a header.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ dropped }) => dropped)),
+  },
+  {
+    name: 'gslbd_dns_truncated_total',
+    type: 'counter',
+    help: 'Responses with TC set, whose client asks again over TCP.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ truncated }) => truncated)),
+  },
+  {
+    name: 'gslbd_dns_no_candidate_total',
+    type: 'counter',
+    help: 'Responses without a record because no member of the pool could answer.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ noCandidate }) => noCandidate)),
+  },
+  {
+    name: 'gslbd_dns_send_errors_total',
+    type: 'counter',
+    help: 'Responses that the kernel did not take.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ sendErrors }) => sendErrors)),
+  },
+  {
+    name: 'gslbd_dns_over_limit_total',
+    type: 'counter',
+    help: 'Queries answered SERVFAIL because they were more a second than the licence permits.',
+    labels: [],
+    read: ({ threads }) => one(total(threads, ({ overLimit }) => overLimit)),
+  },
+]
+
+/** A label for each source of response rules would be as many series as people write files. */
+const sourcesMax = 100
+
+const responseRules: readonly MetricRow[] = [
+  {
+    name: 'gslbd_response_rule_hits_total',
+    type: 'counter',
+    help: 'Questions that a response rule answered or let pass, by the source of the rule.',
+    labels: ['source'],
+    read: ({ responseRules: hits }) => {
+      const named = [...hits].toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const rest = named.splice(sourcesMax).reduce((sum, [, value]) => sum + value, 0)
+      const samples = named.map(([source, value]) => ({ value, labels: { source } }))
+      return rest === 0 ? samples : [...samples, { value: rest, labels: { source: 'other' } }]
+    },
+  },
+]
+
+const threads: readonly MetricRow[] = [
+  {
+    name: 'gslbd_thread_queries_total',
+    type: 'counter',
+    help: 'Queries received, by responder thread. Uneven: the kernel spreads clients unevenly.',
+    labels: ['thread'],
+    read: perThread(({ udpQueries, tcpQueries }) => udpQueries + tcpQueries),
+  },
+  {
+    name: 'gslbd_thread_batches_total',
+    type: 'counter',
+    help: 'UDP receive calls that brought packets; queries by batch is how full they are.',
+    labels: ['thread'],
+    read: perThread(({ batches }) => batches),
+  },
+  {
+    name: 'gslbd_thread_busy_ratio',
+    type: 'gauge',
+    help: 'Part of the last sampling period that the responder worked, 0 to 1.',
+    labels: ['thread'],
+    read: perThread(({ busyRatio }) => busyRatio),
+  },
+]
+
+const tcp: readonly MetricRow[] = [
+  {
+    name: 'gslbd_tcp_connections',
+    type: 'gauge',
+    help: 'Open DNS connections.',
+    labels: [],
+    read: ({ tcp }) => one(tcp.open),
+  },
+  {
+    name: 'gslbd_tcp_connection_events_total',
+    type: 'counter',
+    help: 'DNS connections that were accepted, refused, or closed to make room for newer ones.',
+    labels: ['event'],
+    read: ({ tcp: { accepted, refused, evicted } }) =>
+      Object.entries({ accepted, refused, evicted }).map(([event, value]) => ({
+        value,
+        labels: { event },
+      })),
+  },
+]
+
+const feed: readonly MetricRow[] = [
+  {
+    name: 'gslbd_feed_clients',
+    type: 'gauge',
+    help: 'Clients of the WebSocket feed that are connected to this node.',
+    labels: [],
+    read: ({ feedClients }) => one(feedClients),
+  },
+]
+
+const overlays: readonly MetricRow[] = [
+  {
+    name: 'gslbd_rollouts',
+    type: 'gauge',
+    help: 'Rollouts of the active bundle, by the state that they are in on this node.',
+    labels: ['state'],
+    read: ({ overlays: { rollouts } }) => byState(rollouts, known.rollout),
+  },
+  {
+    name: 'gslbd_rollout_regressions_total',
+    type: 'counter',
+    help: 'Rollouts that this node has rolled back because of what it measured. Alert on it.',
+    labels: [],
+    read: ({ overlays: { regressions } }) => one(regressions),
+  },
+  {
+    name: 'gslbd_maintenance_windows',
+    type: 'gauge',
+    help: 'Maintenance windows of the active bundle, by state.',
+    labels: ['state'],
+    read: ({ overlays: { windows } }) => byState(windows, known.window),
+  },
+]
+
+const geo: readonly MetricRow[] = [
+  {
+    name: 'gslbd_geo_database_build_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the database in use was made, by its setting. Alert on its age.',
+    labels: ['setting'],
+    read: ({ geo: files }) =>
+      files.flatMap(({ setting, buildEpoch }) =>
+        buildEpoch === null ? [] : [{ value: buildEpoch, labels: { setting } }],
+      ),
+  },
+  {
+    name: 'gslbd_geo_database_networks',
+    type: 'gauge',
+    help: 'Networks in the database in use; 0: none.',
+    labels: ['setting'],
+    read: ({ geo: files }) =>
+      files.map(({ setting, networks }) => ({ value: networks, labels: { setting } })),
+  },
+  {
+    name: 'gslbd_geo_database_broken',
+    type: 'gauge',
+    help: '1 when the file as it is now cannot be used. What was loaded before it is. Alert on it.',
+    labels: ['setting'],
+    read: ({ geo: files }) =>
+      files.map(({ setting, isBroken }) => ({ value: isBroken ? 1 : 0, labels: { setting } })),
+  },
+]
+
+const bundle: readonly MetricRow[] = [
+  {
+    name: 'gslbd_bundle_info',
+    type: 'gauge',
+    help: 'The active bundle by its SHA-256; always 1. Nodes that agree show the same.',
+    labels: ['digest'],
+    read: ({ bundle: { digest } }) => (digest === '' ? [] : [{ value: 1, labels: { digest } }]),
+  },
+  {
+    name: 'gslbd_bundle_seq',
+    type: 'gauge',
+    help: 'Position of the active bundle in its channel, also the SOA serial; 0 before the first.',
+    labels: [],
+    read: ({ bundle }) => one(bundle.seq),
+  },
+  {
+    name: 'gslbd_bundle_age_seconds',
+    type: 'gauge',
+    help: 'Time since the channel record of the active bundle was issued.',
+    labels: [],
+    read: ({ bundle }) => ifKnown(bundle.ageSeconds),
+  },
+  {
+    name: 'gslbd_bundle_expired',
+    type: 'gauge',
+    help: '1 when the channel record is past its expiry. The node serves on; find out why.',
+    labels: [],
+    read: ({ bundle }) => one(bundle.expired ? 1 : 0),
+  },
+  {
+    name: 'gslbd_bundle_swaps_total',
+    type: 'counter',
+    help: 'Bundles that the responders changed to.',
+    labels: [],
+    read: ({ bundle }) => one(bundle.swaps),
+  },
+  {
+    name: 'gslbd_bundle_swap_seconds_total',
+    type: 'counter',
+    help: 'Time of all swaps, each from its publication until the last responder acknowledged it.',
+    labels: [],
+    read: ({ bundle }) => one(bundle.swapSecondsTotal),
+  },
+  {
+    name: 'gslbd_bundle_last_swap_seconds',
+    type: 'gauge',
+    help: 'Time of the newest swap.',
+    labels: [],
+    read: ({ bundle }) => ifKnown(bundle.swapSecondsLast),
+  },
+]
+
+const gitops: readonly MetricRow[] = [
+  {
+    name: 'gslbd_gitops_commit_info',
+    type: 'gauge',
+    help: 'Commit by stage (head, accepted, active); always 1.',
+    labels: ['stage', 'commit'],
+    read: ({ gitops: { head, accepted, active } }) =>
+      Object.entries({ head, accepted, active }).flatMap(([stage, commit]) =>
+        commit === null ? [] : [{ value: 1, labels: { stage, commit } }],
+      ),
+  },
+  {
+    name: 'gslbd_gitops_sync_state',
+    type: 'gauge',
+    help: '1 for the state that the repository is in, 0 for the others. Alert on `held`.',
+    labels: ['state'],
+    read: ({ gitops }) =>
+      syncStates.map((state) => ({ value: gitops.sync === state ? 1 : 0, labels: { state } })),
+  },
+  {
+    name: 'gslbd_gitops_commit_to_active_seconds',
+    type: 'gauge',
+    help: 'From the moment the newest accepted commit was seen until all responders used it.',
+    labels: [],
+    read: ({ gitops }) => ifKnown(gitops.commitToActiveSeconds),
+  },
+  {
+    name: 'gslbd_gitops_loose_objects',
+    type: 'gauge',
+    help: 'Objects of the repository that no pack holds yet, about.',
+    labels: [],
+    read: ({ gitops }) => ifKnown(gitops.looseObjects),
+  },
+  {
+    name: 'gslbd_gitops_packings_total',
+    type: 'counter',
+    help:
+      'How often git has packed the repository (`done`), or could not (`failed`). `no-git` is 1 ' +
+      'on a node without git.',
+    labels: ['outcome'],
+    read: ({ gitops }) =>
+      Object.entries(gitops.packings).map(([outcome, value]) => ({ value, labels: { outcome } })),
+  },
+]
+
+export const metricRows: readonly MetricRow[] = Object.freeze([
+  ...queries,
+  ...responseRules,
+  ...scriptRows,
+  ...threads,
+  ...tcp,
+  ...feed,
+  ...healthRows,
+  ...overlays,
+  ...geo,
+  ...bundle,
+  ...gitops,
+])
+
+function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {
+  return states.map((state) => ({ value: counts[state] ?? 0, labels: { state } }))
+}
+
+function sumBy(
+  threads: readonly ThreadSnapshot[],
+  field: 'byRcode' | 'byType',
+  label: 'rcode' | 'qtype',
+): Sample[] {
+  const sums: Record<string, number> = {}
+  for (const thread of threads) {
+    for (const [name, count] of Object.entries(thread[field])) {
+      sums[name] = (sums[name] ?? 0) + count
+    }
+  }
+  return bounded(sums, known[label]).map(([name, value]) => ({ value, labels: { [label]: name } }))
+}

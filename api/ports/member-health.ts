@@ -1,0 +1,62 @@
+// What the API may ask of the health of members; the composition joins probes, nodes and monitors.
+import type { ExternalSignalMode } from '#bundle/format/model.ts'
+
+export interface AskedMember {
+  readonly uid: string
+  /** RFC 5952. */
+  readonly ipAddress: string
+  readonly externalSignalMode: ExternalSignalMode
+}
+
+/** A member as one node sees it. */
+export interface NodeView {
+  readonly node: string
+  readonly healthy: boolean
+  /** 0 to 1. */
+  readonly score: number
+}
+
+export interface KnownHealth {
+  /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
+  readonly healthy: boolean
+  /** Of this node's probes, 0 to 1; 1 while scoring is off. */
+  readonly score: number
+  /** Of this node's probes; 0: too few. */
+  readonly rttMs: number
+  /** The least of all nodes; null: the node is alone. */
+  readonly globalRttMs: number | null
+  readonly isWarming: boolean
+  readonly warmupPasses: number
+  /** When the probes last had news; Unix epoch. 0: none yet. */
+  readonly lastCheckedMs: number
+  /** As each finds it: this node, then others that were heard lately. */
+  readonly nodes: readonly NodeView[]
+}
+
+export interface MemberHealthView {
+  /** This node's name. */
+  readonly node: string
+  /** A member that nobody probes and no monitor speaks of is healthy. */
+  readonly of: (member: AskedMember) => KnownHealth
+  /** Told of members of whom `of` may say something else. Returns what ends it. */
+  readonly onChange: (handler: (memberUids: readonly string[]) => void) => () => void
+}
+
+/** Document A, "Member health": healthy before the first probe, and where there are no probes. */
+export function unprobed(node: string, healthy = true): KnownHealth {
+  return {
+    healthy,
+    score: 1,
+    rttMs: 0,
+    globalRttMs: null,
+    isWarming: false,
+    warmupPasses: 0,
+    lastCheckedMs: 0,
+    nodes: [{ node, healthy, score: 1 }],
+  }
+}
+
+/** Reported health is a roll-up: one node that reaches the member is enough (document A). */
+export function isReachable({ nodes }: KnownHealth): boolean {
+  return nodes.some(({ healthy }) => healthy)
+}

@@ -1,0 +1,74 @@
+// Everything a handler may ask of the rest of the program: the composition brings real ones, a test
+// brings its own.
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { LoginAttempts } from '#state/ports/login-attempts.ts'
+import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
+import type { Roles } from '#state/ports/roles.ts'
+import type { Sessions } from '#state/ports/sessions.ts'
+import type { TenantKeys } from '#state/ports/tenant-keys.ts'
+import type { Usage } from '#state/ports/usage.ts'
+import type { Users } from '#state/ports/users.ts'
+import type { Identities } from '#api/auth/identities.ts'
+import type { AuditSink } from '#api/server/audit.ts'
+import type { OidcClient } from '#api/auth/oidc-client.ts'
+import type { Passwords } from '#api/auth/passwords.ts'
+import type { AuthPolicy } from '#api/auth/policy.ts'
+import type { ConfigWriter } from '#api/config/writer.ts'
+import type { Feed } from '#api/feed/feed.ts'
+import type { FeedTokens } from '#api/feed/tokens.ts'
+import type { LicenceGate } from '#licence/gate.ts'
+import type { LicenceDesk } from '#licence/desk.ts'
+import type { MemberHealthView } from './member-health.ts'
+import type { NodeFacts } from './node-facts.ts'
+import type { OperatorView } from './operator-view.ts'
+import type { OverlayView } from './overlay-view.ts'
+import type { RumView } from './rum-view.ts'
+import type { SourceBuckets } from '#api/server/source-buckets.ts'
+import type { Tenants } from '#api/access/tenants.ts'
+
+export interface ApiPorts {
+  readonly view: OperatorView
+  /** The accepted configuration, in memory. */
+  readonly config: ConfigView
+  readonly configWriter: ConfigWriter
+  /** Settings and keys of logins. */
+  readonly auth: AuthPolicy
+  /** What users and tenant keys stand for; tell it to forget after a change of either. */
+  readonly identities: Identities
+  readonly passwords: Passwords
+  /** null: no single sign-on. */
+  readonly oidc: OidcClient | null
+  readonly oidcNonces: OidcNonces
+  readonly users: Users
+  readonly roles: Roles
+  readonly sessions: Sessions
+  readonly loginAttempts: LoginAttempts
+  readonly tenants: Tenants
+  readonly tenantKeys: TenantKeys
+  readonly audit: AuditSink
+  readonly licence: LicenceGate
+  readonly licenceDesk: LicenceDesk
+  /** What this node allows health checks to do. */
+  readonly checkPolicy: HealthCheckPolicy
+  readonly memberHealth: MemberHealthView
+  /** Where outside monitors post. */
+  readonly healthSignals: HealthSignals
+  readonly overlays: OverlayView
+  readonly rum: RumView
+  /** How often a browser may send measurements. */
+  readonly rumSources: SourceBuckets
+  readonly usage: Usage
+  /** Told of each authenticated request; it never throws and never waits. */
+  readonly countCall: (tenant: string) => void
+  readonly node: NodeFacts
+  /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
+  readonly homePath: string
+  readonly feed: Feed
+  readonly feedTokens: FeedTokens
+  readonly clock: Clock
+  readonly log: Log
+}

@@ -1,0 +1,32 @@
+// What the node that answers knows of real-user measurements (document B), as the API asks it.
+import type { RumTarget } from '#routing/rum/targets.ts'
+
+/** What a browser says it has measured. */
+export interface RumSample {
+  /** Of a member. */
+  readonly ip: string
+  readonly latencyMs: number
+}
+
+export interface RumCoverage {
+  readonly subnets: number
+  /** One for each subnet and member. */
+  readonly measurements: number
+  /** By the member's id. */
+  readonly subnetsByMember: ReadonlyMap<string, number>
+}
+
+export interface RumView {
+  /**
+   * What browsers may measure for a domain. Of more than `most` others each time, so that all have
+   * their turn.
+   */
+  readonly targets: (domain: string, most: number) => readonly RumTarget[]
+  /**
+   * @param address of the client
+   * @returns how many samples count; null: the address is none
+   */
+  readonly ingest: (domain: string, address: string, samples: readonly RumSample[]) => number | null
+  /** @param counts which members are meant, by id */
+  readonly coverage: (counts: (memberId: string) => boolean) => RumCoverage
+}

@@ -1,0 +1,219 @@
+// The table of routes behind limits, authentication and one form of refusal: the server, unbound.
+import { fastify } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { uuidV7 } from '#lib/uuid.ts'
+import { admit } from '#api/access/access.ts'
+import type { AccessParts, Admitted, Asked } from '#api/access/access.ts'
+import { auditEntryOf } from './audit.ts'
+import { Authenticator } from '#api/auth/authenticator.ts'
+import { setSessionCookie } from '#api/access/credentials.ts'
+import { parseBodies } from '#api/http/body.ts'
+import { answerBadUrl, answerClientError, answerError } from '#api/http/errors.ts'
+import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { pageHeaders, preflightHeaders } from '#api/http/origin.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { invalid, noContent, refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { contextOf, factsOf, send } from './requests.ts'
+import { paramNames } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { routes } from '#api/routes.ts'
+import { createCheck } from '#api/http/validation.ts'
+import type { Part } from '#api/http/validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who it is, once access was granted. */
+    admitted: Admitted | null
+  }
+}
+
+/** @param trustedProxies addresses and networks whose X-Forwarded-… headers are believed */
+export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: () => uuidV7(ports.clock.nowMs()),
+    bodyLimit: apiLimits.bodyBytesMax,
+    requestTimeout: apiLimits.requestTimeoutMs,
+    handlerTimeout: apiLimits.handlerTimeoutMs,
+    keepAliveTimeout: apiLimits.keepAliveTimeoutMs,
+    maxRequestsPerSocket: apiLimits.requestsPerConnectionMax,
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: apiLimits.headerBytesMax,
+      headersTimeout: apiLimits.headersTimeoutMs,
+      connectionsCheckingInterval: apiLimits.checkIntervalMs,
+      shouldUpgradeCallback: isHandshake,
+    },
+    frameworkErrors: answerBadUrl,
+    clientErrorHandler: answerClientError,
+  })
+  app.server.maxConnections = apiLimits.connectionsMax + ports.feed.clientsMax
+  const handshakes = new Handshakes()
+  handshakes.attach(app)
+  app.addHook('preClose', () => ports.feed.close())
+  app.decorateRequest('admitted', null)
+  parseBodies(app)
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    createValidator(createCheck(schema as Route['params'] & object, httpPart as Part)),
+  )
+  app.setErrorHandler(answerError(ports.log))
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
+    void reply.headers({
+      'x-content-type-options': 'nosniff',
+      'x-request-id': request.id,
+    })
+    return payload
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const entry = auditEntryOf(request, reply, ports.clock.nowMs())
+    if (entry !== undefined) ports.audit.write(entry)
+    // Whoever needed no credential has no tenant.
+    const tenant = request.admitted?.caller.tenant ?? ''
+    if (tenant !== '') ports.countCall(tenant)
+  })
+  const access = { authenticator: new Authenticator(ports), ports }
+  for (const row of routes) addRoute(app, row, access, handshakes)
+  refuseOtherMethods(app, access)
+  refuseOtherPaths(app, access)
+  return app
+}
+
+/** The form in which the framework takes a verdict. */
+function createValidator(check: (value: unknown) => string[]) {
+  return (value: unknown) => {
+    const faults = check(value)
+    if (faults.length === 0) return { value }
+    return { error: Object.assign(new Error(faults.join('; ')), { statusCode: 400 }) }
+  }
+}
+
+const textId = Type.String({ minLength: 1, maxLength: 255 })
+
+function schemaOf(row: Route): object {
+  const names = paramNames(row.path)
+  const params = Type.Object(Object.fromEntries(names.map((name) => [name, textId])))
+  const response = Object.entries(row.responses)
+    .filter(([, { schema, contentType }]) => schema !== null && contentType === undefined)
+    .map(([status, { schema }]) => [status, schema])
+  return {
+    ...(names.length === 0 ? {} : { params: row.params ?? params }),
+    querystring: row.query ?? Type.Object({}, { additionalProperties: false }),
+    ...(row.body === undefined ? {} : { body: row.body }),
+    response: Object.fromEntries(response) as object,
+  }
+}
+
+function addRoute(
+  app: FastifyInstance,
+  row: Route,
+  access: AccessParts & { readonly ports: ApiPorts },
+  handshakes: Handshakes,
+): void {
+  const { ports } = access
+  app.route({
+    method: row.method,
+    url: patternOf(row.path),
+    schema: schemaOf(row),
+    config: { forPages: row.forPages === true },
+    bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
+    onRequest: async (request, reply) => {
+      if (row.forPages === true) void reply.headers(pageHeaders)
+      await guard(request, reply, row, access)
+      if (reply.sent) return reply
+      const refusal = (await row.precheck?.(factsOf(request), ports)) ?? null
+      return refusal === null ? undefined : send(reply, row, refusal)
+    },
+    preHandler: async (request, reply) => {
+      const { body } = request
+      const isEmpty = Object.keys(body ?? {}).length === 0 && typeof (body ?? {}) === 'object'
+      if (row.body !== undefined || isEmpty) return
+      return send(reply, null, invalid('body', 'this request takes none'))
+    },
+    handler: async (request, reply) => {
+      const { admitted } = request
+      if (admitted === null) throw new Error('a handler runs after access was granted')
+      const answer = await row.handle(contextOf(request, admitted.caller, ports))
+      if (answer.upgrade !== undefined) {
+        handshakes.complete(request.raw, reply.hijack().raw, answer.upgrade)
+        return reply
+      }
+      extendCookie(request, reply, admitted, answer, ports)
+      return send(reply, row, answer)
+    },
+  })
+}
+
+/** Answers the refusal itself, before any body is read. */
+async function guard(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: Asked,
+  access: AccessParts,
+): Promise<unknown> {
+  const admitted = await admit(request, asked, access)
+  if ('status' in admitted) return send(reply, null, admitted)
+  request.admitted = admitted
+  return admitted.refusal === null ? undefined : send(reply, null, admitted.refusal)
+}
+
+/** The cookie lives as long as its session, which has just begun anew. */
+function extendCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cookieToken }: Admitted,
+  answer: Reply,
+  { auth }: ApiPorts,
+): void {
+  if (cookieToken === null || !auth.sessionExtend) return
+  if (answer.headers?.['set-cookie'] !== undefined) return
+  const { isSecure } = factsOf(request)
+  void reply.header('set-cookie', setSessionCookie(cookieToken, auth.sessionTtlMs, isSecure))
+}
+
+/** `/pools/{id}` as the framework writes it. */
+function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
+
+function refuseOtherMethods(app: FastifyInstance, access: AccessParts): void {
+  for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
+    const known: ReadonlySet<string> = new Set(
+      rows.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+    )
+    const allow = methods.filter((method) => known.has(method)).join(', ')
+    const needs = rows.some((row) => row.needs === 'public') ? 'public' : 'any'
+    const isForPages = rows.some((row) => row.forPages === true)
+    const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      await guard(request, reply, { needs, withoutConfig: true }, access)
+      if (reply.sent) return reply
+      if (isForPages && request.method === 'OPTIONS') {
+        return send(reply, null, noContent(preflightHeaders(allow)))
+      }
+      const error = `${request.method} is not possible here; allowed: ${allow}`
+      return send(reply, null, { ...refused(405, error), headers: { allow } })
+    }
+    app.route({
+      method: methods.filter((method) => !known.has(method)),
+      url: patternOf(path),
+      onRequest: refuse,
+      handler: () => undefined,
+    })
+  }
+}
+
+function refuseOtherPaths(app: FastifyInstance, access: AccessParts): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0]?.slice(0, 200) ?? ''
+    const needs = path.startsWith('/api/') ? 'any' : 'public'
+    await guard(request, reply, { needs, withoutConfig: true }, access)
+    if (reply.sent) return reply
+    return send(reply, null, refused(404, `there is no ${request.method} ${path}`))
+  })
+}

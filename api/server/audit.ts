@@ -1,0 +1,61 @@
+// Who changed what: one entry for every mutating call (document A, `GSLB_AUDIT_LOG`).
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { uuidV7 } from '#lib/uuid.ts'
+import type { AuditEntry } from '#state/ports/audit.ts'
+import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
+import { defaultTenant } from '#api/access/caller.ts'
+import { isForPages } from '#api/http/origin.ts'
+
+/** Where entries go; it never throws and never waits. */
+export interface AuditSink {
+  readonly write: (entry: AuditEntry) => void
+}
+
+const audited: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
+const pathLengthMax = 500
+/** Four characters of a shorter credential would give too much of it away. */
+const credentialLengthMin = 8
+
+/** @returns undefined for calls that change nothing, or nothing of an operator */
+export function auditEntryOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  nowMs: number,
+): AuditEntry | undefined {
+  if (!audited.has(request.method) || isForPages(request)) return undefined
+  return {
+    id: uuidV7(nowMs),
+    atMs: nowMs,
+    method: request.method,
+    // Queries may hold what must not be written down.
+    path: (request.url.split('?', 1)[0] ?? '').slice(0, pathLengthMax),
+    actor: actorMark(request),
+    remote: request.ip,
+    status: reply.statusCode,
+    durationMs: Math.round(reply.elapsedTime),
+    tenantId: request.admitted?.caller.tenant || defaultTenant,
+    requestId: request.id,
+  }
+}
+
+/** The last four characters of the token, in whichever way it came, or `anon`. */
+function actorMark({ headers }: FastifyRequest): string {
+  const token = bearerOf(headers.authorization) ?? sessionTokenOf(headers.cookie) ?? ''
+  return token.length < credentialLengthMin ? 'anon' : token.slice(-4)
+}
+
+/** The entry under the names that document A gives its fields. */
+export function auditLine(entry: AuditEntry): Record<string, unknown> {
+  const { durationMs, tenantId, requestId } = entry
+  const { method, path, actor, remote, status } = entry
+  return {
+    method,
+    path,
+    actor,
+    remote,
+    status,
+    duration_ms: durationMs,
+    tenant: tenantId,
+    request_id: requestId,
+  }
+}

@@ -1,0 +1,40 @@
+// From a request of the framework to what a handler gets, and from its reply back.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '#api/access/caller.ts'
+import { isWaiting } from '#api/feed/web-socket.ts'
+import { isOtherOrigin } from '#api/http/origin.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Reply } from '#api/http/reply.ts'
+import type { RequestFacts, Route, RouteContext } from '#api/http/route.ts'
+import { json } from '#api/http/shapes.ts'
+
+export function contextOf(request: FastifyRequest, caller: Caller, ports: ApiPorts): RouteContext {
+  const { params, query, body, id } = request
+  return { caller, params, query, body, requestId: id, request: factsOf(request), ports }
+}
+
+export function factsOf(request: FastifyRequest): RequestFacts {
+  return {
+    address: request.ip,
+    isSecure: request.protocol === 'https',
+    isOtherOrigin: isOtherOrigin(request),
+    isHandshake: isWaiting(request.raw),
+    header: (name) => {
+      const value = request.headers[name]
+      return Array.isArray(value) ? value[0] : value
+    },
+  }
+}
+
+/** @param row null: the reply is a refusal that belongs to no row */
+export function send(reply: FastifyReply, row: Route | null, answer: Reply): FastifyReply {
+  const { status, body, headers = {} } = answer
+  for (const [name, value] of Object.entries(headers)) void reply.header(name, value)
+  void reply.code(status)
+  // A reply without a body must not name a type of content.
+  if (body === undefined) return reply.removeHeader('content-type').send()
+  if (headers['content-type'] === undefined) {
+    void reply.type(row?.responses[status]?.contentType ?? json)
+  }
+  return reply.send(body)
+}

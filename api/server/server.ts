@@ -1,0 +1,96 @@
+// The HTTP server of the API: the table of routes behind limits, and one form of refusal.
+import { isIPv6 } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { createApp } from './app.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { isLoopback } from '#api/http/origin.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { dashboardPath, serveDashboard } from './web-dashboard.ts'
+
+export interface ApiServerParts {
+  readonly ports: ApiPorts
+  readonly log: Log
+  readonly listenAddr: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Addresses and networks whose X-Forwarded-… headers are believed. */
+  readonly trustedProxies: readonly string[]
+  /** Dev mode may be reached from other machines. */
+  readonly allowDevMode: boolean
+  /** Served at /ui/; undefined: nothing is. */
+  readonly dashboardDirectory?: string | undefined
+}
+
+export interface ApiServer {
+  /** Errors: a sentence that names the setting to change. */
+  readonly listen: () => Promise<Result<{ readonly port: number }, string>>
+  /** Lets requests in progress finish for `closeGraceMs`, then cuts them off. */
+  readonly close: () => Promise<void>
+}
+
+/** Builds a server that is not listening yet. */
+export function createApiServer(parts: ApiServerParts): ApiServer {
+  const { dashboardDirectory } = parts
+  const home = dashboardDirectory === undefined ? {} : { homePath: dashboardPath }
+  const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies)
+  if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
+  return {
+    listen: () => listen(app, parts),
+    close: () => close(app),
+  }
+}
+
+async function listen(
+  app: FastifyInstance,
+  { listenAddr, port, log, ports, allowDevMode }: ApiServerParts,
+): Promise<Result<{ port: number }, string>> {
+  const isDevMode = ports.auth.systemKey === null
+  if (isDevMode && !isLoopback(listenAddr) && !allowDevMode) return err(devModeRefused(listenAddr))
+  try {
+    await app.listen({ host: listenAddr, port })
+  } catch (error) {
+    return err(whyNotListening(error, listenAddr, port))
+  }
+  const bound = (app.server.address() as AddressInfo).port
+  log.info({ address: listenAddr, port: bound }, 'API listens')
+  if (isDevMode) {
+    log.warn(
+      { address: listenAddr, port: bound },
+      'DEV MODE: GSLB_API_KEY is not set, so every request is treated as the system ' +
+        'administrator, without login; set it for anything but a trial on this machine',
+    )
+  }
+  return ok({ port: bound })
+}
+
+function devModeRefused(listenAddr: string): string {
+  return (
+    `the API cannot listen on ${listenAddr} without GSLB_API_KEY: whoever reached it would be ` +
+    'system administrator; set GSLB_API_KEY, set api.listenAddr to 127.0.0.1, or, if the network ' +
+    'keeps everybody else away, set api.allowDevMode to true'
+  )
+}
+
+function whyNotListening(error: unknown, listenAddr: string, port: number): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  const place = isIPv6(listenAddr) ? `[${listenAddr}]:${port}` : `${listenAddr}:${port}`
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program listens there; stop it, or set api.port to a free port',
+    EACCES: 'this user may not use that port; set api.port to 1024 or more',
+    EADDRNOTAVAIL: 'this machine does not have that address; set api.listenAddr to one it has',
+  }
+  return `the API cannot listen on ${place}: ${reasons[code ?? ''] ?? message}`
+}
+
+async function close(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), apiLimits.closeGraceMs)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(cut)
+  }
+}

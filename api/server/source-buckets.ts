@@ -1,0 +1,54 @@
+// How often each client may call a route that needs no credential: a token bucket for each.
+import type { Clock } from '#lib/clock.ts'
+import { networkOf } from '#api/auth/login-limits.ts'
+
+export interface BucketLimits {
+  readonly perSecond: number
+  readonly burst: number
+  /** Clients that are remembered at once. */
+  readonly sourcesMax: number
+}
+
+/** How often a table that is full is looked through for buckets that are. */
+const sweepMs = 1_000
+
+/** Of IPv6 a /64 is one client: whoever has an address there has them all. */
+export class SourceBuckets {
+  readonly #limits: BucketLimits
+  readonly #clock: Clock
+  /** When each bucket is full again: all there is to know of it. */
+  readonly #fullAtMs = new Map<string, number>()
+  #sweptAtMs = -Infinity
+
+  constructor(limits: BucketLimits, clock: Clock) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  /** Takes a token. @returns 0, or the milliseconds until there is one */
+  take(address: string): number {
+    const { perSecond, burst, sourcesMax } = this.#limits
+    const source = networkOf(address)
+    const nowMs = this.#clock.monotonicMs()
+    const known = this.#fullAtMs.get(source)
+    if (known === undefined && this.#fullAtMs.size >= sourcesMax) {
+      this.#sweep(nowMs)
+      // Whoever still waits for tokens is not forgotten: that would fill the bucket.
+      if (this.#fullAtMs.size >= sourcesMax) return sweepMs
+    }
+    const tokenMs = 1_000 / perSecond
+    const fullAtMs = Math.max(known ?? nowMs, nowMs) + tokenMs
+    const waitMs = fullAtMs - nowMs - burst * tokenMs
+    if (waitMs > 0) return waitMs
+    this.#fullAtMs.set(source, fullAtMs)
+    return 0
+  }
+
+  #sweep(nowMs: number): void {
+    if (nowMs - this.#sweptAtMs < sweepMs) return
+    this.#sweptAtMs = nowMs
+    for (const [source, fullAtMs] of this.#fullAtMs) {
+      if (fullAtMs <= nowMs) this.#fullAtMs.delete(source)
+    }
+  }
+}

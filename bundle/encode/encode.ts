@@ -1,0 +1,170 @@
+// Turns a resolved configuration into the octets of a bundle. The same model gives the same octets.
+import { hash } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
+import { version } from '#lib/version.ts'
+import type { BundleColumns } from '#bundle/format/bundle.ts'
+import { canonicalJson } from '#bundle/format/canonical-json.ts'
+import type { Json } from '#bundle/format/canonical-json.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { bundleDigest } from '#bundle/signature/digest.ts'
+import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
+import type { BundleCounts, Manifest } from '#bundle/format/manifest.ts'
+import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
+import { deepestName } from '#bundle/format/name-depth.ts'
+import { overlayColumns } from './overlay-columns.ts'
+import { PoolMemory } from './pool-memory.ts'
+import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
+import { ResponseColumns } from './response-columns.ts'
+import { RowMemory } from './rows.ts'
+import { StringMemory, StringTable } from '#bundle/format/string-table.ts'
+import { ZoneMemory } from './zone-columns.ts'
+
+export interface EncodedBundle {
+  /** The whole file, not signed, in a SharedArrayBuffer. */
+  readonly bytes: Uint8Array
+  /** What `bundleDigest` gives. */
+  readonly digest: string
+  readonly manifest: Manifest
+}
+
+/**
+ * What an encoding leaves for the next one of nearly the same model. The octets do not depend on
+ * it; a model that was encoded must not change.
+ */
+export class EncoderMemory {
+  readonly strings = new StringMemory()
+  readonly pools = new PoolMemory()
+  readonly services = new RowMemory<ServiceModel, ServiceModel>()
+  readonly zones = new ZoneMemory()
+  /** Its sections must not change. */
+  last: EncodedBundle | undefined
+}
+
+/**
+ * @param codeOf strategy name to the `Algorithm` of its cell, -1 when it needs a policy; names are
+ *   checked by the compiler
+ */
+export function encodeBundle(
+  model: BundleModel,
+  codeOf: (algorithm: string) => number,
+  memory = new EncoderMemory(),
+): EncodedBundle {
+  const strings = new StringTable(memory.strings)
+  const endpoints = new EndpointTable(model.routing)
+  const pools = memory.pools.tables(model, endpoints, strings)
+  const policies = new PolicyTable(strings, pools.indexOfPool)
+  const services = memory.services.rowsOf(model.services, (service) => service)
+  const order = services.rows
+  const responses = new ResponseColumns(model.responseRules, strings)
+  const isGoodSeed = (seed: number): boolean => responses.indexUnder(seed) !== undefined
+  const zones = memory.zones.columns(model, order, isGoodSeed)
+  const nodeRow = zones.columns.nodeRow.slice()
+  for (let i = 0; i < order.length; i++) {
+    const service = order[i]!
+    const poolRow = service.pool < 0 ? -1 : pools.indexOfPool[service.pool]!
+    const row = zones.serviceNode[i]! * NodeCell.Words
+    nodeRow[row + NodeCell.Pool] = poolRow + 1
+    nodeRow[row + NodeCell.TtlSeconds] = service.ttlSeconds
+    const hasGeoRules = poolRow >= 0 && pools.columns.poolNetworks[poolRow]! > 0
+    const code = isPlain(service, hasGeoRules) ? codeOf(service.algorithm) : -1
+    nodeRow[row + NodeCell.Algorithm] = code >= 0 ? code : policies.codeOf(service)
+  }
+  const columns: BundleColumns = {
+    ...zones.columns,
+    nodeRow,
+    serviceNode: zones.serviceNode,
+    serviceUid: services.uids,
+    ...serviceTexts(order, strings),
+    ...pools.columns,
+    ...pools.ranges,
+    policyRow: policies.rows(),
+    endpointVector: endpoints.vectors(),
+    ...overlayColumns(model, pools, strings),
+    routingSettings: Uint32Array.of(strings.add(routingText(model.routing, endpoints))),
+    ...responses.columns(zones.nameSeed),
+    ...strings.columns(),
+  }
+  const counts: BundleCounts = {
+    nodes: columns.nodeRow.length / NodeCell.Words,
+    zones: columns.zoneNode.length,
+    hosts: columns.hostNode.length,
+    services: columns.serviceName.length,
+    pools: columns.poolName.length,
+    members: columns.memberPool.length,
+    responseRules: model.responseRules.length,
+  }
+  const { commit } = model
+  const head = { commit, counts, nameSeed: zones.nameSeed, nameLabelsMax: deepestName(columns) }
+  return (memory.last = assemble(columns, head, memory.last))
+}
+
+function serviceTexts(order: readonly ServiceModel[], strings: StringTable) {
+  const serviceName = new Uint32Array(order.length)
+  const serviceTenant = new Uint32Array(order.length)
+  // All names first: the texts are numbered in the order in which they come.
+  for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
+  for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
+  return { serviceName, serviceTenant }
+}
+
+type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
+
+/** @param last what is the same in it has the same digest */
+function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): EncodedBundle {
+  const sizes = sectionNames.map((name) => columns[name].byteLength)
+  const offsets: number[] = []
+  let sectionsBytes = 0
+  for (const size of sizes) {
+    offsets.push(sectionsBytes)
+    sectionsBytes += alignUp(size)
+  }
+  const manifestOf = (digests: readonly string[]): Manifest => ({
+    format: layout.formatVersion,
+    compiler: version,
+    ...head,
+    sections: sectionNames.map((name, i) => ({
+      name,
+      offset: offsets[i]!,
+      bytes: sizes[i]!,
+      sha256: digests[i]!,
+    })),
+  })
+  // The manifest's length does not depend on the digests' values: measure it with blanks.
+  const blanks = sectionNames.map(() => '0'.repeat(64))
+  const manifestBytes = Buffer.byteLength(canonicalJson(manifestOf(blanks) as unknown as Json))
+  const base = alignUp(layout.headerBytes + manifestBytes)
+  const contentBytes = base + sectionsBytes
+  const bytes = new Uint8Array(new SharedArrayBuffer(contentBytes + layout.signatureBytes))
+  const digests = sectionNames.map((name, i) => {
+    const column = columns[name]
+    const octets = new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
+    assert(
+      column.BYTES_PER_ELEMENT === elementBytes[sectionSpecs[name].element],
+      `${name} has its type`,
+    )
+    bytes.set(octets, base + offsets[i]!)
+    return digestIn(last, i, octets) ?? hash('sha256', octets)
+  })
+  const manifest = manifestOf(digests)
+  bytes.set(Buffer.from(canonicalJson(manifest as unknown as Json)), layout.headerBytes)
+  const header = new DataView(bytes.buffer, 0, layout.headerBytes)
+  bytes.set(Buffer.from(layout.magic), 0)
+  header.setUint32(8, layout.formatVersion, true)
+  header.setUint32(12, manifestBytes, true)
+  header.setFloat64(16, contentBytes, true)
+  return { bytes, digest: bundleDigest(bytes), manifest }
+}
+
+/** The digest of a section of `last`, when that has these octets: comparing is cheaper. */
+function digestIn(
+  last: EncodedBundle | undefined,
+  section: number,
+  octets: Uint8Array,
+): string | undefined {
+  if (last === undefined) return undefined
+  const { bytes, manifest } = last
+  const { offset, bytes: size, sha256 } = manifest.sections[section]!
+  const manifestBytes = new DataView(bytes.buffer, 0, layout.headerBytes).getUint32(12, true)
+  const start = alignUp(layout.headerBytes + manifestBytes) + offset
+  return Buffer.compare(bytes.subarray(start, start + size), octets) === 0 ? sha256 : undefined
+}

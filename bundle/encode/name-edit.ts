@@ -1,0 +1,217 @@
+// The owner names of a bundle made from those of the last one, when few services came or went.
+import { assert } from '#lib/assert.ts'
+import { lowerBound } from '#lib/lower-bound.ts'
+import { NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
+import { parentName, writeNode } from './name-table.ts'
+import type { LaidNames } from './name-table.ts'
+import { wireOf } from './record-pool.ts'
+
+interface EditedNode {
+  readonly name: string
+  /** Its index before; -1: it is new. */
+  readonly at: number
+  zone: number
+  flags: number
+  children: number
+  /** A service or a name server has this name. */
+  isOwned: boolean
+  isGone: boolean
+}
+
+/** What `finish` returns. Services write their own targets. */
+export interface EditedNames {
+  readonly laid: LaidNames
+  /** Index of each node before to its index now; of those that went, anything. */
+  readonly moved: Uint32Array
+  /** Of the names that were edited and stayed or came. */
+  readonly indexOf: ReadonlyMap<string, number>
+}
+
+/** The zones and their name servers stay; the names of services go, then others come. */
+export class NameEdit {
+  readonly #last: LaidNames
+  readonly #nodes = new Map<string, EditedNode>()
+
+  constructor(last: LaidNames) {
+    this.#last = last
+  }
+
+  /** No service has this name any more. */
+  remove(name: string): void {
+    let node = this.#nodeNamed(name)
+    assert(node?.isOwned === true, `${name} belonged to a service`)
+    node.isOwned = false
+    // Empty non-terminals go with the last name below them; an apex stays.
+    while (!node.isOwned && node.children === 0 && (node.flags & NodeFlag.Apex) === 0) {
+      node.isGone = true
+      const above = this.#nodeNamed(parentName(node.name))
+      assert(above !== undefined, 'a name below an apex stands below a name')
+      above.children--
+      if (node.name.startsWith('*.')) above.flags &= ~NodeFlag.HasWildcard
+      node = above
+    }
+  }
+
+  /** @param zone the row of the zone that the name is in */
+  add(name: string, zone: number): void {
+    const known = this.#nodeNamed(name)
+    assert(known?.isOwned !== true, `${name} belongs to one service`)
+    const node = known ?? this.#create(name, zone)
+    node.isOwned = true
+    if (known !== undefined) return
+    for (let child = node; ;) {
+      const text = parentName(child.name)
+      const existing = this.#nodeNamed(text)
+      const above = existing ?? this.#create(text, zone)
+      above.children++
+      if (child.name.startsWith('*.')) above.flags |= NodeFlag.HasWildcard
+      if (existing !== undefined) return
+      child = above
+    }
+  }
+
+  #nodeNamed(name: string): EditedNode | undefined {
+    const edited = this.#nodes.get(name)
+    if (edited !== undefined) return edited.isGone ? undefined : edited
+    const { texts, nodeRow, childCounts } = this.#last
+    const at = positionOf(texts, name)
+    if (texts[at] !== name) return undefined
+    const row = at * NodeCell.Words
+    const node: EditedNode = {
+      name,
+      at,
+      zone: nodeRow[row + NodeCell.Zone]!,
+      flags: nodeRow[row + NodeCell.NameBytesAndFlags]! >> nodeFlagShift,
+      children: childCounts[at]!,
+      isOwned: nodeRow[row + NodeCell.Target] !== 0,
+      isGone: false,
+    }
+    this.#nodes.set(name, node)
+    return node
+  }
+
+  #create(name: string, zone: number): EditedNode {
+    // What went a moment ago keeps its place.
+    const at = this.#nodes.get(name)?.at ?? -1
+    const node = { name, at, zone, flags: 0, children: 0, isOwned: false, isGone: false }
+    this.#nodes.set(name, node)
+    return node
+  }
+
+  finish(): EditedNames {
+    const { texts } = this.#last
+    const nodes = [...this.#nodes.values()]
+    const came = nodes.filter(({ at, isGone }) => at < 0 && !isGone)
+    const went = nodes.filter(({ at, isGone }) => at >= 0 && isGone)
+    const cuts = [
+      ...came.map((node) => ({ at: positionOf(texts, node.name), node })),
+      ...went.map(({ at }) => ({ at, node: undefined })),
+    ]
+    // What comes at a place stands before what stood there.
+    cuts.sort((a, b) => a.at - b.at || compareNew(a.node?.name, b.node?.name))
+    const splice = new Splice(this.#last, came, went)
+    for (const { at, node } of cuts) {
+      splice.copyUpTo(at)
+      if (node === undefined) splice.skip()
+      else splice.insert(node)
+    }
+    splice.copyUpTo(texts.length)
+    for (const node of nodes) if (node.at >= 0 && !node.isGone) splice.overwrite(node)
+    return splice.result()
+  }
+}
+
+function compareNew(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
+  return a < b ? -1 : 1
+}
+
+/** The position of `name`, or where it would stand. */
+function positionOf(texts: readonly string[], name: string): number {
+  return lowerBound(texts.length, (at) => texts[at]! < name)
+}
+
+/** Copies runs of rows; a row at a time would be parsing and sorting all over again. */
+class Splice {
+  readonly #last: LaidNames
+  readonly #names: Uint8Array
+  readonly #nodeRow: Uint32Array
+  readonly #texts: string[] = []
+  readonly #childCounts: Uint32Array
+  readonly #moved: Uint32Array
+  readonly #indexOf = new Map<string, number>()
+  /** The next row to be copied. */
+  #from = 0
+  #nameBytes = 0
+
+  constructor(last: LaidNames, came: readonly EditedNode[], went: readonly EditedNode[]) {
+    const count = last.texts.length + came.length - went.length
+    const cameBytes = came.reduce((sum, { name }) => sum + wireOf(name).length, 0)
+    const wentBytes = went.reduce((sum, { name }) => sum + wireOf(name).length, 0)
+    this.#last = last
+    this.#names = new Uint8Array(last.names.length + cameBytes - wentBytes)
+    this.#nodeRow = new Uint32Array(count * NodeCell.Words)
+    this.#childCounts = new Uint32Array(count)
+    this.#moved = new Uint32Array(last.texts.length)
+  }
+
+  copyUpTo(end: number): void {
+    const { names, nodeRow, texts, childCounts } = this.#last
+    const from = this.#from
+    if (from === end) return
+    const to = this.#texts.length
+    const { Words, NameOffset } = NodeCell
+    const firstByte = nodeRow[from * Words + NameOffset]!
+    const endByte = end === texts.length ? names.length : nodeRow[end * Words + NameOffset]!
+    this.#names.set(names.subarray(firstByte, endByte), this.#nameBytes)
+    this.#nodeRow.set(nodeRow.subarray(from * Words, end * Words), to * Words)
+    this.#childCounts.set(childCounts.subarray(from, end), to)
+    const further = this.#nameBytes - firstByte
+    for (let at = from; at < end; at++) {
+      const index = to + at - from
+      this.#texts.push(texts[at]!)
+      this.#moved[at] = index
+      // Typed arrays wrap a negative shift as it should be.
+      this.#nodeRow[index * Words + NameOffset]! += further
+    }
+    this.#nameBytes += endByte - firstByte
+    this.#from = end
+  }
+
+  skip(): void {
+    this.#from++
+  }
+
+  insert({ name, zone, flags, children }: EditedNode): void {
+    const wire = wireOf(name)
+    const index = this.#texts.length
+    const nameOffset = this.#nameBytes
+    writeNode(this.#nodeRow, index, wire, { zone, flags, nameOffset, target: 0 })
+    this.#names.set(wire, nameOffset)
+    this.#nameBytes += wire.length
+    this.#texts.push(name)
+    this.#childCounts[index] = children
+    this.#indexOf.set(name, index)
+  }
+
+  overwrite({ name, at, zone, flags, children, isOwned }: EditedNode): void {
+    const index = this.#moved[at]!
+    const row = index * NodeCell.Words
+    const bytes = this.#nodeRow[row + NodeCell.NameBytesAndFlags]! & 0xff
+    this.#nodeRow[row + NodeCell.NameBytesAndFlags] = bytes | (flags << nodeFlagShift)
+    this.#nodeRow[row + NodeCell.Zone] = zone
+    if (!isOwned) this.#nodeRow[row + NodeCell.Target] = 0
+    this.#childCounts[index] = children
+    this.#indexOf.set(name, index)
+  }
+
+  result(): EditedNames {
+    const laid = {
+      names: this.#names,
+      nodeRow: this.#nodeRow,
+      texts: this.#texts,
+      childCounts: this.#childCounts,
+    }
+    return { laid, moved: this.#moved, indexOf: this.#indexOf }
+  }
+}

@@ -1,0 +1,137 @@
+// Pools and their members as columns: pools by uid, members of a pool side by side, IPv4 first.
+import { canonicalJson } from '#bundle/format/canonical-json.ts'
+import type { Json } from '#bundle/format/canonical-json.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
+import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
+import { placeCode } from './routing-columns.ts'
+import type { EndpointTable } from './routing-columns.ts'
+import { addressOctets, copyOctets, writeUid } from './rows.ts'
+import type { StringTable } from '#bundle/format/string-table.ts'
+
+/** What a pool's rows say by themselves, whatever other pools there are. */
+export interface PoolRow {
+  /** IPv4 before IPv6; within a family the order of the file, which breaks ties in routing. */
+  readonly members: readonly MemberRow[]
+  readonly memberUids: Uint8Array
+  readonly count4: number
+  /** Canonical JSON; '' when there is none. */
+  readonly healthCheck: string
+}
+
+interface MemberRow {
+  readonly member: MemberModel
+  readonly octets: Uint8Array
+  readonly place: number
+}
+
+export type PoolColumns = ReturnType<typeof emptyPoolColumns>
+
+/** Where the rows of a pool begin; after the last one, how many there are. */
+export interface PoolPlace {
+  pool: number
+  member: number
+  address6: number
+}
+
+export function advance(place: PoolPlace, { members, count4 }: PoolRow): void {
+  place.pool++
+  place.member += members.length
+  place.address6 += members.length - count4
+}
+
+/** Room for so many rows, but for what `MemberExtraRows` collects. */
+export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: PoolPlace) {
+  return {
+    poolUid: uids,
+    poolName: new Uint32Array(pool),
+    poolTenant: new Uint32Array(pool),
+    poolMemberStart: new Uint32Array(pool),
+    poolCount4: new Uint32Array(pool),
+    poolCount6: new Uint32Array(pool),
+    poolHealthCheck: new Uint32Array(pool),
+    poolMinHealthy: new Uint32Array(pool),
+    poolNetworks: new Uint32Array(pool),
+    memberUid: new Uint8Array(member * 16),
+    memberPool: new Uint32Array(member),
+    memberAddress: new Uint8Array(member * 4),
+    memberAddress6: new Uint8Array(address6 * 16),
+    memberPort: new Uint16Array(member),
+    memberWeight: new Uint32Array(member),
+    memberPriority: new Uint32Array(member),
+    memberFlags: new Uint8Array(member),
+    memberName: new Uint32Array(member),
+    memberRegion: new Uint32Array(member),
+    memberPlace: new Uint16Array(member),
+    memberEndpoint: new Uint32Array(member),
+  }
+}
+
+/** What `address6Row` reads. */
+export function writeAddress6Row(
+  { memberAddress }: Pick<PoolColumns, 'memberAddress'>,
+  member: number,
+  row6: number,
+): void {
+  for (let i = 0; i < 4; i++) memberAddress[member * 4 + i] = row6 >>> (24 - 8 * i)
+}
+
+/** What pools are written with. */
+export interface PoolParts {
+  readonly strings: StringTable
+  readonly endpoints: EndpointTable
+  readonly extra: MemberExtraRows
+}
+
+/** Fills the rows of a pool, but for its networks. */
+export function writePool(
+  columns: PoolColumns,
+  place: PoolPlace,
+  pool: PoolModel,
+  { members, memberUids, count4, healthCheck }: PoolRow,
+  { strings, endpoints, extra }: PoolParts,
+): void {
+  const index = place.pool
+  columns.poolName[index] = strings.add(pool.name)
+  columns.poolTenant[index] = strings.add(pool.tenant)
+  columns.poolHealthCheck[index] = strings.add(healthCheck)
+  columns.poolMinHealthy[index] = pool.minHealthy
+  columns.poolMemberStart[index] = place.member
+  columns.poolCount4[index] = count4
+  columns.poolCount6[index] = members.length - count4
+  copyOctets(columns.memberUid, place.member * 16, memberUids, 0, memberUids.length)
+  let [row, row6] = [place.member, place.address6]
+  for (const { member, octets, place: memberPlace } of members) {
+    columns.memberPool[row] = index
+    if (octets.length === 4) copyOctets(columns.memberAddress, row * 4, octets, 0, 4)
+    else {
+      writeAddress6Row(columns, row, row6)
+      copyOctets(columns.memberAddress6, row6++ * 16, octets, 0, 16)
+    }
+    columns.memberPort[row] = member.port
+    columns.memberWeight[row] = member.weight
+    columns.memberPriority[row] = member.priority
+    columns.memberFlags[row] = member.enabled ? MemberFlag.Enabled : 0
+    columns.memberName[row] = strings.add(member.name)
+    columns.memberRegion[row] = strings.add(member.region)
+    columns.memberPlace[row] = memberPlace
+    columns.memberEndpoint[row] = endpoints.rowOf(member.ipAddress)
+    extra.add(row, member)
+    row++
+  }
+}
+
+export function poolRow(pool: PoolModel): PoolRow {
+  const all = pool.members.map((member): MemberRow => ({
+    member,
+    octets: addressOctets(member.ipAddress),
+    place: placeCode(member.region),
+  }))
+  const v4 = all.filter(({ octets }) => octets.length === 4)
+  const members = [...v4, ...all.filter(({ octets }) => octets.length === 16)]
+  const memberUids = new Uint8Array(members.length * 16)
+  for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
+  const check = pool.healthCheck as unknown as Json
+  const healthCheck = check === null ? '' : canonicalJson(check)
+  return { members, memberUids, count4: v4.length, healthCheck }
+}

@@ -1,0 +1,79 @@
+// Response rules as columns: rows by uid, their names in octets, a hash index of the triggers.
+import { hashNameAt } from '#dns/name.ts'
+import { assert } from '#lib/assert.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { RecordPool, wireOf } from './record-pool.ts'
+import { ResponseBits, responseActions, ResponseCell } from '#bundle/format/response-rules.ts'
+import { sortedByUid, uidColumn } from './rows.ts'
+import type { StringTable } from '#bundle/format/string-table.ts'
+
+export class ResponseColumns {
+  readonly #uids: Uint8Array
+  readonly #rows: Uint32Array
+  readonly #names: Uint8Array
+  #lastIndex: { readonly seed: number; readonly index: Uint32Array } | undefined
+
+  constructor(rules: readonly ResponseRuleModel[], strings: StringTable) {
+    const sorted = sortedByUid(rules)
+    // Many rules have one target, and a name may have two rules: each name is stored once.
+    const names = new RecordPool()
+    const triggers = new Set<string>()
+    this.#uids = uidColumn(sorted)
+    this.#rows = new Uint32Array(sorted.length * ResponseCell.Words)
+    for (const [i, { triggerType, trigger, action, target, source }] of sorted.entries()) {
+      const key = `${triggerType} ${trigger}`
+      assert(!triggers.has(key), `there is one ${triggerType} rule for ${trigger}`)
+      triggers.add(key)
+      const wire = wireOf(trigger)
+      const targetWire = action === 'cname' ? wireOf(target) : undefined
+      const at = i * ResponseCell.Words
+      this.#rows[at + ResponseCell.Trigger] = names.add(Buffer.from(wire))
+      this.#rows[at + ResponseCell.Target] =
+        targetWire === undefined ? 0 : names.add(Buffer.from(targetWire))
+      this.#rows[at + ResponseCell.Bits] =
+        wire.length |
+        ((targetWire?.length ?? 0) << ResponseBits.TargetShift) |
+        (triggerType === 'domain' ? ResponseBits.Domain : 0) |
+        (responseActions.indexOf(action) << ResponseBits.ActionShift)
+      this.#rows[at + ResponseCell.Source] = strings.add(source)
+    }
+    this.#names = names.bytes()
+  }
+
+  /** @returns undefined when some rule would be more than `probeLengthMax` slots from its place */
+  indexUnder(seed: number): Uint32Array | undefined {
+    const rules = this.#rows.length / ResponseCell.Words
+    if (rules === 0) return new Uint32Array(0)
+    if (this.#lastIndex?.seed === seed) return this.#lastIndex.index
+    let slots = 4
+    while (slots < rules * 2) slots *= 2
+    const mask = slots - 1
+    const index = new Uint32Array(slots * 2)
+    for (let rule = 0; rule < rules; rule++) {
+      const trigger = this.#rows[rule * ResponseCell.Words + ResponseCell.Trigger]!
+      const hash = hashNameAt(this.#names, trigger, seed)
+      let slot = hash & mask
+      for (let probes = 1; index[slot * 2 + 1] !== 0; probes++) {
+        if (probes >= bundleLimits.probeLengthMax) return undefined
+        slot = (slot + 1) & mask
+      }
+      index[slot * 2] = hash >>> 0
+      index[slot * 2 + 1] = rule + 1
+    }
+    this.#lastIndex = { seed, index }
+    return index
+  }
+
+  /** The four sections, under a seed for which there is an index. */
+  columns(seed: number) {
+    const responseIndex = this.indexUnder(seed)
+    assert(responseIndex !== undefined, 'the seed was chosen for this index, too')
+    return {
+      responseUid: this.#uids,
+      responseRow: this.#rows,
+      responseNames: this.#names,
+      responseIndex,
+    }
+  }
+}

@@ -1,0 +1,262 @@
+// Zones, owner names and name servers as columns.
+import { assert } from '#lib/assert.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
+import { NameEdit } from './name-edit.ts'
+import { layNames, nameIndexOf, NameTable } from './name-table.ts'
+import type { NameNode } from './name-table.ts'
+import { isAtOrBelow, nsRecord, RecordPool, soaRecord, wireOf } from './record-pool.ts'
+import { addressOctets } from './rows.ts'
+
+interface Host {
+  readonly node: NameNode
+  /** Octets of the name of the zone that declares it. */
+  readonly apexBytes: number
+  readonly ttlSeconds: number
+  readonly addresses: readonly Uint8Array[]
+}
+
+type ZoneTables = ReturnType<typeof layOut>
+
+interface LastNames {
+  readonly model: BundleModel
+  readonly services: readonly ServiceModel[]
+  readonly tables: ZoneTables
+}
+
+/** The names of the last bundle: they change less often than what is said of them. */
+export class ZoneMemory {
+  #last: LastNames | undefined
+
+  /** As `layOut`; what comes back is not to be written to. @param services in the order of uids */
+  columns(
+    model: BundleModel,
+    services: readonly ServiceModel[],
+    isGoodSeed: (seed: number) => boolean,
+  ): ZoneTables {
+    const tables = this.#carried(model, services, isGoodSeed) ?? layOut(model, services, isGoodSeed)
+    this.#last = { model, services, tables }
+    return tables
+  }
+
+  #carried(
+    model: BundleModel,
+    services: readonly ServiceModel[],
+    isGoodSeed: (seed: number) => boolean,
+  ): ZoneTables | undefined {
+    const last = this.#last
+    if (last === undefined || !areAlike(model.zones, last.model.zones, isSameZone)) return undefined
+    const changes = changesOf(last.services, services)
+    if (changes === undefined) return undefined
+    const isSame = changes.added.length + changes.removed.length === 0
+    // The names of the rules have a say in the choice of the seed.
+    const hasSameRules = areAlike(model.responseRules, last.model.responseRules, Object.is)
+    if (isSame && hasSameRules) return last.tables
+    return edited(last.tables, services, changes, isGoodSeed)
+  }
+}
+
+interface NameChanges {
+  /** Row of each service before, by its row now; -1: its name is new. */
+  readonly rowBefore: Int32Array
+  /** Services whose names came. */
+  readonly added: readonly number[]
+  /** Names that went. */
+  readonly removed: readonly string[]
+}
+
+/** Beyond this share of the names laying all of them out anew takes no longer. */
+const editedShareMax = 1 / 16
+
+/** Both in the order of uids. @returns undefined when there are too many */
+function changesOf(
+  before: readonly ServiceModel[],
+  now: readonly ServiceModel[],
+): NameChanges | undefined {
+  const rowBefore = new Int32Array(now.length)
+  const added: number[] = []
+  const removed: string[] = []
+  const max = Math.max(before.length, now.length) * editedShareMax
+  let at = 0
+  for (let row = 0; row < now.length; row++) {
+    const service = now[row]!
+    while (at < before.length && before[at] !== service && before[at]!.uid < service.uid) {
+      removed.push(before[at++]!.domain)
+    }
+    const other = before[at]
+    if (other !== undefined && isSameName(service, other)) rowBefore[row] = at++
+    else {
+      rowBefore[row] = -1
+      added.push(row)
+      if (other?.uid === service.uid) removed.push(before[at++]!.domain)
+    }
+    if (added.length + removed.length > max) return undefined
+  }
+  while (at < before.length) removed.push(before[at++]!.domain)
+  return added.length + removed.length > max ? undefined : { rowBefore, added, removed }
+}
+
+/** The tables of the last bundle with other services; the zones are the same. */
+function edited(
+  last: ZoneTables,
+  services: readonly ServiceModel[],
+  { rowBefore, added, removed }: NameChanges,
+  isGoodSeed: (seed: number) => boolean,
+): ZoneTables {
+  const edit = new NameEdit(last.laid)
+  for (const domain of removed) edit.remove(domain)
+  for (const row of added) edit.add(services[row]!.domain, last.rowOfZone[services[row]!.zone]!)
+  const { laid, moved, indexOf } = edit.finish()
+  const serviceNode = new Uint32Array(services.length)
+  for (let row = 0; row < serviceNode.length; row++) {
+    const before = rowBefore[row]!
+    const node =
+      before < 0 ? indexOf.get(services[row]!.domain)! : moved[last.serviceNode[before]!]!
+    serviceNode[row] = node
+    laid.nodeRow[node * NodeCell.Words + NodeCell.Target] = row * 2 + 2
+  }
+  const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
+  const { zoneNode, hostNode } = last.columns
+  const columns = {
+    ...last.columns,
+    names: laid.names,
+    nodeRow: laid.nodeRow,
+    nameIndex,
+    zoneNode: zoneNode.map((node) => moved[node]!),
+    hostNode: hostNode.map((node) => moved[node]!),
+  }
+  return { ...last, laid, nameSeed, serviceNode, columns }
+}
+
+function areAlike<T>(
+  items: readonly T[],
+  others: readonly T[],
+  isSame: (a: T, b: T) => boolean,
+): boolean {
+  return items.length === others.length && items.every((item, i) => isSame(item, others[i]!))
+}
+
+function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
+  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers
+}
+
+function isSameName(a: ServiceModel, b: ServiceModel): boolean {
+  return a === b || (a.uid === b.uid && a.domain === b.domain && a.zone === b.zone)
+}
+
+/** @param isGoodSeed whether other names, too, are spread well under a seed of the name hash */
+function layOut(
+  model: BundleModel,
+  services: readonly ServiceModel[],
+  isGoodSeed: (seed: number) => boolean,
+) {
+  const table = new NameTable(model.zones.map((zone) => zone.name))
+  const hosts = addHosts(table, model.zones)
+  const serviceNodes = services.map((service, row) => {
+    const node = table.add(service.domain, service.zone)
+    assert(node.service < 0, `${service.domain} belongs to one service`)
+    node.service = row
+    return node
+  })
+  const nodes = table.finish()
+  const apexes = nodes.filter((node) => (node.flags & NodeFlag.Apex) !== 0)
+  // Zones and hosts take the order of their names, whatever order they were declared in.
+  const rowOfZone = new Uint32Array(model.zones.length)
+  for (const [row, apex] of apexes.entries()) rowOfZone[apex.zone] = row
+  const sortedZones = apexes.map((apex) => model.zones[apex.zone]!)
+  const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
+  const sortedHosts = numberHosts(nodes, hosts)
+  for (const node of nodes) node.zone = rowOfZone[node.zone]!
+  const laid = layNames(nodes)
+  const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
+  return {
+    laid,
+    rowOfZone,
+    nameSeed,
+    serviceNode: Uint32Array.from(serviceNodes, (node) => node.index),
+    columns: {
+      names: laid.names,
+      nodeRow: laid.nodeRow,
+      nameIndex,
+      zoneNode: Uint32Array.from(apexes, (apex) => apex.index),
+      zoneParent: Int32Array.from(parents, (zone) => (zone < 0 ? -1 : rowOfZone[zone]!)),
+      ...recordColumns(sortedZones, hosts),
+      ...hostColumns(sortedHosts),
+    },
+  }
+}
+
+/**
+ * Name servers that we have addresses for and that stand inside their zone, by name. Where nested
+ * zones name the same server, the closest one says its addresses.
+ */
+function addHosts(table: NameTable, zones: readonly ZoneModel[]): Map<string, Host> {
+  const hosts = new Map<string, Host>()
+  for (const zone of zones) {
+    const withAddresses = zone.nameservers.filter((server) => server.addresses.length > 0)
+    if (withAddresses.length === 0) continue
+    const apex = wireOf(zone.name)
+    for (const { name, addresses } of withAddresses) {
+      const known = hosts.get(name)
+      const isFarther = known !== undefined && known.apexBytes > apex.length
+      if (isFarther || !isAtOrBelow(wireOf(name), apex)) continue
+      // The server may stand below a cut to another zone of ours, which then answers for it.
+      const node = known?.node ?? table.add(name, table.enclosingZone(name))
+      const octets = addresses.map(addressOctets)
+      octets.sort((a, b) => a.length - b.length)
+      const { ttlSeconds } = zone.soa
+      hosts.set(name, { node, apexBytes: apex.length, ttlSeconds, addresses: octets })
+    }
+  }
+  return hosts
+}
+
+/** Gives each host its row, in the order of the nodes. */
+function numberHosts(nodes: readonly NameNode[], hosts: ReadonlyMap<string, Host>): Host[] {
+  const sorted: Host[] = []
+  if (hosts.size === 0) return sorted
+  for (const node of nodes) {
+    const host = hosts.get(node.name)
+    if (host === undefined) continue
+    node.host = sorted.length
+    sorted.push(host)
+  }
+  return sorted
+}
+
+function hostColumns(hosts: readonly Host[]) {
+  const addressCount = hosts.reduce((sum, host) => sum + host.addresses.length, 0)
+  const columns = {
+    hostNode: Uint32Array.from(hosts, (host) => host.node.index),
+    hostTtlSeconds: Uint32Array.from(hosts, (host) => host.ttlSeconds),
+    hostAddressStart: new Uint32Array(hosts.length),
+    hostCount4: new Uint8Array(hosts.length),
+    hostCount6: new Uint8Array(hosts.length),
+    hostAddresses: new Uint8Array(addressCount * 16),
+  }
+  let row = 0
+  for (const [i, { addresses }] of hosts.entries()) {
+    columns.hostAddressStart[i] = row
+    columns.hostCount4[i] = addresses.filter((octets) => octets.length === 4).length
+    columns.hostCount6[i] = addresses.filter((octets) => octets.length === 16).length
+    for (const octets of addresses) columns.hostAddresses.set(octets, row++ * 16)
+  }
+  return columns
+}
+
+function recordColumns(zones: readonly ZoneModel[], hosts: ReadonlyMap<string, Host>) {
+  const soaPool = new RecordPool()
+  const nsPool = new RecordPool()
+  const zoneSoa = new Uint32Array(zones.length)
+  const zoneNs = new Uint32Array(zones.length)
+  for (const [i, zone] of zones.entries()) {
+    const apex = wireOf(zone.name)
+    const servers = zone.nameservers.map(({ name }) => ({
+      name: wireOf(name),
+      host: hosts.get(name)?.node.host ?? -1,
+    }))
+    zoneSoa[i] = soaPool.add(soaRecord(zone.soa, apex))
+    zoneNs[i] = nsPool.add(nsRecord(zone.soa.ttlSeconds, servers, apex))
+  }
+  return { zoneSoa, zoneNs, soaData: soaPool.bytes(), nsData: nsPool.bytes() }
+}

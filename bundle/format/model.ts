@@ -1,0 +1,269 @@
+// What the compiler hands to the encoder: the accepted configuration, resolved. Defaults are
+// applied, names are checked, references are positions in the arrays. No field is optional.
+
+/** One commit's configuration. The encoder sorts; the order of the arrays does not matter. */
+export interface BundleModel {
+  /** Commit id in hex, or empty when the tree came from a directory. */
+  readonly commit: string
+  readonly zones: readonly ZoneModel[]
+  readonly pools: readonly PoolModel[]
+  readonly services: readonly ServiceModel[]
+  readonly routing: RoutingModel
+  readonly responseRules: readonly ResponseRuleModel[]
+  readonly rollouts: readonly RolloutModel[]
+  readonly windows: readonly WindowModel[]
+}
+
+/** Document B, "RPZRule". */
+export interface ResponseRuleModel {
+  readonly uid: string
+  readonly triggerType: 'exact' | 'domain'
+  /** Lower case, presentation format, trailing dot. */
+  readonly trigger: string
+  readonly action: 'nxdomain' | 'passthru' | 'cname'
+  /** Target of `cname`, in the form of `trigger`; empty otherwise. */
+  readonly target: string
+  readonly source: string
+}
+
+/** A ramp of one member's weight, and what people have said about it since (document B). */
+export interface RolloutModel {
+  readonly uid: string
+  readonly name: string
+  readonly tenant: string
+  /** Position in `pools`. */
+  readonly pool: number
+  /** Position in the pool's `members`. */
+  readonly member: number
+  /** The weight that the steps are percentages of. */
+  readonly baseWeight: number
+  /** Unix epoch. */
+  readonly startAtMs: number
+  readonly steps: readonly RolloutStepModel[]
+  readonly regressionPolicy: RegressionPolicyModel
+  /** In the order of their times. */
+  readonly intents: readonly RolloutIntentModel[]
+}
+
+/** A zero switches a signal off. */
+export interface RegressionPolicyModel {
+  /** 0 to 1. */
+  readonly minHealthScore: number
+  readonly minHealthyMembers: number
+  readonly maxRttDeltaMs: number
+}
+
+export interface RolloutStepModel {
+  readonly weightPct: number
+  /** 0: until a person promotes. */
+  readonly holdSeconds: number
+}
+
+export interface RolloutIntentModel {
+  readonly intent: 'pause' | 'promote' | 'abort'
+  readonly atMs: number
+}
+
+/** A time in which a member, or each member of a pool, is out of rotation (document B). */
+export interface WindowModel {
+  readonly uid: string
+  readonly name: string
+  readonly tenant: string
+  /** Position in `pools`. */
+  readonly pool: number
+  /** Position in the pool's `members`, or -1: each of them. */
+  readonly member: number
+  readonly startAtMs: number
+  /** Excluded. */
+  readonly endAtMs: number
+}
+
+/** What the settings of the repository say about the choice of members. */
+export interface RoutingModel {
+  /** `mapFile.rules` as disjoint ranges; an endpoint list holds the matching rules in order. */
+  readonly mapRules: ClientRanges
+  /** In the order in which they are tried. */
+  readonly asnRules: readonly AsnRuleModel[]
+  /** `geoip.endpointLocations`. */
+  readonly endpointLocations: readonly EndpointLocationModel[]
+  readonly signals: SignalsModel
+  readonly latency: LatencyModel
+}
+
+/** A repository that says nothing of it; the values are the documents' defaults. */
+export const plainRouting: RoutingModel = Object.freeze({
+  mapRules: { v4: [], v6: [] },
+  asnRules: [],
+  endpointLocations: [],
+  signals: { weight: 0.5, static: {} },
+  latency: { regionBonusMultiplier: 1, minRttThresholdMs: 5, fallbackRegion: 'unknown' },
+})
+
+/** Disjoint ranges of client addresses, ascending; what is in none has no preference. */
+export interface ClientRanges {
+  readonly v4: readonly ClientRange<number>[]
+  readonly v6: readonly ClientRange<bigint>[]
+}
+
+export interface ClientRange<Address> {
+  readonly start: Address
+  /** Included. */
+  readonly end: Address
+  /** Addresses of members, the most preferred first. */
+  readonly endpoints: readonly string[]
+}
+
+/** Matches by number, by organisation, or by both: the number is looked at first. */
+export interface AsnRuleModel {
+  /** null: any. */
+  readonly asn: number | null
+  /** Part of the organisation's name, whatever its case; empty: any. */
+  readonly org: string
+  readonly endpoint: string
+}
+
+export interface EndpointLocationModel {
+  readonly endpoint: string
+  /** Degrees. */
+  readonly lat: number
+  readonly lon: number
+}
+
+/** Document B, "signal-weight". */
+export interface SignalsModel {
+  /** 0 to 1: share of the signal in the blended score. */
+  readonly weight: number
+  /** Signal of a region; the lower the better. */
+  readonly static: Readonly<Record<string, number>>
+}
+
+/** Document B, "latency". */
+export interface LatencyModel {
+  readonly regionBonusMultiplier: number
+  readonly minRttThresholdMs: number
+  readonly fallbackRegion: string
+}
+
+/** An apex that this server is authoritative for. */
+export interface ZoneModel {
+  /** Lower case, presentation format, trailing dot. */
+  readonly name: string
+  /** Zones with equal SOA and name servers share these objects, and then share bytes. */
+  readonly soa: SoaModel
+  readonly nameservers: readonly NameserverModel[]
+}
+
+/**
+ * RFC 1035 section 3.3.13. The serial is the channel record's `seq`, set when the node activates.
+ */
+export interface SoaModel {
+  readonly mname: string
+  readonly rname: string
+  readonly refreshSeconds: number
+  readonly retrySeconds: number
+  readonly expireSeconds: number
+  /** Negative caching time, RFC 2308 section 4. */
+  readonly minimumSeconds: number
+  /** TTL of the SOA rrset and of the NS rrset with its addresses. */
+  readonly ttlSeconds: number
+}
+
+export interface NameserverModel {
+  readonly name: string
+  /** Served as A and AAAA when the name is inside the zone; empty for names elsewhere. */
+  readonly addresses: readonly string[]
+}
+
+export interface PoolModel {
+  /** UUID in its 36-character form. */
+  readonly uid: string
+  readonly name: string
+  readonly tenant: string
+  readonly members: readonly MemberModel[]
+  /** null: no probes, every member counts as healthy. */
+  readonly healthCheck: HealthCheckModel | null
+  /** With fewer healthy members the pool answers nothing; 0: no such limit. */
+  readonly minHealthy: number
+  /** Endpoint lists hold the longest prefix first, then the lower priority (document A). */
+  readonly geoRules: ClientRanges
+}
+
+export interface MemberModel {
+  readonly uid: string
+  /** Empty when the file gives no label. */
+  readonly name: string
+  readonly ipAddress: string
+  readonly port: number
+  /** 0 gets no traffic. */
+  readonly weight: number
+  /** 1 is preferred to 2; 0 is unset and comes last. */
+  readonly priority: number
+  readonly enabled: boolean
+  /** `unknown` when unset. */
+  readonly region: string
+  /** Probes in a row that must pass before the member is used; 0: no gate. */
+  readonly warmupThreshold: number
+  /** Empty: browsers do not measure it. */
+  readonly rumUrl: string
+  readonly externalSignalMode: ExternalSignalMode
+}
+
+export type ExternalSignalMode = 'and' | 'or' | 'override'
+
+/** Field names and units of document A; every default applied. */
+export interface HealthCheckModel {
+  readonly type: 'tcp' | 'http' | 'icmp' | 'script' | 'webhook'
+  /** Ignored by `icmp`; only passed on by `script` and `webhook`. */
+  readonly port: number
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  readonly httpPath: string
+  /** Overrides SNI and Host; empty means the member's address. */
+  readonly httpHost: string
+  /** 0 ignores the status. */
+  readonly httpExpectedStatus: number
+  /** Empty ignores the body. */
+  readonly httpContains: string
+  readonly tls: boolean
+  readonly insecureSkipVerify: boolean
+  /** Probes that make up a score; 0: no score. */
+  readonly scoreWindow: number
+  /** Echo requests per probe. */
+  readonly icmpCount: number
+  /** Absolute; not looked at when `scriptContent` is set. */
+  readonly scriptPath: string
+  /** Empty: `scriptPath` is run. */
+  readonly scriptContent: string
+  readonly webhookURL: string
+  readonly webhookMethod: 'POST' | 'GET'
+  /** Successes in a row that make an unhealthy member healthy. */
+  readonly riseCount: number
+  /** Failures in a row that make a healthy member unhealthy. */
+  readonly fallCount: number
+}
+
+export interface ServiceModel {
+  readonly uid: string
+  readonly name: string
+  readonly tenant: string
+  /** Lower case, presentation format, trailing dot; the first label may be `*` (RFC 4592). */
+  readonly domain: string
+  /** Position in `zones` of the closest enclosing zone. */
+  readonly zone: number
+  /** A row of routing/choose/strategies.ts; does not matter when there is a chain. */
+  readonly algorithm: string
+  /** Names from the table in routing/choose/filters.ts; empty: the algorithm chooses. */
+  readonly filterChain: readonly string[]
+  readonly onAllDown: OnAllDown
+  /** Addresses in one reply, at most. */
+  readonly answerCount: number
+  readonly ttlSeconds: number
+  /** Position in `pools`, or -1: no records are served. */
+  readonly pool: number
+}
+
+/**
+ * What is answered when no member may answer: nothing, every enabled member whatever its health, or
+ * the members of the pool at this position in `pools`.
+ */
+export type OnAllDown = 'empty' | 'all' | { readonly pool: number }

@@ -1,0 +1,317 @@
+// Checks that every index in a bundle is inside its table, so that the answer path need not look.
+import { hashNameAt } from '#dns/name.ts'
+import {
+  address6Row,
+  nodeFlags,
+  nodeNameBytes,
+  poolOfService,
+  serviceCell,
+  serviceOfNode,
+} from '#bundle/format/bundle.ts'
+import type { Bundle, BundleColumns, ServiceColumns } from '#bundle/format/bundle.ts'
+import { inlineNameBytes, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { checkHealthChecks } from './check-health.ts'
+import { checkNetworks, checkPolicies, checkRoutingSettings } from './check-routing.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { checkMemberExtra } from '#bundle/format/member-extra.ts'
+import type { Manifest } from '#bundle/format/manifest.ts'
+import { deepestName } from '#bundle/format/name-depth.ts'
+import { checkOverlays } from '#bundle/format/overlays.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { checkResponseIndex, checkResponseRows } from './check-response.ts'
+import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
+
+/**
+ * @param known a bundle that passed
+ * @param same columns that are those of `known`, which has as many of everything
+ * @returns the first fault as half a sentence, or undefined when there is none
+ */
+export function checkColumns(
+  columns: BundleColumns,
+  manifest: Manifest,
+  known: Bundle | undefined,
+  same: ReadonlySet<keyof BundleColumns>,
+): string | undefined {
+  for (const { reads, run } of checks) {
+    if (reads !== null && reads.every((name) => same.has(name))) continue
+    const fault = run(columns, manifest, known)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+interface Check {
+  /** All the columns that it looks at; null: it is too quick to be left out. */
+  readonly reads: readonly (keyof BundleColumns)[] | null
+  readonly run: Run<BundleColumns>
+}
+
+type Run<Columns> = (columns: Columns, manifest: Manifest, known?: Bundle) => string | undefined
+
+const quick = (run: Check['run']): Check => ({ reads: null, run })
+
+/** What is not listed, `run` cannot read: the types see to it. */
+function reading<Name extends keyof BundleColumns>(
+  reads: readonly Name[],
+  run: Run<Pick<BundleColumns, Name>>,
+): Check {
+  return { reads, run }
+}
+
+/** In this order: a later check may index with what an earlier one has proved. */
+const checks: readonly Check[] = Object.freeze([
+  quick(checkCounts),
+  quick(checkIndices),
+  reading(['nodeRow', 'serviceNode', 'policyRow'], checkRows),
+  quick(checkTexts),
+  quick(checkPools),
+  quick(checkMemberExtra),
+  reading(['poolHealthCheck', 'poolUid', 'stringBytes', 'stringOffset'], checkHealthChecks),
+  quick(checkNetworks),
+  quick(checkPolicies),
+  quick(checkRoutingSettings),
+  quick(checkOverlays),
+  quick(checkHosts),
+  reading(['names', 'nodeRow', 'zoneNode', 'zoneParent'], checkNames),
+  reading(['names', 'nodeRow', 'nameIndex'], checkNameIndex),
+  quick(checkRecords),
+  quick(checkResponseRows),
+  quick(checkResponseIndex),
+  reading(['names', 'nodeRow', 'responseNames', 'responseRow'], checkDepth),
+])
+
+type NameColumns = Pick<BundleColumns, 'names' | 'nodeRow'>
+
+function checkCounts(_columns: BundleColumns, { counts }: Manifest): string | undefined {
+  const over = [
+    ['zones', counts.zones, bundleLimits.zonesMax],
+    ['services', counts.services, bundleLimits.servicesMax],
+    ['pools', counts.pools, bundleLimits.poolsMax],
+    ['members', counts.members, bundleLimits.membersMax],
+    ['response rules', counts.responseRules, bundleLimits.responseRulesMax],
+  ] as const
+  const first = over.find(([, count, max]) => count > max)
+  return first === undefined
+    ? undefined
+    : `it has ${first[1]} ${first[0]}, the limit is ${first[2]}`
+}
+
+function checkIndices(c: BundleColumns, { counts }: Manifest): string | undefined {
+  const texts = c.stringOffset.length - 1
+  const rows: readonly (readonly [string, Uint32Array | Int32Array, number])[] = [
+    ['zoneNode', c.zoneNode, counts.nodes],
+    ['zoneParent', c.zoneParent, counts.zones],
+    ['hostNode', c.hostNode, counts.nodes],
+    ['memberPool', c.memberPool, counts.pools],
+    ['serviceName', c.serviceName, texts],
+    ['serviceTenant', c.serviceTenant, texts],
+    ['poolName', c.poolName, texts],
+    ['poolTenant', c.poolTenant, texts],
+    ['poolHealthCheck', c.poolHealthCheck, texts],
+    ['memberName', c.memberName, texts],
+    ['memberRegion', c.memberRegion, texts],
+  ]
+  for (const [name, column, count] of rows) {
+    const lowest = column instanceof Int32Array ? -1 : 0
+    for (let i = 0; i < column.length; i++) {
+      if (column[i]! >= count || column[i]! < lowest) return `${name} ${i} points outside its table`
+    }
+  }
+  return undefined
+}
+
+function checkRows(
+  c: ServiceColumns & Pick<BundleColumns, 'policyRow'>,
+  { counts }: Manifest,
+): string | undefined {
+  let named = 0
+  for (let at = 0; at < c.nodeRow.length; at += NodeCell.Words) {
+    const node = at / NodeCell.Words
+    const target = c.nodeRow[at + NodeCell.Target]!
+    const last = (target & 1) === 1 ? counts.hosts - 1 : counts.services
+    if (target >>> 1 > last) return `node ${node} points outside its table`
+    if (c.nodeRow[at + NodeCell.Zone]! >= counts.zones) return `node ${node} has no zone`
+    if (serviceOfNode(c, node) >= 0) named++
+  }
+  const codeEnd = firstPolicyCode + c.policyRow.length / PolicyCell.Words
+  for (let service = 0; service < counts.services; service++) {
+    const node = c.serviceNode[service]!
+    if (node >= counts.nodes || serviceOfNode(c, node) !== service) {
+      return `service ${service} has no name`
+    }
+    if (poolOfService(c, service) >= counts.pools) return `service ${service} has no such pool`
+    // Which of the codes before those of policies there are is known to the node that routes.
+    const algorithm = serviceCell(c, service, NodeCell.Algorithm)
+    if (algorithm >= codeEnd) return `service ${service} has no such policy`
+    const ttlSeconds = serviceCell(c, service, NodeCell.TtlSeconds)
+    if (ttlSeconds > bundleLimits.ttlSecondsMax) return `service ${service} has too long a TTL`
+  }
+  // Each has its own node: one more would answer with cells that nobody has looked at.
+  return named === counts.services ? undefined : 'a service has two names'
+}
+
+function checkTexts({ stringOffset, stringBytes }: BundleColumns): string | undefined {
+  if (stringOffset.length < 2) return 'there is no empty text'
+  for (let i = 1; i < stringOffset.length; i++) {
+    if (stringOffset[i]! < stringOffset[i - 1]!) return `text ${i} ends before it starts`
+  }
+  return stringOffset.at(-1) === stringBytes.length ? undefined : 'the texts have another length'
+}
+
+function checkPools(c: BundleColumns, { counts }: Manifest): string | undefined {
+  const rows6 = c.memberAddress6.length / 16
+  let next = 0
+  for (let pool = 0; pool < counts.pools; pool++) {
+    const size = c.poolCount4[pool]! + c.poolCount6[pool]!
+    if (c.poolMemberStart[pool] !== next)
+      return `pool ${pool} does not start where the last one ends`
+    if (size > bundleLimits.membersPerPoolMax) return `pool ${pool} has too many members`
+    if (c.poolMinHealthy[pool]! > bundleLimits.membersPerPoolMax) {
+      return `pool ${pool} wants more healthy members than it could have`
+    }
+    next += size
+    if (next > counts.members) return `pool ${pool} has members outside the table`
+    for (let i = next - c.poolCount6[pool]!; i < next; i++) {
+      if (address6Row(c, i) >>> 0 >= rows6) return `member ${i} has no address`
+    }
+  }
+  if (next !== counts.members) return 'there are members without a pool'
+  for (let i = 0; i < counts.members; i++) {
+    if (c.memberWeight[i]! > bundleLimits.weightMax) return `member ${i} weighs too much`
+  }
+  return undefined
+}
+
+function checkHosts(c: BundleColumns, { counts }: Manifest): string | undefined {
+  const rows = c.hostAddresses.length / 16
+  for (let host = 0; host < counts.hosts; host++) {
+    const end = c.hostAddressStart[host]! + c.hostCount4[host]! + c.hostCount6[host]!
+    if (end > rows) return `host ${host} has addresses outside the table`
+  }
+  return undefined
+}
+
+function checkNames(
+  c: NameColumns & Pick<BundleColumns, 'zoneNode' | 'zoneParent'>,
+  { counts }: Manifest,
+): string | undefined {
+  const { buffer, byteOffset, byteLength } = c.nodeRow
+  const octets = new Uint8Array(buffer, byteOffset, byteLength)
+  for (let node = 0; node < counts.nodes; node++) {
+    const start = c.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    let at = start
+    const end = at + nodeNameBytes(c, node)
+    if (end > c.names.length) return `name ${node} ends outside`
+    while (at < end && c.names[at] !== 0 && c.names[at]! <= 63) at += c.names[at]! + 1
+    if (at !== end - 1 || c.names[at] !== 0) return `name ${node} is not a name`
+    if (!isInlineEqual(c.names, start, end, octets, node)) return `name ${node} has two spellings`
+  }
+  for (let zone = 0; zone < counts.zones; zone++) {
+    if ((nodeFlags(c, c.zoneNode[zone]!) & NodeFlag.Apex) === 0) return `zone ${zone} has no apex`
+    if (c.zoneParent[zone] === zone) return `zone ${zone} is its own parent`
+  }
+  return undefined
+}
+
+/**
+ * A lookup compares a short name by the words of its row, with the zeros before it; the rest of the
+ * program reads it in `names`.
+ */
+function isInlineEqual(
+  names: Uint8Array,
+  start: number,
+  end: number,
+  octets: Uint8Array,
+  node: number,
+): boolean {
+  if (end - start > inlineNameBytes) return true
+  const inlineEnd = (node + 1) * NodeCell.Words * 4
+  const inlineStart = inlineEnd - (end - start)
+  for (let at = inlineEnd - inlineNameBytes; at < inlineStart; at++)
+    if (octets[at] !== 0) return false
+  for (let at = inlineStart; at < inlineEnd; at++) {
+    if (names[start + at - inlineStart] !== octets[at]) return false
+  }
+  return true
+}
+
+/** The answer path does not look for names that are deeper. */
+function checkDepth(
+  c: Parameters<typeof deepestName>[0],
+  { nameLabelsMax }: Manifest,
+): string | undefined {
+  return deepestName(c) === nameLabelsMax ? undefined : 'its deepest name has another depth'
+}
+
+function checkNameIndex(
+  c: NameColumns & Pick<BundleColumns, 'nameIndex'>,
+  { counts, nameSeed }: Manifest,
+): string | undefined {
+  const slots = c.nameIndex.length / 2
+  const mask = slots - 1
+  const isPowerOfTwo = Number.isInteger(slots) && slots >= 2 && (slots & mask) === 0
+  if (!isPowerOfTwo || slots <= counts.nodes) return 'the name index has a wrong size'
+  let used = 0
+  for (let slot = 0; slot < slots; slot++) {
+    const node = c.nameIndex[slot * 2 + 1]!
+    if (node > counts.nodes) return `slot ${slot} of the name index points outside its table`
+    if (node !== 0) used++
+  }
+  if (used !== counts.nodes) return 'the name index holds a name twice or not at all'
+  for (let node = 0; node < counts.nodes; node++) {
+    const start = c.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    const hash = hashNameAt(c.names, start, nameSeed)
+    let slot = hash & mask
+    for (let probes = 0; c.nameIndex[slot * 2 + 1] !== node + 1; probes++) {
+      if (probes >= bundleLimits.probeLengthMax) return `name ${node} is not in the name index`
+      slot = (slot + 1) & mask
+    }
+    if (c.nameIndex[slot * 2] !== hash >>> 0) return `name ${node} has another hash in the index`
+  }
+  return undefined
+}
+
+function checkRecords(c: BundleColumns, { counts }: Manifest): string | undefined {
+  const seenSoa = new Uint8Array(c.soaData.length)
+  const seenNs = new Uint8Array(c.nsData.length)
+  for (let zone = 0; zone < counts.zones; zone++) {
+    const soa = c.zoneSoa[zone]!
+    const ns = c.zoneNs[zone]!
+    if (seenSoa[soa] !== 1 && !isSoaEntry(c.soaData, soa)) return `zone ${zone} has a damaged SOA`
+    if (seenNs[ns] !== 1 && !isNsEntry(c.nsData, ns, counts.hosts)) {
+      return `zone ${zone} has damaged name servers`
+    }
+    seenSoa[soa] = 1
+    seenNs[ns] = 1
+  }
+  return undefined
+}
+
+function isSoaEntry(data: Uint8Array, offset: number): boolean {
+  const rname = endOfStoredName(data, offset + soaEntry.names)
+  const timers = endOfStoredName(data, rname)
+  return timers + soaEntry.timersBytes <= data.length
+}
+
+function isNsEntry(data: Uint8Array, offset: number, hostCount: number): boolean {
+  if (offset + nsEntry.servers > data.length) return false
+  let at = offset + nsEntry.servers
+  const count = data[offset + nsEntry.count]!
+  if (count > bundleLimits.nameserversPerZoneMax) return false
+  for (let i = 0; i < count; i++) {
+    at = endOfStoredName(data, at)
+    if (at + nsEntry.hostBytes > data.length) return false
+    const host =
+      ((data[at]! << 24) | (data[at + 1]! << 16) | (data[at + 2]! << 8) | data[at + 3]!) >>> 0
+    if (host > hostCount) return false
+    at += nsEntry.hostBytes
+  }
+  return true
+}
+
+/** @returns an offset beyond the data when the name is cut off or too long */
+function endOfStoredName(data: Uint8Array, offset: number): number {
+  if (offset + storedName.labels > data.length) return data.length + 1
+  const prefixBytes = data[offset]!
+  return prefixBytes > 254 ? data.length + 1 : offset + storedName.labels + prefixBytes
+}

@@ -1,0 +1,77 @@
+// Checks response rules and their index, so that the answer path need not.
+import { foldTable, hashNameAt, nameLimits } from '#dns/name.ts'
+import type { BundleColumns } from '#bundle/format/bundle.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import type { Manifest } from '#bundle/format/manifest.ts'
+import {
+  ResponseAction,
+  responseActions,
+  ResponseBits,
+  ResponseCell,
+} from '#bundle/format/response-rules.ts'
+
+export function checkResponseRows(c: BundleColumns, { counts }: Manifest): string | undefined {
+  const texts = c.stringOffset.length - 1
+  for (let rule = 0; rule < counts.responseRules; rule++) {
+    const at = rule * ResponseCell.Words
+    const bits = c.responseRow[at + ResponseCell.Bits]!
+    const triggerBytes = bits & ResponseBits.TriggerMask
+    const targetBytes = (bits >>> ResponseBits.TargetShift) & ResponseBits.TriggerMask
+    const action = bits >>> ResponseBits.ActionShift
+    if (action >= responseActions.length) return `response rule ${rule} has no such action`
+    if (!isFoldedName(c.responseNames, c.responseRow[at + ResponseCell.Trigger]!, triggerBytes)) {
+      return `response rule ${rule} has no trigger`
+    }
+    const isAlias = action === ResponseAction.Cname
+    const hasTarget =
+      isAlias &&
+      isFoldedName(c.responseNames, c.responseRow[at + ResponseCell.Target]!, targetBytes)
+    if (isAlias !== hasTarget) return `response rule ${rule} has no target`
+    if (c.responseRow[at + ResponseCell.Source]! >= texts)
+      return `response rule ${rule} has no source`
+  }
+  return undefined
+}
+
+/** At least one label: a rule for the root would answer for everything. */
+function isFoldedName(names: Uint8Array, start: number, length: number): boolean {
+  const end = start + length
+  if (length < 3 || end > names.length) return false
+  let at = start
+  while (at < end && names[at] !== 0 && names[at]! <= nameLimits.labelBytesMax) {
+    at += names[at]! + 1
+  }
+  if (at !== end - 1 || names[at] !== 0) return false
+  for (let i = start; i < end; i++) if (foldTable[names[i]!] !== names[i]) return false
+  return true
+}
+
+export function checkResponseIndex(
+  c: BundleColumns,
+  { counts, nameSeed }: Manifest,
+): string | undefined {
+  const rules = counts.responseRules
+  const slots = c.responseIndex.length / 2
+  if (rules === 0) return slots === 0 ? undefined : 'there is an index of no response rules'
+  const mask = slots - 1
+  // More slots than rules: a walk ends at a free one.
+  if ((slots & mask) !== 0 || slots <= rules) return 'the index of response rules has a wrong size'
+  let used = 0
+  for (let slot = 0; slot < slots; slot++) {
+    const rule = c.responseIndex[slot * 2 + 1]!
+    if (rule > rules) return `slot ${slot} of the index of response rules points outside its table`
+    if (rule !== 0) used++
+  }
+  if (used !== rules) return 'the index holds a response rule twice or not at all'
+  for (let rule = 0; rule < rules; rule++) {
+    const trigger = c.responseRow[rule * ResponseCell.Words + ResponseCell.Trigger]!
+    const hash = hashNameAt(c.responseNames, trigger, nameSeed)
+    let slot = hash & mask
+    for (let probes = 0; c.responseIndex[slot * 2 + 1] !== rule + 1; probes++) {
+      if (probes >= bundleLimits.probeLengthMax) return `response rule ${rule} is not in the index`
+      slot = (slot + 1) & mask
+    }
+    if (c.responseIndex[slot * 2] !== hash >>> 0) return `response rule ${rule} has another hash`
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+// What the API gets from the environment: keys that must be in no file, and the audit log's path.
+import { isAbsolute } from 'node:path'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { variable } from '#cli/terminal/command.ts'
+import type { Io } from '#cli/terminal/command.ts'
+
+export interface NodeSecrets {
+  /** GSLB_API_KEY; null: dev mode. */
+  readonly apiKey: string | null
+  /** 32 octets of GSLB_SECRET_KEY; null: not set. */
+  readonly secretKey: Uint8Array | null
+  /** GSLB_AUDIT_LOG; null: the main log. */
+  readonly auditLog: string | null
+}
+
+/** Shorter keys can be guessed; 32 octets in hexadecimal digits are recommended. */
+const apiKeyLengthMin = 16
+
+/** Errors: a sentence that names the variable and not its value. */
+export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
+  const apiKey = variable(env, 'GSLB_API_KEY') ?? null
+  if (apiKey !== null && !/^[!-~]+$/.test(apiKey)) {
+    return err('GSLB_API_KEY has a space or a letter outside ASCII: no client could send it')
+  }
+  const hex = variable(env, 'GSLB_SECRET_KEY') ?? null
+  if (hex !== null && !/^[0-9a-f]{64}$/i.test(hex)) {
+    return err('GSLB_SECRET_KEY is not 64 hexadecimal digits; make one with: openssl rand -hex 32')
+  }
+  const auditLog = variable(env, 'GSLB_AUDIT_LOG') ?? null
+  if (auditLog !== null && !isAbsolute(auditLog)) {
+    return err('GSLB_AUDIT_LOG is not an absolute path; begin it with "/"')
+  }
+  return ok({ apiKey, secretKey: hex === null ? null : Buffer.from(hex, 'hex'), auditLog })
+}
+
+/** A warning about the key, or undefined. */
+export function weakKey({ apiKey }: NodeSecrets): string | undefined {
+  if (apiKey === null || apiKey.length >= apiKeyLengthMin) return undefined
+  return 'GSLB_API_KEY is short enough to be guessed; make one with: openssl rand -hex 32'
+}

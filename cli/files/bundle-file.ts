@@ -1,0 +1,53 @@
+// A bundle from a file, for commands that look into one.
+import { readFileSync, statSync } from 'node:fs'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import type { BundleError } from '#bundle/load/load.ts'
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { readTrustedKey } from './key-files.ts'
+
+/** Errors: a sentence that names the path. */
+function readBundleFile(path: string): Result<Uint8Array, string> {
+  try {
+    const { size } = statSync(path)
+    if (size > bundleLimits.bytesMax)
+      return err(`${path} has ${size} octets, too many for a bundle`)
+    const file = readFileSync(path)
+    // A buffer of its own: the columns are views at multiples of four.
+    const bytes = new Uint8Array(new SharedArrayBuffer(file.length))
+    bytes.set(file)
+    return ok(bytes)
+  } catch (error) {
+    return err(sentence(path, error))
+  }
+}
+
+/** @param trusted left out, the signature is not looked at */
+export function openBundleFile(
+  path: string,
+  trusted?: readonly TrustedKey[],
+): Result<Bundle, string | BundleError> {
+  const bytes = readBundleFile(path)
+  return bytes.ok ? loadBundle(bytes.value, trusted) : bytes
+}
+
+/** Public keys, one a file. Errors: a sentence that names the path. */
+export function readTrustedKeys(paths: readonly string[]): Result<readonly TrustedKey[], string> {
+  const keys: TrustedKey[] = []
+  for (const path of paths) {
+    const key = readTrustedKey(path)
+    if (!key.ok) return key
+    keys.push(key.value)
+  }
+  return ok(keys)
+}
+
+function sentence(path: string, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return `${path} does not exist`
+  if (code === 'EISDIR') return `${path} is a directory; give a file`
+  return `${path} cannot be read: ${message}`
+}

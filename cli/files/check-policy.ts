@@ -1,0 +1,31 @@
+// What a command is told of the nodes' settings that a configuration is compiled for.
+import { isIP } from 'node:net'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+import { UsageError } from '#cli/terminal/command.ts'
+
+/** For `parseArgs`. */
+export const checkPolicyOptions = {
+  'allow-script-checks': { type: 'boolean', default: false },
+  'webhook-allowed-host': { type: 'string', multiple: true },
+} as const
+
+export const checkPolicyUsage = `  --allow-script-checks
+                      as on nodes with health.allowScriptChecks
+  --webhook-allowed-host NETWORK
+                      as on nodes with it in health.webhookAllowedHosts; may be given often`
+
+/** @throws UsageError for what is neither an address nor a network */
+export function checkPolicyOf(values: {
+  readonly 'allow-script-checks': boolean
+  readonly 'webhook-allowed-host'?: readonly string[] | undefined
+}): HealthCheckPolicy {
+  const webhookAllowedHosts = values['webhook-allowed-host'] ?? []
+  for (const text of webhookAllowedHosts) {
+    if (isIP(text) === 0 && !parseCidr(text).ok)
+      throw new UsageError(
+        `--webhook-allowed-host ${text} is neither an address nor a network such as 10.1.0.0/16`,
+      )
+  }
+  return { allowScriptChecks: values['allow-script-checks'], webhookAllowedHosts }
+}

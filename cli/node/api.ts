@@ -1,0 +1,191 @@
+// The API of a node, composed: its stores, its keys, its policy, its server.
+import { Identities } from '#api/auth/identities.ts'
+import { Passwords } from '#api/auth/passwords.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { createConfigTenants } from '#api/config/tenants.ts'
+import type { ConfigWriter } from '#api/config/writer.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { OperatorView } from '#api/ports/operator-view.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import type { RumView } from '#api/ports/rum-view.ts'
+import { createApiServer } from '#api/server/server.ts'
+import type { ApiServer } from '#api/server/server.ts'
+import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { referencePath } from '#api/routes/reference.ts'
+import { dashboardFault } from '#api/server/web-dashboard.ts'
+import type { ConfigView } from '#config/view.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import { createNodeAudit } from './audit.ts'
+import { oidcOf } from './oidc.ts'
+import { createNodeFeed } from './feed.ts'
+import { createNodeLicence } from './licence.ts'
+import type { NodeLicence, NodeLicenceParts } from './licence.ts'
+import { readSecrets, weakKey } from '#cli/data/secrets.ts'
+import type { NodeSecrets } from '#cli/data/secrets.ts'
+import type { NodeRecords } from './records.ts'
+import { SecretKeyCheck } from './secret-key-check.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+export interface NodeApiParts {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly view: OperatorView
+  readonly config: ConfigView
+  readonly configWriter: ConfigWriter
+  readonly memberHealth: MemberHealthView
+  readonly shared: EphemeralState
+  readonly records: Pick<NodeRecords, 'state' | 'countCall'>
+  readonly overlays: OverlayView
+  readonly rum: RumView
+  readonly env: Io['env']
+  /** Told of the DNS queries a second that the licence permits; 0: no limit. */
+  readonly onRate: (perSecond: number) => void
+  /** null: health checks are off. */
+  readonly health: NodeLicenceParts['health']
+}
+
+export interface NodeApi {
+  /** Checks the stores, then listens. Errors: a sentence for the operator. */
+  readonly listen: ApiServer['listen']
+  readonly licence: NodeLicence
+  /** Connected to the feed now. */
+  readonly feedClients: () => number
+  /** false: the audit log cannot be written, and its lines are in the main log. */
+  readonly isAudited: () => boolean
+  readonly close: () => Promise<void>
+}
+
+/** Errors: a sentence for the operator. */
+export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
+  const { settings, log, env } = parts
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const weakness = weakKey(secrets.value)
+  if (weakness !== undefined) log.warn({}, weakness)
+  const fault = faultOfDashboard(settings, secrets.value)
+  if (fault !== undefined) return err(fault)
+  const { onRate, health, config, records } = parts
+  const { state } = records
+  const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
+  if (!audit.ok) return audit
+  const licence = createNodeLicence({
+    settings: settings.license,
+    env,
+    state,
+    config,
+    health,
+    clock: systemClock,
+    log,
+    onRate,
+  })
+  if (!licence.ok) return licence
+  const { keeper } = licence.value
+  const ports = {
+    ...portsOf(parts, secrets.value, audit.value),
+    licence: keeper,
+    licenceDesk: keeper,
+  }
+  const { listenAddr, port, trustedProxies, allowDevMode, webuiPath } = settings.api
+  const { secretKey } = secrets.value
+  const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
+  const server = createApiServer({
+    ports,
+    log,
+    listenAddr,
+    port,
+    trustedProxies,
+    allowDevMode,
+    dashboardDirectory: webuiPath,
+  })
+  return ok({
+    licence: licence.value,
+    feedClients: ports.node.webSocketClients,
+    isAudited: audit.value.isWritten,
+    listen: async () => {
+      const checked = await secretKeyCheck.atStart()
+      return checked.ok ? server.listen() : checked
+    },
+    close: async () => {
+      secretKeyCheck.close()
+      await server.close()
+      await audit.value.close()
+    },
+  })
+}
+
+/** The settings may hold passwords, and the audit log says who did what. */
+function faultOfDashboard(
+  { api, dataDir, backup, gitops, file }: Settings,
+  { auditLog }: NodeSecrets,
+): string | undefined {
+  if (api.webuiPath === undefined) return undefined
+  const files = [file ?? null, auditLog, gitops.allowedSigners].filter((path) => path !== null)
+  return dashboardFault(api.webuiPath, { dataDir, others: [backup.directory, ...files] })
+}
+
+function portsOf(
+  parts: NodeApiParts,
+  { apiKey, secretKey }: NodeSecrets,
+  audit: ApiPorts['audit'],
+): Omit<ApiPorts, 'licence' | 'licenceDesk'> {
+  const { settings, log, view, config, configWriter } = parts
+  const { memberHealth, overlays, records, rum } = parts
+  const { healthSignals } = parts.shared
+  const { users, roles, tenantKeys, usage } = records.state.persistent
+  const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
+  const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
+  const { allowScriptChecks, webhookAllowedHosts } = settings.health
+  const clientsMax = settings.api.maxWebSocketClients
+  return {
+    view,
+    config,
+    configWriter,
+    auth: {
+      systemKey: apiKey === null ? null : systemKey(apiKey),
+      secretKey,
+      sessionTtlMs: sessionTTLMs,
+      sessionExtend,
+      bcryptCost,
+      setupEndpoint,
+    },
+    identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
+    passwords: new Passwords(bcryptCost),
+    oidc: oidcOf(settings.auth.oidc),
+    oidcNonces: nonces,
+    users,
+    roles,
+    sessions,
+    loginAttempts,
+    tenants: createConfigTenants(config, configWriter, systemClock),
+    tenantKeys,
+    audit,
+    checkPolicy: { allowScriptChecks, webhookAllowedHosts },
+    memberHealth,
+    healthSignals,
+    overlays,
+    rum,
+    rumSources: new SourceBuckets(apiLimits.rum, systemClock),
+    usage,
+    homePath: referencePath,
+    countCall: records.countCall,
+    ...createNodeFeed({
+      config,
+      memberHealth,
+      apiKey,
+      secretKey,
+      webSocketTokens,
+      clientsMax,
+      log,
+    }),
+    clock: systemClock,
+    log,
+  }
+}

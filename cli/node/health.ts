@@ -1,0 +1,54 @@
+// The health side of a node, put together: probes, their store, outside monitors, the policy.
+import { join } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { createHealthView } from '#runtime/health/view/view.ts'
+import { spawnHealthWorker } from '#runtime/health/thread/worker-keeper.ts'
+import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+/**
+ * @param shared brings the words of outside monitors, and through Redis those of other nodes
+ * @param environment of the process, for scripts
+ * @returns null when health checks are off: every member then counts as healthy (document A)
+ */
+export function createNodeHealth(
+  { dataDir, health, state, redis }: Settings,
+  shared: EphemeralState,
+  log: Log,
+  environment: Readonly<Record<string, string | undefined>>,
+): HealthMonitor | null {
+  if (!health.enabled) return null
+  const { allowScriptChecks, webhookAllowedHosts } = health
+  const probeSettings = {
+    allowScriptChecks,
+    webhookAllowedHosts,
+    environment: allowScriptChecks ? { ...environment } : {},
+  }
+  const clock = systemClock
+  const local = createHealthMonitor({
+    verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log),
+    log,
+    clock,
+    spawn: () => spawnHealthWorker(probeSettings),
+  })
+  return createHealthView({
+    local,
+    signals: shared.healthSignals,
+    // Without a bus between nodes each is alone, and every policy comes to its own view.
+    peers: redis.url === '' ? null : { node: state.nodeName, bus: shared.peerHealth },
+    policy: state.healthPolicy,
+    quorumMinPercent: state.quorumMinPercent,
+    clock,
+    after: (delayMs, fn) => {
+      const timer = setTimeout(fn, delayMs)
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+    log,
+  })
+}

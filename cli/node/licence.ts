@@ -1,0 +1,127 @@
+// The licence of a node, composed: where its facts come from, whom it tells, and what the accepted
+// configuration has beyond it.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { excessMax, licenceExcess } from '#licence/excess.ts'
+import { LicenceKeeper } from '#licence/licence-service.ts'
+import type { LicenceKeeperParts, LicenceOptions } from '#licence/licence-service.ts'
+import { createLicenceServer } from '#licence/server.ts'
+import { parseVendorKey } from '#licence/token.ts'
+import type { StatusDiagnostic } from '#api/ports/operator-view.ts'
+import type { ConfigView } from '#config/view.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { variable } from '#cli/terminal/command.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import type { NodeState } from './state.ts'
+import type { LicenseSection } from '#cli/settings/license.ts'
+
+export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'log' | 'onRate'> {
+  readonly settings: LicenseSection
+  readonly env: Io['env']
+  readonly state: NodeState
+  readonly config: ConfigView
+  /** Hears of other nodes, where there is Redis; null: health checks are off. */
+  readonly health: Pick<HealthMonitor, 'peers'> | null
+}
+
+export interface NodeLicence {
+  readonly keeper: LicenceKeeper
+  /** Looks at everything again. */
+  readonly refresh: () => Promise<void>
+  readonly reload: (settings: LicenseSection) => Promise<void>
+  /** What the accepted configuration has beyond the licence. */
+  readonly warnings: () => readonly StatusDiagnostic[]
+}
+
+/** The database is opened only where a vendor key is set. Errors: a sentence with the setting. */
+export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
+  const { settings, env, state, config, health, clock, log, onRate } = parts
+  const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
+  const options = optionsOf(settings)
+  if (!options.ok) return options
+  const environmentToken = variable(env, 'GSLB_LICENSE_KEY') ?? ''
+  if (options.value.vendorKey === null && (environmentToken !== '' || settings.key !== '')) {
+    log.warn({}, 'there is a licence token, but license.publicKey is not set: nothing is checked')
+  }
+  const keeper = new LicenceKeeper({
+    store: state.persistent.licences,
+    shared: state.persistent.settings,
+    environmentToken,
+    options: options.value,
+    installIdCandidate: randomBytes(16).toString('hex'),
+    machineId: machineId(),
+    countNodes,
+    server: createLicenceServer(),
+    clock,
+    log,
+    onRate,
+  })
+  const warnings = rememberedExcess(keeper, config, countNodes)
+  let told = 0
+  const tell = (): void => {
+    const count = warnings().length
+    if (count === told) return
+    told = count
+    if (count === 0) return log.info({}, 'everything is within the licence again')
+    const { file, message } = warnings()[0]!
+    const fields = { count, atLeast: count === excessMax, file, tier: keeper.state.tier }
+    log.warn(fields, `this is beyond the licence and served all the same: ${message}`)
+  }
+  return ok({
+    keeper,
+    refresh: async () => {
+      await keeper.refresh()
+      tell()
+    },
+    reload: async (next) => {
+      const changed = optionsOf(next)
+      if (!changed.ok) log.error({}, `${changed.error}; the one before stays`)
+      else await keeper.reload(changed.value)
+      tell()
+    },
+    warnings,
+  })
+}
+
+function optionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
+  const { publicKey, key, serverURL, refreshIntervalMs } = settings
+  const vendorKey = publicKey === '' ? ok(null) : parseVendorKey(publicKey)
+  if (!vendorKey.ok) return err(`license.publicKey cannot be used: ${vendorKey.error}`)
+  return ok({
+    vendorKey: vendorKey.value,
+    fileToken: key,
+    serverUrl: serverURL,
+    refreshIntervalMs,
+    rates: settings,
+  })
+}
+
+/** Looked for again when the commit, the tier or the number of nodes is another one. */
+function rememberedExcess(
+  keeper: LicenceKeeper,
+  config: ConfigView,
+  countNodes: () => number,
+): () => readonly StatusDiagnostic[] {
+  let known = { key: '', found: [] as readonly StatusDiagnostic[] }
+  return () => {
+    const { tier, enforced } = keeper.state
+    if (!enforced || !config.isReady()) return []
+    const snapshot = config.snapshot()
+    const nodes = countNodes()
+    const key = `${snapshot.revision} ${tier} ${nodes}`
+    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier, nodes) }
+    return known.found
+  }
+}
+
+/** What systemd calls the machine; elsewhere its name. */
+function machineId(): string {
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim() || hostname()
+  } catch {
+    return hostname()
+  }
+}

@@ -1,0 +1,171 @@
+// What a node does with its database on a clock: usage goes in, backups come out, the audit copy
+// stays bounded.
+import { resolve } from 'node:path'
+import { builtInRoles } from '#api/access/permissions.ts'
+import type { JobContext } from '#jobs/table.ts'
+import { UsageMeter } from '#jobs/usage-meter.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
+import type { BackupDone } from '#state/backup/backups.ts'
+import { auditLimits } from '#state/ports/audit.ts'
+import { damagedRemedy } from '#state/sql/database/sql.ts'
+import { createNodeState } from './state.ts'
+import type { NodeState, NodeStateOptions } from './state.ts'
+import type { BackupSection } from '#cli/settings/backup.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+export interface NodeRecordsParts {
+  readonly settings: Settings
+  /** Questions for names of each tenant since the last call. */
+  readonly takeQueries: () => ReadonlyMap<string, number>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface NodeRecords {
+  readonly state: NodeState
+  /** An authenticated API request. */
+  readonly countCall: (tenant: string) => void
+  readonly jobs: Pick<JobContext, 'flushUsage' | 'backUp' | 'pruneAudit'>
+  /** false: the last backup that was due could not be taken. */
+  readonly isBackedUp: () => boolean
+  /** Writes what was counted, then closes the database. */
+  readonly close: () => Promise<void>
+}
+
+/** From a backup that could not be taken to the next try. */
+const retryMs = 60_000
+/** What usage gets at shutdown, where the database does not answer. */
+const lastFlushMs = 5_000
+
+export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
+  const { settings, takeQueries, clock, log } = parts
+  const { dataDir, database, api } = settings
+  const state = createNodeState({
+    dataDir,
+    databaseUrl: database.url,
+    clock,
+    prepare: roleKeeper(settings, clock, log),
+  })
+  const { usage, audit } = state.persistent
+  const meter = new UsageMeter({ usage, takeQueries, clock, log })
+  // Nobody can ask a node without an API for what only its own database knows.
+  const isMetered = api.enabled || database.url !== ''
+  const backups = new Backups(settings.backup, state, clock, log)
+  return {
+    state,
+    countCall: (tenant) => meter.countCall(tenant),
+    jobs: {
+      flushUsage: async () => (isMetered ? meter.flush() : undefined),
+      backUp: () => backups.takeWhenDue(),
+      pruneAudit: async () => {
+        if (!state.exists()) return
+        const beforeMs = clock.nowMs() - auditLimits.keptMs
+        const pruned = await audit.prune(beforeMs, auditLimits.entriesMax)
+        if (!pruned.ok) log.warn({}, `the audit copy is not pruned: ${pruned.error.message}`)
+      },
+    },
+    isBackedUp: () => backups.isTaken,
+    close: async () => {
+      // A database that was not needed so far is not made for the first minute's counts.
+      if (isMetered && state.exists()) await withinTime(meter.flush(), log)
+      await state.close()
+    },
+  }
+}
+
+async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => {
+    log.warn({ lastFlushMs }, 'the database does not answer: the last counts of usage are lost')
+    late.resolve(undefined)
+  }, lastFlushMs)
+  await Promise.race([flushed, late.promise])
+  clearTimeout(timer)
+}
+
+/** Tries are as many as calls while the database is away; two lines in the log are enough. */
+function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOptions['prepare'] {
+  const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
+  let isTold = false
+  return async ({ roles }) => {
+    const ensured = await roles.ensureSystem(system, clock.nowMs())
+    if (!ensured.ok && !isTold) {
+      const { code, message } = ensured.error
+      const { fields, remedy } = databaseOf(settings, message)
+      const told = `no logins, accounts and tenant keys until the database is back: ${message}`
+      log.error({ code, ...fields }, `${told} ${remedy}`.trimEnd())
+    }
+    if (ensured.ok && isTold) log.info({}, 'the built-in roles are stored')
+    isTold = !ensured.ok
+    return ensured
+  }
+}
+
+/** Where the database is, without the URL, which is a secret, and what helps when it is away. */
+function databaseOf(
+  { dataDir, database: { url } }: Settings,
+  message: string,
+): {
+  readonly fields: Readonly<Record<string, string>>
+  readonly remedy: string
+} {
+  if (url === '') {
+    const directory = resolve(dataDir, 'database')
+    const remedy =
+      `To do so, stop the node, move ${directory} away, and run gslbd restore FILE. Without a ` +
+      'backup the next start makes an empty one.'
+    // A disk that is full is no reason to move anything away.
+    return { fields: { directory }, remedy: message.includes(damagedRemedy) ? remedy : '' }
+  }
+  // Not the port: of a URL with a slash in its password that is a piece of the password.
+  const host = URL.canParse(url) ? new URL(url).hostname : ''
+  const remedy = 'Look whether the server runs and takes the address, user and password.'
+  return { fields: { setting: 'database.url', host }, remedy }
+}
+
+class Backups {
+  readonly #settings: BackupSection
+  readonly #state: NodeState
+  readonly #clock: Clock
+  readonly #log: Log
+  isTaken = true
+  #failedAtMs = 0
+
+  constructor(settings: BackupSection, state: NodeState, clock: Clock, log: Log) {
+    this.#settings = settings
+    this.#state = state
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** The files say when the last one was, so that restarts neither skip one nor add any. */
+  async takeWhenDue(): Promise<void> {
+    const { enabled, intervalMs, directory } = this.#settings
+    // A node that has stored nothing yet has nothing to lose.
+    if (!enabled || !this.#state.exists()) return
+    const nowMs = this.#clock.nowMs()
+    const newestMs = newestBackupMs(directory, nowMs)
+    if (newestMs !== null && nowMs - newestMs < intervalMs) return
+    const waitedMs = this.#clock.monotonicMs() - this.#failedAtMs
+    if (!this.isTaken && waitedMs < retryMs) return
+    const taken = await this.#take()
+    this.isTaken = taken.ok
+    if (!taken.ok) this.#failedAtMs = this.#clock.monotonicMs()
+    if (taken.ok) this.#log.info(taken.value, 'backup taken')
+    else this.#log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
+  }
+
+  async #take(): Promise<Result<BackupDone, string>> {
+    const opened = await this.#state.open()
+    if (!opened.ok) return opened
+    try {
+      return await takeBackup(opened.value.sql, this.#settings, this.#clock)
+    } catch (error) {
+      return err((error as Error).message)
+    }
+  }
+}

@@ -1,0 +1,364 @@
+// Every key of gslbd.yaml: its type, bounds, default, meaning, and whether SIGHUP applies it.
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { healthPolicies } from '#runtime/health/view/policy.ts'
+import { boolean, choice, database, duration, integer, networks, section, text } from './forms.ts'
+import type { SettingLeaf } from './forms.ts'
+import { backup } from './backup.ts'
+import { license } from './license.ts'
+import { oidc } from './oidc.ts'
+
+const tcp = section('DNS over TCP (RFC 7766).', {
+  idleTimeout: duration({
+    default: '10s',
+    minimumMs: 1_000,
+    maximumMs: 3_600_000,
+    description: 'A connection without a query for this long is closed.',
+  }),
+  maxConnections: integer(1, 100_000, {
+    default: 1_000,
+    description:
+      'Open connections of the whole node. At the limit the connection that has been idle ' +
+      'longest is closed.',
+  }),
+  maxPerClient: integer(1, 100_000, {
+    default: 50,
+    description: 'Open connections from one client: an IPv4 address, or an IPv6 /64.',
+  }),
+  maxPipelined: integer(1, 10_000, {
+    default: 64,
+    description:
+      'Queries of one connection that are answered before the other connections get their turn.',
+  }),
+})
+
+const axfr = section('Transfers of zones (RFC 5936), which this version does not do.', {
+  enabled: Type.Optional(
+    Type.Literal(false, {
+      default: false,
+      'x-expected':
+        'false: this version transfers no zones. In place of a secondary server run another node ' +
+        'with the same `gitops.url`; no server of another make can choose as this one does',
+      description:
+        'A query of type AXFR or IXFR is answered REFUSED, over UDP and TCP. A zone file could ' +
+        'hold neither health nor the choice by client.',
+    }),
+  ),
+  requireTsig: boolean({
+    default: false,
+    description: 'Whether a transfer must be signed. It has no effect, since there is none.',
+  }),
+})
+
+const dns = section('The DNS listener.', {
+  listenAddr: text(45, {
+    default: '0.0.0.0',
+    'x-kind': 'address',
+    description: 'Address for UDP and TCP. `::` takes IPv6 and IPv4.',
+  }),
+  port: integer(0, 65_535, {
+    default: 5_353,
+    description: 'UDP and TCP port; 53 in production. 0 takes a free one and logs it.',
+  }),
+  threads: integer(0, 256, {
+    'x-default': 'one per core',
+    description:
+      'Responder threads. 0 answers UDP over node:dgram in the thread that serves TCP, without ' +
+      'the batched system calls.',
+  }),
+  udpPayloadSize: integer(512, 4_096, {
+    default: 1_232,
+    description:
+      'Largest UDP answer in bytes, also announced in EDNS (RFC 6891). The default is that ' +
+      'of DNS Flag Day 2020.',
+  }),
+  nsid: text(128, {
+    default: '',
+    pattern: '^[ -~]*$',
+    'x-expected': 'printable ASCII text of at most 128 characters',
+    description:
+      'Name of this node for queries that ask for it (NSID, RFC 5001). Empty: no answer to ' +
+      'that option.',
+  }),
+  versionBind: text(255, {
+    default: '',
+    pattern: '^[ -~]*$',
+    'x-expected': 'printable ASCII text of at most 255 characters',
+    description: 'Answer to the CHAOS TXT query `version.bind`. Empty: the query is refused.',
+  }),
+  tcp,
+  axfr,
+})
+
+const api = section('The HTTP API. [More](../operations/access.md).', {
+  enabled: boolean({ default: false, description: 'Whether the API listens.' }),
+  listenAddr: text(45, {
+    default: '127.0.0.1',
+    'x-kind': 'address',
+    description:
+      'Address of the API. Without GSLB_API_KEY it must be of this machine alone: every request ' +
+      "is then the system administrator's.",
+  }),
+  port: integer(0, 65_535, {
+    default: 8_080,
+    description: 'TCP port of the API. 0 takes a free one and logs it.',
+  }),
+  trustedProxies: networks({
+    description:
+      'Proxies in front of the API, whose X-Forwarded-For, -Proto and -Host are believed. ' +
+      'Otherwise the address of the connection is that of the client.',
+  }),
+  allowDevMode: boolean({
+    default: false,
+    description:
+      'Lets the API listen beyond this machine without GSLB_API_KEY. Whoever reaches it may ' +
+      'then change everything.',
+  }),
+  maxWebSocketClients: integer(0, 100_000, {
+    default: 1_000,
+    description:
+      'Open connections of the feed; one tenant takes at most half of them. 0 turns it off. ' +
+      '[More](../operations/feed.md).',
+  }),
+  webuiPath: text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a directory with an index.html',
+    description:
+      'Directory of a web dashboard, served at `/ui/`. Without it `/ui/` is 404. Everybody who ' +
+      'reaches the API can read all in it but what begins with a dot. ' +
+      '[More](../operations/access.md#a-web-dashboard).',
+  }),
+})
+
+const auth = section('Logins. [More](../operations/access.md).', {
+  sessionTTL: duration({
+    default: '24h',
+    minimumMs: 60_000,
+    maximumMs: 365 * 86_400_000,
+    description: 'Life of a session.',
+  }),
+  sessionExtend: boolean({
+    default: true,
+    description: 'Whether the life of a session begins anew with each of its requests.',
+  }),
+  bcryptCost: integer(10, 14, {
+    default: 12,
+    description:
+      'Work of one password check: each step doubles it. 12 takes a quarter of a second.',
+  }),
+  setupEndpoint: boolean({
+    default: true,
+    description:
+      'Whether POST /api/v1/auth/setup creates the first account; from then on it is 404 for ' +
+      'ever, also when all are deleted. `gslbd serve --create-admin` does it otherwise.',
+  }),
+  oidc,
+})
+
+const gitops = section('Where the configuration comes from and whose signatures are believed.', {
+  url: text(2_000, {
+    default: '',
+    'x-kind': 'url',
+    description:
+      'http:// or https:// address of the configuration repository. Empty: the bare ' +
+      'repository `config.git` in the data directory is the origin. An address with a ' +
+      'password belongs in GSLB_GITOPS_URL, not in the file.',
+  }),
+  branch: text(200, {
+    default: 'main',
+    pattern: '^(?!.*(\\.\\.|//|\\.lock$))[A-Za-z0-9_]([A-Za-z0-9_./-]*[A-Za-z0-9_-])?$',
+    'x-expected': 'the name of a branch, such as main',
+    description: 'Branch that is served.',
+  }),
+  poll: duration({
+    default: '30s',
+    minimumMs: 1_000,
+    maximumMs: 86_400_000,
+    reload: true,
+    description:
+      'How often a remote is asked for a new head. The local origin is watched and needs no poll.',
+  }),
+  packAfterObjects: integer(0, 1_000_000, {
+    default: 2_000,
+    description:
+      'Loose objects of the repository in the data directory after which git packs them; a write ' +
+      'makes about five. 0: never. [More](../operations/backups.md#the-size-of-the-repository).',
+  }),
+  requireSignature: boolean({
+    default: true,
+    description: 'Whether every commit must carry a signature by a key of `allowedSigners`.',
+  }),
+  allowedSigners: text(4_096, {
+    'x-kind': 'path',
+    'x-default': '`allowed_signers` in the data directory',
+    'x-reload': true,
+    description: 'OpenSSH allowed_signers file with the keys whose commits are accepted.',
+  }),
+})
+
+/** The file, as people write it. Defaults are here and nowhere else. */
+export const SettingsFile = Type.Object(
+  {
+    dataDir: text(4_096, {
+      default: './data',
+      'x-kind': 'path',
+      description:
+        'Directory for bundles, keys and the local origin. Written in the file, it is ' +
+        'relative to the file; the default is in the working directory, wherever the file is.',
+    }),
+    dns,
+    api,
+    auth,
+    database: section('What must not be lost and is not in Git: accounts, keys, usage.', {
+      url: text(2_000, {
+        default: '',
+        pattern: '^(postgres(ql)?://[^/].*)?$',
+        'x-secret': true,
+        'x-expected': 'an address that begins with postgresql:// and a host',
+        description:
+          'postgresql:// address. Empty: a database in the data directory, of this process ' +
+          'alone. An address with a password belongs in GSLB_DATABASE_URL.',
+      }),
+      cacheTTL: duration({
+        default: '30s',
+        minimumMs: 0,
+        maximumMs: 86_400_000,
+        reload: true,
+        description:
+          'How old a result may be that was read for a DNS answer. It has no effect, whatever it ' +
+          'is: no answer is read from the database. Answers come from the active commit, in ' +
+          'memory, and follow a change at once.',
+      }),
+    }),
+    redis: section(
+      'What may be forgotten and all nodes share: sessions, failed logins, what each finds of members.',
+      {
+        url: text(2_000, {
+          default: '',
+          description:
+            'redis:// or rediss:// address. Empty: the memory of this process. An address with a ' +
+            'password belongs in GSLB_REDIS_URL.',
+        }),
+      },
+    ),
+    backup,
+    gitops,
+    license,
+    health: section('Health probes.', {
+      enabled: boolean({
+        default: false,
+        description: 'Whether members are probed. Without probes every member counts as healthy.',
+      }),
+      allowScriptChecks: boolean({
+        default: false,
+        description:
+          'Whether health checks of type `script` run. They run with the rights of this process: ' +
+          'whoever may push to the configuration may then run programs here. While it is false, ' +
+          'a commit with such a check is refused.',
+      }),
+      webhookAllowedHosts: networks({
+        description:
+          'Internal addresses and networks that health checks of type `webhook` may ask. ' +
+          'Loopback, link-local, private, shared and reserved addresses are refused otherwise.',
+      }),
+    }),
+    state: section('Whose health decides, where several nodes tell each other what they see.', {
+      healthPolicy: choice([...healthPolicies], {
+        default: 'local-or-global-fallback',
+        description:
+          '`local-only`: the probes of this node. `prefer-local`: those, and before the first ' +
+          'one the word of the other nodes. `local-or-global-fallback`: also when its last probe ' +
+          'is older than three intervals. `global-any-healthy`: healthy where any node says so. ' +
+          '`global-quorum`: where `quorumMinPercent` of them do. ' +
+          '[More](../operations/health.md#whose-health-decides).',
+      }),
+      quorumMinPercent: integer(1, 100, {
+        default: 51,
+        description: 'Share of the nodes that must say healthy under `global-quorum`, in percent.',
+      }),
+      nodeName: text(253, {
+        pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$',
+        'x-default': "the machine's host name",
+        'x-expected': 'letters, digits, dots, dashes and underscores',
+        description:
+          'Name of this node to the others and in the API. No two nodes that share a ' +
+          '`redis.url` may have the same.',
+      }),
+    }),
+    geoip: section('Where clients are. [More](../operations/geo-data.md).', {
+      dbPath: database(
+        'A city or country database. Cities have places on the globe, for `geo-ip`.',
+      ),
+    }),
+    asn: section('Whose networks clients are in.', {
+      dbPath: database('A database of autonomous systems.'),
+    }),
+    latency: section('What latency routing knows of clients.', {
+      geoipDBPath: database('A country database of its own; otherwise that of `geoip.dbPath`.'),
+    }),
+    logging: section('The log, on standard output.', {
+      format: choice(['json', 'text'], {
+        default: 'json',
+        description: '`json` for machines, `text` for people.',
+      }),
+      level: choice(['debug', 'info', 'warn', 'error'], {
+        default: 'info',
+        'x-reload': true,
+        description: 'Least severe message that is written.',
+      }),
+    }),
+  },
+  {
+    additionalProperties: false,
+    title: 'gslbd settings',
+    description: 'Settings of one gslbd node: gslbd.yaml.',
+  },
+)
+export type SettingsFile = Static<typeof SettingsFile>
+
+/** Keys of documents A and B for a later version; a section stands for all in it. */
+export const laterKeys: readonly string[] = Object.freeze(['dns.domain', 'redirect'])
+
+/** Settings that change answers: they are in the repository, so that all nodes agree. */
+export const repositoryKeys: readonly string[] = Object.freeze([
+  'asn.rules',
+  'geoip.endpointLocations',
+  'latency.fallbackRegion',
+  'latency.minRTTThresholdMs',
+  'latency.regionBonusMultiplier',
+  'mapFile',
+  'signals',
+])
+
+export interface SettingRow {
+  /** As people say it: `dns.tcp.idleTimeout`. */
+  readonly key: string
+  readonly path: readonly string[]
+  readonly leaf: SettingLeaf
+  readonly schema: TSchema
+}
+
+interface SchemaNode {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+}
+
+/** Every setting, in the order of the schema. */
+export const settingRows: readonly SettingRow[] = Object.freeze([...rowsOf(SettingsFile, [])])
+
+function* rowsOf(schema: TSchema, path: readonly string[]): Generator<SettingRow> {
+  const { properties } = schema as SchemaNode
+  if (properties === undefined) {
+    yield { key: path.join('.'), path, leaf: schema as SettingLeaf, schema }
+    return
+  }
+  for (const [name, child] of Object.entries(properties)) yield* rowsOf(child, [...path, name])
+}
+
+/** Names that may stand under `path`, for a did-you-mean. */
+export function keysUnder(path: readonly string[]): readonly string[] {
+  let node: SchemaNode | undefined = SettingsFile
+  for (const name of path) node = node?.properties?.[name]
+  return Object.keys(node?.properties ?? {})
+}

@@ -1,0 +1,87 @@
+// What rollouts and maintenance windows make of the members at the time of a simulation.
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { overlaysOf } from '#bundle/format/overlays.ts'
+import type { MaintenanceWindow, Rollout } from '#bundle/format/overlays.ts'
+import { instantText } from '#compiler/values/instants.ts'
+import { rebuildPool } from '#routing/state/candidates.ts'
+import { applyOverlays, overlaysAt } from '#routing/time/overlay.ts'
+import type { OverlayMoment, WindowMoment } from '#routing/time/overlay.ts'
+import type { RolloutMoment } from '#routing/time/rollout.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+
+export interface SimulatedOverlay {
+  readonly kind: 'Rollout' | 'MaintenanceWindow'
+  readonly name: string
+  readonly tenant: string
+  readonly pool: string
+  readonly state: string
+  /** What it does to whom at that time, as a clause. */
+  readonly effect: string
+  /** RFC 3339; null: nothing more happens by time alone. */
+  readonly nextEventAt: string | null
+}
+
+/**
+ * Brings a state to what holds at an instant. Regressions are what a node sees: none are seen here.
+ *
+ * @returns null when the configuration has neither rollouts nor windows
+ */
+export function showOverlays(
+  bundle: Bundle,
+  state: RoutingState,
+  nowMs: number,
+): readonly SimulatedOverlay[] | null {
+  const overlays = overlaysOf(bundle)
+  if (overlays.rollouts.length + overlays.windows.length === 0) return null
+  const moment = overlaysAt(overlays, nowMs, new Map())
+  for (const pool of applyOverlays(bundle, state, moment).staleLists) {
+    rebuildPool(bundle, state, pool)
+  }
+  return described(bundle, moment)
+}
+
+function described(bundle: Bundle, { rollouts, windows }: OverlayMoment): SimulatedOverlay[] {
+  const common = ({ name, tenant, pool }: Rollout | MaintenanceWindow, nextEventAtMs: number) => ({
+    name,
+    tenant,
+    pool: textOf(bundle, bundle.poolName[pool]!),
+    nextEventAt: nextEventAtMs === Infinity ? null : instantText(nextEventAtMs),
+  })
+  return [
+    ...rollouts.map(({ rollout, moment }) => ({
+      kind: 'Rollout' as const,
+      ...common(rollout, moment.nextEventAtMs),
+      state: moment.state,
+      effect: effectOfRollout(bundle, rollout, moment),
+    })),
+    ...windows.map(({ window, moment }) => ({
+      kind: 'MaintenanceWindow' as const,
+      ...common(window, moment.nextEventAtMs),
+      state: moment.state,
+      effect: effectOfWindow(bundle, window, moment),
+    })),
+  ]
+}
+
+function effectOfRollout(
+  bundle: Bundle,
+  { member, steps }: Rollout,
+  { stepIndex, weight }: RolloutMoment,
+): string {
+  const address = addressOfMember(bundle, member)
+  const declared = bundle.memberWeight[member]!
+  if (weight === null) return `${address} keeps its weight ${declared}`
+  const change = weight === declared ? 'as declared' : `declared ${declared}`
+  return `step ${stepIndex + 1} of ${steps.length}, ${address} weighs ${weight} (${change})`
+}
+
+function effectOfWindow(
+  bundle: Bundle,
+  { pool, member }: MaintenanceWindow,
+  { state }: WindowMoment,
+): string {
+  const name = textOf(bundle, bundle.poolName[pool]!)
+  const who = member < 0 ? `each member of ${name}` : addressOfMember(bundle, member)
+  return state === 'active' ? `${who} is out` : `${who} is not held out`
+}

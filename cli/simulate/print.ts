@@ -1,0 +1,163 @@
+// A simulated answer as text for people: one step a line, in the order the server takes them.
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import type { ExplainedMember, MemberStanding } from '#routing/choose/explain.ts'
+import type { SimulatedOverlay } from './overlays.ts'
+import type { SimulatedService } from './service.ts'
+import type { Simulation } from './simulation.ts'
+
+export interface SimulationHeading {
+  readonly name: string
+  readonly type: string
+  readonly client: string | null
+  readonly at: string | null
+  /** What `at` means, or now. */
+  readonly nowMs: number
+  /** null: nothing in the configuration depends on the time. */
+  readonly overlays: readonly SimulatedOverlay[] | null
+  readonly seed: number
+}
+
+const standings: Readonly<Record<MemberStanding, string>> = {
+  candidate: '',
+  disabled: 'out: disabled',
+  unhealthy: 'out: unhealthy',
+  warming: 'out: warming up',
+  maintenance: 'out: maintenance window',
+  'weight-0': 'out: weight 0',
+  'below-min-healthy': 'out: fewer than minHealthy of its pool are up',
+}
+
+export function printSimulation(heading: SimulationHeading, simulation: Simulation): string {
+  const { rule, service } = simulation
+  const lines = [
+    row('question', `${heading.name} ${heading.type}`),
+    ...(heading.client === null ? [] : [row('client', clientText(heading.client, simulation))]),
+    ...timeLines(heading, service),
+    ...(rule === null ? [] : [row('rule', ruleText(rule))]),
+    row('zone', simulation.zone ?? 'none of ours'),
+    // A rule is looked at before the name is.
+    ...(rule === null || rule.action === 'passthru' ? [row('name', nameText(simulation))] : []),
+    ...(service === null ? [] : serviceLines(service, heading)),
+    row('answer', answerText(simulation, heading.type)),
+    ...(typeof service?.pick === 'string' ? [] : simulation.records.map((text) => row('', text))),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function clientText(client: string, { ecsScope }: Simulation): string {
+  return ecsScope === 0
+    ? `${client} (the answer does not depend on it: scope 0)`
+    : `${client}, scope /${ecsScope}`
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(10)}${text}`
+}
+
+/** The time, and the rollouts and windows of the service's pool. */
+function timeLines(
+  { at, nowMs, overlays }: SimulationHeading,
+  service: SimulatedService | null,
+): string[] {
+  if (overlays === null) {
+    return at === null ? [] : [row('at', `${at} (nothing in this configuration depends on it)`)]
+  }
+  const ofPool = overlays.filter(({ pool }) => pool === service?.pool)
+  const texts = ofPool.map(({ kind, name, state, effect, nextEventAt }) => {
+    const what = kind === 'Rollout' ? 'rollout' : 'window'
+    const next = nextEventAt === null ? '' : `, until ${nextEventAt}`
+    return row(what, `${name} is ${state.replace('_', ' ')}: ${effect}${next}`)
+  })
+  return [row('at', at ?? `${new Date(nowMs).toISOString()} (now)`), ...texts]
+}
+
+function ruleText({ triggerType, trigger, action, target, source }: ResponseRuleModel): string {
+  const effect = { nxdomain: 'no such name', passthru: 'passes', cname: `alias of ${target}` }
+  return `${triggerType} ${trigger} of ${source}: ${effect[action]}`
+}
+
+function nameText({ zone, match, owner, service }: Simulation): string {
+  if (match === 'wildcard') return `matches the wildcard ${owner}`
+  if (match === 'none') return zone === null ? 'outside every zone' : `does not exist in ${zone}`
+  return service === null ? 'exists, without a service' : 'exists'
+}
+
+function serviceLines(service: SimulatedService, { seed }: SimulationHeading): string[] {
+  const { name, tenant, algorithm, members } = service
+  const lines = [
+    row('service', `${name} of tenant ${tenant}, ${algorithm}, TTL ${service.ttlSeconds}`),
+    row('pool', poolText(service)),
+    ...members.map((member) => row('', memberText(member))),
+    ...traceLines(service),
+  ]
+  return [...lines, ...shareLines(service, seed)]
+}
+
+function shareLines({ distribution, picks }: SimulatedService, seed: number): string[] {
+  if (distribution.length === 0) return []
+  const total = distribution.reduce((sum, { count }) => sum + count, 0)
+  const isOfMany = picks.length > 1
+  const what = isOfMany ? 'which address came first, and which were in it; ' : ''
+  const rows = distribution.map(({ ipAddress, count, places }) => {
+    const times = places.reduce((sum, one) => sum + one, 0)
+    const anywhere = isOfMany ? `, in ${times}` : ''
+    const first = `${count} (${((count * 100) / total).toFixed(1)} %)`
+    return row('', `${ipAddress.padEnd(20)} ${first}${anywhere}`)
+  })
+  const comma = isOfMany ? ': ' : ', '
+  return [row('shares', `of ${total} answers in a row${comma}${what}seed ${seed}`), ...rows]
+}
+
+function poolText({ pool, fallback }: SimulatedService): string {
+  if (pool === null) return 'none'
+  return fallback === null ? pool : `${pool} has no candidate; its fallback is ${fallback}`
+}
+
+/** Each step with the candidates that it was given and those that it left, in their order. */
+function traceLines({ trace }: SimulatedService): string[] {
+  if (trace === null) return []
+  const { candidates, geoRule, steps } = trace
+  const list = (addresses: readonly string[]): string => {
+    const shown = addresses.slice(0, shownMax).join(', ')
+    const more = addresses.length - shownMax
+    return addresses.length === 0 ? 'none' : more > 0 ? `${shown} and ${more} more` : shown
+  }
+  return [
+    row('among', list(candidates)),
+    ...(geoRule === null ? [] : [row('geo rule', `sends the client to ${geoRule}`)]),
+    ...steps.map(({ name, before, after, scopeBits, script }) => {
+      const isSame = before.join() === after.join()
+      const why = script === null ? '' : `, ${script.outcome}: ${script.reason}`
+      const bits = scopeBits === 0 ? '' : ` (needs ${scopeBits} bits of the client)`
+      return row('step', `${name}: ${isSame ? `changes nothing${why}` : list(after)}${bits}`)
+    }),
+  ]
+}
+
+const shownMax = 8
+
+function memberText(member: ExplainedMember): string {
+  const { name, ipAddress, weight, priority, score, rttMs, standing } = member
+  const facts = [
+    `weight ${weight}`,
+    priority === 0 ? 'no priority' : `priority ${priority}`,
+    ...(score === 1 ? [] : [`score ${score.toFixed(2)}`]),
+    ...(rttMs === 0 ? [] : [`RTT ${rttMs.toFixed(1)} ms`]),
+  ]
+  const label = name === '' ? [] : [name]
+  const out = standing === 'candidate' ? [] : [standings[standing]]
+  return `${ipAddress.padEnd(20)} ${[...label, ...facts, ...out].join(', ')}`
+}
+
+function answerText({ rcode, zone, answerCount, service }: Simulation, type: string): string {
+  if (rcode === 'REFUSED' && zone === null) return 'REFUSED: no zone of ours encloses the name'
+  if (rcode === 'NXDOMAIN') return zone === null ? rcode : `NXDOMAIN in zone ${zone}`
+  if (rcode !== 'NOERROR') return rcode
+  if (typeof service?.pick === 'string')
+    return `${service.picks.join(', ')}, TTL ${service.ttlSeconds}`
+  if (answerCount > 0) return `NOERROR, ${answerCount} ${answerCount === 1 ? 'record' : 'records'}`
+  const hasMembers = (service?.members.length ?? 0) > 0
+  return hasMembers
+    ? 'NOERROR without records: no member may answer'
+    : `NOERROR without records: nothing of type ${type} here`
+}

@@ -1,0 +1,22 @@
+// What a simulation is asked: the question, who asks, and with which tables, dice and scripts.
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { SimulatedScripts } from './scripts.ts'
+
+export interface SimulatedQuestion {
+  /** Wire form. */
+  readonly qname: Uint8Array
+  readonly qtype: number
+  readonly seed: number
+  /** Answers in a row of which the shares are counted; 0: none. */
+  readonly count: number
+  /** Who asks: the subnet of the query's ECS option. null: nobody in particular, 0.0.0.0. */
+  readonly client: SimulatedClient | null
+  readonly tables: RoutingTables
+  readonly scripts: SimulatedScripts | null
+}
+
+export interface SimulatedClient {
+  /** 4 or 16. */
+  readonly octets: Uint8Array
+  readonly prefixBits: number
+}

@@ -1,0 +1,223 @@
+// Why a service answers what it answers: its pool, its steps, the shares of its members.
+import {
+  addressOfMember,
+  memberOctets,
+  poolOfService,
+  serviceCell,
+  textOf,
+} from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { firstPolicyCode } from '#bundle/encode/routing-columns.ts'
+import { HeaderOffset } from '#dns/header.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { assert } from '#lib/assert.ts'
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { drawMany, explainPool } from '#routing/choose/explain.ts'
+import type { ExplainedMember } from '#routing/choose/explain.ts'
+import type { Policy } from '#routing/choose/policy.ts'
+import { strategiesByCode } from '#routing/choose/strategies.ts'
+import { Family } from '#routing/state/strategy.ts'
+import type { RoutingQuery } from '#routing/state/strategy.ts'
+import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
+import type { Trace } from '#routing/choose/trace.ts'
+import type { Transaction } from '#runtime/answer/transaction.ts'
+import type { SimulatedQuestion } from './question.ts'
+import type { ScriptNote } from './scripts.ts'
+
+export interface SimulatedService {
+  readonly name: string
+  readonly tenant: string
+  /** A strategy, or the steps of a chain. */
+  readonly algorithm: string
+  /** null: the service has no pool. */
+  readonly pool: string | null
+  /** The pool that answers in its place, when it has no candidates; null: its own. */
+  readonly fallback: string | null
+  readonly members: readonly ExplainedMember[]
+  /** The first address of the answer; null: no candidate, or a type without addresses. */
+  readonly pick: string | null
+  /** All addresses of the answer, in its order. */
+  readonly picks: readonly string[]
+  /** What answers may hold for this client under this health, whatever turn and dice say. */
+  readonly mayAnswer: readonly string[]
+  readonly ttlSeconds: number
+  /** null: a plain strategy, which is one step. */
+  readonly trace: SimulatedTrace | null
+  readonly distribution: readonly SimulatedShare[]
+}
+
+/** Of the answers in a row. */
+export interface SimulatedShare {
+  readonly ipAddress: string
+  /** Answers in which it stood first. */
+  readonly count: number
+  /** Answers in which it stood first, second, … */
+  readonly places: readonly number[]
+}
+
+/** Addresses throughout. */
+export interface SimulatedTrace {
+  readonly candidates: readonly string[]
+  /** null: no geo rule matches. */
+  readonly geoRule: string | null
+  readonly steps: readonly {
+    readonly name: string
+    readonly before: readonly string[]
+    readonly after: readonly string[]
+    readonly scopeBits: number
+    /** Why a script changed nothing; null: it had its way, or the step is none. */
+    readonly script: ScriptNote | null
+  }[]
+}
+
+/** What the answer path left behind, and what it was asked. */
+interface Answered {
+  readonly tx: Transaction
+  readonly service: number
+  readonly question: SimulatedQuestion
+  readonly message: Uint8Array
+}
+
+export function explainService({ tx, service, question, message }: Answered): SimulatedService {
+  const { bundle, state } = tx
+  assert(bundle !== undefined && state !== undefined, 'a service is found in a bundle')
+  const pool = poolOfService(bundle, service)
+  const family = familyOf(question.qtype)
+  const hasFamily = pool >= 0 && family !== undefined
+  const code = serviceCell(bundle, service, NodeCell.Algorithm)
+  const policy = tx.policies[code - firstPolicyCode]
+  const hasTrace = hasFamily && policy !== undefined
+  question.scripts?.takeNotes()
+  const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
+  const notes = question.scripts?.takeNotes() ?? []
+  const shownPool = trace?.pool ?? pool
+  const members = hasFamily ? explainPool(bundle, state, shownPool, family) : []
+  const picks = hasFamily
+    ? addressesIn(message, tx.qnameBytes, family, tx.answerCount).map(
+        (octets) => members.find((one) => isAt(bundle, one, octets))?.ipAddress,
+      )
+    : []
+  assert(!picks.includes(undefined), 'what is answered is a member')
+  const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }
+  const draws = hasFamily
+    ? drawFresh(tx, policy, query, question)
+    : new Map<number, readonly number[]>()
+  const possible = new Set([
+    ...picks,
+    ...[...draws.keys()].map((member) => addressOfMember(bundle, member)),
+    ...takenByTurnOrDice(bundle, trace, members, code),
+  ])
+  const nameOfPool = (index: number): string => textOf(bundle, bundle.poolName[index]!)
+  return {
+    name: textOf(bundle, bundle.serviceName[service]!),
+    tenant: textOf(bundle, bundle.serviceTenant[service]!),
+    algorithm: policy?.names.join(', ') ?? strategiesByCode[code]!.name,
+    pool: pool < 0 ? null : nameOfPool(pool),
+    fallback: shownPool === pool ? null : nameOfPool(shownPool),
+    members,
+    pick: picks[0] ?? null,
+    picks: picks as string[],
+    mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),
+    ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
+    trace: trace === null ? null : addressesOf(bundle, trace, notes),
+    distribution: members
+      .filter(({ index }) => draws.has(index))
+      .map(({ index, ipAddress }) => {
+        const places = draws.get(index)!
+        return { ipAddress, count: places[0]!, places }
+      }),
+  }
+}
+
+/** As from a start: the answer above has moved cursor and dice, and left the chain set up. */
+function traceFresh({ chain, state }: Transaction, policy: Policy, pool: number, seed: number) {
+  state!.serviceCursor.fill(0)
+  const again = new Chain(new Random(seed))
+  again.setUpAs(chain)
+  again.wantsScope = chain.wantsScope
+  return traceChoice(again, policy, pool)
+}
+
+/** @param notes one for each script step, in their order */
+function addressesOf(
+  bundle: Bundle,
+  trace: Trace,
+  notes: readonly (ScriptNote | null)[],
+): SimulatedTrace {
+  const left = [...notes]
+  const texts = (members: readonly number[]): readonly string[] =>
+    members.map((member) => addressOfMember(bundle, member))
+  return {
+    candidates: texts(trace.candidates),
+    geoRule: trace.geoRuleMember < 0 ? null : addressOfMember(bundle, trace.geoRuleMember),
+    steps: trace.steps.map(({ name, before, after, scopeBits }) => ({
+      name,
+      before: texts(before),
+      after: texts(after),
+      scopeBits,
+      script: name === scriptName ? (left.shift() ?? null) : null,
+    })),
+  }
+}
+
+const scriptName = 'script'
+
+/** Steps and strategies that may put any of what they are given first. */
+const byTurnOrDice: ReadonlySet<string> = new Set(['round-robin', 'weighted-round-robin'])
+
+/** A rare address may be in none of the answers that are counted. */
+function takenByTurnOrDice(
+  bundle: Bundle,
+  trace: Trace | null,
+  members: readonly ExplainedMember[],
+  code: number,
+): readonly string[] {
+  if (trace !== null) {
+    const last = trace.steps.at(-1)
+    const given = last !== undefined && byTurnOrDice.has(last.name) ? last.before : []
+    return given.map((member) => addressOfMember(bundle, member))
+  }
+  if (!byTurnOrDice.has(strategiesByCode[code]?.name ?? '')) return []
+  return members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
+}
+
+/** As from a start, with the dice of the seed. @returns by member, how often it stood where */
+function drawFresh(
+  tx: Transaction,
+  policy: Policy | undefined,
+  query: RoutingQuery,
+  { seed, count }: SimulatedQuestion,
+): ReadonlyMap<number, readonly number[]> {
+  const { state, chain, bundle } = tx
+  state!.serviceCursor.fill(0)
+  if (policy !== undefined) return drawManyByPolicy(chain, policy, query.poolIndex, seed, count)
+  const code = serviceCell(bundle!, query.serviceIndex, NodeCell.Algorithm)
+  const picks = drawMany(state!, strategiesByCode[code]!, query, seed, count)
+  return new Map([...picks].map(([member, times]) => [member, [times]]))
+}
+
+function familyOf(qtype: number): Family | undefined {
+  if (qtype === RrType.A) return Family.V4
+  return qtype === RrType.AAAA ? Family.V6 : undefined
+}
+
+/** The records follow the question; each has twelve octets before its rdata. */
+function addressesIn(
+  message: Uint8Array,
+  qnameBytes: number,
+  family: Family,
+  count: number,
+): readonly Uint8Array[] {
+  const octets = family === Family.V4 ? 4 : 16
+  const first = HeaderOffset.End + qnameBytes + 4 + 12
+  return Array.from({ length: count }, (_, i) => {
+    const rdata = first + i * (12 + octets)
+    return message.subarray(rdata, rdata + octets)
+  })
+}
+
+function isAt(bundle: Bundle, { index }: ExplainedMember, address: Uint8Array): boolean {
+  return Buffer.compare(memberOctets(bundle, index), address) === 0
+}

@@ -1,0 +1,128 @@
+// One question put to the server's own answer path, with the reasons for what comes out.
+import { serviceOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { responseRuleAt } from '#bundle/format/response-rules.ts'
+import { EdnsOption } from '#dns/edns-codes.ts'
+import { HeaderOffset, QClass } from '#dns/header.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
+import { findRule } from '#runtime/answer/response-policy.ts'
+import { Transaction } from '#runtime/answer/transaction.ts'
+import { answerRecords } from './answer-records.ts'
+import { nameOfNode, nameOfZone } from '#cli/files/bundle-json.ts'
+import type { SimulatedClient, SimulatedQuestion } from './question.ts'
+import { explainService } from './service.ts'
+import type { SimulatedService } from './service.ts'
+
+export interface Simulation {
+  readonly rcode: string
+  /** The response rule that matches; all but `passthru` answer in place of everything below. */
+  readonly rule: ResponseRuleModel | null
+  /** null: the name is in no zone of ours. */
+  readonly zone: string | null
+  /** How the name was found in the zone. `wildcard`: `owner` is the wildcard. */
+  readonly match: 'exact' | 'wildcard' | 'none'
+  readonly owner: string | null
+  readonly answerCount: number
+  /** The answer section, a record a line, as zone files write them. */
+  readonly records: readonly string[]
+  readonly service: SimulatedService | null
+  /** Scope of the reply's client subnet; null: no client was named. */
+  readonly ecsScope: number | null
+}
+
+/** A message, room for the OPT record and all: more than any answer to one question needs. */
+const messageBytesMax = 65_535
+const payloadBytes = 1_232
+
+export function simulate(
+  bundle: Bundle,
+  state: RoutingState,
+  question: SimulatedQuestion,
+): Simulation {
+  const tx = newTransaction(bundle, state, question)
+  const query = queryOf(question)
+  const message = new Uint8Array(messageBytesMax)
+  message.set(query)
+  answer(tx, message, 0, query.length, message, 0, message.length)
+  const { ecsScope } = tx
+  const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
+  const { zone, match, node } = find(tx, bundle)
+  const rule = ruleOf(tx, bundle)
+  const isAnswered = rule !== null && rule.action !== 'passthru'
+  const service = node < 0 || isAnswered ? -1 : serviceOfNode(bundle, node)
+  return {
+    rcode,
+    rule,
+    zone: zone < 0 ? null : nameOfZone(bundle, zone),
+    match,
+    owner: node < 0 ? null : nameOfNode(bundle, node),
+    answerCount: tx.answerCount,
+    records: answerRecords(message, tx.answerCount),
+    service: service < 0 ? null : explainService({ tx, service, question, message }),
+    ecsScope: question.client === null ? null : ecsScope,
+  }
+}
+
+function newTransaction(
+  bundle: Bundle,
+  state: RoutingState,
+  { seed, tables, scripts }: SimulatedQuestion,
+): Transaction {
+  const settings = { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, seed, counters)
+  tx.scripts = scripts
+  const { bytes, digest } = bundle
+  tx.adopt({ number: 1, bundle: bytes, digest, routing: state.buffers, tables })
+  return tx
+}
+
+function queryOf({ qname, qtype, client }: SimulatedQuestion): Buffer {
+  const header = Buffer.alloc(HeaderOffset.End)
+  header.writeUInt16BE(1, HeaderOffset.QdCount)
+  header.writeUInt16BE(client === null ? 0 : 1, HeaderOffset.ArCount)
+  const fields = Buffer.alloc(4)
+  fields.writeUInt16BE(qtype, 0)
+  fields.writeUInt16BE(QClass.In, 2)
+  return Buffer.concat([header, qname, fields, ...(client === null ? [] : [optWith(client)])])
+}
+
+/** An OPT record with the client subnet. RFC 6891 section 6.1.2, RFC 7871 section 6. */
+function optWith({ octets, prefixBits }: SimulatedClient): Buffer {
+  const address = octets.subarray(0, Math.ceil(prefixBits / 8))
+  const opt = Buffer.alloc(19)
+  opt.writeUInt16BE(RrType.OPT, 1)
+  opt.writeUInt16BE(payloadBytes, 3)
+  opt.writeUInt16BE(8 + address.length, 9)
+  opt.writeUInt16BE(EdnsOption.ClientSubnet, 11)
+  opt.writeUInt16BE(4 + address.length, 13)
+  opt.writeUInt16BE(octets.length === 4 ? 1 : 2, 15)
+  opt[17] = prefixBits
+  return Buffer.concat([opt, address])
+}
+
+function ruleOf(tx: Transaction, bundle: Bundle): ResponseRuleModel | null {
+  const rule = bundle.responseIndexMask < 0 ? -1 : findRule(tx, bundle)
+  return rule < 0 ? null : responseRuleAt(bundle, rule)
+}
+
+/** What the answer path has found: the transaction still holds the name and its hashes. */
+function find(tx: Transaction, bundle: Bundle) {
+  const zoneOf = (node: number): number => bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
+  const node = findSuffix(tx, bundle, 0)
+  if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node }
+  const label = findClosestEncloser(tx, bundle, 1)
+  if (label < 0) return { zone: -1, match: 'none' as const, node: -1 }
+  const encloser = findSuffix(tx, bundle, label)
+  const wildcard = findWildcard(tx, bundle, encloser, label)
+  return wildcard >= 0
+    ? { zone: zoneOf(wildcard), match: 'wildcard' as const, node: wildcard }
+    : { zone: zoneOf(encloser), match: 'none' as const, node: -1 }
+}

@@ -1,0 +1,198 @@
+// What the parts of a daemon say of themselves, joined into what the API shows.
+import type {
+  HealthSnapshot,
+  MetricsSnapshot,
+  OverlaySnapshot,
+  ThreadSnapshot,
+} from '#api/metrics/snapshot.ts'
+import { createMetrics } from '#api/metrics/metrics.ts'
+import type {
+  GitopsStatus,
+  OperatorView,
+  StatusDiagnostic,
+  SyncState,
+} from '#api/ports/operator-view.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import type { RepackerStatus } from '#gitops/git/repacker.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+import type { EphemeralStatus } from '#state/ephemeral.ts'
+import type { ThreadLoad } from './thread-load.ts'
+
+export interface ViewParts {
+  readonly node: DnsNode
+  readonly gitops: GitopsControl
+  /** null: health checks are off. */
+  readonly health: HealthMonitor | null
+  readonly shared: () => EphemeralStatus
+  readonly geo: () => readonly GeoFileStatus[]
+  readonly load: ThreadLoad
+  /** false: the data directory cannot be written, so a restart would serve what it holds. */
+  readonly canKeep: () => boolean
+  /** false: a backup that was due could not be taken. */
+  readonly isBackedUp: () => boolean
+  /** false: the file of the audit log cannot be written. */
+  readonly isAudited: () => boolean
+  readonly repository: () => RepackerStatus
+  readonly clock: Clock
+  readonly branch: string
+  /** From the moment a commit was seen until all responders used it; null: none yet. */
+  readonly commitToActiveSeconds: () => number | null
+  /** Connected now. */
+  readonly feedClients: () => number
+  /** What the configuration has beyond the licence. */
+  readonly licenceWarnings: () => readonly StatusDiagnostic[]
+}
+
+export function createOperatorView(parts: ViewParts): OperatorView {
+  const metrics = createMetrics(() => snapshot(parts))
+  return {
+    health: () => ({ status: overall(parts) }),
+    gitops: () => gitopsStatus(parts),
+    metrics: () => metrics.text(),
+  }
+}
+
+function overall({
+  node,
+  gitops,
+  canKeep,
+  isBackedUp,
+  isAudited,
+  shared,
+}: ViewParts): 'ok' | 'degraded' | 'starting' {
+  const { active, refused, expired, isStored } = node.status()
+  if (active === null) return 'starting'
+  const { sync } = gitops.status()
+  const isBehind = sync === 'held' || sync === 'unreachable'
+  const isAlone = shared().state === 'away'
+  const isKept = isStored && canKeep() && isBackedUp() && isAudited()
+  const needsSomebody = refused !== null || expired || !isKept || isBehind || isAlone
+  return needsSomebody ? 'degraded' : 'ok'
+}
+
+function ageSeconds({ clock }: ViewParts, issuedAtMs: number): number {
+  return Math.max(0, (clock.nowMs() - issuedAtMs) / 1000)
+}
+
+function syncOf(parts: ViewParts): SyncState {
+  const { sync, checkedAtMs } = parts.gitops.status()
+  return checkedAtMs === 0 && sync === 'pending' ? 'starting' : sync
+}
+
+function gitopsStatus(parts: ViewParts): GitopsStatus {
+  const git = parts.gitops.status()
+  const { active, refused, expired, swaps, swapSecondsLast } = parts.node.status()
+  return {
+    branch: parts.branch,
+    head: git.head?.commit ?? null,
+    accepted: git.accepted?.commit ?? null,
+    active: active?.commit ?? null,
+    sync: syncOf(parts),
+    reason: git.code === '' ? null : { code: git.code, message: git.reason, sinceMs: git.sinceMs },
+    diagnostics: [...git.diagnostics, ...parts.licenceWarnings()],
+    node: {
+      channel: active?.channel ?? '',
+      seq: active?.seq ?? 0,
+      digest: active?.digest ?? null,
+      issuedAtMs: active?.issuedAtMs ?? null,
+      ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
+      expired,
+      swapCount: swaps,
+      lastSwapMs: swapSecondsLast === null ? null : swapSecondsLast * 1000,
+      refused,
+    },
+  }
+}
+
+function snapshot(parts: ViewParts): MetricsSnapshot {
+  const { node, gitops, health } = parts
+  const { active, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
+  const redis = parts.shared()
+  const stats = health?.stats()
+  const tcp = node.tcpStats
+  const git = gitops.status()
+  return {
+    threads: threadSnapshots(parts),
+    tcp: {
+      open: tcp?.open ?? 0,
+      accepted: tcp?.accepted ?? 0,
+      refused: tcp?.refused ?? 0,
+      evicted: tcp?.evicted ?? 0,
+    },
+    health: {
+      probes: stats === undefined ? {} : { ...stats.probes },
+      late: stats?.late ?? 0,
+      workerRestarts: stats?.workerRestarts ?? 0,
+      members: node.memberHealth(),
+      signalled: countSignalled(health),
+      peers: health?.peers()?.length ?? null,
+    },
+    feedClients: parts.feedClients(),
+    isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
+    responseRules: node.responseHits.bySource(),
+    scripts: node.scriptStatus(),
+    overlays: overlaySnapshot(parts),
+    geo: parts.geo().map(({ setting, buildEpoch, networks, error }) => ({
+      setting,
+      buildEpoch,
+      networks: networks ?? 0,
+      isBroken: error !== null,
+    })),
+    bundle: {
+      seq: active?.seq ?? 0,
+      digest: active?.digest ?? '',
+      ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
+      expired,
+      swaps,
+      swapSecondsTotal,
+      swapSecondsLast,
+    },
+    gitops: {
+      sync: syncOf(parts),
+      head: git.head?.commit ?? null,
+      accepted: git.accepted?.commit ?? null,
+      active: active?.commit ?? null,
+      commitToActiveSeconds: parts.commitToActiveSeconds(),
+      ...parts.repository(),
+    },
+  }
+}
+
+function countSignalled(health: HealthMonitor | null): HealthSnapshot['signalled'] {
+  const counts = { healthy: 0, unhealthy: 0 }
+  for (const memberUid of health?.signalled() ?? []) {
+    if (health?.signalOf(memberUid) === true) counts.healthy++
+    else counts.unhealthy++
+  }
+  return counts
+}
+
+function overlaySnapshot({ node }: ViewParts): OverlaySnapshot {
+  const { rollouts, windows, regressions } = node.overlays()
+  return { rollouts: countStates(rollouts), windows: countStates(windows), regressions }
+}
+
+function countStates(list: readonly { readonly state: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state } of list) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function threadSnapshots({ node, load }: ViewParts): ThreadSnapshot[] {
+  return node.counters().map(({ threadId, byRcode, ...counts }, thread) => {
+    const named = Object.entries(byRcode).map(([code, count]) => [
+      rcodeNames[Number(code)] ?? `RCODE${code}`,
+      count,
+    ])
+    return {
+      ...counts,
+      thread,
+      busyRatio: load.busyRatio(threadId),
+      byRcode: Object.fromEntries(named) as Record<string, number>,
+    }
+  })
+}

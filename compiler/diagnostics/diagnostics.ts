@@ -1,0 +1,68 @@
+// Every diagnostic there is. Adding one means one row in its area, one fixture folder.
+import { chainDiagnostics } from './chains.ts'
+import { extensionDiagnostics } from './extensions.ts'
+import { fileDiagnostics } from './files.ts'
+import { healthDiagnostics } from './health.ts'
+import { nameDiagnostics } from './names.ts'
+import { networkDiagnostics } from './networks.ts'
+import { overlayDiagnostics } from './overlays.ts'
+import { poolDiagnostics } from './pools.ts'
+import { responseRuleDiagnostics } from './response-rules.ts'
+import { shapeDiagnostics } from './shape.ts'
+import { yamlDiagnostics } from './yaml.ts'
+import { zoneDiagnostics } from './zones.ts'
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
+
+const table = {
+  ...fileDiagnostics,
+  ...yamlDiagnostics,
+  ...shapeDiagnostics,
+  ...nameDiagnostics,
+  ...zoneDiagnostics,
+  ...poolDiagnostics,
+  ...healthDiagnostics,
+  ...chainDiagnostics,
+  ...networkDiagnostics,
+  ...responseRuleDiagnostics,
+  ...extensionDiagnostics,
+  ...overlayDiagnostics,
+}
+
+export type DiagnosticCode = keyof typeof table
+
+export const diagnosticSpecs: Readonly<Record<DiagnosticCode, DiagnosticSpec>> =
+  Object.freeze(table)
+
+export const diagnosticCodes = Object.freeze(Object.keys(table)) as readonly DiagnosticCode[]
+
+interface CodeWithArgs {
+  readonly code: DiagnosticCode
+  readonly args: readonly string[]
+}
+
+/** What is wrong, as one sentence. */
+export function messageOf(diagnostic: CodeWithArgs): string {
+  return filled(diagnosticSpecs[diagnostic.code].message, diagnostic.args, 0)
+}
+
+/** What to do. Takes the arguments that the message leaves over. */
+export function helpOf(diagnostic: CodeWithArgs): string {
+  const { message, help } = diagnosticSpecs[diagnostic.code]
+  return filled(help, diagnostic.args, message.split('%s').length - 1)
+}
+
+/** @returns '' also where the help says just that */
+export function hintOf(suggestion: string, help: string): string {
+  const isSaid = suggestion === '' || help === `write ${suggestion}`
+  return isSaid ? '' : `did you mean "${suggestion}"?`
+}
+
+function filled(template: string, args: readonly string[], from: number): string {
+  let next = from
+  return template.replace(/%s/g, () => shortened(args[next++] ?? ''))
+}
+
+/** Values come from files: a megabyte of text must not become a message. */
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text
+}

@@ -1,0 +1,207 @@
+// A checked tree as the model that the encoder takes: defaults applied, references as positions.
+import type {
+  BundleModel,
+  HealthCheckModel,
+  MemberModel,
+  OnAllDown,
+  PoolModel,
+  ServiceModel,
+} from '#bundle/format/model.ts'
+import { assert } from '#lib/assert.ts'
+import type { HealthCheck } from '#schemas/objects/health-check.ts'
+import type { Member } from '#schemas/objects/member.ts'
+import type { ServiceSpec } from '#schemas/objects/service.ts'
+import { algorithmNamed } from '#routing/choose/algorithms.ts'
+import { filterNamed } from '#routing/choose/filters.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { memberUid } from '#compiler/read/identity.ts'
+import type { OverlayPlan } from './overlay-plan.ts'
+import type { ResponsePlan } from './response-plan.ts'
+import { routingModel } from './routing-model.ts'
+import type { Entry, Tree } from '#compiler/tree/tree.ts'
+import { geoRangesOf } from '#compiler/values/written-rules.ts'
+import type { ZonePlan } from './zone-plan.ts'
+
+export interface Plans {
+  readonly zones: ZonePlan
+  readonly responses: ResponsePlan
+  readonly overlays: OverlayPlan
+}
+
+/** The positions of pools, and whether what the last model says by them still holds. */
+export class LowerMemory {
+  #pools: readonly Entry<'Pool'>[] = []
+  #indexOf = new Map<string, number>()
+
+  /** @returns `isStable`: names that were there before and are now have the same positions */
+  positions(pools: readonly Entry<'Pool'>[]): {
+    indexOfPool: ReadonlyMap<string, number>
+    isStable: boolean
+  } {
+    const before = this.#pools
+    this.#pools = pools
+    if (before.length !== pools.length) {
+      this.#indexOf = new Map(pools.map((entry, i) => [nameOf(entry), i]))
+      return { indexOfPool: this.#indexOf, isStable: false }
+    }
+    const changed = pools.flatMap((entry, i) => (entry === before[i] ? [] : [i]))
+    const isStable = changed.every((i) => (this.#indexOf.get(nameOf(pools[i]!)) ?? i) === i)
+    for (const i of changed) this.#indexOf.delete(nameOf(before[i]!))
+    for (const i of changed) this.#indexOf.set(nameOf(pools[i]!), i)
+    return { indexOfPool: this.#indexOf, isStable }
+  }
+}
+
+function nameOf({ object }: Entry<'Pool'>): string {
+  return object.metadata.name
+}
+
+/**
+ * @param tree without errors
+ * @param memory of the model before, which was made of this tree's entries as far as they are old
+ */
+export function lower(
+  tree: Tree,
+  { zones: plan, responses, overlays }: Plans,
+  commit: string,
+  memory = new LowerMemory(),
+): BundleModel {
+  const { indexOfPool, isStable } = memory.positions(tree.pools)
+  const services = tree.services.map((entry, i): ServiceModel => {
+    const { service: known } = entry.derived
+    const zone = plan.zoneOfService[i]!
+    if (isStable && known?.zone === zone) return known
+    const { spec } = entry.object
+    const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
+    assert(pool !== undefined, 'the pool of a service without errors exists')
+    const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
+    if (known !== undefined && hasRows(known, rows)) return known
+    // The rest is what the entry itself says.
+    const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
+    return (entry.derived.service = model)
+  })
+  const zones = plan.zones.map(({ name, soa, nameservers }) => ({ name, soa, nameservers }))
+  return {
+    commit,
+    zones,
+    pools: tree.pools.map(poolModel),
+    services,
+    routing: routingModel(tree.settings),
+    responseRules: responses.rules.map(({ model }) => model),
+    rollouts: overlays.rollouts.map(modelOf),
+    windows: overlays.windows.map(modelOf),
+  }
+}
+
+/** What a service says by way of other objects. */
+type ServiceRows = Pick<ServiceModel, 'zone' | 'pool' | 'onAllDown'>
+
+function hasRows({ zone, pool, onAllDown }: ServiceModel, rows: ServiceRows): boolean {
+  return zone === rows.zone && pool === rows.pool && isSameOnAllDown(onAllDown, rows.onAllDown)
+}
+
+function isSameOnAllDown(a: OnAllDown, b: OnAllDown): boolean {
+  return a === b || (typeof a === 'object' && typeof b === 'object' && a.pool === b.pool)
+}
+
+function serviceModel(
+  entry: Entry<'Service'>,
+  { zone, pool, onAllDown }: ServiceRows,
+): ServiceModel {
+  const { metadata, spec } = entry.object
+  const { domainKey } = entry.file
+  const algorithm = algorithmNamed(spec.algorithm || defaultAlgorithm)?.name
+  assert(domainKey !== undefined, 'a service without errors has a domain')
+  assert(algorithm !== undefined, 'the algorithms of the schema are in the table')
+  return {
+    uid: entry.uid,
+    name: metadata.name,
+    tenant: entry.tenant,
+    domain: domainKey,
+    zone,
+    algorithm,
+    filterChain: spec.filterChain.map(canonicalFilter),
+    onAllDown,
+    answerCount: spec.answerCount,
+    ttlSeconds: spec.ttl,
+    pool,
+  }
+}
+
+function modelOf<Model>({ model }: { readonly model: Model | undefined }): Model {
+  assert(model !== undefined, 'an overlay without errors has times and a target')
+  return model
+}
+
+/** Stands in a service whose chain chooses. */
+const defaultAlgorithm = 'round-robin'
+
+function canonicalFilter(text: string): string {
+  const use = filterNamed(text)
+  assert(use !== undefined, 'the filters of a service without errors are in the table')
+  return text.includes(':') ? `${use.filter.name}:${use.argument}` : use.filter.name
+}
+
+function onAllDownOf(spec: ServiceSpec, indexOfPool: ReadonlyMap<string, number>): OnAllDown {
+  const fallback = fallbackPoolOf(spec)
+  if (fallback === undefined) return spec.onAllDown === 'all' ? 'all' : 'empty'
+  const pool = indexOfPool.get(fallback)
+  assert(pool !== undefined, 'the fallback of a service without errors exists')
+  return { pool }
+}
+
+function poolModel(entry: Entry<'Pool'>): PoolModel {
+  entry.derived.pool ??= {
+    uid: entry.uid,
+    name: entry.object.metadata.name,
+    tenant: entry.tenant,
+    members: entry.object.spec.members.map((member) => memberModel(member, entry.uid)),
+    healthCheck: healthCheckModel(entry.object.spec.healthCheck),
+    minHealthy: entry.object.spec.minHealthy,
+    geoRules: geoRangesOf(entry.object.spec.geoRules),
+  }
+  return entry.derived.pool
+}
+
+function memberModel(member: Member, poolUid: string): MemberModel {
+  const { canonical } = checkAddress(member.ipAddress)
+  assert(canonical !== undefined, 'a member without errors has an address')
+  return {
+    uid: member.uid?.toLowerCase() ?? memberUid(poolUid, canonical, member.port),
+    name: member.name,
+    ipAddress: canonical,
+    port: member.port,
+    weight: member.weight,
+    priority: member.priority,
+    enabled: member.enabled,
+    region: member.region === '' ? 'unknown' : member.region,
+    warmupThreshold: member.warmupThreshold,
+    rumUrl: member.rumUrl,
+    externalSignalMode: member.externalSignalMode,
+  }
+}
+
+function healthCheckModel(check: HealthCheck | undefined): HealthCheckModel | null {
+  if (check === undefined) return null
+  return {
+    type: check.type,
+    port: check.port,
+    intervalMs: check.intervalMs,
+    timeoutMs: check.timeoutMs,
+    httpPath: check.httpPath,
+    httpHost: check.httpHost,
+    httpExpectedStatus: check.httpExpectedStatus,
+    httpContains: check.httpContains,
+    tls: check.tls,
+    insecureSkipVerify: check.insecureSkipVerify,
+    riseCount: check.riseCount,
+    fallCount: check.fallCount,
+    scoreWindow: check.scoreWindow,
+    icmpCount: check.icmpCount,
+    scriptPath: check.scriptPath,
+    scriptContent: check.scriptContent,
+    webhookURL: check.webhookURL,
+    webhookMethod: check.webhookMethod,
+  }
+}

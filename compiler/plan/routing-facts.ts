@@ -1,0 +1,88 @@
+// What a pool and the settings give to routing to go by.
+import type { HealthCheck } from '#schemas/objects/health-check.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import { mapRulesOf, routingModel } from './routing-model.ts'
+import type { Entry } from '#compiler/tree/tree.ts'
+
+export interface SettingsFacts {
+  /** Addresses that rules of `mapFile` name. */
+  readonly mapped: ReadonlySet<string>
+  readonly byAsn: ReadonlySet<string>
+  readonly located: ReadonlySet<string>
+  /** Regions that have a signal. */
+  readonly signals: ReadonlySet<string>
+}
+
+/** Undefined: it depends on settings that could not be read. */
+export interface PoolFacts {
+  readonly name: string
+  readonly members: number
+  /** Regions of members, without `unknown`. */
+  readonly regions: ReadonlySet<string>
+  /** A member has none. */
+  readonly hasNoRegion: boolean
+  /** Why no round trip time is known; undefined: it is measured. */
+  readonly unmeasured: string | undefined
+  readonly hasRumUrl: boolean
+  /** Members of the larger family: what one reply can hold. */
+  readonly addressesMax: number
+  readonly hasMapRule: boolean | undefined
+  readonly hasAsnRule: boolean | undefined
+  readonly hasLocation: boolean | undefined
+  readonly hasSignal: boolean | undefined
+}
+
+export function settingsFacts(settings: Entry<'Settings'> | undefined): SettingsFacts {
+  const { asnRules, endpointLocations, signals } = routingModel(settings)
+  const mapRules = settings === undefined ? [] : [...mapRulesOf(settings).ahead.keys()]
+  return {
+    mapped: new Set(mapRules.map(({ endpoint }) => endpoint)),
+    byAsn: new Set(asnRules.map(({ endpoint }) => endpoint)),
+    located: new Set(endpointLocations.map(({ endpoint }) => endpoint)),
+    signals: new Set(Object.keys(signals.static)),
+  }
+}
+
+/** Of probes that connect to nobody, or to another server than the member. */
+const withoutRoundTrip: readonly string[] = ['script', 'webhook']
+
+/** @returns why a pool's probes measure no round trip, as `the pool has …`; undefined: they do */
+export function whyUnmeasured(check: HealthCheck | undefined): string | undefined {
+  if (check === undefined) return 'no health check'
+  if (!withoutRoundTrip.includes(check.type)) return undefined
+  return `a health check of type ${check.type}, which measures no round trip`
+}
+
+/** In their canonical form; worked out once for the content of the file. */
+export function memberAddresses({ file, object }: Entry<'Pool'>): readonly string[] {
+  file.memo.addresses ??= object.spec.members.map(
+    ({ ipAddress }) => checkAddress(ipAddress).canonical ?? ipAddress,
+  )
+  return file.memo.addresses
+}
+
+export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefined): PoolFacts {
+  const { metadata, spec } = entry.object
+  const addresses = memberAddresses(entry)
+  const regions = new Set(spec.members.map(({ region }) => region || 'unknown'))
+  const isIn = (known: ReadonlySet<string> | undefined): boolean | undefined =>
+    known === undefined ? undefined : addresses.some((address) => known.has(address))
+  const hasNoRegion = regions.delete('unknown')
+  const count6 = addresses.filter((address) => address.includes(':')).length
+  return {
+    name: metadata.name,
+    members: spec.members.length,
+    regions,
+    hasNoRegion,
+    unmeasured: whyUnmeasured(spec.healthCheck),
+    hasRumUrl: spec.members.some(({ rumUrl }) => rumUrl !== undefined && rumUrl !== ''),
+    addressesMax: Math.max(count6, addresses.length - count6),
+    hasMapRule: isIn(settings?.mapped),
+    hasAsnRule: isIn(settings?.byAsn),
+    hasLocation: isIn(settings?.located),
+    hasSignal:
+      settings === undefined
+        ? undefined
+        : [...regions].some((region) => settings.signals.has(region)),
+  }
+}

@@ -1,0 +1,146 @@
+// Pools and members by what people call them: by name, address or uid.
+import { suggest } from '#lib/suggest.ts'
+import { uuidPattern } from '#schemas/forms/patterns.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { memberUid } from '#compiler/read/identity.ts'
+import type { Entry, Tree } from '#compiler/tree/tree.ts'
+
+const uuid = new RegExp(uuidPattern)
+
+export interface TargetFault {
+  readonly code: DiagnosticCode
+  readonly place: Place
+  readonly args: readonly string[]
+  readonly suggestion: string | undefined
+}
+
+type FoundPool =
+  | { readonly ok: true; readonly entry: Entry<'Pool'> }
+  /** No fault: the pool may be in a file that could not be read, which has its own message. */
+  | { readonly ok: false; readonly fault: TargetFault | undefined }
+type FoundMember =
+  | { readonly ok: true; readonly position: number }
+  | { readonly ok: false; readonly fault: TargetFault }
+type FoundResource =
+  | { readonly ok: true; readonly entry: Entry<'Pool'>; readonly position: number }
+  | {
+      readonly ok: false
+      readonly fault: TargetFault | undefined
+      readonly pool: Entry<'Pool'> | undefined
+    }
+
+/** Pools and members by what people call them. */
+export class TargetIndex {
+  readonly #tree: Tree
+  readonly #positions: ReadonlyMap<Entry<'Pool'>, number>
+  /** By tenant and uid, when somebody asks. */
+  #byUid: ReadonlyMap<string, Entry<'Pool'>> | undefined
+  readonly #members = new Map<Entry<'Pool'>, Map<string, number[]>>()
+  #memberByUid: ReadonlyMap<string, [entry: Entry<'Pool'>, position: number]> | undefined
+
+  constructor(tree: Tree) {
+    this.#tree = tree
+    const isAsked = tree.rollouts.length + tree.windows.length > 0
+    this.#positions = new Map(isAsked ? tree.pools.map((entry, i) => [entry, i]) : [])
+  }
+
+  positionOf(entry: Entry<'Pool'>): number {
+    return this.#positions.get(entry)!
+  }
+
+  /** By name or uid. */
+  pool(tenant: string, name: string, place: Place): FoundPool {
+    const { poolNamed, faulty, pools } = this.#tree
+    const named = poolNamed.get(name)
+    if (named?.tenant === tenant) return { ok: true, entry: named }
+    this.#byUid ??= new Map(pools.map((entry) => [`${entry.tenant}/${entry.uid}`, entry]))
+    const entry = this.#byUid.get(`${tenant}/${name.toLowerCase()}`)
+    if (entry !== undefined) return { ok: true, entry }
+    if (faulty.poolNames.has(`${tenant}/${name}`) || faulty.anyPool.has(tenant)) {
+      return { ok: false, fault: undefined }
+    }
+    const own = pools.filter((pool) => pool.tenant === tenant)
+    const names = own.map(({ object }) => object.metadata.name)
+    // A name that two tenants use is reported where it is declared twice.
+    if (names.includes(name)) return { ok: false, fault: undefined }
+    const suggestion = suggest(name, names)
+    const args = [name, tenant]
+    return { ok: false, fault: { code: 'target-pool-unknown', place, args, suggestion } }
+  }
+
+  /** By name, address or uid. */
+  member(pool: Entry<'Pool'>, name: string, place: Place): FoundMember {
+    const { members } = pool.object.spec
+    const { canonical } = checkAddress(name)
+    const matching = this.#membersOf(pool).get(canonical ?? name) ?? this.#byMemberUid(pool, name)
+    if (matching.length === 1) return { ok: true, position: matching[0]! }
+    const poolName = pool.object.metadata.name
+    if (matching.length > 1) {
+      const args = [String(matching.length), poolName, name]
+      const code = 'target-member-ambiguous'
+      return { ok: false, fault: { code, place, args, suggestion: undefined } }
+    }
+    const known = members.flatMap((member) => [member.name, member.ipAddress]).filter(Boolean)
+    const args = [name, poolName, known.slice(0, 5).join(', ')]
+    const suggestion = suggest(name, known)
+    return { ok: false, fault: { code: 'target-member-unknown', place, args, suggestion } }
+  }
+
+  #membersOf(pool: Entry<'Pool'>): ReadonlyMap<string, readonly number[]> {
+    let named = this.#members.get(pool)
+    if (named !== undefined) return named
+    named = new Map<string, number[]>()
+    for (const [i, { name, ipAddress }] of pool.object.spec.members.entries()) {
+      const keys = new Set([name, checkAddress(ipAddress).canonical ?? ipAddress])
+      for (const key of keys) named.set(key, [...(named.get(key) ?? []), i])
+    }
+    this.#members.set(pool, named)
+    return named
+  }
+
+  #byMemberUid(pool: Entry<'Pool'>, uid: string): readonly number[] {
+    const found = uuid.test(uid) ? this.#memberOfUid(pool.tenant, uid) : undefined
+    return found?.[0] === pool ? [found[1]] : []
+  }
+
+  /** A pool, or a member as POOL/NAME, POOL/ADDRESS or uid. */
+  resource(tenant: string, type: 'member' | 'pool', name: string, place: Place): FoundResource {
+    if (type === 'pool') {
+      const pool = this.pool(tenant, name, place)
+      return pool.ok ? { ...pool, position: -1 } : { ...pool, pool: undefined }
+    }
+    const uid = uuid.test(name) ? this.#memberOfUid(tenant, name) : undefined
+    if (uid !== undefined) return { ok: true, entry: uid[0], position: uid[1] }
+    const slash = name.indexOf('/')
+    if (slash < 0) {
+      const args = [name]
+      const fault = { code: 'target-not-member' as const, place, args, suggestion: undefined }
+      return { ok: false, fault, pool: undefined }
+    }
+    const pool = this.pool(tenant, name.slice(0, slash), place)
+    if (!pool.ok) return { ...pool, pool: undefined }
+    const member = this.member(pool.entry, name.slice(slash + 1), place)
+    return member.ok ? { ...member, entry: pool.entry } : { ...member, pool: pool.entry }
+  }
+
+  #memberOfUid(tenant: string, uid: string): [Entry<'Pool'>, number] | undefined {
+    this.#memberByUid ??= new Map(
+      this.#tree.pools.flatMap((entry) =>
+        entry.object.spec.members.map((_, i): [string, [Entry<'Pool'>, number]] => [
+          `${entry.tenant}/${uidOf(entry, i)}`,
+          [entry, i],
+        ]),
+      ),
+    )
+    return this.#memberByUid.get(`${tenant}/${uid.toLowerCase()}`)
+  }
+}
+
+/** What the file says, or what the member gets without it. */
+function uidOf(pool: Entry<'Pool'>, position: number): string {
+  const { uid, ipAddress, port } = pool.object.spec.members[position]!
+  const { canonical } = checkAddress(ipAddress)
+  return uid?.toLowerCase() ?? memberUid(pool.uid, canonical ?? ipAddress, port)
+}

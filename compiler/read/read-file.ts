@@ -1,0 +1,191 @@
+// One file's bytes as a checked object, or as findings. Depends on nothing but the bytes.
+import { suggest } from '#lib/suggest.ts'
+import type { RoutingModel } from '#bundle/format/model.ts'
+import { apiVersion } from '#schemas/objects/metadata.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import { validate } from '#schemas/validator.ts'
+import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { LocalSpan, Place, SeverityCounts } from '#compiler/diagnostics/diagnostic.ts'
+import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { LocalFinding, Report } from '#compiler/diagnostics/finding.ts'
+import { checkName } from '#compiler/values/names.ts'
+import type { Arrangement } from '#compiler/values/network-rules.ts'
+import { objectRules } from '#compiler/rules/object/object-rules.ts'
+import { reportFaults, shown } from './shape.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { YamlDocument } from '#compiler/yaml/document.ts'
+
+export interface ReadFile {
+  readonly blobId: string
+  /** Kept for the places of findings between files, and for showing lines. */
+  readonly text: string
+  /** What the file says it is, even when the rest is wrong. */
+  readonly kind: Kind | undefined
+  readonly name: string | undefined
+  /** Undefined when it does not fit the schema. */
+  readonly object: ObjectOf[Kind] | undefined
+  /** A service's domain in the form for comparison. */
+  readonly domainKey: string | undefined
+  readonly findings: readonly LocalFinding[]
+  /** More findings than are kept, by severity. */
+  readonly findingsLeftOut: SeverityCounts
+  readonly memo: FileMemo
+}
+
+/** What later stages derive from the content; they fill it in. */
+export interface FileMemo {
+  /** See FileMemory. */
+  round: number
+  /** Of the entry made from it last: the same content may lie in several places. */
+  uid: string
+  settings: unknown
+  mapRules: Arrangement | undefined
+  routing: RoutingModel | undefined
+  /** Addresses of a pool's members in their canonical form. */
+  addresses: readonly string[] | undefined
+  /** Of places that findings pointed to. */
+  spans: Map<string, LocalSpan> | undefined
+}
+
+/** A file with more mistakes than this is no edit but another file. */
+const findingsPerFileMax = 200
+
+/** Stands in for a file that is refused unread: it may declare anything. */
+export function unreadableFile(): ReadFile {
+  return unread('', '', [])
+}
+
+/** @returns what the bytes say. Never throws, whatever they are. */
+export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    const span = { start: 0, end: 1 }
+    const args = [String(firstBadByte(bytes))]
+    return unread(blobId, '', [{ code: 'file-not-utf8', args, suggestion: '', spans: [span] }])
+  }
+  const yaml = readYaml(text)
+  if (yaml.findings.length > 0) {
+    return { ...unread(blobId, text, yaml.findings), ...claimOf(yaml.value) }
+  }
+  if (yaml.value === undefined || yaml.value === null) {
+    const span = { start: 0, end: 1 }
+    return unread(blobId, text, [{ code: 'file-empty', args: [], suggestion: '', spans: [span] }])
+  }
+  return checkObject(blobId, text, yaml)
+}
+
+function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile {
+  const findings: LocalFinding[] = []
+  const report: Report = (code, place, { args = [], suggestion = '', other } = {}) => {
+    const others = other === undefined ? [] : [yaml.spanOf(other)]
+    findings.push({ code, args, suggestion, spans: [yaml.spanOf(place), ...others] })
+  }
+  const kind = checkHeader(yaml.value, report)
+  const claim = { ...claimOf(yaml.value), kind }
+  if (kind === undefined || findings.length > 0)
+    return { ...unread(blobId, text, findings), ...claim }
+  const faults = validate(kind, yaml.value)
+  if (faults.length > 0) {
+    reportFaults(faults, report)
+    return { ...unread(blobId, text, findings), ...claim }
+  }
+  const object = yaml.value as ObjectOf[Kind]
+  for (const rule of objectRules) if (rule.kind === kind) rule.check(object as never, report)
+  return {
+    ...unread(blobId, text, findings),
+    ...claim,
+    object,
+    domainKey:
+      kind === 'Service'
+        ? checkName((object as ObjectOf['Service']).spec.domain, true).key
+        : undefined,
+  }
+}
+
+function checkHeader(value: unknown, report: Report): Kind | undefined {
+  const top: Place = { path: [], at: 'value' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    report('object-not-mapping', top, { args: [shown(value)] })
+    return undefined
+  }
+  const { apiVersion: version, kind } = value as Record<string, unknown>
+  const known = kindNames as readonly unknown[]
+  const text = typeof kind === 'string' ? kind : shown(kind)
+  if (kind === undefined) report('kind-missing', top, { args: [kindNames.join(', ')] })
+  else if (!known.includes(kind)) {
+    const suggestion = suggest(text, kindNames)
+    report('kind-unknown', valueAt('kind'), { args: [text, kindNames.join(', ')], suggestion })
+  } else if (version !== apiVersion) {
+    const place = version === undefined ? keyAt('kind') : valueAt('apiVersion')
+    report('api-version-wrong', place, { args: [apiVersion, shown(version)] })
+  }
+  return known.includes(kind) ? (kind as Kind) : undefined
+}
+
+/** What a faulty file would declare, so that references to it are not reported as well. */
+function claimOf(value: unknown): Pick<ReadFile, 'kind' | 'name'> {
+  if (typeof value !== 'object' || value === null) return { kind: undefined, name: undefined }
+  const { kind, metadata } = value as Record<string, unknown>
+  const name =
+    typeof metadata === 'object' && metadata !== null
+      ? (metadata as Record<string, unknown>)['name']
+      : undefined
+  return {
+    kind: (kindNames as readonly unknown[]).includes(kind) ? (kind as Kind) : undefined,
+    name: typeof name === 'string' ? name : undefined,
+  }
+}
+
+/** Most files have none; what each of ten thousand keeps, the garbage collector has to mark. */
+const noFindings: readonly LocalFinding[] = Object.freeze([])
+const noneLeftOut: SeverityCounts = Object.freeze(counted([]))
+
+function unread(blobId: string, text: string, findings: readonly LocalFinding[]): ReadFile {
+  return {
+    blobId,
+    text,
+    kind: undefined,
+    name: undefined,
+    object: undefined,
+    domainKey: undefined,
+    findings: findings.length === 0 ? noFindings : findings.slice(0, findingsPerFileMax),
+    findingsLeftOut:
+      findings.length <= findingsPerFileMax
+        ? noneLeftOut
+        : counted(findings.slice(findingsPerFileMax)),
+    memo: {
+      round: 0,
+      uid: '',
+      settings: undefined,
+      mapRules: undefined,
+      routing: undefined,
+      addresses: undefined,
+      spans: undefined,
+    },
+  }
+}
+
+function counted(findings: readonly LocalFinding[]): SeverityCounts {
+  const counts = { error: 0, warning: 0, note: 0 }
+  for (const { code } of findings) counts[diagnosticSpecs[code].severity]++
+  return counts
+}
+
+function firstBadByte(bytes: Uint8Array): number {
+  // The longest valid start, by halving: each try is one native pass over the bytes.
+  let good = 0
+  let bad = bytes.length
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
+      good = middle
+    } catch {
+      bad = middle
+    }
+  }
+  return good
+}

@@ -1,0 +1,191 @@
+// Schema faults in the words of people: which field, what it must be, what was probably meant.
+import { suggest } from '#lib/suggest.ts'
+import { plannedKeyword } from '#schemas/forms/annotations.ts'
+import type { JsonSchema } from '#schemas/json-schema.ts'
+import { patternWords } from '#schemas/forms/patterns.ts'
+import type { SchemaFault } from '#schemas/validator.ts'
+import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { Report } from '#compiler/diagnostics/finding.ts'
+
+/** Reports every fault, except those inside a part that is refused as a whole. */
+export function reportFaults(faults: readonly SchemaFault[], report: Report): void {
+  const refused = faults.filter(isPlanned).map(({ path }) => path)
+  const shown = faults
+    .filter((fault) => !refused.some((path) => isBelow(fault.path, path)))
+    .map((fault) => ({ fault, words: worded(fault) }))
+  // `prot` for `port` is one mistake: the field is not missing as well.
+  const misspelt = new Set(
+    shown
+      .filter(({ words }) => words.code === 'field-unknown')
+      .map(({ fault, words }) => [...fault.path, words.suggestion].join('/')),
+  )
+  for (const { fault, words } of shown) {
+    const { code, place, args, suggestion } = words
+    const isMisspelt = code === 'field-missing' && misspelt.has([...fault.path, args[0]].join('/'))
+    if (!isMisspelt) report(code, place, { args, suggestion })
+  }
+}
+
+interface Worded {
+  readonly code: DiagnosticCode
+  readonly place: Place
+  readonly args: readonly string[]
+  readonly suggestion?: string | undefined
+}
+
+function worded(fault: SchemaFault): Worded {
+  const { path, params, schema, value } = fault
+  const field = fieldName(path)
+  const place = valueAt(...path)
+  const limit = params['limit'] as number
+  if (isPlanned(fault)) return planned(fault)
+  switch (fault.keyword) {
+    case 'additionalProperties': {
+      const name = String(params['additionalProperty'])
+      const known = Object.keys(schema['properties'] as JsonSchema)
+      const args = [name, known.join(', ')]
+      return {
+        code: 'field-unknown',
+        place: keyAt(...path, name),
+        args,
+        suggestion: suggest(name, known),
+      }
+    }
+    case 'required': {
+      const name = String(params['missingProperty'])
+      const args = [name, howToWrite(name, propertyOf(schema, name))]
+      const isItem = typeof path.at(-1) === 'number'
+      return { code: 'field-missing', place: isItem ? place : keyAt(...path), args }
+    }
+    case 'type': {
+      const wanted = typeNames(schema['type'])
+      // A list for a mapping is a question of indentation and dashes, not of quotes.
+      const isShape = [wanted, shown(value)].some((words) => containers.test(words))
+      const code = isShape ? 'field-shape' : 'field-type'
+      return { code, place, args: [field, wanted, shown(value)] }
+    }
+    case 'enum': {
+      // The empty text is allowed in places, and no advice.
+      const values = (schema['enum'] as string[]).map(String).filter((one) => one !== '')
+      const suggestion = typeof value === 'string' ? suggest(value, values) : undefined
+      return {
+        code: 'field-value',
+        place,
+        args: [field, shown(value), values.join(', ')],
+        suggestion,
+      }
+    }
+    case 'const':
+      return { code: 'field-value', place, args: [field, shown(value), shown(schema['const'])] }
+    case 'minimum':
+    case 'maximum':
+      return { code: 'field-range', place, args: [field, rangeOf(schema), shown(value)] }
+    case 'minLength':
+    case 'maxLength':
+      return length(
+        field,
+        place,
+        lengthWord(fault.keyword, limit, 'character'),
+        String((value as string).length),
+      )
+    case 'minItems':
+    case 'maxItems':
+      return length(
+        field,
+        place,
+        lengthWord(fault.keyword, limit, 'entry'),
+        String((value as unknown[]).length),
+      )
+    default: {
+      const args = [field, shown(value), patternWords[schema['pattern'] as string] ?? '']
+      return { code: 'field-format', place, args }
+    }
+  }
+}
+
+function length(field: string, place: Place, wanted: string, actual: string): Worded {
+  return { code: 'field-length', place, args: [field, wanted, actual] }
+}
+
+function lengthWord(keyword: string, limit: number, unit: 'character' | 'entry'): string {
+  const plural = unit === 'entry' ? 'entries' : 'characters'
+  return (
+    `${keyword.startsWith('min') ? 'at least' : 'at most'} ${limit} ` +
+    `${limit === 1 ? unit : plural}`
+  )
+}
+
+/** A value that a later version gives a meaning to. */
+function isPlanned({ schema }: SchemaFault): boolean {
+  return schema[plannedKeyword] === true
+}
+
+function planned({ path }: SchemaFault): Worded {
+  const args = [`the field ${fieldName(path)}`]
+  return { code: 'not-available-yet', place: keyAt(...path), args }
+}
+
+function isBelow(path: YamlPath, parent: YamlPath): boolean {
+  return path.length > parent.length && parent.every((step, i) => path[i] === step)
+}
+
+function fieldName(path: YamlPath): string {
+  const last = path.at(-1)
+  if (typeof last === 'number') return `entry ${last + 1} of ${fieldName(path.slice(0, -1))}`
+  return last ?? 'the object'
+}
+
+function propertyOf(schema: JsonSchema, name: string): JsonSchema {
+  return (schema['properties'] as Record<string, JsonSchema>)[name] ?? {}
+}
+
+const containers = /^a (mapping|list)/
+
+/** A clause and, where the schema has one, what the field is for. */
+function howToWrite(name: string, schema: JsonSchema): string {
+  if (schema['type'] === 'object') {
+    const fields = Object.keys((schema['properties'] ?? {}) as JsonSchema)
+    const needed = (schema['required'] ?? []) as readonly string[]
+    const below =
+      needed.length > 0
+        ? `with at least ${needed.join(', ')} below it, indented`
+        : `with its fields below it, indented (${fields.join(', ')}), or "${name}: {}"`
+    return `write "${name}:" ${below}`
+  }
+  const { description } = schema
+  const what = schema['type'] === undefined ? 'a value' : typeNames(schema['type'])
+  const purpose = typeof description === 'string' ? `: ${description.replace(/\.$/, '')}` : ''
+  return `write "${name}:" and ${what}${purpose}`
+}
+
+const typeWords: Readonly<Record<string, string>> = Object.freeze({
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+  null: 'null',
+})
+
+function typeNames(type: unknown): string {
+  const names = Array.isArray(type) ? (type as string[]) : [String(type)]
+  return names.map((name) => typeWords[name] ?? name).join(' or ')
+}
+
+function rangeOf(schema: JsonSchema): string {
+  return `${shown(schema['minimum'])} to ${shown(schema['maximum'])}`
+}
+
+/** A value as it stands in a message: short, and with quotes when it is text. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  // JSON has no word for what YAML reads from 1e999 or .nan.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that none can hold'
+  if (typeof value === 'object') return 'a mapping'
+  const text = JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 57)}..."` : text
+}

@@ -1,0 +1,13 @@
+// A delegated domain is a name that can be asked for.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+export const delegatedDomain: ObjectRule<'DelegatedDomain'> = {
+  name: 'delegated-domain',
+  kind: 'DelegatedDomain',
+  check({ spec }, report) {
+    const { fault } = checkHostName(spec.domain)
+    if (fault !== undefined) report(fault.code, valueAt('spec', 'domain'), fault)
+  },
+}

@@ -1,0 +1,10 @@
+// What it takes to be a rule about one object: a function from the object to reports.
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import type { Report } from '#compiler/diagnostics/finding.ts'
+
+/** Looks at one object alone; its findings are kept with the file. */
+export interface ObjectRule<K extends Kind = Kind> {
+  readonly name: string
+  readonly kind: K
+  readonly check: (object: ObjectOf[K], report: Report) => void
+}

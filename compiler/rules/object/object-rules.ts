@@ -1,0 +1,44 @@
+// Every rule about one object. Adding one means one file, one line here, one fixture.
+import type { Kind } from '#schemas/kinds.ts'
+import type { ObjectRule } from './object-rule.ts'
+import { delegatedDomain } from './delegated-domain.ts'
+import { healthCheckScript } from './health-check-script.ts'
+import { geoRules } from './geo-rules.ts'
+import { healthCheckSense } from './health-check-sense.ts'
+import { healthCheckWebhook } from './health-check-webhook.ts'
+import { memberAddress } from './member-address.ts'
+import { memberExtras } from './member-extras.ts'
+import { poolMembers } from './pool-members.ts'
+import { redirectSource, redirectTarget } from './redirect.ts'
+import { responseRule } from './response-rule.ts'
+import { rolloutSense } from './rollout-sense.ts'
+import { routingSettings } from './routing-settings.ts'
+import { serviceChain } from './service-chain.ts'
+import { serviceDomain } from './service-domain.ts'
+import { soaMinimum } from './soa-minimum.ts'
+import { windowSense } from './window-sense.ts'
+import { zoneNames } from './zone-names.ts'
+
+type AnyObjectRule = { [K in Kind]: ObjectRule<K> }[Kind]
+
+/** Run once per content of a file. The kind of a rule says which objects it gets. */
+export const objectRules = Object.freeze([
+  serviceDomain,
+  serviceChain,
+  memberAddress,
+  memberExtras,
+  geoRules,
+  poolMembers,
+  healthCheckSense,
+  healthCheckScript,
+  healthCheckWebhook,
+  zoneNames,
+  soaMinimum,
+  routingSettings,
+  responseRule,
+  redirectSource,
+  redirectTarget,
+  delegatedDomain,
+  rolloutSense,
+  windowSense,
+] as const satisfies readonly AnyObjectRule[])

@@ -1,0 +1,51 @@
+// A pool has somebody to answer with.
+import type { Member } from '#schemas/objects/member.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+export const poolMembers: ObjectRule<'Pool'> = {
+  name: 'pool-members',
+  kind: 'Pool',
+  check({ metadata, spec }, report) {
+    const args = [metadata.name]
+    if (spec.members.length === 0) {
+      if (spec.healthCheck === undefined)
+        report('pool-empty', valueAt('metadata', 'name'), { args })
+      else report('health-check-without-members', keyAt('spec', 'healthCheck'), { args })
+    } else if (!spec.members.some(isActive)) {
+      report('pool-inactive', keyAt('spec', 'members'), { args })
+    } else {
+      for (const [family, ofFamily] of byFamily(spec.members)) {
+        // A pool without members of a family says nothing about it.
+        if (ofFamily.some(isActive)) continue
+        report('pool-family-inactive', keyAt('spec', 'members'), { args: [family, ...args] })
+      }
+    }
+    const { minHealthy } = spec
+    const enabled = spec.members.filter((member) => member.enabled).length
+    const place = valueAt('spec', 'minHealthy')
+    if (minHealthy > spec.members.length) {
+      const args = [String(minHealthy), membersText(spec.members.length)]
+      report('min-healthy-above-members', place, { args })
+    } else if (minHealthy > enabled) {
+      const args = [String(minHealthy), `${membersText(enabled)} ${enabled === 1 ? 'is' : 'are'}`]
+      report('min-healthy-above-enabled', place, { args })
+    }
+  },
+}
+
+function isActive({ enabled, weight }: Member): boolean {
+  return enabled && weight > 0
+}
+
+function byFamily(members: readonly Member[]): Map<string, Member[]> {
+  return Map.groupBy(members, ({ ipAddress }) => {
+    const canonical = checkAddress(ipAddress).canonical ?? ipAddress
+    return canonical.includes(':') ? 'IPv6' : 'IPv4'
+  })
+}
+
+function membersText(count: number): string {
+  return `${count} ${count === 1 ? 'member' : 'members'}`
+}

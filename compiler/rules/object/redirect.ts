@@ -1,0 +1,66 @@
+// A redirect goes from a host name to an absolute address that is safe to hand on (document B).
+import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+/** What the configuration language of some web server gives a meaning to. */
+const unsafe = /[\p{Cc}\s;{}#"'\\]/u
+
+export const redirectSource: ObjectRule<'Redirect'> = {
+  name: 'redirect-source',
+  kind: 'Redirect',
+  check({ spec }, report) {
+    const { fault } = checkHostName(spec.sourceFqdn)
+    if (fault !== undefined) report(fault.code, valueAt('spec', 'sourceFqdn'), fault)
+    if ((redirectCodes as readonly number[]).includes(spec.code)) return
+    const suggestion = String(redirectCodeDefault)
+    const args = [String(spec.code)]
+    report('redirect-code-replaced', valueAt('spec', 'code'), { args, suggestion })
+  },
+}
+
+export const redirectTarget: ObjectRule<'Redirect'> = {
+  name: 'redirect-target',
+  kind: 'Redirect',
+  check({ spec }, report) {
+    const { targetUrl, sourceFqdn } = spec
+    const place = valueAt('spec', 'targetUrl')
+    const odd = unsafe.exec(targetUrl)?.[0]
+    if (odd !== undefined) {
+      report('redirect-target-character', place, { args: [wordFor(odd), percentEncoded(odd)] })
+      return
+    }
+    const url = absoluteUrl(targetUrl)
+    if (url === undefined) {
+      const suggestion = targetUrl.includes(':') ? '' : `https://${targetUrl}`
+      const isBetter = absoluteUrl(suggestion) !== undefined
+      const args = [targetUrl]
+      report('redirect-target-not-url', place, isBetter ? { args, suggestion } : { args })
+      return
+    }
+    // An https address of the same host is no loop: the redirects themselves are plain HTTP.
+    const isPlain = url.protocol === 'http:' && url.port === ''
+    const source = checkHostName(sourceFqdn).key
+    if (isPlain && source !== undefined && `${url.hostname.replace(/\.$/, '')}.` === source) {
+      report('redirect-to-itself', place, { args: [source] })
+    }
+  },
+}
+
+/** Its scheme is written out: a URL parser would also take `http:example.com`. */
+function absoluteUrl(text: string): URL | undefined {
+  return /^https?:\/\/[^/]/i.test(text) ? (URL.parse(text) ?? undefined) : undefined
+}
+
+function wordFor(character: string): string {
+  if (character === ' ') return 'a space'
+  if (character > ' ' && character < '\u007f') return `the character ${character}`
+  return `the character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+function percentEncoded(character: string): string {
+  return [...new TextEncoder().encode(character)]
+    .map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('')
+}

@@ -1,0 +1,42 @@
+// A response rule names what can be asked for, and an alias has a target.
+import type { ResponseRule } from '#schemas/objects/response-policy.ts'
+import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { Report } from '#compiler/diagnostics/finding.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+export const responseRule: ObjectRule<'ResponsePolicy'> = {
+  name: 'response-rule',
+  kind: 'ResponsePolicy',
+  check({ spec }, report) {
+    for (const [i, rule] of spec.rules.entries()) {
+      checkTrigger(rule, valueAt('spec', 'rules', i, 'triggerValue'), report)
+      checkTarget(rule, i, report)
+    }
+  },
+}
+
+function checkTrigger({ triggerValue }: ResponseRule, place: Place, report: Report): void {
+  const { fault } = checkHostName(triggerValue)
+  if (fault?.code === 'name-wildcard') {
+    const suggestion = triggerValue.replace(/^\*\./, '')
+    const isPlain = checkHostName(suggestion).fault === undefined
+    const args = [triggerValue]
+    report('response-trigger-wildcard', place, isPlain ? { args, suggestion } : { args })
+  } else if (fault !== undefined) report(fault.code, place, fault)
+}
+
+function checkTarget(rule: ResponseRule, index: number, report: Report): void {
+  const { action, actionTarget, triggerValue } = rule
+  const place = valueAt('spec', 'rules', index, 'actionTarget')
+  if (action !== 'cname') {
+    if (actionTarget !== '') report('response-target-ignored', place, { args: [action] })
+  } else if (actionTarget === '') {
+    const at = keyAt('spec', 'rules', index, 'action')
+    report('response-target-missing', at, { args: [triggerValue] })
+  } else {
+    const { fault } = checkHostName(actionTarget)
+    if (fault !== undefined) report(fault.code, place, fault)
+  }
+}

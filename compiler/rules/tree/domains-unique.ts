@@ -1,0 +1,19 @@
+// One name has one service, across tenants, whatever its case and trailing dot.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+
+export const domainsUnique: TreeRule = {
+  name: 'domains-unique',
+  check({ tree }, report) {
+    const place = valueAt('spec', 'domain')
+    if (tree.serviceAt.size === tree.services.length) return
+    for (const entry of tree.services) {
+      const key = entry.file.domainKey
+      const first = key === undefined ? undefined : tree.serviceAt.get(key)
+      if (key === undefined || first === undefined || first === entry) continue
+      const other = placeIn(first, place)
+      report('domain-duplicate', placeIn(entry, place), { args: [key], other })
+    }
+  },
+}

@@ -1,0 +1,38 @@
+// A health check runs and asks only what the nodes allow.
+import { parseAddress } from '#dns/address.ts'
+import { isForbiddenAddress } from '#dns/network.ts'
+import type { Network } from '#dns/network.ts'
+import { networksOf } from '#routing/tables/network-list.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+
+export const healthChecksAllowed: TreeRule = {
+  name: 'health-check-allowed',
+  check({ tree, checkPolicy }, report) {
+    const allowed = networksOf(checkPolicy.webhookAllowedHosts)
+    for (const entry of tree.pools) {
+      const check = entry.object.spec.healthCheck
+      if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
+        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))
+        report('health-check-script-disabled', place)
+      }
+      // Whatever the type is: it would be asked as soon as that changes.
+      const host = URL.parse(check?.webhookURL ?? '')?.hostname
+      if (host !== undefined && isInternalHost(host, allowed)) {
+        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'webhookURL'))
+        report('health-check-webhook-internal', place, { args: [host] })
+      }
+    }
+  },
+}
+
+const loopback = Uint8Array.of(127, 0, 0, 1)
+
+/** @param host of a URL that was parsed, in which 2130706433 has become 127.0.0.1 */
+function isInternalHost(host: string, allowed: readonly Network[]): boolean {
+  // RFC 6761 section 6.3: the names below it mean this host, too.
+  if (/(^|\.)localhost\.?$/.test(host)) return isForbiddenAddress(loopback, allowed)
+  const octets = parseAddress(host.replace(/^\[(.*)\]$/, '$1'))
+  return octets.ok && isForbiddenAddress(octets.value, allowed)
+}

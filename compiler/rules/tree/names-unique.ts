@@ -1,0 +1,54 @@
+// Pool and service names are unique across tenants; the names of other objects within theirs.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
+
+export const namesUnique: TreeRule = {
+  name: 'names-unique',
+  check({ tree }, report) {
+    checkOne(tree.pools, tree.poolNamed, 'pool-name-duplicate', report)
+    checkOne(tree.services, tree.serviceNamed, 'service-name-duplicate', report)
+    for (const entries of ownNames(tree)) {
+      checkWithinOwner(entries, report)
+    }
+  },
+}
+
+function checkOne(
+  entries: readonly Entry[],
+  firstOf: ReadonlyMap<string, Entry>,
+  code: DiagnosticCode,
+  report: TreeReport,
+): void {
+  if (firstOf.size === entries.length) return
+  const place = valueAt('metadata', 'name')
+  for (const entry of entries) {
+    const { name } = entry.object.metadata
+    const first = firstOf.get(name)!
+    if (first === entry) continue
+    report(code, placeIn(entry, place), { args: [name], other: placeIn(first, place) })
+  }
+}
+
+function checkWithinOwner(entries: readonly Entry[], report: TreeReport): void {
+  const place = valueAt('metadata', 'name')
+  const firstOf = new Map<string, Entry>()
+  for (const entry of entries) {
+    const { kind, metadata } = entry.object
+    // A tenant's name has no `/`.
+    const key = `${entry.tenant}/${metadata.name}`
+    const first = firstOf.get(key)
+    const other = first === undefined ? undefined : placeIn(first, place)
+    if (other === undefined) firstOf.set(key, entry)
+    else {
+      report('object-name-duplicate', placeIn(entry, place), { args: [metadata.name, kind], other })
+    }
+  }
+}
+
+function ownNames(tree: Tree): readonly (readonly Entry[])[] {
+  const { responsePolicies, redirects, delegatedDomains, rollouts, windows } = tree
+  return [responsePolicies, redirects, delegatedDomains, rollouts, windows]
+}

@@ -1,0 +1,203 @@
+// Rollouts and windows leave somebody to answer, at every instant, as far as health allows.
+import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
+import type { HealthCheck } from '#schemas/objects/health-check.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { instantText } from '#compiler/values/instants.ts'
+import type { OverlayPlan, PlannedRollout } from '#compiler/plan/overlay-plan.ts'
+import { whyUnmeasured } from '#compiler/plan/routing-facts.ts'
+import type { RuleSubject, TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, PlacedFile, TreeReport } from '#compiler/tree/tree.ts'
+
+export const overlayEffects: TreeRule = {
+  name: 'overlay-effects',
+  check(subject, report) {
+    for (const planned of subject.overlays.rollouts) {
+      checkWeights(planned, report)
+      checkRegressions(planned, report)
+    }
+    checkEmptied(subject, report)
+  },
+}
+
+function checkWeights({ entry, model }: PlannedRollout, report: TreeReport): void {
+  if (model === undefined) return
+  const { baseWeight, steps } = model
+  if (baseWeight === 0) {
+    const field = entry.object.spec.baseWeight === undefined ? 'pool' : 'baseWeight'
+    report('rollout-of-nothing', placeIn(entry, valueAt('spec', field)))
+    return
+  }
+  const coarse = steps.findIndex((step) => isCoarse(baseWeight, step))
+  if (coarse < 0) return
+  const given = String(stepWeight(baseWeight, steps[coarse]!))
+  const args = [String(steps[coarse]!.weightPct), String(baseWeight), given]
+  const at = placeIn(entry, valueAt('spec', 'steps', coarse, 'weightPct'))
+  report('rollout-coarse', at, { args })
+}
+
+const signals = ['minHealthScore', 'minHealthyMembers', 'maxRttDeltaMs'] as const
+
+/** Signals that nothing measures. */
+function checkRegressions({ entry, poolEntry, model }: PlannedRollout, report: TreeReport): void {
+  const { regressionPolicy: policy } = entry.object.spec
+  if (policy === undefined || poolEntry === undefined || model === undefined) return
+  const { healthCheck } = poolEntry.object.spec
+  for (const field of signals) {
+    if (policy[field] === 0) continue
+    const missing = missingFor(field, healthCheck)
+    if (missing === undefined) continue
+    const [has, remedy] = missing
+    const args = [field, poolEntry.object.metadata.name, has, remedy]
+    report('regression-never-trips', placeIn(entry, keyAt('spec', 'regressionPolicy', field)), {
+      args,
+    })
+  }
+}
+
+/** @returns what the pool has, and what it should be given */
+function missingFor(
+  field: (typeof signals)[number],
+  check: HealthCheck | undefined,
+): readonly [string, string] | undefined {
+  if (check === undefined) return ['no health check', 'a healthCheck']
+  if (field === 'minHealthScore' && check.scoreWindow === 0) {
+    return ['a health check without scoreWindow', 'a scoreWindow in its healthCheck']
+  }
+  const unmeasured = field === 'maxRttDeltaMs' ? whyUnmeasured(check) : undefined
+  return unmeasured === undefined
+    ? undefined
+    : [unmeasured, 'a healthCheck of type tcp, http or icmp']
+}
+
+/** Something that begins or ends. */
+interface Event {
+  readonly atMs: number
+  readonly entry: PlacedFile
+  /** -1: every member. */
+  readonly member: number
+  /** A window opens or closes, or the member gets another weight. */
+  readonly change: 'out' | 'back' | { readonly weight: number }
+}
+
+function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void {
+  const events = eventsByPool(overlays)
+  if (events.size === 0) return
+  const seen = new Set<string>()
+  for (const service of tree.services) {
+    const { pool: name, onAllDown } = service.object.spec
+    const pool = name === null ? undefined : tree.poolNamed.get(name)
+    const ofPool = pool === undefined ? undefined : events.get(pool)
+    if (pool === undefined || ofPool === undefined) continue
+    const fallback = fallbackPoolOf(service.object.spec)
+    const standIn = fallback === undefined ? undefined : tree.poolNamed.get(fallback)
+    // Other services of the pool would say the same.
+    const key = `${name} ${onAllDown}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    // Where all are asked when too few are healthy, too few are enough.
+    const minHealthy = onAllDown === 'all' ? 0 : pool.object.spec.minHealthy
+    for (const [family, isOfFamily] of families) {
+      const emptied = firstEmptied(pool, ofPool, isOfFamily, minHealthy)
+      if (emptied === undefined) continue
+      if (standIn !== undefined && standsThroughout(standIn, events, isOfFamily)) continue
+      const { metadata } = service.object
+      const args = [instantText(emptied.atMs), metadata.name, family, name!]
+      const place = emptied.change === 'out' ? valueAt('spec', 'startAt') : valueAt('spec', 'steps')
+      report('overlay-empties-service', placeIn(emptied.entry, place), { args })
+    }
+  }
+}
+
+/** True when a pool has somebody to answer with, whatever rollouts and windows there are. */
+function standsThroughout(
+  pool: Entry<'Pool'>,
+  events: ReadonlyMap<Entry<'Pool'>, readonly Event[]>,
+  isOfFamily: (ipAddress: string) => boolean,
+): boolean {
+  const { members, minHealthy } = pool.object.spec
+  const hasMember = members.some(
+    ({ ipAddress, enabled, weight }) =>
+      enabled && weight > 0 && isOfFamily(checkAddress(ipAddress).canonical ?? ''),
+  )
+  return (
+    hasMember && firstEmptied(pool, events.get(pool) ?? [], isOfFamily, minHealthy) === undefined
+  )
+}
+
+const families: readonly (readonly [string, (ipAddress: string) => boolean])[] = [
+  ['IPv4', (ipAddress) => !ipAddress.includes(':')],
+  ['IPv6', (ipAddress) => ipAddress.includes(':')],
+]
+
+/** In the order of time; what happens at one instant is next to each other. */
+function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, Event[]> {
+  const events = new Map<Entry<'Pool'>, Event[]>()
+  const add = (pool: Entry<'Pool'>, event: Event): void => {
+    const list = events.get(pool)
+    if (list === undefined) events.set(pool, [event])
+    else list.push(event)
+  }
+  for (const { entry, poolEntry, model } of rollouts) {
+    if (model === undefined) continue
+    for (const { atMs, moment } of rolloutTimeline(model)) {
+      if (moment.weight === null) continue
+      add(poolEntry!, { atMs, entry, member: model.member, change: { weight: moment.weight } })
+    }
+  }
+  for (const { entry, poolEntry, model } of windows) {
+    if (model === undefined) continue
+    const { member, startAtMs, endAtMs } = model
+    add(poolEntry!, { atMs: startAtMs, entry, member, change: 'out' })
+    add(poolEntry!, { atMs: endAtMs, entry, member, change: 'back' })
+  }
+  for (const list of events.values()) list.sort((a, b) => a.atMs - b.atMs)
+  return events
+}
+
+/**
+ * @param minHealthy with fewer members than this, of both families, the pool answers nothing
+ * @returns the event after which nobody of the family is left, every member being healthy; none
+ *   when there was nobody from the start
+ */
+function firstEmptied(
+  pool: Entry<'Pool'>,
+  events: readonly Event[],
+  isOfFamily: (ipAddress: string) => boolean,
+  minHealthy: number,
+): Event | undefined {
+  const members = pool.object.spec.members.map(({ ipAddress, enabled, weight }) => ({
+    isCounted: enabled && isOfFamily(checkAddress(ipAddress).canonical ?? ''),
+    isEnabled: enabled,
+    weight,
+    windows: 0,
+  }))
+  const isReady = (member: (typeof members)[number]): boolean =>
+    member.isEnabled && member.windows === 0
+  const isIn = (member: (typeof members)[number]): boolean =>
+    member.isCounted && member.weight > 0 && member.windows === 0
+  let inRotation = members.filter(isIn).length
+  let ready = members.filter(isReady).length
+  let poolWindows = 0
+  if (inRotation === 0 || ready < minHealthy) return undefined
+  for (const [i, event] of events.entries()) {
+    const { change, member: position, atMs } = event
+    const isWindow = change === 'out' || change === 'back'
+    const step = change === 'out' ? 1 : -1
+    if (isWindow && position < 0) poolWindows += step
+    else {
+      const member = members[position]!
+      const [was, wasReady] = [isIn(member), isReady(member)]
+      if (isWindow) member.windows += step
+      else member.weight = change.weight
+      inRotation += Number(isIn(member)) - Number(was)
+      ready += Number(isReady(member)) - Number(wasReady)
+    }
+    const isLastOfInstant = events[i + 1]?.atMs !== atMs
+    const isEmpty = inRotation === 0 || ready < minHealthy || poolWindows > 0
+    if (isLastOfInstant && isEmpty) return event
+  }
+  return undefined
+}

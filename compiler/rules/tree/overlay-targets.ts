@@ -1,0 +1,87 @@
+// What rollouts and windows refer to exists, and no two of them quarrel.
+import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { instantText } from '#compiler/values/instants.ts'
+import type { PlannedRollout, PlannedWindow } from '#compiler/plan/overlay-plan.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { TreeReport } from '#compiler/tree/tree.ts'
+
+export const overlayTargets: TreeRule = {
+  name: 'overlay-targets',
+  check({ overlays, nowMs }, report) {
+    const { rollouts, windows } = overlays
+    for (const { entry, fault } of [...rollouts, ...windows]) {
+      if (fault === undefined) continue
+      const { code, place, args, suggestion } = fault
+      report(code, placeIn(entry, place), { args, suggestion })
+    }
+    checkRollouts(rollouts, report)
+    checkOverlaps(windows, report)
+    if (nowMs === null) return
+    for (const planned of rollouts) checkOver(planned, nowMs, report)
+    for (const { entry, model } of windows) {
+      if (model === undefined || model.endAtMs > nowMs) continue
+      const at = placeIn(entry, valueAt('spec', 'endAt'))
+      report('window-past', at, { args: [instantText(model.endAtMs)] })
+    }
+  },
+}
+
+/** Whoever changes the weight in the pool would wonder why nothing happens. */
+function checkOver({ entry, model }: PlannedRollout, nowMs: number, report: TreeReport): void {
+  if (model === undefined) return
+  const { state, weight } = rolloutAt(model, nowMs)
+  if (weight === null || allowedIntents[state].length > 0) return
+  const at = placeIn(entry, valueAt('spec', 'startAt'))
+  report('rollout-over', at, { args: [state.replace('_', ' '), String(weight), state] })
+}
+
+function checkRollouts(rollouts: readonly PlannedRollout[], report: TreeReport): void {
+  const firstOf = new Map<string, PlannedRollout>()
+  for (const planned of rollouts) {
+    const { entry, poolEntry, model } = planned
+    if (model === undefined) continue
+    const { member, memberId } = entry.object.spec
+    const key = `${model.pool}/${model.member}`
+    const first = firstOf.get(key)
+    if (first === undefined) {
+      firstOf.set(key, planned)
+      continue
+    }
+    const args = [member ?? memberId ?? '', poolEntry!.object.metadata.name]
+    const other = placeIn(first.entry, targetOf(first))
+    report('rollout-member-taken', placeIn(entry, targetOf(planned)), { args, other })
+  }
+}
+
+const targetOf = ({ entry }: PlannedRollout) =>
+  valueAt('spec', entry.object.spec.member === undefined ? 'memberId' : 'member')
+
+/** A window over a pool overlaps one over a member of it: both say something of that member. */
+function checkOverlaps(windows: readonly PlannedWindow[], report: TreeReport): void {
+  const sorted = windows
+    .filter(({ model }) => model !== undefined)
+    .toSorted((a, b) => a.model!.startAtMs - b.model!.startAtMs)
+  /** By pool and member: the window that ends last so far. */
+  const latest = new Map<string, PlannedWindow>()
+  for (const planned of sorted) {
+    const { pool, member, startAtMs, endAtMs } = planned.model!
+    const key = `${pool}/${member}`
+    // Of a pool: any window over one of its members is kept under `any`, too.
+    const rivals = [key, member < 0 ? `${pool}/any` : `${pool}/-1`]
+    const rival = rivals
+      .map((one) => latest.get(one))
+      .find((one) => one !== undefined && one.model!.endAtMs > startAtMs)
+    if (rival !== undefined) {
+      const what = member < 0 || rival.model!.member < 0 ? 'pool' : 'member'
+      const args = [what, instantText(rival.model!.endAtMs)]
+      const place = valueAt('spec', 'startAt')
+      const other = placeIn(rival.entry, valueAt('spec', 'resource'))
+      report('windows-overlap', placeIn(planned.entry, place), { args, other })
+    }
+    for (const one of member < 0 ? [key] : [key, `${pool}/any`]) {
+      if ((latest.get(one)?.model!.endAtMs ?? 0) < endAtMs) latest.set(one, planned)
+    }
+  }
+}

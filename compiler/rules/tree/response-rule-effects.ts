@@ -1,0 +1,65 @@
+// A response rule changes an answer, and not that of everything this server is there for.
+import { placeOfRule, ruleAbove, ruleFor } from '#compiler/plan/response-plan.ts'
+import type { PlannedRule, ResponsePlan } from '#compiler/plan/response-plan.ts'
+import type { TreeRule } from './tree-rule.ts'
+import type { TreeReport } from '#compiler/tree/tree.ts'
+import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+
+export const responseRuleEffects: TreeRule = {
+  name: 'response-rule-effects',
+  check({ tree, zones, responses }, report) {
+    for (const rule of responses.rules) checkEffect(responses, rule, report)
+    if (responses.rules.length === 0) return
+    const hidden = reportHidden('response-rule-hides-zone', apexesOf(zones), responses, report)
+    const domains = tree.services.flatMap(({ file }) => file.domainKey ?? [])
+    reportHidden('response-rule-hides-service', domains, responses, report, hidden)
+  },
+}
+
+/** Compares a rule with the one that would take its place. */
+function checkEffect(plan: ResponsePlan, rule: PlannedRule, report: TreeReport): void {
+  const { triggerType, trigger, action, target } = rule.model
+  const domain = triggerType === 'exact' ? plan.domain.get(trigger) : undefined
+  const other = (domain ?? ruleAbove(plan, trigger))?.model
+  const isSame =
+    other === undefined ? action === 'passthru' : other.action === action && other.target === target
+  if (!isSame) return
+  const why =
+    other === undefined
+      ? 'no rule would answer without it'
+      : `the domain rule for ${other.trigger} does the same`
+  const at = placeOfRule(rule, 'triggerValue')
+  report('response-rule-without-effect', at, { args: [trigger, why] })
+}
+
+/** Zones that somebody declared; the others are services, which are looked at by themselves. */
+function apexesOf(zones: ZonePlan | undefined): readonly string[] {
+  return (zones?.zones ?? []).filter(({ isImplied }) => !isImplied).map(({ name }) => name)
+}
+
+/**
+ * Reports once for each rule, with the first of the names that it answers for.
+ *
+ * @returns the rules that hide something
+ */
+function reportHidden(
+  code: 'response-rule-hides-zone' | 'response-rule-hides-service',
+  names: readonly string[],
+  plan: ResponsePlan,
+  report: TreeReport,
+  except: ReadonlyMap<PlannedRule, unknown> = new Map(),
+): ReadonlyMap<PlannedRule, unknown> {
+  const hidden = new Map<PlannedRule, { readonly first: string; more: number }>()
+  for (const name of names) {
+    const rule = ruleFor(plan, name)
+    if (rule === undefined || rule.model.action === 'passthru' || except.has(rule)) continue
+    const known = hidden.get(rule)
+    if (known === undefined) hidden.set(rule, { first: name, more: 0 })
+    else known.more++
+  }
+  for (const [rule, { first, more }] of hidden) {
+    const args = [rule.model.trigger, more === 0 ? first : `${first} (and ${more} more)`]
+    report(code, placeOfRule(rule, 'triggerValue'), { args })
+  }
+  return hidden
+}

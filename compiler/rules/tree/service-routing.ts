@@ -1,0 +1,153 @@
+// A service's way to choose has what it goes by: regions, places, rules, probes.
+import { algorithms } from '#routing/choose/algorithms.ts'
+import { continentCodes } from '#routing/geo/countries.ts'
+import { filterNamed } from '#routing/choose/filters.ts'
+import { scriptLimits } from '#routing/script/contract.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import { isRegionOfClients, suggestRegion } from '#compiler/plan/regions.ts'
+import { poolFacts, settingsFacts } from '#compiler/plan/routing-facts.ts'
+import type { PoolFacts, SettingsFacts } from '#compiler/plan/routing-facts.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+
+export const serviceRouting: TreeRule = {
+  name: 'service-routing',
+  check({ tree }, report) {
+    // The settings that could not be read may have what is missing.
+    let settings: SettingsFacts | undefined
+    const known = new Map<Entry<'Pool'>, PoolFacts>()
+    const byRegion = new Set<Entry<'Pool'>>()
+    for (const entry of tree.services) {
+      const { spec } = entry.object
+      const pool = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
+      if (pool?.tenant !== entry.tenant || pool.object.spec.members.length === 0) continue
+      const steps = stepsOf(entry)
+      if (steps.length === 0 && spec.answerCount === 1) continue
+      if (!tree.faulty.settings) settings ??= settingsFacts(tree.settings)
+      const facts = known.get(pool) ?? poolFacts(pool, settings)
+      known.set(pool, facts)
+      checkAnswerCount(entry, facts, report)
+      for (const { needs, place } of steps) {
+        if (needs === needsOfFilter['geo-ip']) byRegion.add(pool)
+        const need = needs.find(({ isMissing }) => isMissing(facts))
+        if (need === undefined) continue
+        const args = [facts.name, ...(need.detail?.(facts) ?? [])]
+        report(need.code, placeIn(entry, place), { args })
+      }
+    }
+    for (const pool of byRegion) checkRegions(pool, report)
+  },
+}
+
+/** Of a pool that the filter geo-ip looks at. */
+function checkRegions(pool: Entry<'Pool'>, report: TreeReport): void {
+  for (const [i, { region }] of pool.object.spec.members.entries()) {
+    if (isRegionOfClients(region)) continue
+    const continents = continentCodes.map((code) => `continent:${code}`).join(', ')
+    report('region-of-nobody', placeIn(pool, valueAt('spec', 'members', i, 'region')), {
+      args: [region, continents],
+      suggestion: suggestRegion(region),
+    })
+  }
+}
+
+interface Need {
+  readonly code: DiagnosticCode
+  readonly isMissing: (facts: PoolFacts) => boolean
+  /** What the message takes besides the name of the pool. */
+  readonly detail?: (facts: PoolFacts) => readonly string[]
+}
+
+const mapRules: Need = {
+  code: 'map-file-without-rules',
+  isMissing: ({ hasMapRule }) => hasMapRule === false,
+}
+const asnRules: Need = {
+  code: 'asn-without-rules',
+  isMissing: ({ hasAsnRule }) => hasAsnRule === false,
+}
+const probes: Need = {
+  code: 'latency-without-check',
+  isMissing: ({ unmeasured }) => unmeasured !== undefined,
+  detail: ({ unmeasured = '' }) => [unmeasured],
+}
+
+/** By the name of the step. The algorithm geo-ip goes by distance, the filter by region. */
+const needsOfAlgorithm: Readonly<Record<string, readonly Need[]>> = Object.freeze({
+  'geo-ip': [
+    { code: 'geo-ip-without-locations', isMissing: ({ hasLocation }) => hasLocation === false },
+  ],
+  'map-file': [mapRules],
+  asn: [asnRules],
+  latency: [probes],
+})
+
+const needsBySpelling: ReadonlyMap<string, readonly Need[]> = new Map(
+  algorithms.flatMap(({ name, aliases }) =>
+    [name, ...aliases].map((text): [string, readonly Need[]] => [text, needsOfAlgorithm[name]!]),
+  ),
+)
+
+const needsOfFilter: Readonly<Record<string, readonly Need[]>> = Object.freeze({
+  'geo-ip': [
+    { code: 'geo-ip-without-regions', isMissing: ({ regions }) => regions.size === 0 },
+    {
+      code: 'geo-ip-one-region',
+      isMissing: (facts) => facts.members > 1 && facts.regions.size === 1 && !facts.hasNoRegion,
+      detail: ({ regions }) => [...regions],
+    },
+  ],
+  'map-file': [mapRules],
+  asn: [asnRules],
+  latency: [probes],
+  script: [
+    {
+      code: 'script-pool-large',
+      isMissing: ({ addressesMax }) => addressesMax > scriptLimits.candidatesInTime,
+      detail: ({ addressesMax }) => [String(addressesMax), String(scriptLimits.candidatesInTime)],
+    },
+  ],
+  rum: [{ code: 'rum-without-urls', isMissing: ({ hasRumUrl }) => !hasRumUrl }],
+  'signal-weight': [
+    { code: 'signal-weight-without-signals', isMissing: ({ hasSignal }) => hasSignal === false },
+  ],
+})
+
+/** Filters that leave fewer members than they are given; the others reorder, geo-ip often too. */
+const dropping: readonly string[] = ['geo-ip', 'sticky', 'sticky-weighted']
+
+interface NeedyStep {
+  readonly needs: readonly Need[]
+  readonly place: Place
+}
+
+function stepsOf({ object: { spec } }: Entry<'Service'>): readonly NeedyStep[] {
+  if (spec.filterChain.length === 0) {
+    const needs = needsBySpelling.get(spec.algorithm)
+    return needs === undefined ? [] : [{ needs, place: valueAt('spec', 'algorithm') }]
+  }
+  const names = spec.filterChain.map((text) => filterNamed(text)?.filter.name ?? '')
+  const firstDropping = names.findIndex((name) => dropping.includes(name))
+  return names.flatMap((name, i) => {
+    const needs = needsOfFilter[name]
+    // What is left of the members is not known here.
+    const isBehind = name === 'script' && firstDropping >= 0 && firstDropping < i
+    return needs === undefined || isBehind
+      ? []
+      : [{ needs, place: valueAt('spec', 'filterChain', i) }]
+  })
+}
+
+function checkAnswerCount(
+  entry: Entry<'Service'>,
+  { name, addressesMax }: PoolFacts,
+  report: TreeReport,
+): void {
+  const { answerCount } = entry.object.spec
+  if (answerCount <= addressesMax || answerCount === 1) return
+  const at = placeIn(entry, valueAt('spec', 'answerCount'))
+  report('answer-count-unreached', at, { args: [String(answerCount), name, String(addressesMax)] })
+}

@@ -1,0 +1,38 @@
+// What it takes to be a rule between files: a function from the tree to reports.
+import type { Kind } from '#schemas/kinds.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'
+import type { ResponsePlan } from '#compiler/plan/response-plan.ts'
+import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
+import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+
+/** Looks at the whole tree, on every compilation: must be linear in the number of objects. */
+export interface TreeRule {
+  readonly name: string
+  readonly check: (subject: RuleSubject, report: TreeReport) => void
+}
+
+export interface RuleSubject {
+  readonly tree: Tree
+  /** Undefined when the settings could not be read. */
+  readonly zones: ZonePlan | undefined
+  readonly responses: ResponsePlan
+  readonly overlays: OverlayPlan
+  /** When the tree is read; null: nobody says, and nothing is called past. */
+  readonly nowMs: number | null
+  readonly limits: CompileLimits
+  readonly checkPolicy: HealthCheckPolicy
+  /** Kinds that are refused when nothing else is wrong with them. */
+  readonly unserved: readonly Kind[]
+}
+
+/** What one bundle may hold; `bundle/format/limits.ts` has the values. */
+export interface CompileLimits {
+  readonly zonesMax: number
+  readonly servicesMax: number
+  readonly poolsMax: number
+  readonly membersMax: number
+  readonly responseRulesMax: number
+  readonly rolloutsMax: number
+  readonly windowsMax: number
+}

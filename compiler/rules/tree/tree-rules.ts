@@ -1,0 +1,50 @@
+// Every rule between files. Adding one means one file, one line here, one fixture.
+import type { TreeRule } from './tree-rule.ts'
+import { bundleLimitsKept } from './bundle-limits.ts'
+import { defaultsPresent } from './defaults-present.ts'
+import { delegatedDomainsUnique } from './delegated-domains-unique.ts'
+import { domainsUnique } from './domains-unique.ts'
+import { healthChecksAllowed } from './health-check-allowed.ts'
+import { fallbackPools } from './fallback-pools.ts'
+import { namesUnique } from './names-unique.ts'
+import { overlayEffects } from './overlay-effects.ts'
+import { overlayTargets } from './overlay-targets.ts'
+import { nameserverGlue } from './nameserver-glue.ts'
+import { poolReferences } from './pool-references.ts'
+import { poolsUsed } from './pools-used.ts'
+import { redirectsUnique } from './redirects-unique.ts'
+import { responseRuleEffects } from './response-rule-effects.ts'
+import { responseRuleLoops } from './response-rule-loops.ts'
+import { responseRulesUnique } from './response-rules-unique.ts'
+import { routingEndpoints } from './routing-endpoints.ts'
+import { serviceRouting } from './service-routing.ts'
+import { soaFailover } from './soa-failover.ts'
+import { tenantFolders } from './tenant-folders.ts'
+import { uidsUnique } from './uids-unique.ts'
+import { unservedKindsRefused } from './unserved-kinds.ts'
+
+/** Run on every compilation. */
+export const treeRules: readonly TreeRule[] = Object.freeze([
+  tenantFolders,
+  namesUnique,
+  uidsUnique,
+  domainsUnique,
+  poolReferences,
+  poolsUsed,
+  fallbackPools,
+  serviceRouting,
+  routingEndpoints,
+  healthChecksAllowed,
+  nameserverGlue,
+  overlayTargets,
+  overlayEffects,
+  defaultsPresent,
+  soaFailover,
+  responseRulesUnique,
+  responseRuleLoops,
+  responseRuleEffects,
+  redirectsUnique,
+  delegatedDomainsUnique,
+  unservedKindsRefused,
+  bundleLimitsKept,
+])

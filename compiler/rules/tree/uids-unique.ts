@@ -1,0 +1,54 @@
+// A uid that is written down belongs to one object, member or response rule.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
+import { writtenUids } from '#compiler/values/written-uids.ts'
+
+export const uidsUnique: TreeRule = {
+  name: 'uids-unique',
+  check({ tree }, report) {
+    if (tree.hasUniqueUids) return
+    const firstOf = new Map<string, Claim>()
+    for (const entries of allEntries(tree)) {
+      for (const entry of entries) {
+        for (const claim of writtenUids(entry.object)) {
+          const first = firstOf.get(claim.uid)
+          if (first === undefined) firstOf.set(claim.uid, { entry, place: claim.place })
+          else {
+            const other = placeIn(first.entry, first.place)
+            report('uid-duplicate', placeIn(entry, claim.place), { args: [claim.uid], other })
+          }
+        }
+      }
+    }
+    if (firstOf.size > 0) checkDerived(tree, firstOf, report)
+  },
+}
+
+interface Claim {
+  readonly entry: Entry
+  readonly place: Place
+}
+
+/** Somebody may have copied a derived uid into another file. */
+function checkDerived(tree: Tree, written: ReadonlyMap<string, Claim>, report: TreeReport): void {
+  for (const entries of allEntries(tree)) {
+    for (const entry of entries) {
+      if (entry.object.metadata.uid !== undefined) continue
+      const first = written.get(entry.uid)
+      if (first === undefined) continue
+      const other = placeIn(entry, valueAt('metadata', 'name'))
+      report('uid-duplicate', placeIn(first.entry, first.place), { args: [entry.uid], other })
+    }
+  }
+}
+
+function allEntries(tree: Tree): readonly (readonly Entry[])[] {
+  const { settings, tenants, pools, services, responsePolicies } = tree
+  const { redirects, delegatedDomains, rollouts, windows } = tree
+  const first: readonly Entry[] = settings === undefined ? [] : [settings]
+  const shared = [first, tenants, pools, services, responsePolicies]
+  return [...shared, redirects, delegatedDomains, rollouts, windows]
+}

@@ -1,0 +1,180 @@
+// The objects of one commit, found by name: what the rules between files look at.
+import type { PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/format/model.ts'
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { FindingDetail } from '#compiler/diagnostics/finding.ts'
+import { EntryIndex } from './entry-index.ts'
+import { objectUid } from '#compiler/read/identity.ts'
+import { roleOf } from '#compiler/read/layout.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import { uidsIn } from '#compiler/values/written-uids.ts'
+
+/** An object in its place. */
+export interface Entry<K extends Kind = Kind> {
+  readonly path: string
+  /** The folder; empty for the settings and for policies. */
+  readonly tenant: string
+  readonly object: ObjectOf[K]
+  readonly file: ReadFile
+  readonly uid: string
+  readonly derived: Derived
+}
+
+/** What later stages make of an entry, kept for as long as the entry stays in its place. */
+export interface Derived {
+  pool?: PoolModel
+  /** Of a service; valid while the rows that it names are the same. */
+  service?: ServiceModel
+  /** Undefined in place of a rule whose names are none. */
+  responseRules?: readonly (ResponseRuleModel | undefined)[]
+}
+
+export interface Tree {
+  readonly settings: Entry<'Settings'> | undefined
+  readonly tenants: readonly Entry<'Tenant'>[]
+  readonly pools: readonly Entry<'Pool'>[]
+  readonly services: readonly Entry<'Service'>[]
+  readonly responsePolicies: readonly Entry<'ResponsePolicy'>[]
+  readonly redirects: readonly Entry<'Redirect'>[]
+  readonly delegatedDomains: readonly Entry<'DelegatedDomain'>[]
+  readonly rollouts: readonly Entry<'Rollout'>[]
+  readonly windows: readonly Entry<'MaintenanceWindow'>[]
+  /** The first pool of each name. These maps are in no order. */
+  readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
+  readonly serviceNamed: ReadonlyMap<string, Entry<'Service'>>
+  /** The first service of each domain, by its `domainKey`. */
+  readonly serviceAt: ReadonlyMap<string, Entry<'Service'>>
+  /** Tenant folders, each with the first file in it. */
+  readonly folders: ReadonlyMap<string, PlacedFile>
+  /** Every object has its own uid, and so has every part with a written one. */
+  readonly hasUniqueUids: boolean
+  readonly faulty: FaultyFiles
+}
+
+/** What the files that could not be read may have declared: rules must not miss it. */
+export interface FaultyFiles {
+  readonly settings: boolean
+  /** `tenant/name` of pools. */
+  readonly poolNames: ReadonlySet<string>
+  /** Tenants with a file of which not even the name is known. */
+  readonly anyPool: ReadonlySet<string>
+  readonly tenants: ReadonlySet<string>
+  /** True when one of them may be a service. */
+  readonly services: boolean
+}
+
+/** A file with its place, as the layout gives it; the same one while neither changes. */
+export interface PlacedFile {
+  readonly path: string
+  readonly tenant: string
+  readonly file: ReadFile
+  /** What it declares, once somebody has asked. */
+  entry?: Entry
+}
+
+/** A place in the file of an entry. */
+export interface EntryPlace {
+  readonly path: string
+  readonly file: ReadFile
+  readonly place: Place
+}
+
+/** How a rule between files reports. */
+export type TreeReport = (
+  code: DiagnosticCode,
+  at: EntryPlace,
+  detail?: Omit<FindingDetail, 'other'> & { readonly other?: EntryPlace },
+) => void
+
+export function placeIn(entry: PlacedFile, place: Place): EntryPlace {
+  return { path: entry.path, file: entry.file, place }
+}
+
+/** What the last tree leaves for the next one, which does not depend on it. */
+export class TreeMemory {
+  readonly pools = new EntryIndex<Entry<'Pool'>>(nameOf)
+  readonly services = new EntryIndex<Entry<'Service'>>(nameOf)
+  readonly domains = new EntryIndex<Entry<'Service'>>(({ file: { domainKey } }) =>
+    domainKey === undefined ? [] : [domainKey],
+  )
+  readonly uids = new EntryIndex<PlacedFile>(({ entry }) =>
+    entry === undefined ? [] : uidsIn(entry.uid, entry.object),
+  )
+}
+
+function nameOf({ object }: Entry): readonly string[] {
+  return [object.metadata.name]
+}
+
+/**
+ * @param files sorted by path, so that "the first" means the same everywhere
+ * @param memory the maps of the tree before are no longer those of that tree
+ */
+export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
+  const entries: { [K in Kind]: Entry<K>[] } = {
+    Settings: [],
+    Tenant: [],
+    Pool: [],
+    Service: [],
+    ResponsePolicy: [],
+    Redirect: [],
+    DelegatedDomain: [],
+    Rollout: [],
+    MaintenanceWindow: [],
+  }
+  const folders = new Map<string, PlacedFile>()
+  for (const placed of files) {
+    const { tenant, file } = placed
+    if (tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
+    if (file.object === undefined || file.kind === undefined) continue
+    const entry = (placed.entry ??= entryOf(placed, file.kind, file.object))
+    ;(entries[file.kind] as Entry[]).push(entry)
+  }
+  return {
+    settings: entries.Settings[0],
+    tenants: entries.Tenant,
+    pools: entries.Pool,
+    services: entries.Service,
+    responsePolicies: entries.ResponsePolicy,
+    redirects: entries.Redirect,
+    delegatedDomains: entries.DelegatedDomain,
+    rollouts: entries.Rollout,
+    windows: entries.MaintenanceWindow,
+    poolNamed: memory.pools.firstOf(entries.Pool),
+    serviceNamed: memory.services.firstOf(entries.Service),
+    serviceAt: memory.domains.firstOf(entries.Service),
+    folders,
+    hasUniqueUids: memory.uids.isUnique(files),
+    faulty: faultyFiles(files),
+  }
+}
+
+function entryOf({ path, tenant, file }: PlacedFile, kind: Kind, object: ObjectOf[Kind]): Entry {
+  const { uid: written, name } = object.metadata
+  const uid = written?.toLowerCase() ?? objectUid(tenant, kind, name)
+  file.memo.uid = uid
+  return { path, tenant, file, object, uid, derived: {} }
+}
+
+function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {
+  const poolNames = new Set<string>()
+  const anyPool = new Set<string>()
+  const tenants = new Set<string>()
+  let settings = false
+  let services = false
+  for (const { path, tenant, file } of files) {
+    if (file.object !== undefined) continue
+    if (tenant === '') {
+      settings ||= roleOf(path).role === 'settings'
+      continue
+    }
+    if (file.kind === 'Service' || file.kind === undefined) services = true
+    // A file of unknown kind may be a pool with a misspelt kind, or the Tenant object.
+    if (file.kind === 'Tenant' || file.kind === undefined) tenants.add(tenant)
+    if (file.kind !== 'Pool' && file.kind !== undefined) continue
+    if (file.name === undefined) anyPool.add(tenant)
+    else poolNames.add(`${tenant}/${file.name}`)
+  }
+  return { settings, poolNames, anyPool, tenants, services }
+}

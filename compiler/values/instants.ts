@@ -1,0 +1,20 @@
+// Instants as rules meet them: what is wrong with the text, and what to write instead.
+import { readInstant } from '#schemas/forms/instant.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { Report } from '#compiler/diagnostics/finding.ts'
+
+/** @returns false, and a report, when the text names no instant */
+export function checkInstant(text: string, place: Place, report: Report): boolean {
+  const { fault } = readInstant(text)
+  if (fault === undefined) return true
+  if (fault === 'no-zone') {
+    const suggestion = text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`
+    report('time-without-zone', place, { args: [text, suggestion], suggestion })
+  } else report('time-invalid', place, { args: [text] })
+  return false
+}
+
+/** As messages show it. */
+export function instantText(atMs: number): string {
+  return new Date(atMs).toISOString().replace('.000Z', 'Z')
+}

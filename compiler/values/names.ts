@@ -1,0 +1,90 @@
+// Domain names as people write them: one form for comparison, and what is wrong with the text.
+import { parseName } from '#dns/name.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+
+export interface NameFault {
+  readonly code: DiagnosticCode
+  readonly args: readonly string[]
+  readonly suggestion: string
+}
+
+export interface CheckedName {
+  /** Lower case with the trailing dot; undefined when no name can be made of the text. */
+  readonly key: string | undefined
+  readonly fault: NameFault | undefined
+}
+
+/** Labels of a name that people can ask for; the wildcard is looked at separately. */
+const plain = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)*\.?$/i
+
+/** @param wildcard true when the first label may be `*` */
+export function checkName(text: string, wildcard: boolean): CheckedName {
+  const key = `${text.toLowerCase().replace(/\.$/, '')}.`
+  const parsed = parseName(text)
+  if (!parsed.ok) return { key: undefined, fault: lengthFault(text, parsed.error) }
+  if (text === '.' || !plain.test(text)) {
+    return { key: undefined, fault: formFault(text) }
+  }
+  const rest = wildcard && key.startsWith('*.') ? key.slice(2) : key
+  if (rest.includes('*') || rest === '') {
+    return { key: undefined, fault: { code: 'name-wildcard', args: [text], suggestion: '' } }
+  }
+  const absolute = `${text}.`
+  const fault = text.endsWith('.')
+    ? undefined
+    : { code: 'name-not-absolute' as const, args: [text, absolute], suggestion: absolute }
+  return { key, fault }
+}
+
+/** For fields in which the trailing dot may be left out, and no wildcard can be. */
+export function checkHostName(text: string): CheckedName {
+  const { key, fault } = checkName(text, false)
+  return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
+}
+
+function lengthFault(text: string, error: string): NameFault {
+  const labels = text.split('.')
+  if (error === 'label-too-long') {
+    const label = labels.find((candidate) => candidate.length > 63) ?? text
+    return { code: 'name-label-too-long', args: [String(label.length), label], suggestion: '' }
+  }
+  if (error === 'name-too-long') {
+    const octets = text.replace(/\.$/, '').length + 2
+    return { code: 'name-too-long', args: [String(octets)], suggestion: '' }
+  }
+  if (error === 'label-empty') {
+    const suggestion = `${text.replace(/\.{2,}/g, '.').replace(/^\.|\.$/g, '')}.`
+    return invalid(text, 'a label between two dots is empty', suggestion)
+  }
+  return formFault(text)
+}
+
+function formFault(text: string): NameFault {
+  if (text === '.') return invalid(text, 'it is the root', '')
+  if (text.includes('@')) return invalid(text, 'a mailbox is written as a name', mailboxName(text))
+  if (text.includes('://')) return invalid(text, 'it is a URL', '')
+  const odd = [...text].find((character) => !/[a-z0-9_*.-]/i.test(character)) ?? ''
+  return invalid(text, `the character ${JSON.stringify(odd)} cannot be in it`, '')
+}
+
+/** RFC 1035 section 8: the first label is the local part, so a dot in it cannot be written here. */
+function mailboxName(text: string): string {
+  const [local = '', domain = '', ...rest] = text.replace(/\.$/, '').split('@')
+  const isWritable = local !== '' && domain !== '' && rest.length === 0 && !local.includes('.')
+  return isWritable && plain.test(`${local}.${domain}`) ? `${local}.${domain}.` : ''
+}
+
+function invalid(text: string, why: string, suggestion: string): NameFault {
+  return { code: 'name-invalid', args: [text, why], suggestion }
+}
+
+/** The names that enclose `key`, the nearest first, the root not among them. */
+export function* enclosingNames(key: string): Generator<string> {
+  for (let dot = key.indexOf('.'); dot < key.length - 1; dot = key.indexOf('.', dot + 1)) {
+    yield key.slice(dot + 1)
+  }
+}
+
+export function isInside(name: string, zone: string): boolean {
+  return name === zone || name.endsWith(`.${zone}`)
+}

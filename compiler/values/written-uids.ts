@@ -1,0 +1,35 @@
+// The ids that a file writes down: those of its object, its members, its response rules.
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+
+/** In lower case. */
+export interface WrittenUid {
+  readonly uid: string
+  readonly place: Place
+}
+
+export function writtenUids(object: ObjectOf[Kind]): readonly WrittenUid[] {
+  const written: WrittenUid[] = []
+  const { uid } = object.metadata
+  if (uid !== undefined) written.push({ uid: uid.toLowerCase(), place: valueAt('metadata', 'uid') })
+  const [list, parts] = partsOf(object)
+  for (const [i, part] of parts.entries()) {
+    if (part.uid === undefined) continue
+    written.push({ uid: part.uid.toLowerCase(), place: valueAt('spec', list, i, 'uid') })
+  }
+  return written
+}
+
+/** What has a uid of its own inside an object. */
+function partsOf(object: ObjectOf[Kind]): [list: string, parts: readonly { uid?: string }[]] {
+  if (object.kind === 'Pool') return ['members', object.spec.members]
+  return object.kind === 'ResponsePolicy' ? ['rules', object.spec.rules] : ['', []]
+}
+
+/** The uid of an object, which it may have been given, and those written down for its parts. */
+export function uidsIn(uid: string, object: ObjectOf[Kind]): readonly string[] {
+  const [, parts] = partsOf(object)
+  const written = parts.map((part) => part.uid?.toLowerCase())
+  return [uid, ...written.filter((one) => one !== undefined)]
+}

@@ -1,0 +1,46 @@
+// Which items of a list are still there, which went and which are new.
+import { sameValue } from '#compiler/values/same-value.ts'
+import type { JsonObject, JsonValue } from './text.ts'
+
+export interface Alignment {
+  /** Positions before and after, both ascending. */
+  readonly kept: readonly (readonly [from: number, to: number])[]
+  readonly removed: readonly number[]
+  /** Behind all kept ones. */
+  readonly added: readonly number[]
+}
+
+/** What tells an item of these configurations from its neighbours. */
+const tells = ['uid', 'name', 'ipAddress', 'cidr', 'triggerValue', 'at'] as const
+
+/** An item that is neither gone nor the same was changed in its place. */
+export function alignItems(old: readonly JsonValue[], next: readonly JsonValue[]): Alignment {
+  const kept: [number, number][] = []
+  const removed: number[] = []
+  let at = 0
+  for (const [from, item] of old.entries()) {
+    const candidate = next[at]
+    const isHere =
+      candidate !== undefined && (isSame(item, candidate) || !isLater(old, from + 1, candidate))
+    if (isHere) kept.push([from, at++])
+    else removed.push(from)
+  }
+  return { kept, removed, added: next.slice(at).map((_, i) => at + i) }
+}
+
+function isLater(old: readonly JsonValue[], from: number, wanted: JsonValue): boolean {
+  for (let i = from; i < old.length; i++) if (isSame(old[i]!, wanted)) return true
+  return false
+}
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  if (!isObject(a) || !isObject(b)) return sameValue(a, b)
+  if (typeof a['uid'] === 'string' && typeof b['uid'] === 'string') return a['uid'] === b['uid']
+  return sameValue(a, b) || tells.some((key) => isTold(a[key]) && a[key] === b[key])
+}
+
+const isTold = (value: JsonValue | undefined): boolean => typeof value === 'string' && value !== ''
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

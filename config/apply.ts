@@ -1,0 +1,266 @@
+// What each verb does to the draft. Knows no Git: an operation can be applied again on another
+// commit.
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { apiVersion } from '#schemas/objects/metadata.ts'
+import { reservedTenants, tenantIdPattern } from '#schemas/objects/tenant.ts'
+import type { ConfigEntry, ConfigPart } from './entry.ts'
+import { etagOf, partsIn } from './entry.ts'
+import { globalNames, partOf } from './object-index.ts'
+import { isPartKind, partSpecs } from './parts.ts'
+import type { PartKind } from './parts.ts'
+import { patched } from './draft.ts'
+import type { Draft, RawObject } from './draft.ts'
+import { fault } from './fault.ts'
+import type { Fault } from './fault.ts'
+import { freePath } from './free-path.ts'
+import type {
+  CreateObject,
+  CreatePart,
+  DeletePart,
+  DisableMembers,
+  ObjectOperation,
+  Operation,
+  PartOperation,
+  RenameObject,
+  UpdateObject,
+  UpdatePart,
+  WrittenObject,
+} from './operation.ts'
+import {
+  followMember,
+  followPoolName,
+  leaveMember,
+  leavePool,
+  movedGeoRules,
+} from './references.ts'
+
+export type Applied = Result<WrittenObject | null, Fault>
+
+/** Changes the draft, or says why not; then the caller rolls the draft back. */
+export function applyOperation(draft: Draft, operation: Operation): Applied {
+  return isPartKind(operation.kind)
+    ? applyToPart(draft, operation as PartOperation)
+    : applyToObject(draft, operation as ObjectOperation)
+}
+
+function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
+  const { verb, kind } = operation
+  if (verb === 'create') return createObject(draft, operation)
+  const entry = draft.find(kind, operation.target)
+  if (entry === undefined) return err(missing(operation))
+  if (verb === 'disable-members') return disableMembers(draft, entry, operation)
+  if (isStale(operation, entry.object)) return err(stale(operation))
+  if (verb === 'update') return updateObject(draft, entry, operation)
+  return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
+}
+
+function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): Applied {
+  const tenant = kind === 'ResponsePolicy' ? '' : kind === 'Tenant' ? name : op.tenant
+  if (kind === 'Settings') return err(fault('invalid', 'Settings are changed, not created.'))
+  if (tenant !== '' && !isTenantId(tenant)) {
+    return err(
+      fault(
+        'invalid',
+        `"${tenant.slice(0, 64)}" cannot be the id of a tenant: write lower-case letters, ` +
+          'digits and "-", at most 63.',
+      ),
+    )
+  }
+  if (draft.holderOf(kind, tenant, name) !== undefined) return err(nameTaken(kind, name))
+  const spec = withPoolName(draft, op.spec, op.poolUid)
+  if (!spec.ok) return spec
+  const raw: RawObject = {
+    apiVersion,
+    kind,
+    metadata: uid === undefined ? { name } : { name, uid },
+    spec: spec.value,
+  }
+  return written(draft.add(kind, freePath(kind, tenant, name, draft), raw))
+}
+
+function isTenantId(tenant: string): boolean {
+  return tenantIdPattern.test(tenant) && !reservedTenants.includes(tenant)
+}
+
+/** Whoever asked saw the name that the pool had then. */
+function withPoolName(
+  draft: Draft,
+  fields: JsonObject,
+  poolUid: string | undefined,
+): Result<JsonObject, Fault> {
+  if (poolUid === undefined) return ok(fields)
+  const pool = draft.get('Pool', poolUid)
+  if (pool === undefined) return err(fault('invalid', 'The pool has just been deleted.'))
+  return ok({ ...fields, pool: pool.name })
+}
+
+function updateObject(draft: Draft, entry: ConfigEntry, operation: UpdateObject): Applied {
+  const raw = draft.raw(entry)
+  const patch = withPoolName(draft, operation.patch, operation.poolUid)
+  if (!patch.ok) return patch
+  const spec = patched(raw.spec, patch.value)
+  return written(draft.change(entry, { ...raw, metadata: pinned(entry, raw), spec }))
+}
+
+function renameObject(draft: Draft, entry: ConfigEntry, { kind, name }: RenameObject): Applied {
+  if (entry.name === name) return ok({ entry, part: null })
+  if (kind === 'Tenant' || kind === 'Settings') {
+    return err(fault('invalid', `The name of a ${kind} cannot change.`))
+  }
+  if (draft.holderOf(kind, entry.tenant, name) !== undefined) return err(nameTaken(kind, name))
+  const raw = draft.raw(entry)
+  const renamed = draft.change(entry, { ...raw, metadata: { ...pinned(entry, raw), name } })
+  if (!renamed.ok || entry.kind !== 'Pool') return written(renamed)
+  const followed = followPoolName(draft, entry as ConfigEntry<'Pool'>, name)
+  return followed.ok ? written(renamed) : followed
+}
+
+function deleteObject(draft: Draft, entry: ConfigEntry): Applied {
+  if (entry.kind === 'Settings') return err(fault('invalid', 'Settings cannot be deleted.'))
+  if (entry.kind === 'Pool') {
+    const left = leavePool(draft, entry as ConfigEntry<'Pool'>)
+    if (!left.ok) return left
+  }
+  draft.remove(entry)
+  return keepConfiguration(draft)
+}
+
+/** A repository without any object counts as lost: the last one leaves settings behind. */
+function keepConfiguration(draft: Draft): Applied {
+  if (!draft.isEmpty()) return ok(null)
+  const metadata = { name: 'settings' }
+  const kept = draft.add('Settings', 'gslb.yaml', {
+    apiVersion,
+    kind: 'Settings',
+    metadata,
+    spec: {},
+  })
+  return kept.ok ? ok(null) : kept
+}
+
+function applyToPart(draft: Draft, operation: PartOperation): Applied {
+  if (operation.verb === 'create') return createPart(draft, operation)
+  const found = draft.part(operation.kind, operation.target)
+  if (found === undefined) return err(missing(operation))
+  if (isStale(operation, found.part)) return err(stale(operation))
+  return operation.verb === 'update'
+    ? updatePart(draft, found, operation)
+    : deletePart(draft, found, operation)
+}
+
+function createPart(draft: Draft, operation: CreatePart): Applied {
+  const { kind, owner: target, uid, spec, limit } = operation
+  const { owner: ownerKind, list } = partSpecs[kind]
+  const owner = draft.find(ownerKind, target)
+  if (owner === undefined) return err(fault('not-found', `There is no such ${ownerKind}.`))
+  if (isStale(operation, owner.object)) return err(stale(operation))
+  if (uid !== undefined && draft.part(kind, { uid }) !== undefined) {
+    return err(fault('conflict', `There is a ${kind} with this id already.`))
+  }
+  const raw = draft.raw(owner)
+  const parts = rawParts(raw, list)
+  if (limit !== undefined && parts.length >= limit.partsMax) {
+    return err(fault('too-many', limit.message))
+  }
+  const part = uid === undefined ? spec : { ...spec, uid }
+  const next = { ...raw, spec: { ...raw.spec, [list]: [...parts, part] } }
+  return writtenPart(draft.change(owner, next), kind, parts.length)
+}
+
+/** One change, however many they are: the object is checked once. */
+function disableMembers(draft: Draft, entry: ConfigEntry, { members }: DisableMembers): Applied {
+  const { list } = partSpecs.Member
+  const wanted = new Set(members)
+  const raw = draft.raw(entry)
+  const parts = [...rawParts(raw, list)]
+  for (const [i, { uid }] of partsIn('Member', entry).entries()) {
+    if (wanted.has(uid)) parts[i] = { ...patched(parts[i] ?? {}, { enabled: false }), uid }
+  }
+  return written(draft.change(entry, { ...raw, spec: { ...raw.spec, [list]: parts } }))
+}
+
+function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart): Applied {
+  const { owner, part: before, position } = found
+  const { list } = partSpecs[kind]
+  const raw = draft.raw(owner)
+  const parts = [...rawParts(raw, list)]
+  // Its id may be derived from what changes.
+  parts[position] = { ...patched(parts[position] ?? {}, patch), uid: before.uid }
+  const spec: Record<string, JsonValue> = { ...raw.spec, [list]: parts }
+  if (kind !== 'Member') {
+    return writtenPart(draft.change(owner, { ...raw, spec }), kind, position)
+  }
+  const pool = owner as ConfigEntry<'Pool'>
+  const member = before as ConfigPart<'Member'>['part']
+  const rules = rawParts(raw, 'geoRules')
+  const moved = movedGeoRules(pool, rules, member, parts[position]?.['ipAddress'] ?? null)
+  if (moved !== rules) spec['geoRules'] = moved
+  const changed = draft.change(owner, { ...raw, spec })
+  if (!changed.ok) return changed
+  const after = partOf('Member', changed.value, before.uid)
+  const followed = after === undefined ? ok(null) : followMember(draft, pool, member, after.part)
+  return followed.ok ? writtenPart(changed, kind, position) : followed
+}
+
+function deletePart(draft: Draft, found: ConfigPart, { kind }: DeletePart): Applied {
+  const { list } = partSpecs[kind]
+  const uid = found.part.uid
+  let { owner } = found
+  if (kind === 'Member') {
+    const left = leaveMember(draft, owner as ConfigEntry<'Pool'>, found.part as never)
+    if (!left.ok) return left
+    owner = draft.get(owner.kind, owner.uid) ?? owner
+  }
+  const position = partOf(kind, owner, uid)?.position
+  const raw = draft.raw(owner)
+  const parts = rawParts(raw, list).filter((_, i) => i !== position)
+  const changed = draft.change(owner, { ...raw, spec: { ...raw.spec, [list]: parts } })
+  return changed.ok ? ok(null) : changed
+}
+
+function rawParts(raw: RawObject, list: string): readonly JsonObject[] {
+  return (raw.spec[list] ?? []) as readonly JsonObject[]
+}
+
+/** The API writes the id of what it touches: it must survive the next rename by hand. */
+function pinned(entry: ConfigEntry, raw: RawObject): JsonObject {
+  return raw.metadata['uid'] === undefined ? { ...raw.metadata, uid: entry.uid } : raw.metadata
+}
+
+function written(changed: Result<ConfigEntry, Fault>): Applied {
+  return changed.ok ? ok({ entry: changed.value, part: null }) : changed
+}
+
+function writtenPart(
+  changed: Result<ConfigEntry, Fault>,
+  kind: PartKind,
+  position: number,
+): Applied {
+  if (!changed.ok) return changed
+  const { spec } = changed.value.object
+  const parts = (spec as unknown as Record<string, readonly JsonObject[]>)[partSpecs[kind].list]
+  return ok({ entry: changed.value, part: parts?.[position] ?? null })
+}
+
+function isStale({ ifMatch }: { readonly ifMatch?: string }, current: object): boolean {
+  return ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(current)
+}
+
+function stale({ kind }: Operation): Fault {
+  return fault(
+    'precondition-failed',
+    `The ${kind} has changed since it was read. Read it again, and decide anew.`,
+  )
+}
+
+function missing(operation: Operation): Fault {
+  return fault('not-found', `There is no such ${operation.kind}.`)
+}
+
+function nameTaken(kind: Kind, name: JsonValue): Fault {
+  const reach = globalNames.includes(kind) ? '; names are unique over all tenants' : ''
+  return fault('conflict', `There is a ${kind} named ${JSON.stringify(name)} already${reach}.`)
+}

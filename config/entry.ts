@@ -1,0 +1,63 @@
+// An object of the accepted commit as readers of the API see it: defaults and ids filled in.
+import { hash } from 'node:crypto'
+import { objectUid } from '#compiler/read/identity.ts'
+import { roleOf } from '#compiler/read/layout.ts'
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
+import { partKindsOf, partSpecs, withUids } from './parts.ts'
+import type { PartKind, PartOf } from './parts.ts'
+
+/** Plain data: it crosses threads. */
+export interface ConfigEntry<K extends Kind = Kind> {
+  readonly kind: K
+  /** '' for the settings and for response policies. */
+  readonly tenant: string
+  /** Lower case; what the file says, or derived from the name. */
+  readonly uid: string
+  readonly name: string
+  readonly path: string
+  /** Git's id of the file's content. */
+  readonly blobId: string
+  /** Every field with a default has a value; `metadata` and each part have their `uid`. */
+  readonly object: ObjectOf[K]
+}
+
+export interface ConfigPart<K extends PartKind = PartKind> {
+  readonly owner: ConfigEntry
+  readonly part: PartOf[K] & { readonly uid: string }
+  /** Among the owner's parts of this kind. */
+  readonly position: number
+}
+
+/** @param object as the validator leaves it; it is not changed */
+export function configEntry(
+  path: string,
+  blobId: string,
+  kind: Kind,
+  object: ObjectOf[Kind],
+): ConfigEntry {
+  const role = roleOf(path)
+  const tenant = role.role === 'tenant' ? role.tenant : ''
+  const { name } = object.metadata
+  const uid = object.metadata.uid?.toLowerCase() ?? objectUid(tenant, kind, name)
+  const spec: Record<string, unknown> = { ...object.spec }
+  for (const partKind of partKindsOf(kind)) {
+    const { list } = partSpecs[partKind]
+    spec[list] = withUids(partKind, uid, spec[list] as never)
+  }
+  const complete = { ...object, metadata: { name, uid }, spec } as ObjectOf[Kind]
+  return { kind, tenant, uid, name, path, blobId, object: complete }
+}
+
+/** The parts of one kind; empty for an object that has none of it. */
+export function partsIn<K extends PartKind>(
+  kind: K,
+  entry: ConfigEntry,
+): readonly (PartOf[K] & { readonly uid: string })[] {
+  if (partSpecs[kind].owner !== entry.kind) return []
+  return (entry.object.spec as Record<string, unknown>)[partSpecs[kind].list] as never
+}
+
+/** A strong entity tag (RFC 9110 section 8.8.3) of an object or a part, without the quotes. */
+export function etagOf(value: object): string {
+  return hash('sha256', JSON.stringify(value)).slice(0, 24)
+}

@@ -1,0 +1,218 @@
+// The objects of one accepted commit, found by id, by name and by part. Never changed.
+import { namedPoolsOf } from '#compiler/tree/fallback.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { BucketMap } from './bucket-map.ts'
+import { partsIn } from './entry.ts'
+import type { ConfigEntry, ConfigPart } from './entry.ts'
+import { partKindsOf } from './parts.ts'
+import type { PartKind } from './parts.ts'
+
+/** What one commit did to the objects. */
+export interface ConfigDelta {
+  /** The commit. */
+  readonly revision: string
+  /** New and changed objects. */
+  readonly changed: readonly ConfigEntry[]
+  readonly removed: readonly { readonly kind: Kind; readonly uid: string }[]
+}
+
+export interface ConfigSnapshot {
+  /** The accepted commit; '' before the first. */
+  readonly revision: string
+  /** By name, then by id. The same array for as long as nothing of the kind changes. */
+  readonly list: <K extends Kind>(kind: K) => readonly ConfigEntry<K>[]
+  readonly get: <K extends Kind>(kind: K, uid: string) => ConfigEntry<K> | undefined
+  /** Pools and services have one name space for all tenants; `tenant` must fit all the same. */
+  readonly find: <K extends Kind>(
+    kind: K,
+    tenant: string,
+    name: string,
+  ) => ConfigEntry<K> | undefined
+  /** Who has a name that is unique across tenants, or within `tenant`. */
+  readonly holderOf: (kind: Kind, tenant: string, name: string) => ConfigEntry | undefined
+  readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
+}
+
+export const globalNames: readonly Kind[] = ['Pool', 'Service']
+
+/** Where a name must be unique. */
+export function nameKey(kind: Kind, tenant: string, name: string): string {
+  return globalNames.includes(kind) ? `${kind}//${name}` : `${kind}/${tenant}/${name}`
+}
+
+interface Maps {
+  readonly entries: ReadonlyMap<Kind, BucketMap<ConfigEntry>>
+  /** Name key to id. */
+  readonly names: BucketMap<string>
+  /** Part id to its owner. */
+  readonly owners: BucketMap<string>
+  readonly servicesOfPools: ListsByKey
+}
+
+export class ConfigIndex implements ConfigSnapshot {
+  static readonly empty = new ConfigIndex('', {
+    entries: new Map(),
+    names: BucketMap.empty(),
+    owners: BucketMap.empty(),
+    servicesOfPools: BucketMap.empty(),
+  })
+
+  readonly revision: string
+  readonly #maps: Maps
+  readonly #lists = new Map<Kind, readonly ConfigEntry[]>()
+
+  private constructor(revision: string, maps: Maps) {
+    this.revision = revision
+    this.#maps = maps
+  }
+
+  get = <K extends Kind>(kind: K, uid: string): ConfigEntry<K> | undefined =>
+    this.#maps.entries.get(kind)?.get(uid.toLowerCase()) as ConfigEntry<K> | undefined
+
+  find = <K extends Kind>(kind: K, tenant: string, name: string): ConfigEntry<K> | undefined => {
+    const entry = this.holderOf(kind, tenant, name)
+    return entry?.tenant === tenant ? (entry as ConfigEntry<K>) : undefined
+  }
+
+  holderOf = (kind: Kind, tenant: string, name: string): ConfigEntry | undefined => {
+    const uid = this.#maps.names.get(nameKey(kind, tenant, name))
+    return uid === undefined ? undefined : this.get(kind, uid)
+  }
+
+  part = <K extends PartKind>(kind: K, uid: string): ConfigPart<K> | undefined => {
+    const [ownerKind, ownerUid = ''] = this.#maps.owners.get(uid.toLowerCase())?.split(' ') ?? []
+    const owner = this.get(ownerKind as Kind, ownerUid)
+    return owner === undefined ? undefined : partOf(kind, owner, uid)
+  }
+
+  list = <K extends Kind>(kind: K): readonly ConfigEntry<K>[] => {
+    let list = this.#lists.get(kind)
+    if (list === undefined) {
+      list = [...this.entries(kind)].sort(byName)
+      this.#lists.set(kind, list)
+    }
+    return list as readonly ConfigEntry<K>[]
+  }
+
+  /** In no order. */
+  entries<K extends Kind>(kind: K): readonly ConfigEntry<K>[] {
+    return (this.#maps.entries.get(kind)?.values() ?? []) as ConfigEntry<K>[]
+  }
+
+  /** Those that ask a pool of this name, or fall back on it. In no order. */
+  servicesOf(poolName: string): readonly ConfigEntry<'Service'>[] {
+    const uids = this.#maps.servicesOfPools.get(poolName) ?? []
+    return uids.map((uid) => this.get('Service', uid)!)
+  }
+
+  *all(): Generator<ConfigEntry> {
+    for (const entries of this.#maps.entries.values()) yield* entries.values()
+  }
+
+  with({ revision, changed, removed }: ConfigDelta): ConfigIndex {
+    const perKind = new Map<Kind, [string, ConfigEntry | undefined][]>()
+    const names: [string, string | undefined][] = []
+    const owners: [string, string | undefined][] = []
+    const servicesOfPools = new ListChanges()
+    const set = (kind: Kind, uid: string, entry: ConfigEntry | undefined): void => {
+      const list = perKind.get(kind) ?? []
+      perKind.set(kind, list)
+      list.push([uid, entry])
+    }
+    // All that goes before all that comes: a name may have changed hands.
+    const gone = [...removed, ...changed].map(({ kind, uid }) => this.get(kind, uid))
+    for (const entry of gone) {
+      if (entry === undefined) continue
+      set(entry.kind, entry.uid, undefined)
+      names.push([nameKey(entry.kind, entry.tenant, entry.name), undefined])
+      for (const uid of partUids(entry)) owners.push([uid, undefined])
+      for (const pool of poolsNamedBy(entry)) servicesOfPools.remove(pool, entry.uid)
+    }
+    for (const entry of changed) {
+      set(entry.kind, entry.uid, entry)
+      names.push([nameKey(entry.kind, entry.tenant, entry.name), entry.uid])
+      for (const uid of partUids(entry)) owners.push([uid, `${entry.kind} ${entry.uid}`])
+      for (const pool of poolsNamedBy(entry)) servicesOfPools.add(pool, entry.uid)
+    }
+    const entries = new Map(this.#maps.entries)
+    for (const [kind, changes] of perKind) {
+      entries.set(kind, (entries.get(kind) ?? BucketMap.empty<ConfigEntry>()).with(changes))
+    }
+    const next = new ConfigIndex(revision, {
+      entries,
+      names: this.#maps.names.with(names),
+      owners: this.#maps.owners.with(owners),
+      servicesOfPools: servicesOfPools.appliedTo(this.#maps.servicesOfPools),
+    })
+    for (const [kind, list] of this.#lists) if (!perKind.has(kind)) next.#lists.set(kind, list)
+    return next
+  }
+
+  /** What makes `entries` of this. */
+  deltaTo(revision: string, entries: readonly ConfigEntry[]): ConfigDelta {
+    const wanted = new Set(entries.map(({ kind, uid }) => `${kind} ${uid}`))
+    const changed = entries.filter((entry) => {
+      const old = this.get(entry.kind, entry.uid)
+      return old?.blobId !== entry.blobId || old.path !== entry.path
+    })
+    const removed = [...this.all()]
+      .filter(({ kind, uid }) => !wanted.has(`${kind} ${uid}`))
+      .map(({ kind, uid }) => ({ kind, uid }))
+    return { revision, changed, removed }
+  }
+}
+
+export function partOf<K extends PartKind>(
+  kind: K,
+  owner: ConfigEntry,
+  uid: string,
+): ConfigPart<K> | undefined {
+  const parts = partsIn(kind, owner)
+  const position = parts.findIndex((part) => part.uid === uid.toLowerCase())
+  return position === -1 ? undefined : { owner, part: parts[position]!, position }
+}
+
+function partUids(entry: ConfigEntry): string[] {
+  return partKindsOf(entry.kind).flatMap((kind) => partsIn(kind, entry).map(({ uid }) => uid))
+}
+
+function poolsNamedBy(entry: ConfigEntry): readonly string[] {
+  return entry.kind === 'Service' ? namedPoolsOf((entry as ConfigEntry<'Service'>).object.spec) : []
+}
+
+type ListsByKey = BucketMap<readonly string[]>
+
+/** What comes to lists and goes from them, each list made anew once: one may be of thousands. */
+class ListChanges {
+  readonly #changes = new Map<string, { readonly went: Set<string>; readonly came: Set<string> }>()
+
+  remove(key: string, item: string): void {
+    this.#of(key).went.add(item)
+  }
+
+  /** After all that is removed. */
+  add(key: string, item: string): void {
+    this.#of(key).came.add(item)
+  }
+
+  appliedTo(lists: ListsByKey): ListsByKey {
+    return lists.with(
+      Array.from(this.#changes, ([key, { went, came }]) => {
+        const list = [...(lists.get(key) ?? []).filter((item) => !went.has(item)), ...came]
+        return [key, list.length === 0 ? undefined : list] as const
+      }),
+    )
+  }
+
+  #of(key: string) {
+    const change = this.#changes.get(key) ?? { went: new Set(), came: new Set() }
+    this.#changes.set(key, change)
+    return change
+  }
+}
+
+/** By code units: the same on every machine, whatever its locale. */
+function byName(a: ConfigEntry, b: ConfigEntry): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1
+  return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
+}

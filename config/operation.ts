@@ -1,0 +1,192 @@
+// A change to the configuration as data: what to do, who asked for it, and what came of it.
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { Result } from '#lib/result.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import type { ConfigEntry } from './entry.ts'
+import type { PartKind } from './parts.ts'
+
+/**
+ * An object by id or by name. With `tenant` beside the id, the objects of other tenants do not
+ * exist. Policies and settings have the tenant ''.
+ */
+export type Target =
+  | { readonly uid: string; readonly tenant?: string }
+  | { readonly tenant: string; readonly name: string }
+
+export interface CreateObject {
+  readonly verb: 'create'
+  readonly kind: Kind
+  /** Of a Tenant: its own id, which is also its name. */
+  readonly tenant: string
+  readonly name: string
+  /** Without it, one is made. */
+  readonly uid?: string
+  readonly spec: JsonObject
+  readonly poolUid?: PoolUid
+}
+
+/** Of the pool that the field `pool` is to name: by the name that it has in the queue. */
+export type PoolUid = string
+
+export interface UpdateObject {
+  readonly verb: 'update'
+  readonly kind: Kind
+  readonly target: Target
+  /** Fields of the spec, each set whole; null removes it, so that its default holds. */
+  readonly patch: JsonObject
+  readonly poolUid?: PoolUid
+  readonly ifMatch?: string
+}
+
+/** What refers to a pool by its name is rewritten with it. */
+export interface RenameObject {
+  readonly verb: 'rename'
+  readonly kind: Kind
+  readonly target: Target
+  readonly name: string
+  readonly ifMatch?: string
+}
+
+/** The services of a pool stay, without a pool; its rollouts and windows go with it. */
+export interface DeleteObject {
+  readonly verb: 'delete'
+  readonly kind: Kind
+  readonly target: Target
+  readonly ifMatch?: string
+}
+
+/** Those that are not members of the pool any more are left alone. */
+export interface DisableMembers {
+  readonly verb: 'disable-members'
+  readonly kind: 'Pool'
+  readonly target: Target
+  /** Lower case. */
+  readonly members: readonly string[]
+}
+
+export interface CreatePart {
+  readonly verb: 'create'
+  readonly kind: PartKind
+  readonly owner: Target
+  readonly uid?: string
+  readonly spec: JsonObject
+  /** Of the owner. */
+  readonly ifMatch?: string
+  readonly limit?: PartLimit
+}
+
+/** Counted in the queue: what is read before it may have changed by then. */
+export interface PartLimit {
+  readonly partsMax: number
+  /** Sentence of the refusal `too-many`. */
+  readonly message: string
+}
+
+export interface UpdatePart {
+  readonly verb: 'update'
+  readonly kind: PartKind
+  readonly target: PartTarget
+  readonly patch: JsonObject
+  readonly ifMatch?: string
+}
+
+export interface DeletePart {
+  readonly verb: 'delete'
+  readonly kind: PartKind
+  readonly target: PartTarget
+  readonly ifMatch?: string
+}
+
+export interface PartTarget {
+  readonly uid: string
+  /** Parts of other tenants do not exist. */
+  readonly tenant?: string
+}
+
+export type ObjectOperation =
+  CreateObject | UpdateObject | RenameObject | DeleteObject | DisableMembers
+export type PartOperation = CreatePart | UpdatePart | DeletePart
+export type Operation = ObjectOperation | PartOperation
+
+/** A pseudonym: it stays in the history for ever. */
+export interface Actor {
+  readonly name: string
+  /** `user-0197…@users.gslbd` */
+  readonly address: string
+}
+
+/** All operations of a request are done, in order, or none. */
+export interface WriteRequest {
+  readonly requestId: string
+  readonly actor: Actor
+  readonly operations: readonly Operation[]
+}
+
+/** In the order of the operations; null for what was deleted. */
+export interface WriteSuccess {
+  /** The commit that has the change, accepted and active on this node. */
+  readonly revision: string
+  /** False: it was so already, and no commit was made. */
+  readonly isChanged: boolean
+  readonly objects: readonly (WrittenObject | null)[]
+}
+
+export interface WrittenObject {
+  readonly entry: ConfigEntry
+  /** The part that the operation was about; null when it was the whole object. */
+  readonly part: JsonObject | null
+}
+
+export const writeFailureCodes = [
+  /** There is no such object, or it belongs to another tenant. */
+  'not-found',
+  /** A name, domain or address is taken; never says by whom. */
+  'conflict',
+  /** `ifMatch` names another state than the current one. */
+  'precondition-failed',
+  /** The owner would have more parts than `limit` of the operation. */
+  'too-many',
+  /** The change would not compile: see the diagnostics. */
+  'invalid',
+  /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */
+  'head-invalid',
+  /** Commits of this node would not be accepted: its key is not in `allowed_signers`. */
+  'not-trusted',
+  /** The Git remote, or the local repository, does not answer. */
+  'unreachable',
+  /** The queue is full. */
+  'busy',
+  /** Others were faster too many times in a row. */
+  'contended',
+  /** The change is in Git and not active here yet, or it is not known whether it is in Git. */
+  'uncertain',
+  /** The node is stopping, or has not looked at its repository yet. */
+  'unavailable',
+  'internal',
+] as const
+export type WriteFailureCode = (typeof writeFailureCodes)[number]
+
+export interface WriteFailure {
+  readonly code: WriteFailureCode
+  /** Sentences for a person: what is wrong, what to do. */
+  readonly message: string
+  /** Position in the request of the operation that failed; -1: not one alone. */
+  readonly operation: number
+  readonly diagnostics: readonly WriteDiagnostic[]
+}
+
+export interface WriteDiagnostic {
+  /** Of the compiler: `gslbd explain CODE`. */
+  readonly code: string
+  readonly message: string
+  readonly help: string
+  /** `spec.members.0.port`; '' when only file and line are known. */
+  readonly field: string
+  readonly file: string
+  /** From 1; 0 when only the field is known. */
+  readonly line: number
+  /** `Service "www"`, when the request did not touch it and it would no longer be right. */
+  readonly other?: string
+}
+
+export type WriteResult = Result<WriteSuccess, WriteFailure>

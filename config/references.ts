@@ -1,0 +1,206 @@
+// Who refers to a pool or a member, and what becomes of it when that is renamed, moved or deleted.
+import { checkAddress } from '#compiler/values/addresses.ts'
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { ConfigEntry } from './entry.ts'
+import { partsIn } from './entry.ts'
+import type { PartOf } from './parts.ts'
+import type { Draft } from './draft.ts'
+import type { Fault } from './fault.ts'
+
+type Pool = ConfigEntry<'Pool'>
+type MemberPart = PartOf['Member'] & { readonly uid: string }
+type Outcome = Result<null, Fault>
+
+const done: Outcome = ok(null)
+
+/** Sets fields of the spec; a null removes one. */
+function setSpec(draft: Draft, entry: ConfigEntry, fields: JsonObject): Outcome {
+  const raw = draft.raw(entry)
+  const spec: Record<string, JsonValue> = { ...raw.spec }
+  for (const [key, value] of Object.entries(fields)) {
+    if (value === null) delete spec[key]
+    else spec[key] = value
+  }
+  const changed = draft.change(entry, { ...raw, spec })
+  return changed.ok ? done : changed
+}
+
+/** @param entries stay what they are: what is changed must not be met again */
+function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome {
+  for (const entry of entries) {
+    const outcome = act(entry)
+    if (!outcome.ok) return outcome
+  }
+  return done
+}
+
+/** @param pool as it was; it has its new name already */
+export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {
+  const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
+    const { spec } = entry.object
+    const fields: Record<string, JsonValue> = {}
+    if (spec.pool === pool.name) fields['pool'] = name
+    if (fallbackPoolOf(spec) === pool.name) fields['onAllDown'] = `pool:${name}`
+    return setSpec(draft, entry, fields)
+  })
+  if (!services.ok) return services
+  const rollouts = forEach(ofTenant(draft.entries('Rollout'), pool), (entry) =>
+    entry.object.spec.pool === pool.name ? setSpec(draft, entry, { pool: name }) : done,
+  )
+  if (!rollouts.ok) return rollouts
+  return forEach(ofTenant(draft.entries('MaintenanceWindow'), pool), (entry) => {
+    const { resourceType, resource } = entry.object.spec
+    if (resourceType === 'pool') {
+      return resource === pool.name ? setSpec(draft, entry, { resource: name }) : done
+    }
+    const [poolText, member] = split(resource)
+    if (poolText !== pool.name || member === undefined) return done
+    // A name with a slash cannot be told from a pool and its member.
+    return setSpec(draft, entry, { resource: `${name.includes('/') ? pool.uid : name}/${member}` })
+  })
+}
+
+/** Before the pool goes. */
+export function leavePool(draft: Draft, pool: Pool): Outcome {
+  const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
+    const { spec } = entry.object
+    const isOwn = spec.pool === pool.name
+    const isFallback = fallbackPoolOf(spec) === pool.name
+    const raw = draft.raw(entry)
+    const next: Record<string, JsonValue> = { ...raw.spec }
+    // Written down: a reader must not wonder whether somebody forgot it.
+    if (isOwn) next['pool'] = null
+    if (isFallback) delete next['onAllDown']
+    const changed = draft.change(entry, { ...raw, spec: next })
+    return changed.ok ? done : changed
+  })
+  if (!services.ok) return services
+  for (const entry of overlaysOf(draft, pool, undefined)) draft.remove(entry)
+  return done
+}
+
+/** Before the member goes. Its geo rules go as well, unless another member has its address. */
+export function leaveMember(draft: Draft, pool: Pool, member: MemberPart): Outcome {
+  for (const entry of overlaysOf(draft, pool, member)) draft.remove(entry)
+  if (hasTwin(pool, member)) return done
+  return dropGeoRules(draft, pool, member)
+}
+
+/**
+ * After the member has changed.
+ *
+ * @param pool as it was
+ */
+export function followMember(
+  draft: Draft,
+  pool: Pool,
+  before: MemberPart,
+  after: MemberPart,
+): Outcome {
+  const isMoved = addressOf(before.ipAddress) !== addressOf(after.ipAddress)
+  if (!isMoved && before.name === after.name) return done
+  return forEach([...overlaysOf(draft, pool, before)], (entry) => {
+    if (entry.kind === 'Rollout') {
+      const text = entry.object.spec.member
+      const next = text === undefined ? undefined : newText(text, before, after)
+      return next === undefined ? done : setSpec(draft, entry, { member: next })
+    }
+    const [poolText, text] = split(entry.object.spec.resource)
+    const next = text === undefined ? undefined : newText(text, before, after)
+    return next === undefined ? done : setSpec(draft, entry, { resource: `${poolText}/${next}` })
+  })
+}
+
+/** The geo rules of a pool when one of its members has another address. */
+export function movedGeoRules(
+  pool: Pool,
+  rules: readonly JsonObject[],
+  before: MemberPart,
+  ipAddress: JsonValue,
+): readonly JsonObject[] {
+  const old = addressOf(before.ipAddress)
+  const isMoved = typeof ipAddress === 'string' && addressOf(ipAddress) !== old
+  if (!isMoved || hasTwin(pool, before)) return rules
+  return rules.map((rule) => (endpointOf(rule) === old ? { ...rule, endpoint: ipAddress } : rule))
+}
+
+/** How a member that was called `text` is called now; undefined: as before. */
+function newText(text: string, before: MemberPart, after: MemberPart): string | undefined {
+  if (text === before.name) {
+    if (text === after.name) return undefined
+    return after.name === '' ? after.ipAddress : after.name
+  }
+  if (addressOf(text) !== addressOf(before.ipAddress)) return undefined
+  return addressOf(text) === addressOf(after.ipAddress) ? undefined : after.ipAddress
+}
+
+function dropGeoRules(draft: Draft, pool: Pool, member: MemberPart): Outcome {
+  const rules = (draft.raw(pool).spec['geoRules'] ?? []) as readonly JsonObject[]
+  const gone = addressOf(member.ipAddress)
+  const kept = rules.filter((rule) => endpointOf(rule) !== gone)
+  return kept.length === rules.length ? done : setSpec(draft, pool, { geoRules: kept })
+}
+
+type Overlay = ConfigEntry<'Rollout'> | ConfigEntry<'MaintenanceWindow'>
+
+/** Rollouts and windows of a pool and all its members, or of one member. */
+function* overlaysOf(draft: Draft, pool: Pool, member: MemberPart | undefined): Generator<Overlay> {
+  const isPool = (text: string): boolean =>
+    text === pool.name || (text.toLowerCase() === pool.uid && !isName(draft, pool, text))
+  const isMember = (text: string): boolean => member === undefined || isCalled(member, text)
+  for (const entry of ofTenant(draft.entries('Rollout'), pool)) {
+    const { spec } = entry.object
+    const text = spec.member ?? spec.memberId ?? ''
+    if (isPool(spec.pool) && isMember(text)) yield entry
+  }
+  const members: readonly MemberPart[] = member === undefined ? partsIn('Member', pool) : [member]
+  for (const entry of ofTenant(draft.entries('MaintenanceWindow'), pool)) {
+    const { resourceType, resource } = entry.object.spec
+    if (resourceType === 'pool') {
+      if (member === undefined && isPool(resource)) yield entry
+      continue
+    }
+    const [poolText, text] = split(resource)
+    const byUid = members.some(({ uid }) => uid === resource.toLowerCase())
+    if (byUid || (text !== undefined && isPool(poolText) && isMember(text))) yield entry
+  }
+}
+
+function isName(draft: Draft, pool: Pool, text: string): boolean {
+  return draft.holderOf('Pool', pool.tenant, text)?.tenant === pool.tenant
+}
+
+/** By name, address or id, as the compiler finds a member. */
+function isCalled(member: MemberPart, text: string): boolean {
+  if (text === '') return false
+  const isNamed = text === member.name || text.toLowerCase() === member.uid
+  return isNamed || addressOf(text) === addressOf(member.ipAddress)
+}
+
+function hasTwin(pool: Pool, { uid, ipAddress }: MemberPart): boolean {
+  const address = addressOf(ipAddress)
+  return partsIn('Member', pool).some(
+    (other) => other.uid !== uid && addressOf(other.ipAddress) === address,
+  )
+}
+
+function endpointOf({ endpoint }: JsonObject): string {
+  return typeof endpoint === 'string' ? addressOf(endpoint) : ''
+}
+
+function addressOf(text: string): string {
+  return checkAddress(text).canonical ?? text
+}
+
+/** At the first slash, as the compiler does. */
+function split(resource: string): [pool: string, member: string | undefined] {
+  const slash = resource.indexOf('/')
+  return slash < 0 ? [resource, undefined] : [resource.slice(0, slash), resource.slice(slash + 1)]
+}
+
+function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {
+  return entries.filter(({ tenant }) => tenant === pool.tenant)
+}

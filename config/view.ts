@@ -1,0 +1,85 @@
+// The accepted configuration for readers on the main thread: no Git, no SQL, no waiting.
+import { assert } from '#lib/assert.ts'
+import { ConfigIndex } from './object-index.ts'
+import type { ConfigDelta, ConfigSnapshot } from './object-index.ts'
+import type { ConfigEntry } from './entry.ts'
+
+export interface ConfigChange {
+  readonly before: ConfigSnapshot
+  readonly after: ConfigSnapshot
+  readonly created: readonly ConfigEntry[]
+  readonly updated: readonly { readonly before: ConfigEntry; readonly after: ConfigEntry }[]
+  readonly deleted: readonly ConfigEntry[]
+}
+
+export interface ConfigView {
+  /** Never changes; a later commit makes another one. Not to be asked before `isReady`. */
+  readonly snapshot: () => ConfigSnapshot
+  /** True once the accepted commit was read, or it is known that none was ever accepted. */
+  readonly isReady: () => boolean
+  /**
+   * Told after each commit that is active here, whether it came by the API or by a push; not for
+   * what makes it ready. Returns what ends it.
+   */
+  readonly onChange: (handler: (change: ConfigChange) => void) => () => void
+}
+
+export interface ConfigNews extends ConfigDelta {
+  /** The delta has every object: what it does not name is gone. */
+  readonly isWhole: boolean
+}
+
+/** No commit was ever accepted here: the branch has none yet, or the one that it has is held. */
+export const noConfig: ConfigNews = Object.freeze({
+  isWhole: true,
+  revision: '',
+  changed: [],
+  removed: [],
+})
+
+export class LiveConfigView implements ConfigView {
+  #index = ConfigIndex.empty
+  #isReady = false
+  readonly #handlers = new Set<(change: ConfigChange) => void>()
+
+  snapshot = (): ConfigSnapshot => {
+    assert(this.#isReady, 'nobody looks at the configuration before it has been read')
+    return this.#index
+  }
+
+  isReady = (): boolean => this.#isReady
+
+  onChange = (handler: (change: ConfigChange) => void): (() => void) => {
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  apply({ isWhole, ...news }: ConfigNews): void {
+    // A worker that starts anew says it again.
+    if (news.revision === '' && this.#isReady) return
+    const before = this.#index
+    const delta = isWhole ? before.deltaTo(news.revision, news.changed) : news
+    const after = before.with(delta)
+    const isFirst = !this.#isReady
+    this.#isReady = true
+    this.#index = after
+    if (isFirst || this.#handlers.size === 0) return
+    const change = { before, after, ...sorted(before, delta) }
+    for (const handler of this.#handlers) handler(change)
+  }
+}
+
+function sorted(
+  before: ConfigIndex,
+  { changed, removed }: ConfigDelta,
+): Pick<ConfigChange, 'created' | 'updated' | 'deleted'> {
+  const created: ConfigEntry[] = []
+  const updated: { before: ConfigEntry; after: ConfigEntry }[] = []
+  for (const after of changed) {
+    const old = before.get(after.kind, after.uid)
+    if (old === undefined) created.push(after)
+    else updated.push({ before: old, after })
+  }
+  const deleted = removed.flatMap(({ kind, uid }) => before.get(kind, uid) ?? [])
+  return { created, updated, deleted }
+}

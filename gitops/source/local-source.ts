@@ -1,0 +1,60 @@
+// Commits from a repository on this machine: nothing to fetch, the refs are the news.
+import { err, ok } from '#lib/result.ts'
+import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import type { ConfigSource } from './config-source.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
+import { diskError } from './disk-error.ts'
+
+export function createLocalSource(gitdir: string, branch: string): ConfigSource {
+  const driver = createDiskDriver(gitdir)
+  const ref = `refs/heads/${branch}`
+  return {
+    driver,
+    name: gitdir,
+    isLocal: true,
+    async push({ expected, commit, objects }) {
+      try {
+        await driver.writeObjects(objects)
+        const moved = await driver.moveRef(ref, expected, commit)
+        if (moved.ok) return moved
+        const isElsewhere = moved.error.current !== expected
+        return err(
+          isElsewhere
+            ? { kind: 'lost-race' }
+            : { kind: 'refused', reason: `${moved.error.reason}.` },
+        )
+      } catch (error) {
+        const refusal = diskError(error)
+        if (refusal === undefined) throw error
+        // Moved, but perhaps not after a power cut: the folder could not be flushed.
+        const hasMoved = driver.readRef(ref) === commit
+        return err({ kind: hasMoved ? 'unknown' : 'not-done', error: refusal })
+      }
+    },
+    async rehearse({ objects }) {
+      try {
+        // Nothing refers to them: git removes them one day, unless the change is made again.
+        await driver.writeObjects(objects)
+        const head = driver.readRef(ref)
+        // Whoever moves it meanwhile has shown that it can be written.
+        if (head !== null) await driver.moveRef(ref, head, head)
+        return ok(undefined)
+      } catch (error) {
+        const refusal = diskError(error)
+        if (refusal === undefined) throw error
+        return err(refusal)
+      }
+    },
+    head: async () => ok(driver.readRef(ref)),
+    attestations: async () => ok(driver.listRefs(attestationRefPrefix)),
+    fetch: async () => ok(undefined),
+    readAttestation: async (_commit, blob) => {
+      const bytes = await driver.readBlob(blob)
+      return bytes.ok ? bytes : err({ code: 'Unreadable', reason: bytes.error.reason })
+    },
+    repairAdvice:
+      'Put a clone of a checkout, or a backup, in place of the repository ' +
+      '(docs/operations/trust.md, "Damaged objects"); what was accepted goes on serving.',
+    discard: () => undefined,
+  }
+}

@@ -1,0 +1,74 @@
+// The real compiler behind the port: its bundle, and its diagnostics as plain values for the
+// status.
+import { createCompiler } from '#compiler/compile.ts'
+import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
+import { hintOf } from '#compiler/diagnostics/diagnostics.ts'
+import { strictPolicy } from '#compiler/values/health-check-policy.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { isRead } from '#compiler/read/layout.ts'
+import { jsonDiagnostics } from '#compiler/print/json.ts'
+import type { JsonDiagnostic } from '#compiler/print/json.ts'
+import { printText } from '#compiler/print/text.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import type { CompilePort } from './compile-port.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { StatusDiagnostic } from '#gitops/status/status.ts'
+
+/** For writes as well: what was read, so that it need not be parsed twice. */
+export interface ReadingCompiler extends CompilePort {
+  /** Of the commit that was compiled last. */
+  readonly readOf: (blobId: string) => ReadFile | undefined
+}
+
+export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy): ReadingCompiler {
+  const compiler = createCompiler({ checkPolicy })
+  return {
+    has: compiler.has,
+    readOf: compiler.readOf,
+    isRead,
+    compile(files, commit) {
+      const result = compiler.compile(files, { commit })
+      const diagnostics = plain(result)
+      const { total, counts } = result
+      if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
+      const { bytes, digest } = result.bundle
+      return { ok: true, bytes, digest, diagnostics, total }
+    },
+  }
+}
+
+function plain(report: DiagnosticReport): StatusDiagnostic[] {
+  const first = firstOf(report.diagnostics, gitLimits.diagnosticsMax)
+  return jsonDiagnostics({ ...report, diagnostics: first }).map((diagnostic, index) => {
+    const { code, severity, message, places } = diagnostic
+    const [place] = places
+    const one = { ...report, diagnostics: first.slice(index, index + 1), total: 1 }
+    return {
+      severity,
+      code,
+      message,
+      help: wholeHelp(diagnostic),
+      file: place?.path ?? '',
+      line: place?.line ?? 1,
+      column: place?.column ?? 1,
+      field: first[index]?.field ?? '',
+      text: printText(one),
+    }
+  })
+}
+
+/** In their order, but no error is left out for a warning: it would be refused without a reason. */
+function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all {
+  if (all.length <= max) return all
+  const errors = all.filter(({ severity }) => severity === 'error').slice(0, max)
+  const others = all.filter(({ severity }) => severity !== 'error').slice(0, max - errors.length)
+  const kept = new Set([...errors, ...others])
+  return all.filter((one) => kept.has(one))
+}
+
+/** The status has one line for each: what a terminal shows below the message goes into it. */
+function wholeHelp({ help, suggestion, places }: JsonDiagnostic): string {
+  const hint = hintOf(suggestion, help)
+  const others = places.slice(1).map(({ path, line, column }) => `${path}:${line}:${column}`)
+  return `${hint === '' ? '' : `${hint} `}${help}${others.length === 0 ? '' : `; see also ${others.join(', ')}`}`
+}

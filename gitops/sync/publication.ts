@@ -1,0 +1,44 @@
+// What the Git side gives to the node: a signed channel record, and the bundle that it names.
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+
+export interface Publication {
+  readonly signedRecord: SignedChannelRecord
+  /** Signed, on a SharedArrayBuffer. A renewal of the record brings the same bytes again. */
+  readonly bundle: Uint8Array
+  readonly commit: string
+}
+
+/** A bundle's place in the order of its channel. */
+export interface Position {
+  readonly seq: number
+  /** SHA-256, hex; '' before the first. */
+  readonly digest: string
+}
+
+export interface NextPosition {
+  readonly seq: number
+  /** Digest that `seq - 1` named, when it is known. */
+  readonly previous: string
+  /** False when the node runs just this. */
+  readonly isNews: boolean
+}
+
+/**
+ * Where a bundle goes: behind everything that this publisher or the node has seen. A digest that is
+ * already the newest keeps its seq, so that a restart or a lost message publishes the same again.
+ */
+export function nextPosition(
+  stored: Position & { readonly previous: string },
+  node: Position | null,
+  digest: string,
+): NextPosition {
+  const isNodeAhead = node !== null && node.seq > stored.seq
+  const newest = isNodeAhead ? node : stored
+  // The same seq with two digests must not get a third meaning: step over it.
+  const isForked = node !== null && node.seq === stored.seq && node.digest !== stored.digest
+  if (newest.digest === digest && newest.seq > 0 && !isForked) {
+    const isNews = node === null || node.seq !== newest.seq || node.digest !== digest
+    return { seq: newest.seq, previous: isNodeAhead ? '' : stored.previous, isNews }
+  }
+  return { seq: newest.seq + 1, previous: newest.digest, isNews: true }
+}

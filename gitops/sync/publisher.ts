@@ -1,0 +1,107 @@
+// The order of what is given out: signs bundles and records, and writes down each before handing it
+// over.
+import { signChannelRecord } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
+import { signBundle } from '#bundle/signature/sign.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { CompiledBundle } from './compile-port.ts'
+import { nextPosition } from './publication.ts'
+import type { Position, Publication } from './publication.ts'
+import type { AcceptedCommit } from '#gitops/status/status.ts'
+import { saveState } from './stored-state.ts'
+import type { StoredState } from './stored-state.ts'
+
+export interface PublisherParts {
+  readonly state: StoredState
+  readonly statePath: string
+  /** What the node runs. */
+  readonly resume: Position | null
+  readonly channel: string
+  readonly key: SigningKey
+  readonly recordTtlMs: number
+  readonly clock: Clock
+  readonly handOver: (publication: Publication) => void
+}
+
+/** A signed bundle that nobody has yet. */
+export interface Draft {
+  readonly commit: string
+  readonly digest: string
+  readonly bytes: Uint8Array
+}
+
+export class Publisher {
+  readonly #parts: PublisherParts
+  #state: StoredState
+  #node: Position | null
+  /** The newest bundle, in the memory that the node has it in. */
+  #bytes: Uint8Array | undefined
+  /** When the newest record was signed; 0 when that was before this process. */
+  #recordIssuedAtMs = 0
+
+  constructor(parts: PublisherParts) {
+    this.#parts = parts
+    this.#state = parts.state
+    this.#node = parts.resume
+  }
+
+  get accepted(): AcceptedCommit | null {
+    const { commit, seq, digest, signer } = this.#state
+    return commit === '' ? null : { commit, seq, digest, signer }
+  }
+
+  sign(commit: string, compiled: CompiledBundle): Draft {
+    const bytes = shared(compiled.bytes)
+    signBundle(bytes, this.#parts.key)
+    return { commit, digest: compiled.digest, bytes }
+  }
+
+  /**
+   * State first, hand-over second: after a crash between the two, the next start publishes the same
+   * digest under the same seq. @throws the file system's error; nothing was handed over then.
+   */
+  publish(draft: Draft, signer: string): void {
+    const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
+    const next = { commit: draft.commit, signer, seq, digest: draft.digest, previous }
+    saveState(this.#parts.statePath, next)
+    this.#state = next
+    this.#bytes = draft.bytes
+    if (isNews) this.#handOver(draft.bytes)
+    else this.renewWhenDue()
+  }
+
+  /** A record that nobody renews expires, and nodes raise an alarm: renew at half of its time. */
+  renewWhenDue(): void {
+    const ageMs = this.#parts.clock.nowMs() - this.#recordIssuedAtMs
+    // A negative age is a clock that was set back; a new record is the cure for that, too.
+    const isFresh = ageMs >= 0 && ageMs < this.#parts.recordTtlMs / 2
+    if (this.#bytes !== undefined && !isFresh) this.#handOver(this.#bytes)
+  }
+
+  #handOver(bundle: Uint8Array): void {
+    const { commit, seq, digest, previous } = this.#state
+    const { channel, key, clock, recordTtlMs, handOver } = this.#parts
+    const issuedAtMs = Math.floor(clock.nowMs())
+    const expiresAtMs = issuedAtMs + recordTtlMs
+    const record: ChannelRecord = {
+      channel,
+      seq,
+      digest,
+      previous,
+      commit,
+      issuedAtMs,
+      expiresAtMs,
+    }
+    this.#recordIssuedAtMs = issuedAtMs
+    this.#node = { seq, digest }
+    handOver({ signedRecord: signChannelRecord(record, key), bundle, commit })
+  }
+}
+
+/** Threads share what lies on a SharedArrayBuffer; anything else would be copied for each. */
+function shared(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}

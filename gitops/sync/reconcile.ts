@@ -1,0 +1,253 @@
+// One look at the branch: runs the steps, keeps the verdict on a held head, says what changed.
+import type { SourceFile } from '#compiler/read/source.ts'
+import type { Clock } from '#lib/clock.ts'
+import { short } from '#gitops/trust/accept.ts'
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import type { CommitObject } from '#gitops/git/commit-object.ts'
+import type { Push, SourceError } from '#gitops/source/config-source.ts'
+import { diskError } from '#gitops/source/disk-error.ts'
+import { SourceReader } from './compile-port.ts'
+import type { CompiledBundle } from './compile-port.ts'
+import {
+  basisOf,
+  compileStop,
+  fetchHead,
+  standing,
+  steps,
+  synced,
+  syncedWith,
+  unreachable,
+} from './steps.ts'
+import type { Run, StepParts, Stop } from './steps.ts'
+import { isOfDisk, unknownStatus } from '#gitops/status/status.ts'
+import type { Condition, GitopsStatus } from '#gitops/status/status.ts'
+
+export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
+  readonly clock: Clock
+  /** `change` is '' or lines for the log, told once and not on each look. */
+  readonly report: (status: GitopsStatus, change: string) => void
+  /** Told once of each accepted commit, right after it was compiled and handed over. */
+  readonly onAccepted?: (accepted: AcceptedTree) => void
+}
+
+export interface AcceptedTree {
+  readonly commit: string
+  readonly tree: string
+  readonly files: readonly SourceFile[]
+}
+
+export class Reconciler {
+  readonly #parts: StepParts & ReconcilerParts
+  #status: GitopsStatus = unknownStatus
+  #conditions: Condition[] = []
+  #held: { basis: string; stop: Stop } | undefined
+  /**
+   * Set once the accepted commit was compiled by this process; what the status says while it is
+   * the head.
+   */
+  #restored: Stop | undefined
+  /** Of this node, and refused by the disk: until that takes it, something needs a person. */
+  #undone: Push | undefined
+
+  constructor(parts: ReconcilerParts) {
+    const { source } = parts
+    this.#parts = {
+      ...parts,
+      graph: new CommitGraph({ readCommit: (oid) => source.driver.readCommit(oid) }),
+      reader: new SourceReader(() => source.driver, parts.compiler),
+    }
+  }
+
+  get status(): GitopsStatus {
+    return this.#status
+  }
+
+  /** Not to be called again before it has ended. Never throws: what fails is in the status. */
+  async check(): Promise<void> {
+    this.#conditions = []
+    let stop: Stop
+    try {
+      // Before asking the remote: without a network, the accepted commit still serves.
+      await this.#restore()
+      stop = await this.#look()
+      // A branch without commits waits for what was refused, too.
+      const isWell = stop.sync === 'synced' || stop.code === 'BranchMissing'
+      if (isWell) stop = (await this.#rehearse()) ?? stop
+    } catch (error) {
+      stop = unreachable(failureOf(error))
+    }
+    this.#parts.publisher.renewWhenDue()
+    this.#conclude(stop)
+  }
+
+  /** Told until the disk takes what it has refused now, or another commit. Not during `check`. */
+  refuse(push: Push, error: SourceError): void {
+    this.#undone = push
+    this.#conditions = []
+    this.#conclude(unreachable(error))
+  }
+
+  async #rehearse(): Promise<Stop | undefined> {
+    if (this.#undone === undefined) return undefined
+    const written = await this.#parts.source.rehearse(this.#undone)
+    if (!written.ok) {
+      const { code, reason } = this.#status
+      // The same in other words, as each try has other names of files: told once.
+      return unreachable(written.error.code === code ? { code, reason } : written.error)
+    }
+    this.#undone = undefined
+    return undefined
+  }
+
+  /** A commit that this node made, pushed and published: its own verdict. Not during `check`. */
+  adopt(head: string, commit: CommitObject, compiled: CompiledBundle): void {
+    this.#conditions = []
+    this.#held = undefined
+    this.#undone = undefined
+    this.#restored = syncedWith(compiled)
+    const { author, committer } = commit
+    const seen = { commit: head, author: author.name, committedAtMs: committer.seconds * 1000 }
+    this.#status = { ...this.#status, head: seen }
+    this.#conclude(this.#restored)
+  }
+
+  async #look(): Promise<Stop> {
+    const { publisher } = this.#parts
+    const accepted = publisher.accepted?.commit ?? null
+    // What is accepted and shown as the head needs no second look.
+    const isKnown = this.#restored !== undefined && this.#status.head?.commit === accepted
+    const fetched = await this.#timed('fetch', async () => {
+      const result = await fetchHead(this.#parts, accepted, isKnown)
+      return result.ok ? { run: result.value } : { stop: result.error }
+    })
+    if (fetched.run === undefined) return fetched.stop
+    await this.#restore()
+    if (!('commit' in fetched.run)) return this.#standing()
+    const { run } = fetched as { run: Run }
+    this.#see(run.head, run.commit)
+    if (run.head === accepted) return this.#standing()
+    const basis = basisOf(run)
+    if (this.#held?.basis === basis) return this.#held.stop
+    this.#held = undefined
+    const stop = await this.#climb(run)
+    if (stop?.sync === 'held') this.#held = { basis, stop }
+    if (stop === undefined && run.compiled !== undefined) {
+      this.#restored = syncedWith(run.compiled)
+      const { tree } = run.commit
+      this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files })
+    }
+    return stop ?? this.#restored ?? synced
+  }
+
+  #standing(): Stop {
+    return standing(this.#parts, this.#restored ?? synced)
+  }
+
+  async #climb(run: Run): Promise<Stop | undefined> {
+    for (const step of steps) {
+      const { stop } = await this.#timed(step.name, async () => ({
+        stop: await step.run(this.#parts, run),
+      }))
+      if (stop !== undefined) return stop
+    }
+    return undefined
+  }
+
+  async #timed<T extends { stop?: Stop | undefined }>(
+    step: string,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const startedMs = this.#parts.clock.monotonicMs()
+    const outcome = await run()
+    const tookMs = Math.round(this.#parts.clock.monotonicMs() - startedMs)
+    this.#conditions.push({ step, state: outcome.stop === undefined ? 'passed' : 'failed', tookMs })
+    return outcome
+  }
+
+  /**
+   * Compiles the accepted commit once per process: warms the compiler, and publishes when the node
+   * does not run it (a crash between persist and publish, a lost data directory, a new compiler).
+   * Its signature was checked when it was accepted.
+   */
+  async #restore(): Promise<void> {
+    const { publisher, graph, reader, compiler } = this.#parts
+    const { accepted } = publisher
+    if (this.#restored !== undefined) return
+    if (accepted === null) {
+      this.#restored = synced
+      return
+    }
+    const commit = await graph.commit(accepted.commit)
+    const files = commit.ok ? await reader.read(commit.value.tree) : commit
+    // Not here: a remote's mirror was lost. The fetch that follows brings it.
+    if (!files.ok || !commit.ok) return
+    this.#see(accepted.commit, commit.value)
+    const outcome = compiler.compile(files.value, accepted.commit)
+    if (outcome.ok) {
+      publisher.publish(publisher.sign(accepted.commit, outcome), accepted.signer)
+      const { tree } = commit.value
+      this.#parts.onAccepted?.({ commit: accepted.commit, tree, files: files.value })
+    }
+    this.#restored = outcome.ok ? syncedWith(outcome) : compileStop(accepted.commit, outcome)
+  }
+
+  #see(oid: string, { author, committer }: CommitObject): void {
+    const head = { commit: oid, author: author.name, committedAtMs: committer.seconds * 1000 }
+    const isNew = this.#status.head?.commit !== oid
+    this.#status = { ...this.#status, head }
+    // Seen, and not yet judged: what follows may take seconds.
+    if (isNew) this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '' }, '')
+  }
+
+  #conclude(stop: Stop): void {
+    const { publisher, clock, report } = this.#parts
+    const before = this.#status
+    const nowMs = Math.floor(clock.nowMs())
+    const sinceMs = stop.code === before.code ? before.sinceMs : nowMs
+    this.#status = {
+      ...before,
+      ...stop,
+      sinceMs: stop.code === '' ? 0 : sinceMs,
+      accepted: publisher.accepted,
+      conditions: this.#conditions,
+      checkedAtMs: nowMs,
+    }
+    report(this.#status, this.#changeSince(before))
+  }
+
+  #changeSince(before: GitopsStatus): string {
+    const { sync, code, reason, accepted, diagnostics, head } = this.#status
+    if (sync === 'synced') {
+      if (
+        accepted === null ||
+        (before.sync === 'synced' && before.accepted?.commit === accepted.commit)
+      )
+        return ''
+      if (before.accepted?.commit === accepted.commit && before.sync === 'held') {
+        if (before.code === 'SignersUnreadable')
+          return `allowed_signers can be read again; commit ${short(accepted.commit)} is the head`
+        return `the branch is back at commit ${short(accepted.commit)}, which was accepted before`
+      }
+      if (before.accepted?.commit === accepted.commit && isOfDisk(before.code))
+        return `the repository can be used again; commit ${short(accepted.commit)} is the head`
+      const by =
+        accepted.signer === '' ? 'without a signature check' : `signed by ${accepted.signer}`
+      const line = `commit ${short(accepted.commit)} is accepted, ${by}; it is seq ${accepted.seq}`
+      return [line, ...diagnostics.map(({ text }) => text)].join('\n')
+    }
+    const isSame = before.sync === sync && before.code === code && before.reason === reason
+    if (isSame && before.head?.commit === head?.commit) return ''
+    return [`${sync}, ${code}: ${reason}`, ...diagnostics.map(({ text }) => text)].join('\n')
+  }
+}
+
+/** The disk's refusal is for the operator; anything else that is thrown is a mistake of ours. */
+function failureOf(error: unknown): SourceError {
+  const refusal = diskError(error)
+  if (refusal !== undefined) return refusal
+  const { message } = error as Error
+  const reason =
+    `gslbd failed on this commit (${message}). That is a mistake of gslbd: please report it. ` +
+    'The commit accepted before goes on serving.'
+  return { code: 'InternalError', reason }
+}

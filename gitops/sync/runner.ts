@@ -1,0 +1,79 @@
+// When to look: on a poke, when a watched file changes, and on a clock; never twice at the same
+// time.
+import { gitLimits } from '#gitops/limits.ts'
+
+export interface RunnerParts {
+  /** One look. Must not throw. @returns whether the source could be asked. */
+  readonly look: () => Promise<'reached' | 'failed'>
+  /** Pause between two looks that went well; Infinity when only pokes count. */
+  readonly pollMs: number
+  /** 0 up to, not including, 1. */
+  readonly random: () => number
+  /** Told after each look: when the next comes, 0 for "on a poke". */
+  readonly onScheduled: (delayMs: number) => void
+}
+
+const firstRetryMs = 1_000
+
+/**
+ * The pause before the next look. ±20 %, so that the nodes of a fleet do not ask together; doubled
+ * for each failure, since a forge that is down or counts requests is not helped by more of them.
+ */
+export function pauseMs(pollMs: number, failures: number, random: number): number {
+  const base =
+    failures === 0
+      ? pollMs
+      : Math.min(
+          gitLimits.backoffMaxMs,
+          Math.min(pollMs, firstRetryMs) * 2 ** Math.min(failures - 1, 20),
+        )
+  return base * (0.8 + 0.4 * random)
+}
+
+export class Runner {
+  readonly #parts: RunnerParts
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  #isPoked = false
+  #isStopped = false
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Looks now, or once more after the look that is under way: it may have begun too early to see.
+   */
+  poke(): void {
+    if (this.#isStopped) return
+    this.#isPoked = true
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  /** Resolves when the look under way has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer)
+    while (this.#isPoked && !this.#isStopped) {
+      this.#isPoked = false
+      const outcome = await this.#parts.look()
+      this.#failures = outcome === 'failed' ? this.#failures + 1 : 0
+    }
+    if (!this.#isStopped) this.#schedule()
+  }
+
+  #schedule(): void {
+    const delayMs = pauseMs(this.#parts.pollMs, this.#failures, this.#parts.random())
+    const isOnClock = Number.isFinite(delayMs)
+    this.#parts.onScheduled(isOnClock ? delayMs : 0)
+    if (isOnClock) this.#timer = setTimeout(() => this.poke(), delayMs)
+  }
+}

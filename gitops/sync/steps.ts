@@ -1,0 +1,229 @@
+// The steps from a new head to a publication, in order; each ends the run or fills what the next
+// ones read.
+import { hash } from 'node:crypto'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { commitsToVerify, holdOf, short, verifyCommits } from '#gitops/trust/accept.ts'
+import type { Hold } from '#gitops/trust/accept.ts'
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import type { CommitObject } from '#gitops/git/commit-object.ts'
+import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
+import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
+import type { Draft, Publisher } from './publisher.ts'
+import { readSigners } from '#gitops/trust/signers-file.ts'
+import type { SignersFile } from '#gitops/trust/signers-file.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+
+/** What all runs share. */
+export interface StepParts {
+  readonly source: ConfigSource
+  readonly compiler: CompilePort
+  readonly publisher: Publisher
+  readonly graph: CommitGraph
+  readonly reader: SourceReader
+  readonly branch: string
+  readonly requireSignature: boolean
+  readonly allowedSignersPath: string
+  /** `gslbd trust reset` as this node needs it. */
+  readonly resetCommand: string
+}
+
+/** Why a run ends. */
+export type Stop = Pick<
+  GitopsStatus,
+  'sync' | 'code' | 'reason' | 'diagnostics' | 'diagnosticsTotal'
+>
+
+/** One run over one head. */
+export interface Run {
+  readonly head: string
+  readonly commit: CommitObject
+  readonly signersFile: SignersFile
+  readonly attestations: ReadonlyMap<string, string>
+  commits: readonly string[]
+  signer: string
+  files: readonly SourceFile[]
+  compiled: CompiledBundle | undefined
+  draft: Draft | undefined
+}
+
+export interface Step {
+  readonly name: string
+  /** undefined: go on. */
+  readonly run: (parts: StepParts, run: Run) => Promise<Stop | undefined>
+}
+
+export const synced: Stop = Object.freeze({
+  sync: 'synced',
+  code: '',
+  reason: '',
+  diagnostics: [],
+  diagnosticsTotal: 0,
+})
+
+export const steps: readonly Step[] = Object.freeze([
+  { name: 'descend', run: descend },
+  { name: 'verify', run: verify },
+  { name: 'enumerate', run: enumerate },
+  { name: 'compile', run: compile },
+  { name: 'sign', run: sign },
+  { name: 'publish', run: publish },
+])
+
+/**
+ * The step before the others: which commit is the head, and is it here? null: there is nothing
+ * new.
+ */
+export async function fetchHead(
+  parts: StepParts,
+  accepted: string | null,
+  isKnown: boolean,
+): Promise<Result<Run | { head: string }, Stop>> {
+  const head = await parts.source.head()
+  if (!head.ok) return err(unreachable(head.error))
+  if (head.value === null) return err(held(branchMissing(parts, accepted)))
+  if (head.value === accepted && isKnown) return ok({ head: head.value })
+  const fetched = await parts.source.fetch(head.value)
+  if (!fetched.ok) return err(unreachable(fetched.error))
+  const commit = await parts.graph.commit(head.value)
+  if (!commit.ok) return err(stopOf(holdOf(commit.error), parts))
+  const attestations = parts.requireSignature
+    ? await parts.source.attestations()
+    : ok(new Map<string, string>())
+  if (!attestations.ok) return err(unreachable(attestations.error))
+  return ok({
+    head: head.value,
+    commit: commit.value,
+    signersFile: readSigners(parts.allowedSignersPath),
+    attestations: attestations.value,
+    commits: [],
+    signer: '',
+    files: [],
+    compiled: undefined,
+    draft: undefined,
+  })
+}
+
+/** Everything that a verdict depends on: while it stays the same, so does the verdict. */
+export function basisOf(run: Run): string {
+  const attestations = Array.from(run.attestations, ([commit, blob]) => `${commit} ${blob}`).sort()
+  return hash('sha256', [run.head, run.signersFile.version, ...attestations].join('\n'))
+}
+
+async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  const accepted = parts.publisher.accepted?.commit ?? null
+  const commits = await commitsToVerify(parts.graph, accepted, run.head, parts.resetCommand)
+  if (!commits.ok) return stopOf(commits.error, parts)
+  run.commits = commits.value
+  return undefined
+}
+
+async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  if (!parts.requireSignature) return undefined
+  const { signers } = run.signersFile
+  if (!signers.ok) return held(unreadableSigners(signers.error))
+  const { graph, source } = parts
+  const accepted = parts.publisher.accepted?.commit ?? null
+  let failure: SourceError | undefined
+  const signer = await verifyCommits(run.commits, accepted, signers.value, {
+    graph,
+    driver: source.driver,
+    attestation: async (commit) => {
+      const blob = run.attestations.get(commit)
+      if (blob === undefined) return ok(null)
+      const bytes = await source.readAttestation(commit, blob)
+      if (bytes.ok) return bytes
+      failure = bytes.error
+      return err(bytes.error.reason)
+    },
+  })
+  // Not the store's fault: what is in it need not be fetched again.
+  if (failure !== undefined) return unreachable(failure)
+  if (!signer.ok) return stopOf(signer.error, parts)
+  run.signer = signer.value
+  return undefined
+}
+
+async function enumerate(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  const files = await parts.reader.read(run.commit.tree)
+  if (!files.ok) return stopOf(holdOf(files.error), parts)
+  run.files = files.value
+  return undefined
+}
+
+async function compile(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  const outcome = parts.compiler.compile(run.files, run.head)
+  if (!outcome.ok) return compileStop(run.head, outcome)
+  run.compiled = outcome
+  return undefined
+}
+
+async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  if (run.compiled !== undefined) run.draft = parts.publisher.sign(run.head, run.compiled)
+  return undefined
+}
+
+async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  if (run.draft !== undefined) parts.publisher.publish(run.draft, run.signer)
+  return undefined
+}
+
+/**
+ * While the head is the accepted commit: what is true of its files, unless the next commit could
+ * not be accepted. The one that was goes on serving; its signature was checked when it came.
+ */
+export function standing({ requireSignature, allowedSignersPath }: StepParts, stop: Stop): Stop {
+  if (!requireSignature || stop.sync !== 'synced') return stop
+  const { signers } = readSigners(allowedSignersPath)
+  if (signers.ok) return stop
+  const reason = `${signers.error} The commit accepted before goes on serving.`
+  return { ...stop, sync: 'held', ...unreadableSigners(reason) }
+}
+
+function unreadableSigners(reason: string): Pick<Stop, 'code' | 'reason'> {
+  return { code: 'SignersUnreadable', reason }
+}
+
+function branchMissing({ branch, source }: StepParts, accepted: string | null): Hold {
+  const remedy =
+    accepted === null
+      ? 'Push a first commit to it, or set gitops.branch to the branch that is meant.'
+      : `Push commit ${short(accepted)} to it again, which was accepted last and goes on ` +
+        'serving, from a clone or a backup.'
+  return { code: 'BranchMissing', reason: `${source.name} has no branch "${branch}". ${remedy}` }
+}
+
+/** The end of a run that went well; warnings stay in the status. */
+export function syncedWith({ diagnostics, total }: CompiledBundle): Stop {
+  return { ...synced, diagnostics, diagnosticsTotal: total }
+}
+
+export function compileStop(commit: string, failure: CompileFailure): Stop {
+  const { diagnostics, total, errors } = failure
+  return {
+    sync: 'held',
+    code: 'CompileFailed',
+    reason:
+      `Commit ${short(commit)} has ${errors === 1 ? 'an error' : `${errors} errors`} in its ` +
+      `configuration. Correct ${errors === 1 ? 'it' : 'them'} in a new commit; the commit ` +
+      'accepted before goes on serving.',
+    diagnostics,
+    diagnosticsTotal: total,
+  }
+}
+
+/** Damage to what can be fetched again is cured by fetching it again. */
+function stopOf({ code, reason }: Hold, { source }: StepParts): Stop {
+  if (code !== 'Unreadable') return held({ code, reason })
+  source.discard()
+  return unreachable({ code, reason: `${reason} ${source.repairAdvice}` })
+}
+
+export function held({ code, reason }: Pick<Stop, 'code' | 'reason'>): Stop {
+  return { ...synced, sync: 'held', code, reason }
+}
+
+export function unreachable({ code, reason }: SourceError): Stop {
+  return { ...synced, sync: 'unreachable', code, reason }
+}

@@ -1,0 +1,217 @@
+// The main thread's handle on the Git side: starts its worker, keeps it alive, passes on what it
+// says.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
+import { LiveConfigView } from '#config/view.ts'
+import type { ConfigView } from '#config/view.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { GitopsOptions } from './options.ts'
+import type { Position, Publication } from '#gitops/sync/publication.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+import type { FromWorker, ToWorker } from './worker.ts'
+import type { WriteRequest, WriteResult } from '#config/operation.ts'
+import { PendingWrites, writeFailed } from '#gitops/write/pending-writes.ts'
+import { withUids } from '#config/uids.ts'
+
+export interface GitopsControl {
+  /** Resolves when the worker runs; the first look may still be under way. */
+  readonly start: () => Promise<void>
+  /**
+   * Resolves once the configuration was read, or it is known why not; where that takes longer,
+   * after `firstLookMs`. Who waits for it need not be told to come again.
+   */
+  readonly firstLook: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Looks at the branch now. */
+  readonly poke: () => void
+  readonly status: () => GitopsStatus
+  /**
+   * Set before `start`. What the handler returns is waited for: a write is answered, and the view
+   * changes, when its bundle is active.
+   */
+  readonly onPublish: (handler: (publication: Publication) => unknown) => void
+  /** Told of a signed bundle that will probably be published next. Set before `start`. */
+  readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
+  /** `change` is '' or lines for the log. Set before `start`. */
+  readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
+  /** The accepted configuration, as far as it is active here. */
+  readonly config: ConfigView
+  /** Into Git and live, or why not. Never rejects. */
+  readonly write: (request: WriteRequest) => Promise<WriteResult>
+  /** Starts over with other options; what was accepted and published stays. */
+  readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
+}
+
+const stopPatienceMs = 5_000
+const ignore = (): void => undefined
+const firstRestartMs = 500
+/** Most configurations are read by then. */
+const firstLookMs = 2_000
+/** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
+const stableMs = 60_000
+
+export function createGitopsControl(options: GitopsOptions, clock = systemClock): GitopsControl {
+  return new Control(options, clock)
+}
+
+class Control implements GitopsControl {
+  readonly #clock: Clock
+  #options: GitopsOptions
+  #worker: Worker | undefined
+  #status = unknownStatus
+  #crashes = 0
+  #restart: NodeJS.Timeout | undefined
+  #publish: (publication: Publication) => unknown = () => undefined
+  #prepare: (bundle: Uint8Array) => void = ignore
+  readonly #view = new LiveConfigView()
+  readonly config: ConfigView = this.#view
+  readonly #looked = Promise.withResolvers<void>()
+  readonly #writes = new PendingWrites()
+  /** Ends when all that was handed over is active. */
+  #activation: Promise<void> = Promise.resolve()
+  #report: (status: GitopsStatus, change: string) => void = () => undefined
+
+  constructor(options: GitopsOptions, clock: Clock) {
+    this.#options = options
+    this.#clock = clock
+  }
+
+  start = async (): Promise<void> => {
+    const worker = this.#spawn()
+    await new Promise<void>((resolve) => {
+      worker.once('online', resolve)
+      worker.once('exit', () => resolve())
+    })
+  }
+
+  firstLook = async (): Promise<void> => {
+    await Promise.race([this.#looked.promise, sleep(firstLookMs, undefined, { ref: false })])
+  }
+
+  stop = async (): Promise<void> => {
+    clearTimeout(this.#restart)
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker === undefined) return
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    worker.postMessage({ kind: 'stop' } satisfies ToWorker)
+    const timer = setTimeout(() => void worker.terminate(), stopPatienceMs)
+    await ended
+    clearTimeout(timer)
+    this.#afterActivation(() => this.#writes.abandon())
+    await this.#activation
+  }
+
+  poke = (): void => {
+    this.#worker?.postMessage({ kind: 'poke' } satisfies ToWorker)
+  }
+
+  status = (): GitopsStatus => this.#status
+
+  write = (request: WriteRequest): Promise<WriteResult> => {
+    const worker = this.#worker
+    if (worker === undefined) {
+      return Promise.resolve(writeFailed('unavailable', 'The configuration worker is starting.'))
+    }
+    const count = request.operations.length
+    if (count === 0 || count > gitLimits.writeOperationsMax) {
+      const message = `A request has 1 to ${gitLimits.writeOperationsMax} operations, not ${count}.`
+      return Promise.resolve(writeFailed('invalid', message))
+    }
+    const complete = withUids(request, this.#clock)
+    return this.#writes.add((id) =>
+      worker.postMessage({ kind: 'write', id, request: complete } satisfies ToWorker),
+    )
+  }
+
+  onPublish = (handler: (publication: Publication) => unknown): void => {
+    this.#publish = handler
+  }
+
+  onPrepare = (handler: (bundle: Uint8Array) => void): void => {
+    this.#prepare = handler
+  }
+
+  onStatus = (handler: (status: GitopsStatus, change: string) => void): void => {
+    this.#report = handler
+  }
+
+  reload = async (options: Partial<Omit<GitopsOptions, 'resume'>>): Promise<void> => {
+    this.#options = { ...this.#options, ...options }
+    await this.stop()
+    await this.start()
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      name: 'gitops',
+      workerData: this.#options,
+    })
+    this.#worker = worker
+    const startedAtMs = this.#clock.monotonicMs()
+    let failure = 'it ended without a word'
+    worker.on('message', (message: FromWorker) => this.#receive(message))
+    worker.on('error', (error) => {
+      failure = error instanceof Error ? error.message : String(error)
+    })
+    worker.on('exit', () => {
+      // A worker that was stopped on purpose is no longer ours.
+      if (this.#worker !== worker) return
+      this.#afterActivation(() => this.#writes.abandon())
+      if (this.#clock.monotonicMs() - startedAtMs > stableMs) this.#crashes = 0
+      this.#worker = undefined
+      this.#fail(failure)
+    })
+    return worker
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === 'prepare') return this.#prepare(message.bundle)
+    if (message.kind === 'status') return this.#tell(message.status, message.change)
+    if (message.kind === 'config') {
+      return this.#afterActivation(() => {
+        this.#view.apply(message.news)
+        this.#looked.resolve()
+      })
+    }
+    if (message.kind === 'written') {
+      return this.#afterActivation(() => this.#writes.settle(message.id, message.result))
+    }
+    const { seq, digest } = message.publication.signedRecord.record
+    const resume: Position = { seq, digest }
+    // A worker that starts later goes on from here.
+    this.#options = { ...this.#options, resume }
+    const activated = this.#publish(message.publication)
+    const before = this.#activation
+    // What could not be activated is told elsewhere; the order of what follows stays.
+    this.#activation = before.then(() => activated).then(ignore, ignore)
+  }
+
+  #afterActivation(act: () => void): void {
+    this.#activation = this.#activation.then(act)
+  }
+
+  #fail(why: string): void {
+    const pauseMs = Math.min(
+      gitLimits.backoffMaxMs,
+      firstRestartMs * 2 ** Math.min(this.#crashes++, 20),
+    )
+    const reason =
+      `The configuration worker stopped: ${why}. It is started again in ` +
+      `${Math.ceil(pauseMs / 1000)} s; the last accepted configuration goes on serving.`
+    const nowMs = Math.floor(this.#clock.nowMs())
+    const failed = { sync: 'unreachable', code: 'WorkerFailed', reason } as const
+    const status = { ...this.#status, ...failed, sinceMs: nowMs, nextCheckAtMs: nowMs + pauseMs }
+    this.#tell(status, `unreachable, WorkerFailed: ${reason}`)
+    this.#restart = setTimeout(() => this.#spawn(), pauseMs)
+  }
+
+  #tell(status: GitopsStatus, change: string): void {
+    this.#status = status
+    if (status.code !== '') this.#looked.resolve()
+    this.#report(status, change)
+  }
+}

@@ -1,0 +1,78 @@
+// What the Git side is told when it starts, and how it becomes a source of commits.
+import { join } from 'node:path'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Err, Result } from '#lib/result.ts'
+import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
+import { defaultHttpLimits } from '#gitops/source/http-client.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
+import { ensureOrigin, findGitdir } from '#gitops/source/origin.ts'
+import type { Position } from '#gitops/sync/publication.ts'
+import { isBranchName, releaseDeadLocks } from '#gitops/git/refs.ts'
+import { createRemoteSource } from '#gitops/source/remote-source.ts'
+import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
+
+export interface GitopsOptions {
+  readonly dataDir: string
+  /** '': the local bare repository `dataDir/config.git`. */
+  readonly url: string
+  readonly branch: string
+  /** Between two looks at a remote. */
+  readonly pollMs: number
+  readonly requireSignature: boolean
+  readonly allowedSignersPath: string
+  /** For an HTTP remote: `user:password` or a token. */
+  readonly authToken?: string
+  /** Name in the channel record. */
+  readonly channel: string
+  /** Ed25519, PKCS #8: signs bundles and records. */
+  readonly signingKeyPem: string
+  readonly recordTtlMs: number
+  /** What health checks may do here; without it nothing that a node has to allow. */
+  readonly checkPolicy?: HealthCheckPolicy
+  /** What the node activated last. */
+  readonly resume: Position | null
+}
+
+export interface OpenSource {
+  readonly source: ConfigSource
+  /** A repository on this machine; null for a remote. */
+  readonly localGitdir: string | null
+}
+
+export const originPath = (dataDir: string): string => join(dataDir, 'config.git')
+export const mirrorPath = (dataDir: string): string => join(dataDir, 'gitops', 'mirror.git')
+export const statePathOf = (dataDir: string): string => join(dataDir, 'gitops', 'state.json')
+
+/** Errors: `BadUrl` for a setting, `Unreadable` for a repository on this machine. */
+export function openSource(
+  options: GitopsOptions,
+  stop: AbortSignal,
+): Result<OpenSource, SourceError> {
+  const { dataDir, branch } = options
+  if (!isBranchName(branch))
+    return err({ code: 'BadUrl', reason: `gitops.branch: "${branch}" is no name of a branch.` })
+  if (options.url === '') {
+    const gitdir = originPath(dataDir)
+    const origin = ensureOrigin(gitdir, branch)
+    return origin.ok ? local(gitdir, branch) : unreadable(origin.error)
+  }
+  const remote = parseRemoteUrl(options.url, options.authToken ?? '')
+  if (!remote.ok) return err({ code: 'BadUrl', reason: remote.error })
+  if (remote.value.kind === 'path') {
+    const gitdir = findGitdir(remote.value.path)
+    return gitdir.ok ? local(gitdir.value, branch) : unreadable(gitdir.error)
+  }
+  const { url, authorization } = remote.value
+  const gitdir = mirrorPath(dataDir)
+  const limits = defaultHttpLimits
+  const source = createRemoteSource({ url, authorization, branch, gitdir, limits, stop })
+  return ok({ source, localGitdir: null })
+}
+
+function local(gitdir: string, branch: string): Result<OpenSource, SourceError> {
+  releaseDeadLocks(gitdir, [`refs/heads/${branch}`])
+  return ok({ source: createLocalSource(gitdir, branch), localGitdir: gitdir })
+}
+
+const unreadable = (reason: string): Err<SourceError> => err({ code: 'Unreadable', reason })

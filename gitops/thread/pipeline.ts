@@ -1,0 +1,217 @@
+// The whole Git side in one thread: opens the source, and looks whenever there may be something to
+// see.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signingKeyFromPem } from '#bundle/signature/channel.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { ConfigNews } from '#config/view.ts'
+import { diskError } from '#gitops/source/disk-error.ts'
+import { privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
+import { openSource, statePathOf } from './options.ts'
+import type { GitopsOptions, OpenSource } from './options.ts'
+import type { Publication } from '#gitops/sync/publication.ts'
+import { Publisher } from '#gitops/sync/publisher.ts'
+import { Reconciler } from '#gitops/sync/reconcile.ts'
+import { Runner } from '#gitops/sync/runner.ts'
+import { held, unreachable } from '#gitops/sync/steps.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import type { StoredState } from '#gitops/sync/stored-state.ts'
+import { Turns } from '#gitops/sync/turns.ts'
+import { watchPaths } from '#gitops/sync/watch.ts'
+import { AcceptedConfig } from '#gitops/write/accepted.ts'
+import { WriteQueue } from '#gitops/write/queue.ts'
+import type { Pending } from '#gitops/write/select.ts'
+import { Writer } from '#gitops/write/writer.ts'
+import type { WriterParts } from '#gitops/write/writer.ts'
+
+export interface PipelineParts {
+  readonly options: GitopsOptions
+  readonly compiler: ReadingCompiler
+  readonly clock: Clock
+  readonly random: () => number
+  /** A signed bundle, before its commit is in Git: most of what a node does with it can begin. */
+  readonly onPrepare: (bundle: Uint8Array) => void
+  readonly onPublish: (publication: Publication) => void
+  readonly onStatus: (status: GitopsStatus, change: string) => void
+  /** After the publication that it belongs to. */
+  readonly onConfig: (news: ConfigNews) => void
+}
+
+export interface Pipeline {
+  readonly poke: () => void
+  readonly write: (pending: Pending) => void
+  readonly stop: () => Promise<void>
+}
+
+/** Renewals are looked for this often; see Publisher. */
+const renewEveryMs = 60_000
+
+/** For the commit under way when the node stops. */
+const stopPatienceMs = 3_000
+
+/** What cannot even be opened is tried again this often; a poke tries at once. */
+const reopenEveryMs = 10_000
+
+export function startPipeline(parts: PipelineParts): Pipeline {
+  const abort = new AbortController()
+  let pipeline: Pipeline | undefined
+  let told = ''
+  const open = (): void => {
+    const opened = tryToOpen(parts, abort)
+    if (opened.ok) {
+      clearInterval(timer)
+      pipeline = opened.value
+      return
+    }
+    const { sync, code, reason } = opened.error
+    const nowMs = Math.floor(parts.clock.nowMs())
+    const status = { ...unknownStatus, ...opened.error, sinceMs: nowMs, checkedAtMs: nowMs }
+    const change = `${sync}, ${code}: ${reason}`
+    parts.onStatus(status, change === told ? '' : change)
+    told = change
+  }
+  const timer = setInterval(open, reopenEveryMs)
+  open()
+  return {
+    poke: () => (pipeline === undefined ? open() : pipeline.poke()),
+    write(pending) {
+      if (pipeline !== undefined) return pipeline.write(pending)
+      const message = `The configuration repository cannot be opened. ${told}`
+      pending.settle(err({ code: 'unreachable', message, operation: -1, diagnostics: [] }))
+    },
+    async stop() {
+      clearInterval(timer)
+      await pipeline?.stop()
+      abort.abort()
+    },
+  }
+}
+
+function tryToOpen(parts: PipelineParts, abort: AbortController): Result<Pipeline, Stop> {
+  let opened
+  try {
+    opened = openSource(parts.options, abort.signal)
+  } catch (error) {
+    const refusal = diskError(error)
+    if (refusal === undefined) throw error
+    return err(unreachable(refusal))
+  }
+  if (!opened.ok) return err(unreachable(opened.error))
+  const state = loadState(statePathOf(parts.options.dataDir))
+  if (!state.ok) return err(held({ code: 'StateUnreadable', reason: state.error }))
+  return ok(run(parts, opened.value, state.value, abort))
+}
+
+function run(
+  parts: PipelineParts,
+  { source, localGitdir }: OpenSource,
+  state: StoredState,
+  abort: AbortController,
+): Pipeline {
+  const { options, compiler, clock, random, onPublish, onStatus, onConfig } = parts
+  const { branch, requireSignature, allowedSignersPath, channel, recordTtlMs, resume } = options
+  const publisher = new Publisher({
+    state,
+    statePath: statePathOf(options.dataDir),
+    resume,
+    channel,
+    key: signingKeyFromPem(options.signingKeyPem),
+    recordTtlMs,
+    clock,
+    handOver: onPublish,
+  })
+  let status = unknownStatus
+  const accepted = new AcceptedConfig(compiler.readOf)
+  const turns = new Turns()
+  const reconciler = new Reconciler({
+    source,
+    compiler,
+    publisher,
+    clock,
+    branch,
+    requireSignature,
+    allowedSignersPath,
+    resetCommand: resetCommand(options.dataDir),
+    report: (next, change) => {
+      status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
+      onStatus(status, change)
+    },
+    onAccepted: (tree) =>
+      onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
+  })
+  const lookLater = (): void => runner.poke()
+  const shared = { source, publisher, reconciler, accepted }
+  const queue = openWrites(parts, { ...shared, turns, abort, lookLater })
+  const runner = new Runner({
+    look: async () => {
+      await turns.take(() => reconciler.check())
+      return reconciler.status.sync === 'unreachable' ? 'failed' : 'reached'
+    },
+    pollMs: localGitdir === null ? options.pollMs : Infinity,
+    random,
+    onScheduled: (delayMs) => {
+      const nextCheckAtMs = delayMs === 0 ? 0 : Math.floor(clock.nowMs() + delayMs)
+      status = { ...status, nextCheckAtMs }
+      onStatus(status, '')
+    },
+  })
+  const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
+  const renewMs = Math.min(renewEveryMs, recordTtlMs / 4)
+  const renewal = setInterval(() => publisher.renewWhenDue(), renewMs)
+  runner.poke()
+  return {
+    poke: () => runner.poke(),
+    write: (pending) => queue.add(pending),
+    async stop() {
+      watch.close()
+      clearInterval(renewal)
+      // A commit under way ends first: whoever asked for it gets its answer.
+      await Promise.race([queue.stop(), sleep(stopPatienceMs)])
+      abort.abort()
+      await runner.stop()
+    },
+  }
+}
+
+type WriteSidePart = 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
+type WriteSide = Pick<WriterParts, WriteSidePart> & {
+  readonly turns: Turns
+  readonly abort: AbortController
+}
+
+function openWrites(
+  { options, compiler, clock, random, onPrepare, onConfig }: PipelineParts,
+  { turns, abort, ...shared }: WriteSide,
+): WriteQueue {
+  const { requireSignature, allowedSignersPath, signingKeyPem } = options
+  const writer = new Writer({
+    ...shared,
+    compiler,
+    key: privateKeyFromPem(signingKeyPem, 'gslbd node'),
+    requireSignature,
+    allowedSignersPath,
+    clock,
+    random,
+    stop: abort.signal,
+    onPrepare,
+    onConfig: (delta) => onConfig({ ...delta, isWhole: false }),
+  })
+  return new WriteQueue({
+    clock,
+    takeTurn: (work) => turns.take(work),
+    write: (batch) => writer.write(batch),
+  })
+}
+
+function watched({ branch, allowedSignersPath }: GitopsOptions, gitdir: string | null): string[] {
+  if (gitdir === null) return [allowedSignersPath]
+  const refs = [`refs/heads/${branch}`, 'packed-refs', attestationRefPrefix.slice(0, -1)]
+  return [allowedSignersPath, ...refs.map((ref) => join(gitdir, ref))]
+}

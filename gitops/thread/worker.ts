@@ -1,0 +1,67 @@
+// The entry of the worker thread: all Git and compile work happens here, never on the main loop.
+import { randomInt } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { Random } from '#lib/random.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { noConfig } from '#config/view.ts'
+import type { ConfigNews } from '#config/view.ts'
+import type { GitopsOptions } from './options.ts'
+import { startPipeline } from './pipeline.ts'
+import type { Publication } from '#gitops/sync/publication.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+import type { WriteRequest, WriteResult } from '#config/operation.ts'
+
+export type ToWorker =
+  | { readonly kind: 'poke' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
+
+export type FromWorker =
+  /** Signed, and probably published next. */
+  | { readonly kind: 'prepare'; readonly bundle: Uint8Array }
+  | { readonly kind: 'publish'; readonly publication: Publication }
+  | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
+  /** Comes after the publication that it belongs to, and before the answers to its writes. */
+  | { readonly kind: 'config'; readonly news: ConfigNews }
+  | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
+
+assert(parentPort !== null, 'gitops/thread/worker.ts runs in a worker thread')
+const port = parentPort
+const tell = (message: FromWorker): void => port.postMessage(message)
+
+/** Spreads the polls of a fleet; nothing secret. */
+const random = new Random(randomInt(2 ** 32))
+const options = workerData as GitopsOptions
+const pipeline = startPipeline({
+  options,
+  compiler: createCompilePort(options.checkPolicy),
+  clock: systemClock,
+  random: () => random.next() / 2 ** 32,
+  onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),
+  onPublish: (publication) => tell({ kind: 'publish', publication }),
+  onStatus: (status, change) => {
+    if (hasNoConfig(status)) tell({ kind: 'config', news: noConfig })
+    tell({ kind: 'status', status, change })
+  },
+  onConfig: (news) => tell({ kind: 'config', news }),
+})
+
+/**
+ * A first start: there is no commit yet, or the first one was read and is held. What was accepted
+ * once and is lost, or stands in a state that cannot be read, is not known, and not nothing.
+ */
+function hasNoConfig({ sync, code, accepted }: GitopsStatus): boolean {
+  return sync === 'held' && accepted === null && code !== 'StateUnreadable'
+}
+
+port.on('message', (message: ToWorker) => {
+  if (message.kind === 'poke') pipeline.poke()
+  else if (message.kind === 'write') {
+    const { id, request } = message
+    pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })
+  }
+  // Not `port.close()`: idle connections to the remote would keep the thread for seconds.
+  else void pipeline.stop().then(() => process.exit(0))
+})

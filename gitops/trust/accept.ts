@@ -1,0 +1,199 @@
+// Whether a new head may be believed: every commit that it brings, each by itself, against the
+// pinned list.
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { findSigner } from './allowed-signers.ts'
+import type { AllowedSigner } from './allowed-signers.ts'
+import { treeDigest, treeLine, verifyAttestation } from './attestation.ts'
+import type { TreeLine } from './attestation.ts'
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import type { CommitObject } from '#gitops/git/commit-object.ts'
+import type { GitDriver, ObjectError } from '#gitops/git/driver.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { parseSshSignature, verifySshSignature } from './sshsig.ts'
+import type { HoldCode } from '#gitops/status/status.ts'
+
+/**
+ * Why a head is not taken. `Unreadable` may pass by itself; the others stay until something
+ * changes.
+ */
+export interface Hold {
+  readonly code: HoldCode | 'Unreadable'
+  readonly reason: string
+}
+
+export interface AcceptParts {
+  readonly graph: CommitGraph
+  readonly driver: GitDriver
+  /** The attestation of a commit; null when there is none. */
+  readonly attestation: (commit: string) => Promise<Result<Uint8Array | null, string>>
+}
+
+/**
+ * The commits between `accepted` and `head`, oldest first; refuses a head that does not descend.
+ *
+ * @param reset the command that has the node forget `accepted`
+ */
+export async function commitsToVerify(
+  graph: CommitGraph,
+  accepted: string | null,
+  head: string,
+  reset: string,
+): Promise<Result<readonly string[], Hold>> {
+  const found = await graph.newCommits(accepted, head)
+  if (!found.ok) return err(holdOf(found.error))
+  const { commits, descends } = found.value
+  if (!descends && accepted !== null) {
+    return err({
+      code: 'HistoryRewritten',
+      reason:
+        `The new head ${short(head)} does not contain ${short(accepted)}, which was accepted ` +
+        'before: the history was rewritten. Push a head that contains it, or, if the rewrite ' +
+        `is meant, stop the node, run "${reset}", start it.`,
+    })
+  }
+  if (commits.length > gitLimits.newCommitsMax) {
+    return err({
+      code: 'TooManyCommits',
+      reason:
+        `The new head brings ${commits.length} commits, more than ` +
+        `${gitLimits.newCommitsMax}. Push them in smaller steps, or squash them.`,
+    })
+  }
+  return ok(commits)
+}
+
+/** Every commit must pass by itself. @returns who signed the last one. */
+export async function verifyCommits(
+  commits: readonly string[],
+  accepted: string | null,
+  signers: readonly AllowedSigner[],
+  parts: AcceptParts,
+): Promise<Result<string, Hold>> {
+  let lastSigner = ''
+  for (const oid of commits) {
+    const signer = await verifyCommit(oid, signers, parts)
+    if (signer.ok) {
+      lastSigner = signer.value
+      continue
+    }
+    // With wrong clocks the walk can include a commit that was accepted long ago.
+    if (accepted !== null && (await parts.graph.isAncestor(oid, accepted))) continue
+    return signer
+  }
+  return ok(lastSigner)
+}
+
+async function verifyCommit(
+  oid: string,
+  signers: readonly AllowedSigner[],
+  parts: AcceptParts,
+): Promise<Result<string, Hold>> {
+  const commit = await parts.graph.commit(oid)
+  if (!commit.ok) return err(holdOf(commit.error))
+  const bySignature = verifySignature(commit.value, signers)
+  if (bySignature.ok) return ok(nameOfSigner(bySignature.value))
+  const attestation = await parts.attestation(oid)
+  if (!attestation.ok) return err({ code: 'Unreadable', reason: attestation.error })
+  let problem = bySignature.error
+  if (attestation.value !== null) {
+    const byAttestation = await checkAttestation(
+      oid,
+      commit.value,
+      attestation.value,
+      signers,
+      parts,
+    )
+    if (byAttestation.ok) return ok(nameOfSigner(byAttestation.value))
+    if (byAttestation.error.code === 'Unreadable') return byAttestation
+    problem = `${problem}, and ${byAttestation.error.reason}`
+  }
+  const { subject, author, signature } = commit.value
+  return err({
+    code: signature === '' ? 'Unsigned' : 'SignatureRefused',
+    reason:
+      `Commit ${short(oid)} "${subject}" by ${author.name} is not accepted: ${problem}. ` +
+      (signature === '' ? '' : 'If its key may be believed, list it with "gslbd trust add". ') +
+      remedyFor(oid),
+  })
+}
+
+/** A signed commit on top is what people try first: it leaves this one as it is. */
+function remedyFor(oid: string): string {
+  return (
+    `To vouch for it, run "gslbd attest ${short(oid)}" in a checkout, with a key of ` +
+    'allowed_signers, and push the ref that it prints; a signed commit on top does not help. ' +
+    'Signing it anew (git commit --amend -S) makes another commit, which takes a forced push: ' +
+    'the local origin refuses those.'
+  )
+}
+
+/**
+ * Errors: a clause. The key that the signature names only selects a line of the list; the list's
+ * key verifies.
+ */
+function verifySignature(
+  commit: CommitObject,
+  signers: readonly AllowedSigner[],
+): Result<AllowedSigner, string> {
+  if (commit.signature === '') return err('it is not signed')
+  const signature = parseSshSignature(commit.signature)
+  if (!signature.ok) return err(`its signature ${signature.error}`)
+  const signer = findSigner(signers, {
+    publicKey: signature.value.claimedKey,
+    namespace: 'git',
+    // As `git verify-commit` does. The signer chooses this time: an expiry date helps a planned
+    // rotation; a key that got lost must leave the file.
+    atSeconds: commit.committer.seconds,
+  })
+  if (!signer.ok) return signer
+  const isGood = verifySshSignature(signature.value, commit.payload, 'git', signer.value.publicKey)
+  return isGood ? signer : err('its signature does not fit its content')
+}
+
+async function checkAttestation(
+  oid: string,
+  commit: CommitObject,
+  blob: Uint8Array,
+  signers: readonly AllowedSigner[],
+  { driver }: AcceptParts,
+): Promise<Result<AllowedSigner, Hold>> {
+  const verified = verifyAttestation(blob, oid, signers)
+  if (!verified.ok) return err({ code: 'SignatureRefused', reason: verified.error })
+  const digest = await digestOfTree(driver, commit.tree)
+  if (!digest.ok) return err(holdOf(digest.error))
+  if (digest.value !== verified.value.digest) {
+    return err({ code: 'SignatureRefused', reason: 'its attestation speaks of another tree' })
+  }
+  return ok(verified.value.signer)
+}
+
+/** Reads every file: slow for a big tree, and needed for attested commits only. */
+export async function digestOfTree(
+  driver: GitDriver,
+  tree: string,
+): Promise<Result<string, ObjectError>> {
+  const files = await driver.readTree(tree)
+  if (!files.ok) return files
+  const lines: TreeLine[] = []
+  for (const { path, mode, oid, kind } of files.value) {
+    if (kind === 'submodule') {
+      // Its content is in another repository and is never read: the commit that it names is all.
+      lines.push(treeLine(path, mode, Buffer.from(oid)))
+      continue
+    }
+    const bytes = await driver.readBlob(oid)
+    if (!bytes.ok) return bytes
+    lines.push(treeLine(path, mode, bytes.value))
+  }
+  return ok(treeDigest(lines))
+}
+
+export function holdOf(error: ObjectError): Hold {
+  return { code: error.kind === 'refused' ? 'MalformedCommit' : 'Unreadable', reason: error.reason }
+}
+
+export const nameOfSigner = ({ principals, publicKey }: AllowedSigner): string =>
+  `${principals} ${publicKey.fingerprint}`
+
+export const short = (oid: string): string => oid.slice(0, 10)

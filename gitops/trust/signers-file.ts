@@ -1,0 +1,55 @@
+// The pinned allowed_signers file on this machine: read anew for each head, and closed when in
+// doubt.
+import { hash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { parseAllowedSigners } from './allowed-signers.ts'
+import type { AllowedSigner } from './allowed-signers.ts'
+import { gitLimits } from '#gitops/limits.ts'
+
+export interface SignersFile {
+  readonly signers: Result<readonly AllowedSigner[], string>
+  /** Changes whenever the content, or the reason it cannot be had, changes. */
+  readonly version: string
+}
+
+/** The errors are sentences that say what to do; none of them lets an unsigned commit pass. */
+export function readSigners(path: string): SignersFile {
+  const text = readText(path)
+  if (!text.ok) return { signers: text, version: text.error }
+  const parsed = parseAllowedSigners(text.value)
+  return { signers: explained(parsed, path), version: hash('sha256', text.value) }
+}
+
+function readText(path: string): Result<string, string> {
+  try {
+    if (statSync(path).size > gitLimits.allowedSignersBytesMax)
+      return err(`${path} is larger than 1 MiB.`)
+    return ok(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const remedy =
+      code === 'ENOENT'
+        ? 'it does not exist. Make it with "gslbd trust add PRINCIPAL PUBKEYFILE".'
+        : `${message}. Give the user that gslbd runs as the right to read it.`
+    return err(`No commit can be accepted, because ${path} cannot be read: ${remedy}`)
+  }
+}
+
+function explained(
+  parsed: Result<readonly AllowedSigner[], string>,
+  path: string,
+): Result<readonly AllowedSigner[], string> {
+  if (!parsed.ok) {
+    return err(
+      `No commit can be accepted, because ${path} has an error: ${parsed.error}. Correct it; ` +
+        'the node notices the change by itself.',
+    )
+  }
+  if (parsed.value.length > 0) return parsed
+  return err(
+    `No commit can be accepted, because ${path} lists no Ed25519 key. Add one with "gslbd ` +
+      'trust add PRINCIPAL PUBKEYFILE".',
+  )
+}

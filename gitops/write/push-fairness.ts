@@ -1,0 +1,43 @@
+// Others that write to the same remote: how a node that keeps winning lets them have their turn.
+import { gitLimits } from '#gitops/limits.ts'
+
+/**
+ * Whoever has won a race has the newest commit in memory, while whoever lost has to fetch it first:
+ * without pauses the winner of one race would win nearly all that follow. It cannot know that
+ * others wait, so it makes room now and then; more often where others were met.
+ */
+export class Rivals {
+  #metAtMs = -Infinity
+  #wins = 0
+  #wonAtMs = -Infinity
+  /** From the beginning of a try to its answer, the last time. */
+  #roundMs = 0
+
+  /** Somebody else wrote. @param nowMs of the monotonic clock, as below */
+  meet(nowMs: number): void {
+    this.#metAtMs = nowMs
+    this.#wins = 0
+  }
+
+  win(nowMs: number, roundMs: number): void {
+    this.#wins++
+    this.#wonAtMs = nowMs
+    this.#roundMs = Math.min(roundMs, gitLimits.writeRoundMaxMs)
+  }
+
+  /** Before a new batch; 0: it is this node's turn. @param random 0 up to, not including, 1 */
+  yieldMs(nowMs: number, random: number): number {
+    const { writeRivalsMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
+    const isAmongRivals = nowMs - this.#metAtMs < writeRivalsMs
+    const room = this.#roundMs * (roundsOfOthers + random)
+    // Who was idle for so long has made room already.
+    const idleMs = nowMs - this.#wonAtMs
+    if (idleMs >= room) this.#wins = 0
+    if (this.#wins < (isAmongRivals ? writeWinsAmongRivalsMax : writeWinsMax)) return 0
+    this.#wins = 0
+    return room - idleMs
+  }
+}
+
+/** One that is lost already, then a fetch and a push of another node. */
+const roundsOfOthers = 3

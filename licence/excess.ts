@@ -1,0 +1,73 @@
+// What runs or is configured beyond the licence. It is served all the same, and told to whoever
+// looks at the status.
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { defaultTenant } from '#api/access/caller.ts'
+import type { LicensedFeature } from './gate.ts'
+import type { StatusDiagnostic } from '#api/ports/operator-view.ts'
+import { chainFeatures } from './chain-features.ts'
+import { lackOf, tiers, tooManyMembers, tooManyNodes } from './tiers.ts'
+import type { Tier } from './tiers.ts'
+
+/** More would say nothing new. */
+export const excessMax = 100
+
+export const excessCode = 'licence-exceeded'
+
+const help =
+  'It is served all the same. Apply a licence of a higher tier, or take it out of the ' +
+  'configuration.'
+const nodesHelp = 'Each goes on answering. Apply a licence of a higher tier, or run fewer nodes.'
+
+/** The nodes, then by file; at most `excessMax`. */
+export function licenceExcess(
+  snapshot: ConfigSnapshot,
+  tier: Tier,
+  nodes: number,
+): readonly StatusDiagnostic[] {
+  const found: StatusDiagnostic[] = []
+  const nodesMessage = tooManyNodes(tier, nodes)
+  if (nodesMessage !== undefined) found.push(diagnostic('', nodesMessage, nodesHelp))
+  for (const [{ path }, message] of excessOf(snapshot, tier)) {
+    if (found.length === excessMax) break
+    found.push(diagnostic(path, message, help))
+  }
+  return found
+}
+
+/** Stops looking when nobody asks for more. */
+function* excessOf(snapshot: ConfigSnapshot, tier: Tier): Generator<[ConfigEntry, string]> {
+  const lacks = (features: readonly LicensedFeature[]): string[] =>
+    [...new Set(features)].flatMap((feature) => lackOf(tier, feature) ?? [])
+  for (const entry of snapshot.list('Tenant')) {
+    const isExtra = entry.name !== defaultTenant && tiers[tier].tenants === 1
+    if (isExtra) for (const message of lacks(['extra-tenants'])) yield [entry, message]
+  }
+  for (const entry of snapshot.list('Pool')) {
+    const { members, geoRules } = entry.object.spec
+    const tooMany = tooManyMembers(tier, members.length)
+    if (tooMany !== undefined) yield [entry, `${tooMany}; this one has ${members.length}`]
+    if (geoRules.length > 0) for (const message of lacks(['geo-rules'])) yield [entry, message]
+  }
+  for (const entry of snapshot.list('Service')) {
+    for (const message of lacks(chainFeatures(entry.object.spec.filterChain))) {
+      yield [entry, message]
+    }
+  }
+  for (const kind of ['Rollout', 'Redirect', 'ResponsePolicy'] as const) {
+    for (const entry of snapshot.list(kind)) {
+      for (const message of lacks([featureOfKind[kind]])) yield [entry, message]
+    }
+  }
+}
+
+const featureOfKind = {
+  Rollout: 'rollouts',
+  Redirect: 'redirects',
+  ResponsePolicy: 'response-policy',
+} as const
+
+function diagnostic(file: string, message: string, help: string): StatusDiagnostic {
+  const place = { file, line: 1, column: 1 }
+  return { severity: 'warning', code: excessCode, message, help, ...place }
+}

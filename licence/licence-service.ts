@@ -1,0 +1,290 @@
+// Keeps the licence of this node up to date: its token, its trial, its revocation, and whom it
+// tells.
+import { createHash } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { LicenceRecord, Licences, Trial, TrialKind } from '#state/ports/licences.ts'
+import type { SharedSettings } from '#state/ports/settings.ts'
+import type { LicenceGate } from './gate.ts'
+import type { LicenceDesk, LicenceRefusal } from './desk.ts'
+import type { LicenceServer } from './server.ts'
+import { licenceState } from './state.ts'
+import type { LicenceState, SourcedToken } from './state.ts'
+import { lackOf, tiers, tooManyMembers } from './tiers.ts'
+import type { LicenceRates } from './tiers.ts'
+
+/** What SIGHUP may change. */
+export interface LicenceOptions {
+  /** null: nothing is enforced. */
+  readonly vendorKey: KeyObject | null
+  /** Empty: none. */
+  readonly fileToken: string
+  /** Empty: no licence server. */
+  readonly serverUrl: string
+  readonly refreshIntervalMs: number
+  readonly rates: LicenceRates
+}
+
+export interface LicenceKeeperParts {
+  readonly store: Licences
+  /** Remembers across nodes and restarts that a token is revoked. */
+  readonly shared: SharedSettings
+  /** GSLB_LICENSE_KEY; empty: none. */
+  readonly environmentToken: string
+  readonly options: LicenceOptions
+  /** 32 random hexadecimal digits, for an installation that has no id yet. */
+  readonly installIdCandidate: string
+  /** What the operating system calls this machine. */
+  readonly machineId: string
+  /** Nodes that run, this one among them. */
+  readonly countNodes: () => number
+  readonly server: LicenceServer
+  readonly clock: Clock
+  readonly log: Log
+  /** Told of the queries a second that are permitted, at each reload too; 0: no limit. */
+  readonly onRate: (perSecond: number) => void
+}
+
+const dayMs = 86_400_000
+const trialDays: Readonly<Record<TrialKind, number>> = { online: 30, grace: 7, offline: 30 }
+/** In the shared settings, of each token by itself: what is said of one is not said of another. */
+const revokedKeyOf = (digest: string): string => `license.revoked.${digest}`
+/** Behind what is lacking. */
+const advice = '; apply a licence of a higher tier'
+
+export class LicenceKeeper implements LicenceGate, LicenceDesk {
+  readonly #parts: LicenceKeeperParts
+  #options: LicenceOptions
+  /** null: not read yet. */
+  #record: LicenceRecord | null = null
+  /** Digest of the token that was looked up last, when it is revoked; '' otherwise. */
+  #revoked = ''
+  #state: LicenceState
+  /** When `#state` is to be judged again, by the wall clock. */
+  #staleAtMs = 0
+  #askedAtMs = -Infinity
+  #isStoreAway = false
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: LicenceKeeperParts) {
+    this.#parts = parts
+    this.#options = parts.options
+    this.#state = this.#judge()
+    this.#tell()
+    parts.onRate(rateOf(this.#state))
+  }
+
+  get state(): LicenceState {
+    if (this.#parts.clock.nowMs() >= this.#staleAtMs) this.#settle()
+    return this.#state
+  }
+
+  readonly refusal: LicenceGate['refusal'] = (feature) =>
+    this.#advised(lackOf(this.state.tier, feature))
+
+  readonly memberLimit: LicenceGate['memberLimit'] = () => {
+    const { tier } = this.state
+    const membersMax = tiers[tier].membersPerPool
+    const refusal = this.#advised(tooManyMembers(tier, membersMax + 1))
+    return refusal === undefined ? undefined : { membersMax, refusal }
+  }
+
+  readonly current: LicenceDesk['current'] = async () => {
+    if (this.#record === null) await this.#inTurn(() => this.#load())
+    this.#settle()
+    return this.#state
+  }
+
+  readonly apply: LicenceDesk['apply'] = (token) => this.#inTurn(() => this.#apply(token))
+
+  /** Looks at everything again; without a vendor key there is nothing to do. */
+  readonly refresh = (): Promise<void> =>
+    this.#inTurn(async () => {
+      if (this.#options.vendorKey === null) return
+      await this.#load()
+      await this.#askServer()
+      this.#settle()
+    })
+
+  readonly reload = (options: LicenceOptions): Promise<void> => {
+    this.#options = options
+    this.#askedAtMs = -Infinity
+    this.#settle(true)
+    return this.refresh()
+  }
+
+  /** One after the other: what is read must not be older than what was written. */
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(run)
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #load(): Promise<void> {
+    const { store, shared, installIdCandidate } = this.#parts
+    const loaded = await store.load(installIdCandidate)
+    if (!loaded.ok) return this.#noteAway(loaded.error.message)
+    const token = this.#token(loaded.value)
+    const digest = token === null ? '' : digestOf(token.text)
+    const revoked = await shared.get(revokedKeyOf(digest))
+    if (!revoked.ok) return this.#noteAway(revoked.error.message)
+    this.#isStoreAway = false
+    this.#record = loaded.value
+    this.#revoked = revoked.value === true ? digest : ''
+    // Without a vendor's key nothing is on trial: its days must not pass unseen.
+    const isOnTrial = this.#options.vendorKey !== null && token === null
+    if (isOnTrial && loaded.value.trial === null) await this.#beginTrial(loaded.value)
+    this.#settle()
+  }
+
+  /** What was known goes on. */
+  #noteAway(reason: string): void {
+    if (this.#isStoreAway) return
+    this.#isStoreAway = true
+    this.#parts.log.warn({}, `the licence cannot be read, what was known of it stays: ${reason}`)
+  }
+
+  async #beginTrial(record: LicenceRecord): Promise<void> {
+    const { store, server, clock, machineId, log } = this.#parts
+    const { installId } = record
+    const fingerprint = fingerprintOf(machineId, installId)
+    const kind = await server.registerTrial(this.#options.serverUrl, { fingerprint, installId })
+    const startedAtMs = Math.floor(clock.nowMs())
+    const expiresAtMs = startedAtMs + trialDays[kind] * dayMs
+    const trial: Trial = { kind, startedAtMs, expiresAtMs }
+    const begun = await store.beginTrial(trial)
+    if (!begun.ok) return this.#noteAway(begun.error.message)
+    this.#record = { ...record, trial: begun.value }
+    log.info({ kind: begun.value.kind, days: trialDays[begun.value.kind] }, 'a trial has begun')
+  }
+
+  async #apply(token: string): Promise<Result<LicenceState, LicenceRefusal>> {
+    if (this.#record === null) await this.#load()
+    const record = this.#record
+    if (record === null) return refuse('store', 'the database is away; try again later')
+    const text = token.trim()
+    const judged = this.#judge({ text, source: 'api' }, false)
+    if (judged.status !== 'valid') return refuse('token', judged.reason)
+    const { store, server, clock, log } = this.#parts
+    const verdict = await server.verify(this.#options.serverUrl, text)
+    if (verdict === 'revoked' || (verdict === 'unknown' && (await this.#wasRevoked(text)))) {
+      return refuse('token', 'the licence server says that the licence is revoked')
+    }
+    if (verdict === 'valid') await this.#forgive(text)
+    const licence = { token: text, source: 'api', savedAtMs: Math.floor(clock.nowMs()) }
+    const saved = await store.saveLicence(licence)
+    if (!saved.ok) return refuse('store', saved.error.message)
+    this.#record = { ...record, licence }
+    this.#settle(true)
+    const { source } = this.#state
+    if (source !== 'api') log.warn({ source }, 'a licence was applied, but another one goes first')
+    return ok(this.#state)
+  }
+
+  /** By what the server said the last time; a store that is away knows nothing. */
+  async #wasRevoked(text: string): Promise<boolean> {
+    const mark = await this.#parts.shared.get(revokedKeyOf(digestOf(text)))
+    return mark.ok && mark.value === true
+  }
+
+  /** The server takes back what it said. */
+  async #forgive(text: string): Promise<void> {
+    const digest = digestOf(text)
+    if (this.#revoked === digest) this.#revoked = ''
+    await this.#parts.shared.delete(revokedKeyOf(digest))
+  }
+
+  async #askServer(): Promise<void> {
+    const { clock, server, shared } = this.#parts
+    const { serverUrl, refreshIntervalMs } = this.#options
+    const token = this.#token()
+    const { status } = this.#judge()
+    const isAskable = token !== null && (status === 'valid' || status === 'revoked')
+    if (serverUrl === '' || !isAskable) return
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#askedAtMs < refreshIntervalMs) return
+    this.#askedAtMs = nowMs
+    const verdict = await server.verify(serverUrl, token.text)
+    if (verdict === 'unknown') return
+    const digest = digestOf(token.text)
+    const next = verdict === 'revoked' ? digest : ''
+    if (next === this.#revoked) return
+    this.#revoked = next
+    const key = revokedKeyOf(digest)
+    const kept = await (verdict === 'revoked'
+      ? shared.set(key, true, Math.floor(clock.nowMs()))
+      : shared.delete(key))
+    // Or the next look at the database would take it back.
+    if (!kept.ok) this.#askedAtMs = -Infinity
+  }
+
+  #isRevoked(token: SourcedToken | null): boolean {
+    return token !== null && this.#revoked === digestOf(token.text)
+  }
+
+  #advised(lack: string | undefined): string | undefined {
+    return lack !== undefined && this.state.enforced ? lack + advice : undefined
+  }
+
+  #token(record = this.#record): SourcedToken | null {
+    const { environmentToken } = this.#parts
+    if (environmentToken !== '') return { text: environmentToken, source: 'environment' }
+    const stored = record?.licence ?? null
+    if (stored !== null) return { text: stored.token, source: 'api' }
+    const { fileToken } = this.#options
+    return fileToken === '' ? null : { text: fileToken, source: 'file' }
+  }
+
+  #judge(token = this.#token(), isRevoked = this.#isRevoked(token)): LicenceState {
+    const { vendorKey, rates } = this.#options
+    return licenceState({
+      token,
+      vendorKey,
+      trial: this.#record?.trial ?? null,
+      installId: this.#record?.installId ?? null,
+      isRevoked,
+      nodes: this.#parts.countNodes(),
+      rates,
+      nowMs: this.#parts.clock.nowMs(),
+    })
+  }
+
+  /** Judges anew, and tells what has changed. @param isApplied the bucket is full after a reload */
+  #settle(isApplied = false): void {
+    const before = this.#state
+    this.#state = this.#judge()
+    const { expiresAt } = this.#state
+    const expiresAtMs = expiresAt * 1_000
+    this.#staleAtMs = expiresAtMs > this.#parts.clock.nowMs() ? expiresAtMs : Infinity
+    const { status, tier, maxRps, enforced } = this.#state
+    const isSame = before.status === status && before.tier === tier && before.maxRps === maxRps
+    if (!isSame || before.enforced !== enforced) this.#tell()
+    if (isApplied || rateOf(before) !== rateOf(this.#state)) this.#parts.onRate(rateOf(this.#state))
+  }
+
+  #tell(): void {
+    const { log } = this.#parts
+    const { status, tier, maxRps, valid, enforced, reason } = this.#state
+    if (!enforced) return
+    const write = valid ? log.info : log.warn
+    write({ status, tier, maxRps }, `licence: ${reason}`)
+  }
+}
+
+const rateOf = ({ enforced, maxRps }: LicenceState): number => (enforced ? maxRps : 0)
+
+/** SHA-256 of machine id and install id, cut to 16 octets (document A, "Trial"). */
+export function fingerprintOf(machineId: string, installId: string): string {
+  return createHash('sha256').update(machineId).update(installId).digest('hex').slice(0, 32)
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+function refuse(code: LicenceRefusal['code'], message: string): Result<never, LicenceRefusal> {
+  return err({ code, message })
+}

@@ -1,0 +1,110 @@
+// What each tier permits (document A, "Licence tiers").
+import type { LicensedFeature } from './gate.ts'
+
+/** Tiers that a token can name. */
+export const tokenTiers = ['free', 'paid', 'pro', 'enterprise', 'custom'] as const
+export type TokenTier = (typeof tokenTiers)[number]
+/** And those that an installation is in without one, or with one that is over. */
+export type Tier = TokenTier | 'unlicensed' | 'trial' | 'expired'
+
+export interface TierLimits {
+  readonly membersPerPool: number
+  readonly tenants: number
+  readonly nodes: number
+}
+
+interface TierSpec extends TierLimits {
+  /** Features are those of a level and all below: 0 free, 1 paid, 2 pro, 3 enterprise. */
+  readonly level: 0 | 1 | 2 | 3
+}
+
+const free: TierSpec = { level: 0, membersPerPool: 3, tenants: 1, nodes: 1 }
+const enterprise: TierSpec = {
+  level: 3,
+  membersPerPool: Infinity,
+  tenants: Infinity,
+  nodes: Infinity,
+}
+
+export const tiers: Readonly<Record<Tier, TierSpec>> = Object.freeze({
+  unlicensed: free,
+  expired: free,
+  free,
+  paid: { level: 1, membersPerPool: 10, tenants: 1, nodes: 1 },
+  pro: { level: 2, membersPerPool: 50, tenants: 1, nodes: 3 },
+  trial: enterprise,
+  enterprise,
+  custom: enterprise,
+})
+
+/** Names of levels, for sentences. */
+const levelNames = ['free', 'paid', 'pro', 'enterprise'] as const
+
+/** Queries a second that are the operator's to set; the keys are those of `license` in the file. */
+export interface LicenceRates {
+  readonly defaultFreeRPS: number
+  readonly defaultUnlicensedRPS: number
+  /** 0: that of an installation without a licence. */
+  readonly expiredFallbackRPS: number
+}
+
+export function tierRate(tier: Tier, rates: LicenceRates): number {
+  switch (tier) {
+    case 'unlicensed':
+      return rates.defaultUnlicensedRPS
+    case 'expired':
+      return rates.expiredFallbackRPS > 0 ? rates.expiredFallbackRPS : rates.defaultUnlicensedRPS
+    case 'free':
+      return rates.defaultFreeRPS
+    case 'trial':
+    case 'paid':
+      return 500
+    case 'pro':
+      return 2_000
+    case 'enterprise':
+    case 'custom':
+      return 1_000_000
+  }
+}
+
+interface FeatureSpec {
+  readonly level: TierSpec['level']
+  /** As a sentence begins. */
+  readonly title: string
+}
+
+export const features: Readonly<Record<LicensedFeature, FeatureSpec>> = Object.freeze({
+  'filter-chains': { level: 1, title: 'filter chains need' },
+  redirects: { level: 1, title: 'redirects need' },
+  'geo-rules': { level: 2, title: 'geo rules need' },
+  rollouts: { level: 2, title: 'rollouts need' },
+  'rum-routing': { level: 2, title: 'routing by measurements of users (rum) needs' },
+  'response-policy': { level: 2, title: 'response policy rules need' },
+  'signal-weight': { level: 2, title: 'routing by signal weight needs' },
+  'filter-scripts': { level: 3, title: 'script steps of filter chains need' },
+  'custom-roles': { level: 3, title: 'custom roles need' },
+  'extra-tenants': { level: 3, title: 'tenants besides the default one need' },
+})
+
+/** undefined: the tier has the feature. Otherwise what is needed, without a full stop. */
+export function lackOf(tier: Tier, feature: LicensedFeature): string | undefined {
+  const { level, title } = features[feature]
+  if (tiers[tier].level >= level) return undefined
+  const orAbove = level === 3 ? '' : ' or above'
+  return `${title} the ${levelNames[level]} licence tier${orAbove}; this installation's is ${tier}`
+}
+
+/** undefined: `count` nodes are no more than the tier permits. */
+export function tooManyNodes(tier: Tier, count: number): string | undefined {
+  const { nodes } = tiers[tier]
+  if (count <= nodes) return undefined
+  const permitted = nodes === 1 ? 'one' : String(nodes)
+  return `${count} nodes are running, and the licence tier ${tier} permits ${permitted}`
+}
+
+/** undefined: `count` members of one pool are no more than the tier permits. */
+export function tooManyMembers(tier: Tier, count: number): string | undefined {
+  const { membersPerPool } = tiers[tier]
+  if (count <= membersPerPool) return undefined
+  return `a pool may have ${membersPerPool} members under the licence tier ${tier}`
+}

@@ -1,0 +1,167 @@
+// The candidates of one answer, on their way through the steps that narrow and order them.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import type { Random } from '#lib/random.ts'
+import { AlikeMemo } from './scope-cache.ts'
+import { Client } from './client.ts'
+import { NetworkTables } from '#routing/tables/network-tables.ts'
+import * as states from '#routing/state/state.ts'
+import { firstCandidate } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { Family } from '#routing/state/strategy.ts'
+
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+const { PoolCell } = states
+
+/**
+ * One per thread, filled for each query. A step works on `members[0]` to `members[count - 1]` in
+ * place and may use `keys`, `scratch` and `scratchKeys` as it likes.
+ */
+export class Chain {
+  readonly members = new Uint32Array(bundleLimits.membersPerPoolMax)
+  readonly keys = new Float64Array(bundleLimits.membersPerPoolMax)
+  readonly scratch = new Uint32Array(bundleLimits.membersPerPoolMax)
+  readonly scratchKeys = new Float64Array(bundleLimits.membersPerPoolMax)
+  count = 0
+  readonly client = new Client()
+  readonly alike: AlikeMemo
+  bundle!: Bundle
+  networks = new NetworkTables(null)
+  state!: RoutingState
+  readonly random: Random
+  serviceIndex = 0
+  /** The pool whose members these are; the fallback's when the service's own are down. */
+  poolIndex = 0
+  family: Family = Family.V4
+  qtype = 0
+  /** Addresses that the reply will hold at most. */
+  answerCount = 1
+  /** Owner name of the query in wire form: the last octets of `qname`. */
+  qname: Uint8Array = new Uint8Array(0)
+  qnameBytes = 0
+  /** What the step at work has done, in its own terms, for comparing neighbours with it. */
+  picked = 0
+  /** False when nobody will be told the scope: then steps need not work it out. */
+  wantsScope = false
+  /** Leading bits of the client's address on which the choice depends so far. RFC 7871. */
+  scope = 0
+
+  /** @param nowMs time that never goes back, for work-reserve.ts; by default it stands still */
+  constructor(random: Random, nowMs: () => number = () => 0) {
+    this.random = random
+    this.alike = new AlikeMemo(nowMs)
+  }
+
+  /** Before anything is asked of the client for a query. */
+  startScope(): void {
+    this.scope = 0
+    this.alike.startQuery()
+  }
+
+  /** From now on the members are those of this bundle. */
+  adopt(bundle: Bundle, state: RoutingState, networks: SharedArrayBuffer | null = null): void {
+    this.bundle = bundle
+    this.state = state
+    this.networks = new NetworkTables(networks)
+    this.alike.clear()
+  }
+
+  /** For the same question as another chain's. */
+  setUpAs(other: Chain): void {
+    this.adopt(other.bundle, other.state)
+    this.networks = other.networks
+    this.client.copy(other.client)
+    this.serviceIndex = other.serviceIndex
+    this.family = other.family
+    this.qtype = other.qtype
+    this.qname = other.qname
+    this.qnameBytes = other.qnameBytes
+  }
+
+  /** Takes over the candidates of a pool, by score. */
+  load(poolIndex: number): void {
+    const { state, family, members } = this
+    const { pools, candidates } = state
+    const row = poolIndex * PoolCell.Words
+    this.poolIndex = poolIndex
+    for (;;) {
+      const version = pools[row + PoolCell.Version]!
+      const copy = version & 1
+      const count = pools[row + PoolCell.Count + copy * 2 + family]!
+      const first = firstCandidate(state, poolIndex, copy, family)
+      for (let i = 0; i < count; i++) members[i] = candidates[first + i]!
+      this.count = count
+      if (Atomics.load(pools, row + PoolCell.Version) === version) return
+    }
+  }
+
+  /**
+   * Says that the choice depends on the first `bits` of the client's address. Where one candidate
+   * is left it does not.
+   */
+  need(bits: number): void {
+    if (bits > this.scope && this.count > 1) this.scope = bits
+  }
+
+  /** Moves a candidate to the front; the others keep their order. */
+  bringToFront(index: number): void {
+    const { members } = this
+    const member = members[index]!
+    for (let i = index; i > 0; i--) members[i] = members[i - 1]!
+    members[0] = member
+  }
+
+  /** Leaves one candidate. */
+  keepOnly(index: number): void {
+    this.members[0] = this.members[index]!
+    this.count = 1
+  }
+
+  /** Orders the candidates by `keys`, the largest first; equal keys keep their order. */
+  sortByKeys(): void {
+    if (this.count <= insertionMax) this.#insertionSort()
+    else this.#mergeSort()
+  }
+
+  #insertionSort(): void {
+    const { members, keys, count } = this
+    for (let i = 1; i < count; i++) {
+      const member = members[i]!
+      const key = keys[i]!
+      let at = i
+      while (at > 0 && keys[at - 1]! < key) {
+        members[at] = members[at - 1]!
+        keys[at] = keys[at - 1]!
+        at--
+      }
+      members[at] = member
+      keys[at] = key
+    }
+  }
+
+  /** Bottom up: a pool of thousands must not cost the square of its size. */
+  #mergeSort(): void {
+    const { members, keys, scratch, scratchKeys, count } = this
+    for (let width = 1; width < count; width *= 2) {
+      for (let low = 0; low < count; low += width * 2) {
+        const middle = Math.min(low + width, count)
+        const high = Math.min(low + width * 2, count)
+        let left = low
+        let right = middle
+        for (let at = low; at < high; at++) {
+          const takesLeft = left < middle && (right >= high || keys[left]! >= keys[right]!)
+          const from = takesLeft ? left++ : right++
+          scratch[at] = members[from]!
+          scratchKeys[at] = keys[from]!
+        }
+      }
+      for (let i = 0; i < count; i++) {
+        members[i] = scratch[i]!
+        keys[i] = scratchKeys[i]!
+      }
+    }
+  }
+}
+
+/** Below, moving neighbours costs less than copying to and fro. */
+const insertionMax = 24

@@ -1,0 +1,240 @@
+// Which groups of a table's values are alike for a client: worked out once for as long as the
+// candidates stay the same, so that most queries compare nothing.
+import * as candidateLists from '#routing/state/candidate-lists.ts'
+import { CandidateLists, oldestSlot } from '#routing/state/candidate-lists.ts'
+import type { CandidateList } from '#routing/state/candidate-lists.ts'
+import * as workReserve from './work-reserve.ts'
+import { WorkReserve } from './work-reserve.ts'
+
+// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+const { ways } = candidateLists
+const { drawMax } = workReserve
+
+/** What was picked from a list of candidates: of a chain at work, what counts here. */
+export interface Choice extends CandidateList {
+  readonly picked: number
+}
+
+/** `Mixed`: of a group's values some are alike, or it is not known of all. */
+export const Verdict = { Unknown: 0, Other: 1, Mixed: 2, Alike: 3 } as const
+export type Verdict = (typeof Verdict)[keyof typeof Verdict]
+
+/** What was worked out for how many different choices. A power of two. */
+const slots = 16_384
+/** Words of a bit for each group. */
+const groupWords = 8
+/**
+ * What was found of nodes by a look at their values. A power of two, once for the lowest nodes and
+ * once for those above: what stands for most rows must not give way to what stands for few.
+ */
+const nodeSlots = 131_072
+/** Rows around a client that are all alike: of a choice the two stretches dearest to find. */
+const StretchCell = { Words: 3, First: 0, End: 1, Effort: 2 } as const
+const stretchWords = StretchCell.Words * 2
+/** After so many choices, weeks of changes, all is forgotten and numbers begin anew. */
+const numbersMax = 2 ** 30
+
+/** One per thread. */
+export class AlikeMemo {
+  /** From `at` on, a bit for each group: it is alike. */
+  readonly alike = new Int32Array(slots * groupWords)
+  /** None of its values is. */
+  readonly other = new Int32Array(slots * groupWords)
+  readonly mixed = new Int32Array(slots * groupWords)
+  readonly #lists = new CandidateLists()
+  /** By slot, of its choice: the number of its list, and what is picked. */
+  readonly #list = new Int32Array(slots)
+  readonly #picked = new Int32Array(slots)
+  /** By slot: a number that no other choice had; 0: empty. */
+  readonly #number = new Int32Array(slots)
+  #numbers = 0
+  /** The number of a choice; then a node, times 2, and 1 more where all below it are alike. */
+  readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
+  /** By slot and family. */
+  readonly #stretches = new Int32Array(slots * 2 * stretchWords)
+  /** The one that was found last, or -1. */
+  #stretch = -1
+  /** Where the words of the choice at work are. */
+  at = 0
+  /** Rows from `first` to before `end` are alike. */
+  first = 0
+  end = 0
+  /** What may still be spent on looking around. */
+  effort = 0
+  /** What was spent since the choice was opened. */
+  spent = 0
+  readonly reserve: WorkReserve
+  /** The reserve was asked for this query. */
+  #hasAsked = false
+  /** What the reserve gave and is not used yet; the last part of `effort`. */
+  #drawn = 0
+
+  /** @param nowMs time that never goes back: it fills the reserve */
+  constructor(nowMs: () => number) {
+    this.reserve = new WorkReserve(nowMs)
+  }
+
+  /** Forgets everything: tables and bundle are others. */
+  clear(): void {
+    this.#lists.clear()
+  }
+
+  /** Another query begins. What the one before has drawn and not used is for all again. */
+  startQuery(): void {
+    if (!this.#hasAsked) return
+    this.#hasAsked = false
+    this.reserve.giveBack(this.#drawnLeft())
+    this.#drawn = 0
+  }
+
+  /**
+   * @param kind of comparison, from 1 on: what another one found does not count
+   * @param effort what may be spent before the reserve is asked
+   */
+  open(choice: Choice, kind: number, effort: number): void {
+    this.#drawn = this.#drawnLeft()
+    this.effort = effort + this.#drawn
+    this.spent = 0
+    if (this.#lists.given >= numbersMax || this.#numbers >= numbersMax) this.#restart()
+    const list = this.#lists.numberOf(choice, kind)
+    const slot = this.#slotOf(list, choice.picked)
+    this.at = slot * groupWords
+    // Lists are numbered from 1 on: an empty slot is of none.
+    const isKnown = this.#list[slot] === list && this.#picked[slot] === choice.picked
+    if (!isKnown) this.#begin(slot, list, choice.picked)
+  }
+
+  /** @returns false: there was not as much, also not in the reserve, and nothing is left */
+  spend(units: number): boolean {
+    this.effort -= units
+    this.spent += units
+    return this.effort >= 0 || this.#draw()
+  }
+
+  verdict(group: number): Verdict {
+    const word = this.at + (group >>> 5)
+    const bit = 1 << (group & 31)
+    if ((this.alike[word]! & bit) !== 0) return Verdict.Alike
+    if ((this.other[word]! & bit) !== 0) return Verdict.Other
+    return (this.mixed[word]! & bit) === 0 ? Verdict.Unknown : Verdict.Mixed
+  }
+
+  keep(group: number, verdict: Verdict): void {
+    const word = this.at + (group >>> 5)
+    const bit = 1 << (group & 31)
+    if (verdict === Verdict.Alike) this.alike[word]! |= bit
+    else if (verdict === Verdict.Other) this.other[word]! |= bit
+    else this.mixed[word]! |= bit
+  }
+
+  /**
+   * @param node of the choice's table, in either family
+   * @returns Alike, Other or Unknown
+   */
+  verdictOfNode(node: number, level: number): Verdict {
+    const number = this.#number[this.at / groupWords]!
+    const at = nodeSlot(number, node, level)
+    if (this.#nodes[at] !== number || this.#nodes[at + 1]! >> 1 !== node) return Verdict.Unknown
+    return (this.#nodes[at + 1]! & 1) === 1 ? Verdict.Alike : Verdict.Other
+  }
+
+  keepNode(node: number, level: number, isAlike: boolean): void {
+    const number = this.#number[this.at / groupWords]!
+    const at = nodeSlot(number, node, level)
+    this.#nodes[at] = number
+    this.#nodes[at + 1] = node * 2 + (isAlike ? 1 : 0)
+  }
+
+  /** Sets `first` and `end` to what is known around a row: at least the row itself. */
+  findStretch(row: number, isIpv6: boolean): void {
+    const stretches = this.#stretches
+    const start = this.#stretchesAt(isIpv6)
+    for (let at = start; at < start + stretchWords; at += StretchCell.Words) {
+      if (row < stretches[at + StretchCell.First]! || row >= stretches[at + StretchCell.End]!)
+        continue
+      this.#stretch = at
+      this.first = stretches[at + StretchCell.First]!
+      this.end = stretches[at + StretchCell.End]!
+      return
+    }
+    this.#stretch = -1
+    this.first = row
+    this.end = row + 1
+  }
+
+  /** Keeps `first` and `end`, unless what is kept has cost more. */
+  keepStretch(isIpv6: boolean): void {
+    const stretches = this.#stretches
+    let at = this.#stretch
+    if (at < 0) {
+      at = this.#stretchesAt(isIpv6)
+      const other = at + StretchCell.Words
+      if (stretches[other + StretchCell.Effort]! < stretches[at + StretchCell.Effort]!) at = other
+      if (this.spent <= stretches[at + StretchCell.Effort]!) return
+      stretches[at + StretchCell.Effort] = 0
+    }
+    stretches[at + StretchCell.First] = this.first
+    stretches[at + StretchCell.End] = this.end
+    const effort = stretches[at + StretchCell.Effort]! + this.spent
+    stretches[at + StretchCell.Effort] = Math.min(effort, numbersMax)
+  }
+
+  #stretchesAt(isIpv6: boolean): number {
+    return ((this.at / groupWords) * 2 + (isIpv6 ? 1 : 0)) * stretchWords
+  }
+
+  #drawnLeft(): number {
+    return Math.min(this.#drawn, Math.max(0, this.effort))
+  }
+
+  #draw(): boolean {
+    if (this.#hasAsked) return false
+    this.#hasAsked = true
+    if (!this.reserve.draw()) return false
+    this.#drawn = drawMax
+    this.effort += drawMax
+    return this.effort >= 0
+  }
+
+  /** @returns where the choice is, or the slot that it may have instead of another one */
+  #slotOf(list: number, picked: number): number {
+    const first = hashOf(list, picked) & (slots - 1) & -ways
+    for (let slot = first; slot < first + ways; slot++) {
+      if (this.#list[slot] === list && this.#picked[slot] === picked) return slot
+    }
+    return oldestSlot(this.#number, first)
+  }
+
+  #begin(slot: number, list: number, picked: number): void {
+    this.#number[slot] = ++this.#numbers
+    this.#list[slot] = list
+    this.#picked[slot] = picked
+    for (let word = this.at; word < this.at + groupWords; word++) {
+      this.alike[word] = 0
+      this.other[word] = 0
+      this.mixed[word] = 0
+    }
+    const stretches = slot * 2 * stretchWords
+    for (let i = stretches; i < stretches + 2 * stretchWords; i++) this.#stretches[i] = 0
+  }
+
+  #restart(): void {
+    this.#lists.clear()
+    this.#lists.given = 0
+    this.#list.fill(0)
+    this.#number.fill(0)
+    this.#nodes.fill(0)
+    this.#numbers = 0
+  }
+}
+
+/** @param level from 1 on, the lowest */
+function nodeSlot(number: number, node: number, level: number): number {
+  const slot = hashOf(number, node) & (nodeSlots - 1)
+  return (level === 1 ? slot : slot + nodeSlots) * 2
+}
+
+function hashOf(one: number, other: number): number {
+  const hash = Math.imul(one, 0x9e37_79b9) ^ Math.imul(other, 0x85eb_ca6b)
+  return hash ^ (hash >>> 15)
+}

@@ -1,0 +1,76 @@
+// One choice by a policy: candidates, geo rules, then the steps.
+import { MemberFlag } from '#bundle/format/cells.ts'
+import * as routingColumns from '#bundle/encode/routing-columns.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import { listOfRow, networkRow } from '#routing/chain/networks.ts'
+import type { Policy } from './policy.ts'
+import { preferredMember } from '#routing/chain/prefer.ts'
+import { LikenessKind, needAlikeLists } from '#routing/chain/scope.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import { Family } from '#routing/state/strategy.ts'
+
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+const { OnAllDownCode } = routingColumns
+
+/**
+ * Chooses members for the query that the chain was set up for, into the first places of
+ * `chain.members`, and leaves in `chain.scope` how much of the client's address mattered.
+ *
+ * @param poolIndex the service's pool
+ * @returns how many there are, at most the policy's `answerCount`; 0: no candidate
+ */
+export function choose(chain: Chain, policy: Policy, poolIndex: number): number {
+  chain.startScope()
+  chain.answerCount = policy.answerCount
+  loadCandidates(chain, policy, poolIndex)
+  if (chain.count === 0) return 0
+  if (!preferByGeoRule(chain)) {
+    const { steps } = policy
+    for (let i = 0; i < steps.length; i++) steps[i]!(chain)
+  }
+  return Math.min(chain.count, policy.answerCount)
+}
+
+/** The candidates of the pool, or what the policy puts in their place when there are none. */
+export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number): void {
+  chain.load(poolIndex)
+  if (chain.count > 0 || policy.onAllDown === OnAllDownCode.Empty) return
+  if (policy.onAllDown === OnAllDownCode.All) loadEnabled(chain)
+  else if (policy.fallbackPool >= 0) chain.load(policy.fallbackPool)
+}
+
+/** Every member that people have not taken out, whatever the probes say. */
+function loadEnabled(chain: Chain): void {
+  const { bundle, state, members, poolIndex, family } = chain
+  const count4 = bundle.poolCount4[poolIndex]!
+  const isV4 = family === Family.V4
+  const first = bundle.poolMemberStart[poolIndex]! + (isV4 ? 0 : count4)
+  const end = first + (isV4 ? count4 : bundle.poolCount6[poolIndex]!)
+  let count = 0
+  for (let member = first; member < end; member++) {
+    const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
+    const isInWindow = (state.memberOut[member]! & MemberOut.Maintenance) !== 0
+    if (isEnabled && !isInWindow && state.memberWeight[member]! > 0) members[count++] = member
+  }
+  chain.count = count
+}
+
+/** Document A: the rule of the longest prefix, before the algorithm. @returns true: it decided */
+export function preferByGeoRule(chain: Chain): boolean {
+  const { bundle } = chain
+  const table = bundle.poolNetworks[chain.poolIndex]! - 1
+  if (table < 0) return false
+  const row = networkRow(chain, table)
+  chain.picked = preferredMember(chain, bundle.networkList, listOfRow(chain, table, row))
+  needAlikeLists(chain, table, row, geoRuleLikeness)
+  if (chain.picked < 0) return false
+  chain.bringToFront(chain.picked)
+  return true
+}
+
+const geoRuleLikeness: Likeness = {
+  kind: LikenessKind.GeoRules,
+  isAlike: (chain: Chain, list: number): boolean =>
+    preferredMember(chain, chain.bundle.networkList, list) === chain.picked,
+}

@@ -1,0 +1,132 @@
+// Why a service answers what it answers: its members with what keeps each out, and the shares of
+// the rest.
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import { Random } from '#lib/random.ts'
+import { isBelowMinHealthy, membersOf } from '#routing/state/candidates.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { Family } from '#routing/state/strategy.ts'
+import type { RoutingQuery, Strategy } from '#routing/state/strategy.ts'
+
+/** What keeps a member out; the first that holds. `candidate`: nothing does. */
+export type MemberStanding =
+  | 'candidate'
+  | 'disabled'
+  | 'unhealthy'
+  | 'warming'
+  | 'maintenance'
+  | 'weight-0'
+  | 'below-min-healthy'
+
+export interface ExplainedMember {
+  readonly index: number
+  readonly name: string
+  readonly ipAddress: string
+  /** In effect. */
+  readonly weight: number
+  readonly priority: number
+  /** 0 to 1. */
+  readonly score: number
+  /** 0: not measured often enough. */
+  readonly rttMs: number
+  readonly standing: MemberStanding
+}
+
+/** The members of a pool that have an address of `family`, in the order of the file. */
+export function explainPool(
+  bundle: Bundle,
+  state: RoutingState,
+  pool: number,
+  family: Family,
+): readonly ExplainedMember[] {
+  const firstV6 = bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]!
+  const members = [...membersOf(bundle, pool)]
+  return members
+    .filter((member) => member < firstV6 === (family === Family.V4))
+    .map((member) => ({
+      index: member,
+      name: textOf(bundle, bundle.memberName[member]!),
+      ipAddress: addressOfMember(bundle, member),
+      weight: state.memberWeight[member]!,
+      priority: bundle.memberPriority[member]!,
+      score: state.memberScore[member]!,
+      rttMs: state.memberRttMs[member]!,
+      standing: standingOf(bundle, state, member),
+    }))
+}
+
+/** The same questions as `isCandidate`, with the name of the one that fails. */
+function standingOf(bundle: Bundle, state: RoutingState, member: number): MemberStanding {
+  if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) return 'disabled'
+  if (state.memberHealthy[member] !== 1) return 'unhealthy'
+  const out = state.memberOut[member]!
+  if ((out & MemberOut.Warming) !== 0) return 'warming'
+  if (out !== 0) return 'maintenance'
+  if (state.memberWeight[member] === 0) return 'weight-0'
+  const pool = bundle.memberPool[member]!
+  return isBelowMinHealthy(bundle, state, pool) ? 'below-min-healthy' : 'candidate'
+}
+
+/**
+ * Asks a strategy `count` times, as a server that has just started would be asked.
+ *
+ * @returns how often each member was picked, by member index; empty when there is no candidate
+ */
+export function drawMany(
+  state: RoutingState,
+  strategy: Strategy,
+  query: RoutingQuery,
+  seed: number,
+  count: number,
+): ReadonlyMap<number, number> {
+  const random = new Random(seed)
+  const picks = new Map<number, number>()
+  for (let i = 0; i < count; i++) {
+    const member = strategy.select(state, query, random)
+    if (member < 0) break
+    picks.set(member, (picks.get(member) ?? 0) + 1)
+  }
+  return picks
+}
+
+/** What is assumed of a member; what is left out stays as it is. */
+export interface AssumedHealth {
+  readonly healthy: boolean
+  /** 0 to 1. */
+  readonly score?: number
+  readonly rttMs?: number
+}
+
+/**
+ * Sets health from names: `<pool>/<address>`, or `<tenant>/<pool>/<address>` where two tenants have
+ * a pool of that name. Lists are not rebuilt.
+ *
+ * @returns the names that no member has
+ */
+export function setHealth(
+  bundle: Bundle,
+  state: RoutingState,
+  members: ReadonlyMap<string, AssumedHealth>,
+): readonly string[] {
+  const unused = new Set(members.keys())
+  for (let member = 0; member < bundle.counts.members; member++) {
+    for (const name of memberNames(bundle, member)) {
+      const health = members.get(name)
+      if (health === undefined) continue
+      state.memberHealthy[member] = health.healthy ? 1 : 0
+      if (health.score !== undefined) state.memberScore[member] = health.score
+      if (health.rttMs !== undefined) state.memberRttMs[member] = health.rttMs
+      unused.delete(name)
+    }
+  }
+  return [...unused]
+}
+
+/** What `setHealth` calls a member. */
+export function memberNames(bundle: Bundle, member: number): readonly [string, string] {
+  const pool = bundle.memberPool[member]!
+  const short = `${textOf(bundle, bundle.poolName[pool]!)}/${addressOfMember(bundle, member)}`
+  return [short, `${textOf(bundle, bundle.poolTenant[pool]!)}/${short}`]
+}

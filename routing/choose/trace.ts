@@ -1,0 +1,82 @@
+// One choice, step by step: what stood before each step, what stood after it, and how much of the
+// client's address it asked for. The same steps as `choose` runs; only the stops are new.
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { choose, loadCandidates, preferByGeoRule } from './choose.ts'
+import type { Policy } from './policy.ts'
+
+export interface TracedStep {
+  readonly name: string
+  /** Member indices in order. */
+  readonly before: readonly number[]
+  readonly after: readonly number[]
+  /** Leading bits of the client's address that are needed so far. */
+  readonly scopeBits: number
+}
+
+export interface Trace {
+  /** The pool whose members were looked at: the fallback's when the service's own are down. */
+  readonly pool: number
+  readonly candidates: readonly number[]
+  /** The member that a geo rule of the pool sends the client to; -1: none matches. */
+  readonly geoRuleMember: number
+  /** Empty when a geo rule has decided. */
+  readonly steps: readonly TracedStep[]
+  /** Member indices of the answer. */
+  readonly chosen: readonly number[]
+  readonly scopeBits: number
+}
+
+/** Runs a policy on a chain that is set up for a query. Moves cursor and dice as a query does. */
+export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Trace {
+  const standing = (): readonly number[] => [...chain.members.subarray(0, chain.count)]
+  chain.startScope()
+  chain.answerCount = policy.answerCount
+  loadCandidates(chain, policy, poolIndex)
+  const candidates = standing()
+  const pool = chain.poolIndex
+  const isRuled = chain.count > 0 && preferByGeoRule(chain)
+  const geoRuleMember = isRuled ? chain.members[0]! : -1
+  const steps: TracedStep[] = []
+  if (chain.count > 0 && !isRuled) {
+    for (const [i, step] of policy.steps.entries()) {
+      const before = standing()
+      step(chain)
+      steps.push({ name: policy.names[i]!, before, after: standing(), scopeBits: chain.scope })
+    }
+  }
+  const chosen = standing().slice(0, policy.answerCount)
+  return { pool, candidates, geoRuleMember, steps, chosen, scopeBits: chain.scope }
+}
+
+/**
+ * Chooses `count` times for the query that a chain is set up for, with dice of its own.
+ *
+ * @returns by member index, how often each stood first, second, … in the answer; empty when there
+ * is no candidate
+ */
+export function drawManyByPolicy(
+  chain: Chain,
+  policy: Policy,
+  poolIndex: number,
+  seed: number,
+  count: number,
+): ReadonlyMap<number, readonly number[]> {
+  const again = new Chain(new Random(seed))
+  again.setUpAs(chain)
+  const picks = new Map<number, number[]>()
+  for (let i = 0; i < count; i++) {
+    const chosen = choose(again, policy, poolIndex)
+    if (chosen === 0) break
+    for (let place = 0; place < chosen; place++) {
+      const member = again.members[place]!
+      let places = picks.get(member)
+      if (places === undefined) {
+        places = Array.from({ length: policy.answerCount }, () => 0)
+        picks.set(member, places)
+      }
+      places[place]!++
+    }
+  }
+  return picks
+}

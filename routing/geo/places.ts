@@ -1,0 +1,161 @@
+// How near members are to a client's place, and to all places of a part of the globe at once.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as columns from '#bundle/encode/routing-columns.ts'
+import * as alikeMemo from '#routing/chain/scope-cache.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import type { LocationTable } from './geo-tables.ts'
+
+// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+const { EndpointCell, vectorUnit } = columns
+const { Verdict } = alikeMemo
+
+/** Members of unknown place come behind all others; no cosine is as small. */
+const unknownPlace = -2 * vectorUnit
+/** Far above what doubles get wrong, far below what tells two places apart. */
+const marginOfBox = 1
+
+/** The position of the candidate nearest to a place; of equals the first. */
+export function nearest(chain: Chain, location: LocationTable, place: number): number {
+  let best = 0
+  let most = -Infinity
+  for (let i = 0; i < chain.count; i++) {
+    const closeness = closenessOf(chain, chain.members[i]!, location, place)
+    if (closeness > most) {
+      most = closeness
+      best = i
+    }
+  }
+  return best
+}
+
+/** Orders the candidates, the nearest first. */
+export function sortByDistance(chain: Chain, location: LocationTable, place: number): void {
+  const { members, keys, count } = chain
+  for (let i = 0; i < count; i++) keys[i] = closenessOf(chain, members[i]!, location, place)
+  chain.sortByKeys()
+}
+
+/** The candidates that a reply holds would be the same, in the order in which they stand. */
+export function isInOrder(chain: Chain, location: LocationTable, place: number): boolean {
+  const { members, count } = chain
+  for (let i = 1; i < count; i++) {
+    const before = members[rivalOf(chain, i)]!
+    if (isOnePlace(chain.bundle, before, members[i]!)) continue
+    const closeness = closenessOf(chain, before, location, place)
+    if (closeness <= closenessOf(chain, members[i]!, location, place)) return false
+  }
+  return true
+}
+
+/** Each stands behind the one before it; all that are not answered, behind the last that is. */
+function rivalOf({ answerCount }: Chain, index: number): number {
+  return Math.min(index, answerCount) - 1
+}
+
+/**
+ * For each group of places the least and the most of x, y and z.
+ */
+export function createPlaceBoxes({ ranges, x, y, z }: LocationTable): Float64Array {
+  const boxes = new Float64Array(ranges.groups * 6)
+  for (let group = 0; group < ranges.groups; group++) {
+    for (const [axis, column] of [x, y, z].entries()) {
+      let [least, most] = [Infinity, -Infinity]
+      for (let i = ranges.groupStart(group); i < ranges.groupStart(group + 1); i++) {
+        least = Math.min(least, column[ranges.groupValue(i)]!)
+        most = Math.max(most, column[ranges.groupValue(i)]!)
+      }
+      boxes[group * 6 + axis * 2] = least
+      boxes[group * 6 + axis * 2 + 1] = most
+    }
+  }
+  return boxes
+}
+
+/** Is one candidate the nearest of all from everywhere in a box? Or from nowhere in it? */
+export function isNearestInBox(
+  chain: Chain,
+  boxes: Float64Array,
+  group: number,
+  picked: number,
+): alikeMemo.Verdict {
+  const { members, count } = chain
+  let verdict: alikeMemo.Verdict = Verdict.Alike
+  for (let i = 0; i < count; i++) {
+    if (i === picked) continue
+    const one = compareInBox(chain.bundle, boxes, group * 6, members[picked]!, members[i]!)
+    if (one === Verdict.Other) return one
+    if (one === Verdict.Mixed) verdict = one
+  }
+  return verdict
+}
+
+/** As `isInOrder`, for all places of a box. */
+export function isInOrderInBox(
+  chain: Chain,
+  boxes: Float64Array,
+  group: number,
+): alikeMemo.Verdict {
+  const { members, count } = chain
+  let verdict: alikeMemo.Verdict = Verdict.Alike
+  for (let i = 1; i < count; i++) {
+    const before = members[rivalOf(chain, i)]!
+    const one = compareInBox(chain.bundle, boxes, group * 6, before, members[i]!)
+    if (one === Verdict.Other) return one
+    if (one === Verdict.Mixed) verdict = one
+  }
+  return verdict
+}
+
+/** Alike: the first is nearer from everywhere in the box. Other: the second is. */
+function compareInBox(
+  bundle: Bundle,
+  boxes: Float64Array,
+  box: number,
+  first: number,
+  second: number,
+): alikeMemo.Verdict {
+  if (isOnePlace(bundle, first, second)) return Verdict.Alike
+  const { endpointVector, memberEndpoint } = bundle
+  const one = memberEndpoint[first]! * EndpointCell.Words
+  const other = memberEndpoint[second]! * EndpointCell.Words
+  if (endpointVector[other + EndpointCell.IsKnown] === 0) return Verdict.Alike
+  if (endpointVector[one + EndpointCell.IsKnown] === 0) return Verdict.Other
+  let least = 0
+  let most = 0
+  for (let axis = 0; axis < 3; axis++) {
+    const difference = endpointVector[one + axis]! - endpointVector[other + axis]!
+    const low = difference * boxes[box + axis * 2]!
+    const high = difference * boxes[box + axis * 2 + 1]!
+    least += Math.min(low, high)
+    most += Math.max(low, high)
+  }
+  if (least > marginOfBox) return Verdict.Alike
+  return most < -marginOfBox ? Verdict.Other : Verdict.Mixed
+}
+
+/** Two at one place, or both at an unknown one, are equally far from everywhere. */
+function isOnePlace({ endpointVector, memberEndpoint }: Bundle, a: number, b: number): boolean {
+  const one = memberEndpoint[a]! * EndpointCell.Words
+  const other = memberEndpoint[b]! * EndpointCell.Words
+  for (let word = 0; word < EndpointCell.Words; word++) {
+    if (endpointVector[one + word] !== endpointVector[other + word]) return false
+  }
+  return true
+}
+
+/** The cosine of the angle between two places, times `vectorUnit`: the larger the nearer. */
+function closenessOf(
+  { bundle }: Chain,
+  member: number,
+  { x, y, z }: LocationTable,
+  place: number,
+): number {
+  const { endpointVector } = bundle
+  const at = bundle.memberEndpoint[member]! * EndpointCell.Words
+  if (endpointVector[at + EndpointCell.IsKnown] === 0) return unknownPlace
+  return (
+    x[place]! * endpointVector[at + EndpointCell.X]! +
+    y[place]! * endpointVector[at + EndpointCell.Y]! +
+    z[place]! * endpointVector[at + EndpointCell.Z]!
+  )
+}

@@ -1,0 +1,81 @@
+// What browsers may measure for a name: the members of its pool that have an address to fetch.
+import {
+  address6Row,
+  addressOfMember,
+  nodeNameBytes,
+  poolOfService,
+  serviceOfNode,
+} from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { memberExtraOf, membersWithRumUrl } from '#bundle/format/member-extra.ts'
+import { foldName, hashName, parseName } from '#dns/name.ts'
+
+export interface RumTarget {
+  readonly ip: string
+  readonly rumUrl: string
+}
+
+/**
+ * @param domain of a service, as people write it; a name that is none has no members
+ * @returns indices in the bundle, in order
+ */
+export function rumMembers(bundle: Bundle, domain: string): readonly number[] {
+  const name = parseName(domain)
+  const service = name.ok ? serviceNamed(bundle, foldName(name.value)) : -1
+  const pool = service < 0 ? -1 : poolOfService(bundle, service)
+  if (pool < 0) return []
+  const first = bundle.poolMemberStart[pool]!
+  const end = first + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  return membersWithRumUrl(bundle, first, end)
+}
+
+export function rumTargetOf(bundle: Bundle, member: number): RumTarget {
+  return { ip: addressOfMember(bundle, member), rumUrl: memberExtraOf(bundle, member).rumUrl }
+}
+
+/**
+ * Those of some members that have this address: more than one when only their ports differ.
+ *
+ * @param octets 4 or 16
+ */
+export function membersAt(
+  bundle: Bundle,
+  members: readonly number[],
+  octets: Uint8Array,
+): readonly number[] {
+  // Compared in place: anybody may ask, about thousands of members, as often as they like.
+  const { memberAddress, memberAddress6 } = bundle
+  const column = octets.length === 4 ? memberAddress : memberAddress6
+  return members.filter((member) => {
+    if (isIpv4Member(bundle, member) !== (octets.length === 4)) return false
+    const start = octets.length === 4 ? member * 4 : address6Row(bundle, member) * 16
+    for (let i = 0; i < octets.length; i++) if (column[start + i] !== octets[i]) return false
+    return true
+  })
+}
+
+function isIpv4Member({ memberPool, poolMemberStart, poolCount4 }: Bundle, member: number) {
+  const pool = memberPool[member]!
+  return member < poolMemberStart[pool]! + poolCount4[pool]!
+}
+
+/** @returns four words, as a bundle has them */
+export function wordsOfUid({ memberUid }: Bundle, member: number): Uint32Array {
+  return new Uint32Array(memberUid.slice(member * 16, member * 16 + 16).buffer)
+}
+
+/** The service of exactly this name, or -1. @param folded wire form in lower case */
+function serviceNamed(bundle: Bundle, folded: Uint8Array): number {
+  const { nameIndex, nameIndexMask, nodeRow, names } = bundle
+  const hash = hashName(folded, bundle.nameSeed)
+  // The loader has proved that there is a free slot, so the walk ends.
+  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
+    const node = nameIndex[slot * 2 + 1]! - 1
+    if (node < 0) return -1
+    if ((nameIndex[slot * 2]! | 0) !== hash) continue
+    if (nodeNameBytes(bundle, node) !== folded.length) continue
+    const offset = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    if (folded.every((octet, i) => names[offset + i] === octet)) return serviceOfNode(bundle, node)
+  }
+}

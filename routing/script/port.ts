@@ -1,0 +1,13 @@
+// Where a script step is run: elsewhere, where it can be killed.
+import type { Chain } from '#routing/chain/chain.ts'
+
+export interface ScriptPort {
+  /** Called once for each script of a bundle. @returns the number by which `run` knows it */
+  readonly compile: (body: string) => number
+  /**
+   * Puts the candidates into the order that the script wants and drops those that it leaves out.
+   * Takes about 2 ms at most. A script that fails, takes too long or names no candidate changes
+   * nothing, and is counted.
+   */
+  readonly run: (script: number, chain: Chain) => void
+}

@@ -1,0 +1,113 @@
+// Numbers for lists of candidates: the same list has the same number from query to query, so that
+// what was found out for it can be kept by that number.
+import * as limits from '#bundle/format/limits.ts'
+
+// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+const { bundleLimits } = limits
+
+/** What is chosen from, and how many of them are answered: of a chain at work, what counts here. */
+export interface CandidateList {
+  readonly members: Uint32Array
+  readonly count: number
+  readonly answerCount: number
+}
+
+/** A list may be in any of so many slots side by side; the oldest gives way. A power of two. */
+export const ways = 4
+/** Most pools are small. Slots are powers of two. A hash finds a list that is compared whole. */
+const small = { membersMax: 64, slots: 4_096 } as const
+const large = { membersMax: bundleLimits.membersPerPoolMax, slots: 64 } as const
+/** A word that says the kind of comparison, how many are answered, and how many there are. */
+const answersShift = 8
+const countShift = 16
+
+/** One per thread. */
+export class CandidateLists {
+  readonly #small = new ListTable(small.membersMax, small.slots)
+  readonly #large = new ListTable(large.membersMax, large.slots)
+  /** The last number that was given; from 1 on, none twice. */
+  given = 0
+
+  /** Forgets all lists. Their numbers are not given again. */
+  clear(): void {
+    this.#small.clear()
+    this.#large.clear()
+  }
+
+  /** @param kind of comparison, from 1 to 255: each has a number of its own for a list */
+  numberOf(list: CandidateList, kind: number): number {
+    const table = list.count <= small.membersMax ? this.#small : this.#large
+    const head = kind | (list.answerCount << answersShift) | (list.count << countShift)
+    const hash = hashOf(list, head)
+    const known = table.find(list, head, hash)
+    if (known > 0) return known
+    table.keep(list, head, hash, ++this.given)
+    return this.given
+  }
+}
+
+/** Lists of at most so many members. */
+class ListTable {
+  /** By slot; 0: empty. */
+  readonly #number: Int32Array
+  readonly #hash: Int32Array
+  readonly #head: Int32Array
+  readonly #members: Uint32Array
+  readonly #membersMax: number
+
+  constructor(membersMax: number, slots: number) {
+    this.#number = new Int32Array(slots)
+    this.#hash = new Int32Array(slots)
+    this.#head = new Int32Array(slots)
+    this.#members = new Uint32Array(slots * membersMax)
+    this.#membersMax = membersMax
+  }
+
+  clear(): void {
+    this.#number.fill(0)
+  }
+
+  /** @returns the number of the list, 0 without it */
+  find({ members, count }: CandidateList, head: number, hash: number): number {
+    const first = this.#firstSlot(hash)
+    for (let slot = first; slot < first + ways; slot++) {
+      if (this.#hash[slot] !== hash || this.#head[slot] !== head) continue
+      const at = slot * this.#membersMax
+      let same = 0
+      while (same < count && this.#members[at + same] === members[same]) same++
+      if (same === count) return this.#number[slot]!
+    }
+    return 0
+  }
+
+  keep({ members, count }: CandidateList, head: number, hash: number, number: number): void {
+    const slot = oldestSlot(this.#number, this.#firstSlot(hash))
+    this.#number[slot] = number
+    this.#hash[slot] = hash
+    this.#head[slot] = head
+    const at = slot * this.#membersMax
+    for (let i = 0; i < count; i++) this.#members[at + i] = members[i]!
+  }
+
+  #firstSlot(hash: number): number {
+    return hash & (this.#number.length - 1) & -ways
+  }
+}
+
+/** The slot that gives way: of `ways` from `first` on, the one of the lowest number. */
+export function oldestSlot(numberOfSlot: Int32Array, first: number): number {
+  let oldest = first
+  for (let slot = first + 1; slot < first + ways; slot++) {
+    if (numberOfSlot[slot]! < numberOfSlot[oldest]!) oldest = slot
+  }
+  return oldest
+}
+
+function hashOf({ members, count }: CandidateList, head: number): number {
+  let hash = Math.imul(head, 0x9e37_79b9)
+  for (let i = 0; i < count; i++) {
+    hash = Math.imul(hash ^ members[i]!, 0xc2b2_ae35)
+    hash ^= hash >>> 15
+  }
+  return hash
+}

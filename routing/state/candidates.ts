@@ -1,0 +1,228 @@
+// Which members of a pool may answer now, in order of preference. Pure: bundle and health in, lists
+// out.
+import { memberOctets } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import {
+  cursorBytes,
+  freshMemory,
+  MemberOut,
+  PoolCell,
+  priorityCells,
+  RoutingState,
+  routingTableBytes,
+} from './state.ts'
+import type { RoutingMemory } from './state.ts'
+import { Family } from './strategy.ts'
+
+/** A state in which every member is healthy and every list is built. */
+export function createRoutingState(
+  bundle: Bundle,
+  soaSerial: number,
+  memory: RoutingMemory = freshMemory,
+): RoutingState {
+  const state = new RoutingState(bundle, {
+    table: memory.table(routingTableBytes(bundle)),
+    cursors: memory.cursors(cursorBytes(bundle)),
+  })
+  fillAsDeclared(bundle, state)
+  return rebuildAll(bundle, state, soaSerial)
+}
+
+/**
+ * The state of the next bundle, with the health and the cursors of what is in both: pools and
+ * services by uid, members by uid and address. Lists are built from what was carried over. Weights
+ * and windows are not carried: they follow from the bundle and the clock.
+ */
+export function carryRoutingState(
+  previous: { readonly bundle: Bundle; readonly state: RoutingState },
+  next: Bundle,
+  soaSerial: number,
+  memory: RoutingMemory = freshMemory,
+): RoutingState {
+  const hasSameServices = Buffer.compare(previous.bundle.serviceUid, next.serviceUid) === 0
+  const state = new RoutingState(next, {
+    table: memory.table(routingTableBytes(next)),
+    // The same memory: not even an answer given during the swap is forgotten.
+    cursors: hasSameServices ? previous.state.buffers.cursors : memory.cursors(cursorBytes(next)),
+  })
+  fillAsDeclared(next, state)
+  forEachPair(previous.bundle.poolUid, next.poolUid, (before, after) => {
+    carryMembers(previous, before, next, state, after)
+  })
+  if (!hasSameServices) {
+    forEachPair(previous.bundle.serviceUid, next.serviceUid, (before, after) => {
+      for (const family of [Family.V4, Family.V6]) {
+        state.serviceCursor[after * 2 + family] = previous.state.serviceCursor[before * 2 + family]!
+      }
+    })
+  }
+  return rebuildAll(next, state, soaSerial)
+}
+
+/** Health as before the first probe, weights as the bundle says, nobody held out. */
+function fillAsDeclared(bundle: Bundle, state: RoutingState): void {
+  state.memberHealthy.fill(1)
+  state.memberScore.fill(1)
+  state.memberWeight.set(bundle.memberWeight)
+}
+
+function rebuildAll(bundle: Bundle, state: RoutingState, soaSerial: number): RoutingState {
+  state.soaSerial[0] = soaSerial
+  for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
+  return state
+}
+
+/** Walks two columns of sorted uids and reports the rows that are in both. */
+function forEachPair(
+  before: Uint8Array,
+  after: Uint8Array,
+  visit: (before: number, after: number) => void,
+): void {
+  const left = Buffer.from(before.buffer, before.byteOffset, before.byteLength)
+  const right = Buffer.from(after.buffer, after.byteOffset, after.byteLength)
+  let i = 0
+  let j = 0
+  while (i < left.length && j < right.length) {
+    const order = left.compare(right, j, j + 16, i, i + 16)
+    if (order === 0) visit(i / 16, j / 16)
+    if (order <= 0) i += 16
+    if (order >= 0) j += 16
+  }
+}
+
+function carryMembers(
+  previous: { readonly bundle: Bundle; readonly state: RoutingState },
+  poolBefore: number,
+  next: Bundle,
+  state: RoutingState,
+  poolAfter: number,
+): void {
+  const keyOf = (bundle: Bundle, member: number): string =>
+    Buffer.from(bundle.memberUid.subarray(member * 16, member * 16 + 16)).toString('latin1') +
+    Buffer.from(memberOctets(bundle, member)).toString('latin1')
+  const { bundle, state: old } = previous
+  const marked = new Map<string, number>()
+  for (const member of membersOf(bundle, poolBefore)) {
+    const isPlain =
+      old.memberHealthy[member] === 1 &&
+      old.memberScore[member] === 1 &&
+      old.memberRttMs[member] === 0 &&
+      (old.memberOut[member]! & MemberOut.Warming) === 0
+    if (!isPlain) marked.set(keyOf(bundle, member), member)
+  }
+  if (marked.size === 0) return
+  for (const member of membersOf(next, poolAfter)) {
+    const was = marked.get(keyOf(next, member))
+    if (was === undefined) continue
+    state.memberHealthy[member] = old.memberHealthy[was]!
+    state.memberScore[member] = old.memberScore[was]!
+    state.memberRttMs[member] = old.memberRttMs[was]!
+    state.memberOut[member] = old.memberOut[was]! & MemberOut.Warming
+  }
+}
+
+/** The member indices of a pool. */
+export function* membersOf(bundle: Bundle, pool: number): Generator<number> {
+  const start = bundle.poolMemberStart[pool]!
+  const end = start + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  for (let member = start; member < end; member++) yield member
+}
+
+/** Builds the copy of a pool's lists that nobody reads, then makes it the current one. */
+export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): void {
+  const row = pool * PoolCell.Words
+  // Atomic, so that nothing below is written before the version of the last rebuild is seen.
+  const version = Atomics.load(state.pools, row + PoolCell.Version)
+  const copy = (version & 1) ^ 1
+  const start = bundle.poolMemberStart[pool]!
+  const count4 = bundle.poolCount4[pool]!
+  state.pools[row + PoolCell.Start + Family.V4] = start
+  state.pools[row + PoolCell.Start + Family.V6] = start + count4
+  const isEnough = !isBelowMinHealthy(bundle, state, pool)
+  const size4 = isEnough ? count4 : 0
+  const size6 = isEnough ? bundle.poolCount6[pool]! : 0
+  rebuildFamily(bundle, state, { pool, copy, family: Family.V4, start, size: size4 })
+  rebuildFamily(bundle, state, {
+    pool,
+    copy,
+    family: Family.V6,
+    start: start + count4,
+    size: size6,
+  })
+  Atomics.store(state.pools, row + PoolCell.Version, version + 1)
+}
+
+/** Document B: such a pool answers nothing, whatever the filters would say. */
+export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: number): boolean {
+  const wanted = bundle.poolMinHealthy[pool]!
+  return wanted > 0 && readyMembers(bundle, state, pool) < wanted
+}
+
+/** How many members are ready, of both families: the same machine often has an address of each. */
+export function readyMembers(bundle: Bundle, state: RoutingState, pool: number): number {
+  let ready = 0
+  for (const member of membersOf(bundle, pool)) if (isReady(bundle, state, member)) ready++
+  return ready
+}
+
+interface FamilyRange {
+  readonly pool: number
+  readonly copy: number
+  readonly family: Family
+  /** First member. */
+  readonly start: number
+  /** Members to look at; 0 leaves the list empty. */
+  readonly size: number
+}
+
+function rebuildFamily(
+  bundle: Bundle,
+  state: RoutingState,
+  { pool, copy, family, start, size }: FamilyRange,
+): void {
+  const { candidates, weightSums, memberScore } = state
+  const first = copy * state.memberCount + start
+  let end = first
+  let isSorted = true
+  for (let member = start; member < start + size; member++) {
+    if (!isCandidate(bundle, state, member)) continue
+    if (end > first) isSorted &&= memberScore[candidates[end - 1]!]! >= memberScore[member]!
+    candidates[end++] = member
+  }
+  if (!isSorted) sortByScore(state, first, end)
+  let best = -1
+  let weightSum = 0
+  for (let at = first; at < end; at++) {
+    const member = candidates[at]!
+    weightSum += state.memberWeight[member]!
+    weightSums[at] = weightSum
+    if (best < 0 || priorityRank(bundle, member) < priorityRank(bundle, best)) best = member
+  }
+  const cell = copy * 2 + family
+  state.pools[pool * PoolCell.Words + PoolCell.Count + cell] = end - first
+  state.firstByPriority[pool * priorityCells + cell] = best
+}
+
+/** Document A: candidates by score, the best first; equal scores keep the order of the file. */
+function sortByScore({ candidates, memberScore }: RoutingState, first: number, end: number): void {
+  const list = candidates.subarray(first, end)
+  list.sort((a, b) => memberScore[b]! - memberScore[a]! || a - b)
+}
+
+/** Ready, and of positive weight: weight 0 takes a member out of every algorithm. */
+export function isCandidate(bundle: Bundle, state: RoutingState, member: number): boolean {
+  return isReady(bundle, state, member) && state.memberWeight[member]! > 0
+}
+
+/** Enabled, healthy, and held out by nothing. This is what `minHealthy` counts, whatever weight. */
+export function isReady(bundle: Bundle, state: RoutingState, member: number): boolean {
+  const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
+  return isEnabled && state.memberHealthy[member] === 1 && state.memberOut[member] === 0
+}
+
+/** 1 is tried first; 0 means unset and comes last (document A). */
+function priorityRank(bundle: Bundle, member: number): number {
+  const priority = bundle.memberPriority[member]!
+  return priority === 0 ? Number.POSITIVE_INFINITY : priority
+}

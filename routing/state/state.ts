@@ -1,0 +1,150 @@
+// What changes while a bundle serves: health, candidate lists, cursors. Written by one thread, read
+// by all.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { BundleCounts } from '#bundle/format/manifest.ts'
+
+/**
+ * A row of `pools`: what a decision needs of a pool, in half a cache line. There are two copies of
+ * the candidate list. `Version` counts rebuilds and its lowest bit says which copy is current: the
+ * writer fills the other one, then adds one. A reader's copy is left alone until the version has
+ * moved; a reader that sees it moved reads again, from the new copy. It never waits. The first look
+ * at the version is a plain load (what is read next depends on it); only the second, which must not
+ * come early, is atomic: a call that costs as much as the rest of the choice.
+ */
+export const PoolCell = {
+  Words: 8,
+  Version: 0,
+  /** Two cells, by family: position in `candidates` of the first one, in copy 0. */
+  Start: 2,
+  /** Four cells, by copy * 2 + family: how many candidates there are. */
+  Count: 4,
+} as const
+
+// Exported names are not the constants of their file either: see runtime/answer/answer.ts.
+const { Words: poolWords, Start: poolStart } = PoolCell
+
+/** Cells of a pool in `firstByPriority`, by copy * 2 + family. */
+export const priorityCells = 4
+
+/** Bits of `memberOut`: what keeps an enabled, healthy member out of rotation. */
+export const MemberOut = {
+  /** It has not passed its warm-up gate yet. */
+  Warming: 1,
+  /** A maintenance window holds it out. */
+  Maintenance: 2,
+} as const
+
+export class RoutingState {
+  readonly memberCount: number
+  readonly pools: Int32Array
+  /**
+   * Member indices. Two copies, each with a place for every member; copy k begins at
+   * k * memberCount.
+   */
+  readonly candidates: Uint32Array
+  /** Beside `candidates`: the weights up to and including this one, within its family. */
+  readonly weightSums: Uint32Array
+  /** The candidate that failover takes, or -1. */
+  readonly firstByPriority: Int32Array
+  /** 1 when the last verdict was good, or when there has been none. */
+  readonly memberHealthy: Uint8Array
+  /** 0 to 1; 1 while scoring is off. */
+  readonly memberScore: Float32Array
+  /** Mean of the last probes; 0: too few of them. */
+  readonly memberRttMs: Float32Array
+  /** In effect now: the bundle's, or what a rollout makes of it. `weightSums` are sums of these. */
+  readonly memberWeight: Uint32Array
+  /** Bits of MemberOut. */
+  readonly memberOut: Uint8Array
+  /** One element: the SOA serial of every zone. */
+  readonly soaSerial: Uint32Array
+  /** By service * 2 + family: answers given so far, modulo 2^32; shared by all threads. */
+  readonly serviceCursor: Int32Array
+  readonly buffers: RoutingBuffers
+
+  constructor({ counts }: Bundle, buffers: RoutingBuffers) {
+    const { members, pools, services } = counts
+    const { table, cursors } = buffers
+    const at = columnOffsets(counts)
+    this.memberCount = members
+    this.pools = new Int32Array(table, at.pools, pools * PoolCell.Words)
+    this.candidates = new Uint32Array(table, at.candidates, members * 2)
+    this.weightSums = new Uint32Array(table, at.weightSums, members * 2)
+    this.firstByPriority = new Int32Array(table, at.firstByPriority, pools * priorityCells)
+    this.memberHealthy = new Uint8Array(table, at.memberHealthy, members)
+    this.memberScore = new Float32Array(table, at.memberScore, members)
+    this.memberRttMs = new Float32Array(table, at.memberRttMs, members)
+    this.memberWeight = new Uint32Array(table, at.memberWeight, members)
+    this.memberOut = new Uint8Array(table, at.memberOut, members)
+    this.soaSerial = new Uint32Array(table, at.soaSerial, 1)
+    this.serviceCursor = new Int32Array(cursors, 0, services * 2)
+    this.buffers = buffers
+  }
+}
+
+/** Where the columns begin in the table; the rows of pools start at a cache line. */
+function columnOffsets({ members, pools }: BundleCounts) {
+  const candidates = pools * PoolCell.Words * 4
+  const weightSums = candidates + members * 2 * 4
+  const firstByPriority = weightSums + members * 2 * 4
+  const memberScore = firstByPriority + pools * priorityCells * 4
+  const memberRttMs = memberScore + members * 4
+  const memberWeight = memberRttMs + members * 4
+  const soaSerial = memberWeight + members * 4
+  const memberHealthy = soaSerial + 4
+  const memberOut = memberHealthy + members
+  const end = memberOut + members
+  return {
+    pools: 0,
+    candidates,
+    weightSums,
+    firstByPriority,
+    memberScore,
+    memberRttMs,
+    memberWeight,
+    soaSerial,
+    memberHealthy,
+    memberOut,
+    end,
+  }
+}
+
+/** Entry in `candidates` of a pool's first candidate of a family. */
+export function firstCandidate(
+  state: RoutingState,
+  poolIndex: number,
+  copy: number,
+  family: number,
+): number {
+  const start = state.pools[poolIndex * poolWords + poolStart + family]!
+  return copy * state.memberCount + start
+}
+
+/** The shared memory under a RoutingState, for handing to another thread. */
+export interface RoutingBuffers {
+  readonly table: SharedArrayBuffer
+  /** By itself, so that two bundles with the same services can share it. */
+  readonly cursors: SharedArrayBuffer
+}
+
+/**
+ * By family, because a client's A and AAAA queries alternate: one cursor would pin each to a half.
+ */
+export function cursorBytes({ counts }: Bundle): number {
+  return counts.services * 2 * 4
+}
+
+/** Where shared memory for a state comes from; what it gives is zero. */
+export interface RoutingMemory {
+  readonly table: (bytes: number) => SharedArrayBuffer
+  readonly cursors: (bytes: number) => SharedArrayBuffer
+}
+
+export const freshMemory: RoutingMemory = {
+  table: (bytes) => new SharedArrayBuffer(bytes),
+  cursors: (bytes) => new SharedArrayBuffer(bytes),
+}
+
+export function routingTableBytes({ counts }: Bundle): number {
+  return columnOffsets(counts).end
+}

@@ -1,0 +1,113 @@
+// Rollouts and maintenance windows over the declared members: what holds at an instant, and how it
+// gets into the routing state. `effective(member, t) = declared ⊕ rollout at t ⊕ windows at t`.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { MaintenanceWindow, Overlays, Rollout } from '#bundle/format/overlays.ts'
+import { membersOf } from '#routing/state/candidates.ts'
+import { rolloutAt } from './rollout.ts'
+import type { RolloutMoment, RolloutTrip } from './rollout.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+
+export type WindowState = 'scheduled' | 'active' | 'completed'
+
+export interface WindowMoment {
+  readonly state: WindowState
+  /** When it will be another one; Infinity: never. */
+  readonly nextEventAtMs: number
+}
+
+/** From its start up to its end, the end not included. */
+export function windowAt(
+  { startAtMs, endAtMs }: Pick<MaintenanceWindow, 'startAtMs' | 'endAtMs'>,
+  nowMs: number,
+): WindowMoment {
+  if (nowMs < startAtMs) return { state: 'scheduled', nextEventAtMs: startAtMs }
+  return nowMs < endAtMs
+    ? { state: 'active', nextEventAtMs: endAtMs }
+    : { state: 'completed', nextEventAtMs: Infinity }
+}
+
+/** What this node has seen, by `tripKey`. */
+export type RolloutTrips = ReadonlyMap<string, RolloutTrip>
+
+/** Another start is another attempt, which begins without a past. */
+export function tripKey({ uid, startAtMs }: Rollout): string {
+  return `${uid}@${startAtMs}`
+}
+
+export interface OverlayMoment {
+  readonly rollouts: readonly { readonly rollout: Rollout; readonly moment: RolloutMoment }[]
+  readonly windows: readonly { readonly window: MaintenanceWindow; readonly moment: WindowMoment }[]
+  /** When the first of them will be at another moment; Infinity: none will. */
+  readonly nextEventAtMs: number
+}
+
+export function overlaysAt(overlays: Overlays, nowMs: number, trips: RolloutTrips): OverlayMoment {
+  const rollouts = overlays.rollouts.map((rollout) => ({
+    rollout,
+    moment: rolloutAt(rollout, nowMs, trips.get(tripKey(rollout)) ?? null),
+  }))
+  const windows = overlays.windows.map((window) => ({ window, moment: windowAt(window, nowMs) }))
+  let nextEventAtMs = Infinity
+  for (const { moment } of rollouts) nextEventAtMs = Math.min(nextEventAtMs, moment.nextEventAtMs)
+  for (const { moment } of windows) nextEventAtMs = Math.min(nextEventAtMs, moment.nextEventAtMs)
+  return { rollouts, windows, nextEventAtMs }
+}
+
+/** What an overlay has changed: kept, so that the next moment can give it back. */
+export interface AppliedOverlays {
+  readonly members: ReadonlySet<number>
+  /** Their lists no longer are what the state says: rebuild them. */
+  readonly staleLists: ReadonlySet<number>
+}
+
+export const nothingApplied: AppliedOverlays = Object.freeze({
+  members: new Set<number>(),
+  staleLists: new Set<number>(),
+})
+
+/**
+ * Sets weight and the maintenance bit of each member that an overlay touches, or touched before;
+ * leaves all others alone.
+ *
+ * @param before what the last call for this state has returned; a fresh state has had none
+ */
+export function applyOverlays(
+  bundle: Bundle,
+  state: RoutingState,
+  { rollouts, windows }: OverlayMoment,
+  before: AppliedOverlays = nothingApplied,
+): AppliedOverlays {
+  const weights = new Map<number, number>()
+  for (const { rollout, moment } of rollouts) {
+    if (moment.weight !== null) weights.set(rollout.member, moment.weight)
+  }
+  const out = new Set<number>()
+  const emptied = new Set<number>()
+  for (const { window, moment } of windows) {
+    // Many windows over one large pool are one.
+    if (moment.state !== 'active' || emptied.has(window.pool)) continue
+    if (window.member < 0) emptied.add(window.pool)
+    for (const member of membersOfWindow(bundle, window)) out.add(member)
+  }
+  const members = new Set([...weights.keys(), ...out])
+  const staleLists = new Set<number>()
+  for (const member of new Set([...before.members, ...members])) {
+    const weight = weights.get(member) ?? bundle.memberWeight[member]!
+    const others = state.memberOut[member]! & ~MemberOut.Maintenance
+    const bits = others | (out.has(member) ? MemberOut.Maintenance : 0)
+    if (state.memberWeight[member] === weight && state.memberOut[member] === bits) continue
+    state.memberWeight[member] = weight
+    state.memberOut[member] = bits
+    staleLists.add(bundle.memberPool[member]!)
+  }
+  return { members, staleLists }
+}
+
+/** The members that a window holds out while it is active. */
+export function membersOfWindow(
+  bundle: Bundle,
+  { pool, member }: MaintenanceWindow,
+): Iterable<number> {
+  return member < 0 ? membersOf(bundle, pool) : [member]
+}

@@ -1,0 +1,59 @@
+// When a rollout does harm (document B, "Regression signals"): its policy and what was measured.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { RegressionPolicyModel } from '#bundle/format/model.ts'
+import type { Rollout } from '#bundle/format/overlays.ts'
+import { readyMembers } from '#routing/state/candidates.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+
+/** As one node sees it; null: not measured. */
+export interface RolloutObservation {
+  /** The member's own, 0 to 1. */
+  readonly score: number | null
+  /** Members of the pool that are enabled, healthy and held out by nothing. */
+  readonly healthyMembers: number | null
+  readonly rttMs: number | null
+  /** The round trip time from when the rollout began. */
+  readonly baselineRttMs: number | null
+}
+
+/** @returns what was found, as a sentence; undefined: nothing that the policy minds */
+export function regressionOf(
+  policy: RegressionPolicyModel,
+  { score, healthyMembers, rttMs, baselineRttMs }: RolloutObservation,
+): string | undefined {
+  const { minHealthScore, minHealthyMembers, maxRttDeltaMs } = policy
+  if (minHealthScore > 0 && score !== null && score < minHealthScore) {
+    return `the health score of the member is ${rounded(score)}, below ${minHealthScore}`
+  }
+  if (minHealthyMembers > 0 && healthyMembers !== null && healthyMembers < minHealthyMembers) {
+    return `the pool has ${healthyMembers} healthy members, fewer than ${minHealthyMembers}`
+  }
+  if (maxRttDeltaMs === 0 || rttMs === null || baselineRttMs === null) return undefined
+  if (rttMs - baselineRttMs <= maxRttDeltaMs) return undefined
+  return (
+    `the round trip to the member takes ${rounded(rttMs)} ms, more than ${maxRttDeltaMs} ms ` +
+    `above the ${rounded(baselineRttMs)} ms of the start`
+  )
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+/** @param isProbed false: this node probes nobody, and knows nothing of health */
+export function observe(
+  bundle: Bundle,
+  state: RoutingState,
+  { pool, member, regressionPolicy }: Rollout,
+  isProbed: boolean,
+  baselineRttMs: number | null,
+): RolloutObservation {
+  const rttMs = state.memberRttMs[member]!
+  const isMeasured = isProbed && bundle.poolHealthCheck[pool] !== 0
+  if (!isMeasured) return { score: null, healthyMembers: null, rttMs: null, baselineRttMs }
+  const isCounted = regressionPolicy.minHealthyMembers > 0
+  const healthyMembers = isCounted ? readyMembers(bundle, state, pool) : null
+  // A score of 1 says "scoring is off", too; neither falls below anything.
+  const score = state.memberScore[member]!
+  return { score, healthyMembers, rttMs: rttMs === 0 ? null : rttMs, baselineRttMs }
+}

@@ -1,0 +1,190 @@
+// Where a rollout is at an instant (document B, "Rollout"): a function of its file, the clock and
+// what this node has seen.
+import type { RolloutIntentModel, RolloutModel, RolloutStepModel } from '#bundle/format/model.ts'
+
+export type RolloutState = 'pending' | 'running' | 'paused' | 'promoted' | 'rolled_back'
+
+/** Document B's table: what may be decided in which state. The API answers 409 to the rest. */
+export const allowedIntents: Readonly<
+  Record<RolloutState, readonly RolloutIntentModel['intent'][]>
+> = Object.freeze({
+  pending: ['abort'],
+  running: ['pause', 'promote', 'abort'],
+  paused: ['promote', 'abort'],
+  promoted: [],
+  rolled_back: [],
+})
+
+/** What of a rollout depends on time. */
+export type RolloutSchedule = Pick<RolloutModel, 'baseWeight' | 'startAtMs' | 'steps' | 'intents'>
+
+/** A regression that this node has seen. */
+export interface RolloutTrip {
+  readonly atMs: number
+  /** A sentence for people. */
+  readonly reason: string
+}
+
+export interface RolloutMoment {
+  readonly state: RolloutState
+  /** Position in `steps` of the current step, or of the last one that was reached. */
+  readonly stepIndex: number
+  /** null: what the pool says, because the rollout has not begun. */
+  readonly weight: number | null
+  /** Why it is over or held; empty while it is on its way. */
+  readonly reason: string
+  /** When it will be another moment; Infinity: never by itself. */
+  readonly nextEventAtMs: number
+}
+
+/**
+ * The steps by the clock alone. A step lasts from its start up to the start of the next one. Of two
+ * decisions the earlier one counts, when it leads to an end; what the table of document B does not
+ * allow from the state of its instant changes nothing.
+ *
+ * @param trip what this node has seen; a promotion or abortion at its time or later overrules it
+ */
+export function rolloutAt(
+  rollout: RolloutSchedule,
+  nowMs: number,
+  trip: RolloutTrip | null = null,
+): RolloutMoment {
+  const { steps, intents, startAtMs } = rollout
+  let decided: Decision | undefined
+  let unseen = trip
+  for (const { intent, atMs } of intents) {
+    if (unseen !== null && unseen.atMs < atMs) {
+      decided = afterTrip(rollout, decided, unseen)
+      unseen = null
+    }
+    if (atMs > nowMs) break
+    decided = afterIntent(rollout, decided, intent, atMs)
+  }
+  // A clock that was put back does not undo what has been seen.
+  if (unseen !== null) decided = afterTrip(rollout, decided, unseen)
+  const coming = nextIntentAt(rollout, nowMs)
+  if (decided !== undefined) {
+    const { isFinal, ...moment } = decided
+    return { ...moment, nextEventAtMs: isFinal ? Infinity : coming }
+  }
+  const { phase, stepIndex, endsAtMs } = scheduledAt(rollout, nowMs)
+  if (phase === 'pending') {
+    const nextEventAtMs = Math.min(startAtMs, coming)
+    return { state: 'pending', stepIndex: 0, weight: null, reason: '', nextEventAtMs }
+  }
+  if (phase === 'finished') return promoted(rollout, 'every step has ended')
+  const weight = stepWeight(rollout.baseWeight, steps[stepIndex]!)
+  const nextEventAtMs = Math.min(endsAtMs, coming)
+  return { state: 'running', stepIndex, weight, reason: '', nextEventAtMs }
+}
+
+/** What a decision has led to, up to the next one. */
+interface Decision extends Omit<RolloutMoment, 'nextEventAtMs'> {
+  /** Nothing that is decided later changes it. */
+  readonly isFinal: boolean
+}
+
+function afterIntent(
+  rollout: RolloutSchedule,
+  decided: Decision | undefined,
+  intent: 'pause' | 'promote' | 'abort',
+  atMs: number,
+): Decision | undefined {
+  if (decided?.isFinal === true) return decided
+  const { phase, stepIndex } = scheduledAt(rollout, atMs)
+  if (decided === undefined && phase === 'finished') return finished(rollout)
+  switch (intent) {
+    case 'pause': {
+      if (decided !== undefined || phase !== 'running') return decided
+      const weight = stepWeight(rollout.baseWeight, rollout.steps[stepIndex]!)
+      return { state: 'paused', stepIndex, weight, reason: 'paused', isFinal: false }
+    }
+    case 'promote': {
+      if (decided === undefined && phase === 'pending') return undefined
+      return { ...finished(rollout), reason: 'promoted' }
+    }
+    case 'abort':
+      return rolledBack(rollout, decided?.stepIndex ?? stepIndex, 'aborted', true)
+  }
+}
+
+function afterTrip(
+  rollout: RolloutSchedule,
+  decided: Decision | undefined,
+  { atMs, reason }: RolloutTrip,
+): Decision | undefined {
+  if (decided !== undefined) return decided
+  const { phase, stepIndex } = scheduledAt(rollout, atMs)
+  return phase === 'running' ? rolledBack(rollout, stepIndex, reason, false) : undefined
+}
+
+function rolledBack(
+  { baseWeight }: RolloutSchedule,
+  stepIndex: number,
+  reason: string,
+  isFinal: boolean,
+): Decision {
+  return { state: 'rolled_back', stepIndex, weight: baseWeight, reason, isFinal }
+}
+
+function finished(rollout: RolloutSchedule): Decision {
+  const { nextEventAtMs: _, ...moment } = promoted(rollout, 'every step has ended')
+  return { ...moment, isFinal: true }
+}
+
+function promoted({ steps, baseWeight }: RolloutSchedule, reason: string): RolloutMoment {
+  const stepIndex = steps.length - 1
+  const weight = stepWeight(baseWeight, steps[stepIndex]!)
+  return { state: 'promoted', stepIndex, weight, reason, nextEventAtMs: Infinity }
+}
+
+interface Scheduled {
+  readonly phase: 'pending' | 'running' | 'finished'
+  readonly stepIndex: number
+  /** Infinity: the step is held until somebody promotes. */
+  readonly endsAtMs: number
+}
+
+/** What the steps say, before anybody decides otherwise. */
+function scheduledAt({ startAtMs, steps }: RolloutSchedule, atMs: number): Scheduled {
+  if (atMs < startAtMs) return { phase: 'pending', stepIndex: 0, endsAtMs: startAtMs }
+  let endsAtMs = startAtMs
+  for (const [stepIndex, { holdSeconds }] of steps.entries()) {
+    endsAtMs = holdSeconds === 0 ? Infinity : endsAtMs + holdSeconds * 1_000
+    if (atMs < endsAtMs) return { phase: 'running', stepIndex, endsAtMs }
+  }
+  return { phase: 'finished', stepIndex: steps.length - 1, endsAtMs }
+}
+
+/** @returns the time of the next decision that is written down already; Infinity when none is */
+function nextIntentAt({ intents }: RolloutSchedule, nowMs: number): number {
+  return intents.find(({ atMs }) => atMs > nowMs)?.atMs ?? Infinity
+}
+
+/** A share above nothing is at least 1: a member of small weight is not drained by rounding. */
+export function stepWeight(baseWeight: number, { weightPct }: RolloutStepModel): number {
+  const weight = Math.round((baseWeight * weightPct) / 100)
+  return weight === 0 && weightPct > 0 && baseWeight > 0 ? 1 : weight
+}
+
+/** A share that is off by more than a quarter is another share. */
+export function isCoarse(baseWeight: number, { weightPct }: RolloutStepModel): boolean {
+  const exact = (baseWeight * weightPct) / 100
+  return Math.abs(stepWeight(baseWeight, { weightPct, holdSeconds: 0 }) - exact) > exact / 4
+}
+
+/** Each change of the weight that time alone will bring, the first at the start. */
+export function rolloutTimeline(
+  rollout: RolloutSchedule,
+): readonly { readonly atMs: number; readonly moment: RolloutMoment }[] {
+  const timeline: { atMs: number; moment: RolloutMoment }[] = []
+  const { startAtMs, steps, intents } = rollout
+  let atMs = Math.min(startAtMs, intents[0]?.atMs ?? Infinity)
+  // A step or an intent each: there can be no more.
+  for (let events = steps.length + intents.length + 1; events >= 0 && atMs < Infinity; events--) {
+    const moment = rolloutAt(rollout, atMs)
+    timeline.push({ atMs, moment })
+    atMs = moment.nextEventAtMs
+  }
+  return timeline
+}

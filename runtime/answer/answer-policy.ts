@@ -1,0 +1,51 @@
+// A service whose members are chosen by a policy: who asks goes in, what was chosen is written.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Chain } from '#routing/chain/chain.ts'
+import { choose } from '#routing/choose/choose.ts'
+import type { Policy } from '#routing/choose/policy.ts'
+import type { Family } from '#routing/state/strategy.ts'
+import { writeMember } from './records.ts'
+import type { Transaction } from './transaction.ts'
+
+/**
+ * Writes the chosen members into the answer section.
+ *
+ * @returns how many, 0 when there is no candidate, -1 when they do not fit
+ */
+export function answerPolicy(
+  tx: Transaction,
+  bundle: Bundle,
+  policy: Policy,
+  service: number,
+  pool: number,
+  family: Family,
+  ttlSeconds: number,
+): number {
+  const { chain } = tx
+  chain.serviceIndex = service
+  chain.family = family
+  chain.qtype = tx.qtype
+  chain.qnameBytes = tx.qnameBytes
+  setClient(tx, chain)
+  const chosen = choose(chain, policy, pool)
+  if (chosen === 0) return 0
+  for (let i = 0; i < chosen; i++) {
+    if (!writeMember(tx, bundle, chain.members[i]!, family, ttlSeconds)) return -1
+  }
+  // What counted of the resolver's own address says nothing about its clients.
+  if (chain.wantsScope && chain.scope > 0) tx.ecsScope = chain.scope + chain.client.mappedBits
+  return chosen
+}
+
+/**
+ * The subnet that the resolver names, else the resolver. RFC 7871 section 7.1.2: a source prefix of
+ * 0 says that the resolver's own address is to be used, and the scope is 0.
+ */
+function setClient(tx: Transaction, chain: Chain): void {
+  chain.wantsScope = tx.ecsAddressBytes > 0
+  if (!chain.wantsScope) {
+    chain.client.set(tx.source, tx.sourceAt, tx.sourceBytes)
+    return
+  }
+  chain.client.setWords(tx.ecsWords, tx.ecsFamily === 2)
+}

@@ -1,0 +1,337 @@
+// The hot path: one query in, one reply out, in the order of the DNS message. RFC 1034 section
+// 4.3.2.
+import { hostOfNode, nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
+import * as routing from '#bundle/encode/routing-columns.ts'
+import { ExtendedError } from '#dns/edns-codes.ts'
+import * as header from '#dns/header.ts'
+import * as rcodes from '#dns/rcode.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import * as strategies from '#routing/choose/strategies.ts'
+import * as strategy from '#routing/state/strategy.ts'
+import type { Family } from '#routing/state/strategy.ts'
+import { answerPolicy } from './answer-policy.ts'
+import { answerChaos } from './chaos.ts'
+import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
+import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
+import { readMessage } from './message.ts'
+import { hashSuffixes, isInternet } from './question.ts'
+import {
+  nameserverHost,
+  qnameOffset,
+  soaTtlSeconds,
+  writeAddress,
+  writeHinfo,
+  writeMember,
+  writeNs,
+  writeSoa,
+} from './records.ts'
+import { answerByRule } from './response-policy.ts'
+import * as transaction from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+
+// To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
+// use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
+const { NodeCell, NodeFlag } = cells
+const { Flag1, HeaderOffset, QClass } = header
+const { Rcode } = rcodes
+const { metaTypeMax, metaTypeMin, RrType } = rrtypes
+const { strategiesByCode } = strategies
+const { firstPolicyCode } = routing
+const { V4: v4, V6: v6 } = strategy.Family
+const { Transport } = transaction
+
+/** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
+const plainUdpBytes = 512
+
+/**
+ * Writes the reply to one query. Right also when query and reply are the same octets: all that is
+ * needed of the query is read before the first octet is written.
+ *
+ * @param replyMax room in `reply` from `replyOffset` on, at least 512
+ * @returns octets of the reply; 0: none is sent
+ */
+export function answer(
+  tx: Transaction,
+  query: Uint8Array,
+  queryOffset: number,
+  queryLength: number,
+  reply: Uint8Array,
+  replyOffset: number,
+  replyMax: number,
+): number {
+  tx.counters.query(tx.transport)
+  // Never answer an answer: two servers would talk for ever.
+  if (
+    queryLength < HeaderOffset.End ||
+    (query[queryOffset + HeaderOffset.Flags1]! & Flag1.Qr) !== 0
+  ) {
+    tx.counters.drop()
+    return 0
+  }
+  tx.reset()
+  if (query !== tx.query || reply !== tx.reply) tx.bind(query, reply)
+  tx.replyStart = replyOffset
+  const end = queryOffset + queryLength
+  const opcode = (query[queryOffset + HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+  const questionEnd = readMessage(tx, query, queryOffset, end, opcode)
+
+  copyHeader(query, queryOffset, reply, replyOffset)
+  const headLength = questionEnd < 0 ? HeaderOffset.End : questionEnd - queryOffset
+  if (query !== reply || queryOffset !== replyOffset) {
+    for (let i = HeaderOffset.End; i < headLength; i++)
+      reply[replyOffset + i] = query[queryOffset + i]!
+  }
+  tx.at = replyOffset + headLength
+  const limit = replyOffset + Math.min(replyMax, sizeLimit(tx))
+  tx.recordsEnd = limit - optBytes(tx)
+  if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
+  if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)
+  if (tx.hasOpt) writeOpt(tx, limit)
+  finishHeader(tx, questionEnd >= 0)
+  tx.counters.reply(tx.rcode, tx.qtype)
+  return tx.at - replyOffset
+}
+
+function sizeLimit(tx: Transaction): number {
+  if (tx.transport === Transport.Tcp) return 65_535
+  if (!tx.hasOpt) return plainUdpBytes
+  // RFC 6891 section 6.2.3: less than 512 means 512.
+  return Math.min(Math.max(tx.clientPayloadSize, plainUdpBytes), tx.udpPayloadSize)
+}
+
+/** From question to records. */
+function resolve(tx: Transaction): void {
+  const { qtype, bundle } = tx
+  // Below 0 there is no limit.
+  if (tx.tokens >= 0 && isOverLimit(tx)) return
+  if (tx.qclass === QClass.Ch) return answerChaos(tx)
+  if (!isInternet(tx.qclass)) return refuse(tx)
+  if (bundle === undefined) {
+    explain(tx, ExtendedError.NotReady, EdeText.NoBundle)
+    return refuse(tx)
+  }
+  if (qtype === RrType.OPT) {
+    tx.rcode = Rcode.FormErr
+    return
+  }
+  // One comparison of a number, where there is no rule.
+  if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
+  const node = findName(tx, bundle)
+  if (node < 0) return answerAbove(tx, bundle)
+  if (isServable(tx)) answerNode(tx, bundle, node)
+}
+
+/** One token for a query (document A, "Limits"); without one, SERVFAIL. */
+function isOverLimit(tx: Transaction): boolean {
+  if (tx.tokens > 0) {
+    tx.tokens--
+    return false
+  }
+  tx.rcode = Rcode.ServFail
+  tx.counters.overLimit()
+  explain(tx, ExtendedError.Other, EdeText.QueryLimit)
+  return true
+}
+
+/** From a question whose name does not exist. */
+function answerAbove(tx: Transaction, bundle: Bundle): void {
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  const label = findClosestEncloser(tx, bundle, 1)
+  if (label < 0) {
+    explain(tx, ExtendedError.NotAuthoritative, EdeText.None)
+    return refuse(tx)
+  }
+  if (!isServable(tx)) return
+  const encloser = findSuffix(tx, bundle, label)
+  const wildcard = findWildcard(tx, bundle, encloser, label)
+  if (wildcard >= 0) return answerNode(tx, bundle, wildcard)
+  tx.rcode = Rcode.NXDomain
+  negative(tx, bundle, zoneOf(bundle, encloser))
+}
+
+/**
+ * RFC 6895 section 3.1: meta types ask for an action. Transfers are refused, the rest is not known.
+ */
+function isServable(tx: Transaction): boolean {
+  const { qtype } = tx
+  if (qtype < metaTypeMin || qtype > metaTypeMax || qtype === RrType.ANY) return true
+  tx.rcode = qtype === RrType.AXFR || qtype === RrType.IXFR ? Rcode.Refused : Rcode.NotImp
+  return false
+}
+
+function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
+  const zone = zoneOf(bundle, node)
+  const service = serviceOfNode(bundle, node)
+  // Whatever is asked for (document B, "Usage").
+  if (service >= 0) tx.serviceQueries[service]! += 1
+  tx.isAuthoritative = true
+  switch (tx.qtype) {
+    case RrType.A:
+      return answerAddress(tx, bundle, node, service, v4)
+    case RrType.AAAA:
+      return answerAddress(tx, bundle, node, service, v6)
+    case RrType.ANY:
+      // RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP.
+      return count(tx, writeHinfo(tx, qnameOffset, soaTtlSeconds(bundle, zone)))
+    default:
+      break
+  }
+  if ((nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return negative(tx, bundle, zone)
+  if (tx.qtype === RrType.SOA) return count(tx, writeSoa(tx, bundle, zone, false))
+  if (tx.qtype === RrType.NS) return answerNs(tx, bundle, zone)
+  // RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
+  const parent = tx.qtype === RrType.DS ? bundle.zoneParent[zone]! : -1
+  negative(tx, bundle, parent >= 0 ? parent : zone)
+}
+
+function zoneOf(bundle: Bundle, node: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
+}
+
+function answerAddress(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  service: number,
+  family: Family,
+): void {
+  if (service >= 0) return answerService(tx, bundle, node, service, family)
+  const host = hostOfNode(bundle, node)
+  if (host < 0 || hostCount(bundle, host, family) === 0) {
+    return negative(tx, bundle, zoneOf(bundle, node))
+  }
+  const written = writeHost(tx, bundle, host, family, qnameOffset)
+  countAll(tx, written)
+}
+
+function answerService(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  service: number,
+  family: Family,
+): void {
+  const { nodeRow } = bundle
+  const row = node * NodeCell.Words
+  const zone = nodeRow[row + NodeCell.Zone]!
+  const pool = nodeRow[row + NodeCell.Pool]! - 1
+  if (pool < 0) return negative(tx, bundle, zone)
+  const ttlSeconds = nodeRow[row + NodeCell.TtlSeconds]!
+  const code = nodeRow[row + NodeCell.Algorithm]!
+  if (code < firstPolicyCode) {
+    const query = tx.routing
+    query.serviceIndex = service
+    query.poolIndex = pool
+    query.family = family
+    const member = strategiesByCode[code]!.select(tx.state!, query, tx.random)
+    if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
+  } else {
+    const policy = tx.policies[code - firstPolicyCode]!
+    const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
+    if (chosen !== 0) return countAll(tx, chosen)
+  }
+  const hasFamily = (family === v4 ? bundle.poolCount4 : bundle.poolCount6)[pool]! > 0
+  if (hasFamily) {
+    tx.counters.noCandidate()
+    explain(tx, ExtendedError.Other, EdeText.NoHealthyMember)
+  }
+  negative(tx, bundle, zone)
+}
+
+/**
+ * The NS rrset, and the addresses that we serve ourselves as far as they fit. RFC 2181 section 9.
+ */
+function answerNs(tx: Transaction, bundle: Bundle, zone: number): void {
+  const servers = writeNs(tx, bundle, zone)
+  if (servers < 0) {
+    tx.isTruncated = true
+    return
+  }
+  tx.answerCount = servers
+  for (let i = 0; i < servers; i++) {
+    const host = nameserverHost(bundle, zone, i)
+    if (host < 0) continue
+    for (let family: Family = 0; family <= 1; family++) {
+      const before = tx.at
+      const written = writeHost(tx, bundle, host, family as Family, tx.nsdnameOffset[i]!)
+      if (written < 0) tx.at = before
+      else tx.additionalCount += written
+    }
+  }
+}
+
+function hostCount(bundle: Bundle, host: number, family: Family): number {
+  return family === v4 ? bundle.hostCount4[host]! : bundle.hostCount6[host]!
+}
+
+/** @returns the number of records, or -1 when not all of them fit */
+function writeHost(
+  tx: Transaction,
+  bundle: Bundle,
+  host: number,
+  family: Family,
+  owner: number,
+): number {
+  const size = hostCount(bundle, host, family)
+  const skip = family === v6 ? bundle.hostCount4[host]! : 0
+  const first = bundle.hostAddressStart[host]! + skip
+  const ttlSeconds = bundle.hostTtlSeconds[host]!
+  for (let row = first; row < first + size; row++) {
+    if (!writeAddress(tx, owner, family, ttlSeconds, bundle.hostAddresses, row * 16)) return -1
+  }
+  return size
+}
+
+/** NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2. */
+function negative(tx: Transaction, bundle: Bundle, zone: number): void {
+  tx.isAuthoritative = true
+  if (writeSoa(tx, bundle, zone, true)) tx.authorityCount = 1
+  else tx.isTruncated = true
+}
+
+function refuse(tx: Transaction): void {
+  tx.rcode = Rcode.Refused
+}
+
+function count(tx: Transaction, isWritten: boolean): void {
+  countAll(tx, isWritten ? 1 : -1)
+}
+
+/** @param written -1: not all records fit */
+function countAll(tx: Transaction, written: number): void {
+  if (written < 0) tx.isTruncated = true
+  else tx.answerCount = written
+}
+
+/** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */
+function dropRecords(tx: Transaction, recordsStart: number): void {
+  tx.counters.truncated()
+  tx.at = recordsStart
+  tx.answerCount = 0
+  tx.authorityCount = 0
+  tx.additionalCount = 0
+}
+
+/**
+ * Id, opcode and RD come back; all other flags are ours. RFC 1035 section 4.1.1, RFC 4035 section
+ * 3.1.6.
+ */
+function copyHeader(query: Uint8Array, from: number, reply: Uint8Array, to: number): void {
+  reply[to] = query[from]!
+  reply[to + 1] = query[from + 1]!
+  const kept = query[from + HeaderOffset.Flags1]! & (Flag1.OpcodeMask | Flag1.Rd)
+  reply[to + HeaderOffset.Flags1] = Flag1.Qr | kept
+}
+
+function finishHeader(tx: Transaction, hasQuestion: boolean): void {
+  const { reply, replyView, replyStart } = tx
+  if (tx.isAuthoritative) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Aa
+  if (tx.isTruncated) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Tc
+  reply[replyStart + HeaderOffset.Flags2] = tx.rcode & 0x0f
+  const questions = hasQuestion ? 1 : 0
+  replyView.setInt32(replyStart + HeaderOffset.QdCount, (questions << 16) | tx.answerCount)
+  const { authorityCount, additionalCount } = tx
+  replyView.setInt32(replyStart + HeaderOffset.NsCount, (authorityCount << 16) | additionalCount)
+}

@@ -1,0 +1,103 @@
+// Response rules on the answer path: looked at before everything else (document B).
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { ResponseAction, ResponseBits, ResponseCell } from '#bundle/format/response-rules.ts'
+import { ExtendedError } from '#dns/edns-codes.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
+import { EdeText, explain } from './edns.ts'
+import { findClosestEncloser, findSuffix } from './lookup.ts'
+import { hashSuffixes } from './question.ts'
+import { writeCname, writeSoa } from './records.ts'
+import { qnameEnd } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Of the alias that a rule makes; short, so that a rule that is taken back is soon forgotten. */
+export const responseTtlSeconds = 60
+
+/**
+ * Answers the question if a rule says so. Hashes the suffixes of qname.
+ *
+ * @returns false when the question is to be answered as if there were no rules
+ */
+export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  const rule = findRule(tx, bundle)
+  if (rule < 0) return false
+  countHit(tx.responseHits, rule)
+  const row = rule * ResponseCell.Words
+  const bits = bundle.responseRow[row + ResponseCell.Bits]!
+  const action = bits >> ResponseBits.ActionShift
+  if (action === ResponseAction.Passthru) return false
+  // For a name of nobody's, or of somebody else's, there is no authority to claim and no SOA.
+  const zone = zoneAround(tx, bundle)
+  tx.isAuthoritative = zone >= 0
+  if (action === ResponseAction.Cname) {
+    const target = bundle.responseRow[row + ResponseCell.Target]!
+    const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
+    if (writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)) tx.answerCount = 1
+    else tx.isTruncated = true
+    return true
+  }
+  tx.rcode = Rcode.NXDomain
+  explain(tx, ExtendedError.Blocked, EdeText.None)
+  if (zone < 0) return true
+  if (writeSoa(tx, bundle, zone, true)) tx.authorityCount = 1
+  else tx.isTruncated = true
+  return true
+}
+
+/**
+ * The suffixes of qname have been hashed.
+ *
+ * @returns the rule for the question, or -1: its exact one, else its deepest domain's
+ */
+export function findRule(tx: Transaction, bundle: Bundle): number {
+  // Meta types ask for an action, not for what a name has.
+  const { qtype } = tx
+  if (qtype >= metaTypeMin && qtype <= metaTypeMax && qtype !== RrType.ANY) return -1
+  const exact = tx.firstSuffix === 0 ? ruleAt(tx, bundle, 0, 0) : -1
+  if (exact >= 0) return exact
+  // There is no rule for the root.
+  for (let label = tx.firstSuffix; label < tx.labelCount; label++) {
+    const domain = ruleAt(tx, bundle, label, ResponseBits.Domain)
+    if (domain >= 0) return domain
+  }
+  return -1
+}
+
+/** @param kind 0 or `ResponseBits.Domain`: a name may have a rule of each kind */
+function ruleAt(tx: Transaction, bundle: Bundle, firstLabel: number, kind: number): number {
+  const { responseIndex, responseIndexMask, responseRow, responseNames } = bundle
+  if (tx.labelCount === 0) return -1
+  const { qname } = tx
+  const start = tx.labelOffset[firstLabel]!
+  const wanted = (qnameEnd - start) | kind
+  const hash = tx.suffixHash[firstLabel]!
+  // The loader has proved that there is a free slot, so the walk ends.
+  for (let slot = hash & responseIndexMask; ; slot = (slot + 1) & responseIndexMask) {
+    const rule = responseIndex[slot * 2 + 1]! - 1
+    if (rule < 0) return -1
+    if ((responseIndex[slot * 2]! | 0) !== hash) continue
+    const row = rule * ResponseCell.Words
+    const bits = responseRow[row + ResponseCell.Bits]!
+    if ((bits & (ResponseBits.TriggerMask | ResponseBits.Domain)) !== wanted) continue
+    const trigger = responseRow[row + ResponseCell.Trigger]!
+    const length = wanted & ResponseBits.TriggerMask
+    let i = 0
+    while (i < length && responseNames[trigger + i] === qname[start + i]) i++
+    if (i === length) return rule
+  }
+}
+
+/** @returns the zone of ours that qname is in, or -1 */
+function zoneAround(tx: Transaction, bundle: Bundle): number {
+  const label = findClosestEncloser(tx, bundle, 0)
+  if (label < 0) return -1
+  return bundle.nodeRow[findSuffix(tx, bundle, label) * NodeCell.Words + NodeCell.Zone]!
+}
+
+/** Carries into the upper half when the lower one has gone round. */
+function countHit(cells: Int32Array, rule: number): void {
+  if (Atomics.add(cells, rule * 2, 1) === -1) Atomics.add(cells, rule * 2 + 1, 1)
+}

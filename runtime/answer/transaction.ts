@@ -1,0 +1,212 @@
+// All that one thread remembers of the query it is answering. One object, reset whole, never grown.
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { nameLimits } from '#dns/name.ts'
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { createEnvironment } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { createPolicies } from '#routing/choose/policy.ts'
+import type { Policy } from '#routing/choose/policy.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { Family } from '#routing/state/strategy.ts'
+import type { RoutingQuery } from '#routing/state/strategy.ts'
+import type { Counters } from '#runtime/counters/counters.ts'
+import { queryCells } from '#runtime/counters/query-meter.ts'
+import { hitCells } from '#runtime/counters/response-hits.ts'
+import type { ScriptSet } from './script-mailbox.ts'
+
+export const Transport = { Udp: 0, Tcp: 1 } as const
+export type Transport = (typeof Transport)[keyof typeof Transport]
+
+/** Where every qname ends in its memory, a whole number of words. */
+export const qnameEnd = 256
+
+/** What the operator's settings say about answers. */
+export interface AnswerSettings {
+  /** Octets; what a UDP answer may have when the client allows more. RFC 9715: 1232. */
+  readonly udpPayloadSize: number
+  /** Empty: NSID and CHAOS id.server are not answered. */
+  readonly nsid: string
+  /** Empty: CHAOS version.bind is refused. */
+  readonly versionBind: string
+  /** Announced to TCP clients that ask. RFC 7828. */
+  readonly tcpIdleTimeoutMs: number
+}
+
+/** A bundle and its state, as they travel between threads. */
+export interface Generation {
+  readonly number: number
+  readonly bundle: Uint8Array
+  readonly digest: string
+  readonly routing: RoutingBuffers
+  readonly tables: RoutingTables
+  /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
+  readonly tablesNumber?: number
+  /** Without it, or null, script steps change nothing. */
+  readonly scripts?: ScriptSet | null
+  /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
+  readonly responseHits?: SharedArrayBuffer
+  /** Cells of query-meter.ts for the bundle's services; without it nobody reads the counts. */
+  readonly serviceQueries?: SharedArrayBuffer
+}
+
+const noOctets = new Uint8Array(0)
+
+export class Transaction {
+  /** undefined until the first bundle: every query is refused. */
+  bundle: Bundle | undefined = undefined
+  state: RoutingState | undefined = undefined
+  /** By row of the bundle's `policyRow`. */
+  policies: readonly Policy[] = []
+  readonly chain: Chain
+  /** See response-hits.ts. */
+  responseHits: Int32Array = new Int32Array(0)
+  /** See query-meter.ts. */
+  serviceQueries: Float64Array = new Float64Array(0)
+  /** Which of the threads this is; its counts are its own. */
+  thread = 0
+  /** null: script steps change nothing. */
+  scripts: ScriptPort | null = null
+  generation = 0
+  readonly random: Random
+  readonly counters: Counters
+  readonly nsid: Uint8Array
+  readonly versionBind: Uint8Array
+  readonly udpPayloadSize: number
+  /** Units of 100 ms. */
+  tcpKeepalive: number
+  transport: Transport = Transport.Udp
+  /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
+  tokens = -1
+
+  /** The query's memory and the reply's, which may be the same. */
+  query: Uint8Array = noOctets
+  queryView = createView(noOctets)
+  reply: Uint8Array = noOctets
+  replyView = createView(noOctets)
+
+  // The question. Offsets are inside `qname`; a name stands at its end.
+  readonly qname = new Uint8Array(qnameEnd)
+  /** The same octets, four at a time; those before the name are 0 from the last whole word on. */
+  readonly qnameWords = new Uint32Array(this.qname.buffer)
+  qnameStart = 0
+  qnameBytes = 0
+  labelCount = 0
+  /** Under `nameSeed`, the bundle's. */
+  qnameHash = 0
+  nameSeed = 0
+  /** Of each suffix of qname from label `firstSuffix` on, the root's last. See `hashSuffixes`. */
+  readonly labelOffset = new Uint8Array(nameLimits.labelsMax + 1)
+  readonly suffixHash = new Int32Array(nameLimits.labelsMax + 1)
+  firstSuffix = 0
+  qtype = 0
+  qclass = 0
+  readonly routing: RoutingQuery = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
+
+  // Where the query came from: 4 or 16 octets of an address.
+  source: Uint8Array = new Uint8Array(16)
+  sourceAt = 0
+  sourceBytes = 4
+
+  // What the OPT record of the query says. RFC 6891.
+  hasOpt = false
+  ednsVersion = 0
+  isDo = false
+  clientPayloadSize = 0
+  /** False: the fields from here to `ecsWords` say nothing. */
+  hasOptions = false
+  wantsNsid = false
+  wantsKeepalive = false
+  /** Octets of the address that were sent; -1: no client subnet. RFC 7871. */
+  ecsAddressBytes = -1
+  ecsFamily = 0
+  ecsSource = 0
+  /** One word or four, the most significant first; 0 beyond what was sent. */
+  readonly ecsWords = new Int32Array(4)
+  /** Leading bits of the client's address that the answer depends on. */
+  ecsScope = 0
+
+  // The reply being written. `at` is an offset in its memory.
+  replyStart = 0
+  at = 0
+  /** Where records must end: room for the OPT record is already kept back. */
+  recordsEnd = 0
+  rcode = 0
+  isAuthoritative = false
+  isTruncated = false
+  answerCount = 0
+  authorityCount = 0
+  additionalCount = 0
+  /** -1: none. RFC 8914. */
+  extendedError = -1
+  /** Index in `extendedErrorTexts` of edns.ts. */
+  extendedErrorText = 0
+  /** Where each NSDNAME of this answer stands, from the start of the message. */
+  readonly nsdnameOffset = new Uint16Array(32)
+
+  /** @param nowMs see Chain */
+  constructor(settings: AnswerSettings, seed: number, counters: Counters, nowMs?: () => number) {
+    this.random = new Random(seed)
+    this.chain = new Chain(this.random, nowMs)
+    this.chain.qname = this.qname
+    this.counters = counters
+    this.nsid = Buffer.from(settings.nsid)
+    this.versionBind = Buffer.from(settings.versionBind)
+    this.udpPayloadSize = settings.udpPayloadSize
+    this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
+  }
+
+  /** Takes over a published generation. Called between two batches, never inside a query. */
+  adopt(generation: Generation): void {
+    const bundle = adoptBundle(generation.bundle, generation.digest)
+    this.bundle = bundle
+    this.nameSeed = bundle.nameSeed
+    this.state = new RoutingState(bundle, generation.routing)
+    this.chain.adopt(bundle, this.state, generation.tables.networks)
+    this.policies = createPolicies(createEnvironment(bundle, generation.tables, this.scripts))
+    this.responseHits = hitCells(bundle, generation.responseHits)
+    this.serviceQueries = queryCells(bundle, this.thread, generation.serviceQueries)
+    this.generation = generation.number
+  }
+
+  /** Words are read and written through views; a socket keeps its memory, and so its views. */
+  bind(query: Uint8Array, reply: Uint8Array): void {
+    this.query = query
+    this.queryView = createView(query)
+    this.reply = reply
+    this.replyView = query === reply ? this.queryView : createView(reply)
+  }
+
+  /** Clears all that a query left behind, so that nothing of it can reach the next one's answer. */
+  reset(): void {
+    this.qnameStart = qnameEnd
+    this.qnameBytes = 0
+    this.labelCount = 0
+    this.qtype = 0
+    this.qclass = 0
+    this.hasOpt = false
+    this.ednsVersion = 0
+    this.isDo = false
+    this.clientPayloadSize = 0
+    this.hasOptions = false
+    this.wantsNsid = false
+    this.wantsKeepalive = false
+    this.ecsAddressBytes = -1
+    this.ecsScope = 0
+    this.rcode = 0
+    this.isAuthoritative = false
+    this.isTruncated = false
+    this.answerCount = 0
+    this.authorityCount = 0
+    this.additionalCount = 0
+    this.extendedError = -1
+    this.extendedErrorText = 0
+  }
+}
+
+function createView({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}

@@ -1,0 +1,152 @@
+// How often each response rule was hit: shared cells that all threads count in, and that outlive a
+// bundle.
+import { textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { responseRuleAt, ResponseCell } from '#bundle/format/response-rules.ts'
+
+/** Two cells a rule: the lower and the upper 32 bits of its count. */
+const cellsPerRule = 2
+
+/** Sources whose rules are gone but whose hits are remembered; the rest is one sum. */
+const goneSourcesMax = 1_000
+export const otherSources = 'other'
+
+/** What the API says of a rule. */
+export interface ResponseHit {
+  readonly uid: string
+  readonly source: string
+  readonly triggerType: 'exact' | 'domain'
+  /** With its trailing dot. */
+  readonly trigger: string
+  readonly hits: number
+}
+
+/** How often response rules have answered, or let pass, since this process started. */
+export interface ResponseHitCounts {
+  /** One for each rule of the serving bundle. */
+  readonly read: () => readonly ResponseHit[]
+  /** The sums by source, with those of rules that are gone: a sum never falls. */
+  readonly bySource: () => ReadonlyMap<string, number>
+}
+
+/** A view of a buffer of `ResponseHits`, or of cells of its own where there is none. */
+export function hitCells(
+  { counts }: Bundle,
+  shared?: SharedArrayBuffer,
+): Int32Array<SharedArrayBuffer> {
+  const cells = counts.responseRules * cellsPerRule
+  return new Int32Array(shared ?? new SharedArrayBuffer(cells * 4), 0, cells)
+}
+
+/** The control thread's side: takes the counts from bundle to bundle, and reads them. */
+export class ResponseHits implements ResponseHitCounts {
+  readonly #gone = new Map<string, number>()
+  #serving: { readonly bundle: Bundle; readonly buffer: SharedArrayBuffer } | undefined
+
+  /** What the threads are to count in, for the bundle that was carried to last. */
+  get buffer(): SharedArrayBuffer {
+    return this.#serving!.buffer
+  }
+
+  /**
+   * Moves to the next bundle; rules that stay, by uid, keep what they have counted.
+   *
+   * @param memory gives zeros
+   */
+  carry(next: Bundle, memory: (bytes: number) => SharedArrayBuffer): SharedArrayBuffer {
+    const previous = this.#serving
+    if (
+      previous !== undefined &&
+      Buffer.compare(previous.bundle.responseUid, next.responseUid) === 0
+    ) {
+      // The same memory: not even a hit during the swap is forgotten.
+      this.#serving = { bundle: next, buffer: previous.buffer }
+      return previous.buffer
+    }
+    const buffer = memory(next.counts.responseRules * cellsPerRule * 4)
+    if (previous !== undefined) {
+      const gone = carryCells(previous.bundle, previous.buffer, next, buffer)
+      for (const [source, hits] of gone) this.#remember(source, hits)
+    }
+    this.#serving = { bundle: next, buffer }
+    return buffer
+  }
+
+  read(): readonly ResponseHit[] {
+    if (this.#serving === undefined) return []
+    const { bundle, buffer } = this.#serving
+    const cells = hitCells(bundle, buffer)
+    return Array.from({ length: bundle.counts.responseRules }, (_, rule) => {
+      const { uid, source, triggerType, trigger } = responseRuleAt(bundle, rule)
+      return { uid, source, triggerType, trigger, hits: hitsOf(cells, rule) }
+    })
+  }
+
+  #remember(source: string, hits: number): void {
+    const isRoom = this.#gone.has(source) || this.#gone.size < goneSourcesMax
+    const key = isRoom ? source : otherSources
+    this.#gone.set(key, (this.#gone.get(key) ?? 0) + hits)
+  }
+
+  bySource(): ReadonlyMap<string, number> {
+    const sums = new Map(this.#gone)
+    if (this.#serving === undefined) return sums
+    const { bundle, buffer } = this.#serving
+    const cells = hitCells(bundle, buffer)
+    const bySource = new Map<number, number>()
+    for (let rule = 0; rule < bundle.counts.responseRules; rule++) {
+      const source = bundle.responseRow[rule * ResponseCell.Words + ResponseCell.Source]!
+      bySource.set(source, (bySource.get(source) ?? 0) + hitsOf(cells, rule))
+    }
+    for (const [text, hits] of bySource) {
+      const source = textOf(bundle, text)
+      sums.set(source, (sums.get(source) ?? 0) + hits)
+    }
+    return sums
+  }
+}
+
+/** Reads the upper half before and after: a carry between the halves is not seen by half. */
+function hitsOf(cells: Int32Array, rule: number): number {
+  for (;;) {
+    const high = Atomics.load(cells, rule * cellsPerRule + 1)
+    const low = Atomics.load(cells, rule * cellsPerRule)
+    if (Atomics.load(cells, rule * cellsPerRule + 1) === high) {
+      return (high >>> 0) * 2 ** 32 + (low >>> 0)
+    }
+  }
+}
+
+/** @returns the hits of the rules that are not in the next bundle, by source */
+function carryCells(
+  before: Bundle,
+  from: SharedArrayBuffer,
+  after: Bundle,
+  to: SharedArrayBuffer,
+): ReadonlyMap<string, number> {
+  const source = hitCells(before, from)
+  const target = hitCells(after, to)
+  const rowOf = new Map<string, number>()
+  for (let rule = 0; rule < before.counts.responseRules; rule++) {
+    const isHit = source[rule * cellsPerRule] !== 0 || source[rule * cellsPerRule + 1] !== 0
+    if (isHit) rowOf.set(uidOf(before.responseUid, rule), rule)
+  }
+  const gone = new Map<string, number>()
+  for (let rule = 0; rule < after.counts.responseRules; rule++) {
+    if (rowOf.size === 0) break
+    const uid = uidOf(after.responseUid, rule)
+    const was = rowOf.get(uid)
+    if (was === undefined) continue
+    rowOf.delete(uid)
+    target[rule * cellsPerRule] = source[was * cellsPerRule]!
+    target[rule * cellsPerRule + 1] = source[was * cellsPerRule + 1]!
+  }
+  for (const rule of rowOf.values()) {
+    const name = textOf(
+      before,
+      before.responseRow[rule * ResponseCell.Words + ResponseCell.Source]!,
+    )
+    gone.set(name, (gone.get(name) ?? 0) + hitsOf(source, rule))
+  }
+  return gone
+}

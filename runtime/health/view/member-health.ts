@@ -1,0 +1,67 @@
+// What is believed of one member now, and what it takes to ask.
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
+import type { MonitoredTarget, VerdictChange } from '#runtime/health/thread/messages.ts'
+import type { HealthStats } from '#runtime/health/thread/stats.ts'
+
+export interface MemberHealth {
+  readonly healthy: boolean
+  /** 0 to 1; 1 while scoring is off. */
+  readonly score: number
+  /** 0: too few probes. */
+  readonly rttMs: number
+  readonly isWarming: boolean
+  readonly warmupPasses: number
+  readonly knowledge: Knowledge
+  /** Of its check. */
+  readonly intervalMs: number
+}
+
+/** What another node's own probes say of a member. */
+export interface PeerView {
+  readonly node: string
+  readonly healthy: boolean
+  readonly score: number
+}
+
+export interface TargetOptions {
+  /** Keys of members that are new, or enabled again: those with a gate must pass it. */
+  readonly arrivals?: ReadonlySet<string>
+  /** A mean round trip time that moves by less keeps its old value. */
+  readonly rttThresholdMs?: number
+}
+
+export interface HealthMonitor {
+  /** Loads the stored verdicts, then begins to probe. Returns at once. */
+  start(): void
+  /**
+   * After `start`: resolves when the store has said what it knows, or that it cannot. One that says
+   * nothing for long is not waited for; its verdicts then come while queries are answered.
+   */
+  adopted(): Promise<void>
+  /** The full set. Who stays at its address keeps its verdict, whatever its check is now. */
+  setTargets(targets: readonly MonitoredTarget[], options?: TargetOptions): void
+  /** `handler` is called with verdicts of this node that differ from those before. */
+  onChange(handler: (changes: readonly VerdictChange[]) => void): void
+  /** `handler` is called with those of whom `healthOf` may say something else than before. */
+  onUpdate(handler: (owners: readonly VerdictOwner[]) => void): void
+  /** undefined: not a target. */
+  healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined
+  /** The `healthy` of `healthOf`: true until a probe (or the store) says otherwise. */
+  verdictOf(memberUid: string, ipAddress: string): boolean | undefined
+  /** What this node's own probes say, whatever other nodes do. */
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined
+  /** What other nodes say of a member, where their word counts. null: this node is alone. */
+  peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null
+  /** Other nodes that were heard lately, by name. null: this node is alone. */
+  peers(): readonly string[] | null
+  /** `handler` is called with members of whom `signalOf` may say something else than before. */
+  onSignal(handler: (memberUids: readonly string[]) => void): void
+  /** What outside monitors say of a member, probed or not; undefined: nothing now. */
+  signalOf(memberUid: string): boolean | undefined
+  /** Every member of whom `signalOf` says something. */
+  signalled(): Iterable<string>
+  stats(): HealthStats
+  /** Ends all probes, stores what is left. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,334 @@
+// Which members are healthy, as the main thread knows it: told by the worker, asked at each swap.
+import type { Worker } from 'node:worker_threads'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { noLongerThan } from '#lib/timer.ts'
+import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
+import { adopt, blank, forgetCounts } from './known-member.ts'
+import type { Known } from './known-member.ts'
+import { healthLimits } from '#runtime/health/limits.ts'
+import type { HealthMonitor, MemberHealth, TargetOptions } from './member-health.ts'
+import { ownStaleAfterMs } from '#runtime/health/verdict/member-track.ts'
+import type {
+  MonitoredTarget,
+  ProberStats,
+  ResultsMessage,
+  VerdictChange,
+} from '#runtime/health/thread/messages.ts'
+import { targetKey } from '#runtime/health/probes/probe.ts'
+import { addStats, zeroStats } from '#runtime/health/thread/stats.ts'
+import type { HealthStats } from '#runtime/health/thread/stats.ts'
+import { VerdictWriter } from './verdict-writer.ts'
+import { WorkerKeeper, spawnHealthWorker } from '#runtime/health/thread/worker-keeper.ts'
+
+export type { HealthMonitor, HealthStats, MonitoredTarget, VerdictChange }
+
+export interface HealthMonitorParts {
+  readonly verdicts: HealthVerdicts
+  readonly log: Log
+  readonly clock: Clock
+  /** A worker with the settings of the node; left out, one that allows nothing. */
+  readonly spawn?: () => Worker
+}
+
+export function createHealthMonitor(parts: HealthMonitorParts): HealthMonitor {
+  return new Monitor(parts)
+}
+
+class Monitor implements HealthMonitor {
+  readonly #parts: HealthMonitorParts
+  readonly #writer: VerdictWriter
+  readonly #keeper: WorkerKeeper
+  readonly #handlers: ((changes: readonly VerdictChange[]) => void)[] = []
+  readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
+  #targets: readonly MonitoredTarget[] = []
+  #rttThresholdMs = 0
+  /** When the worker last said anything; -Infinity: never. */
+  #heardMs = -Infinity
+  #generation = 0
+  #known = new Map<string, Known>()
+  #warnedChecks = new Set<string>()
+  #endedStats: ProberStats = zeroStats
+  #livingStats: ProberStats = zeroStats
+  #workerRestarts = 0
+  #isStopped = false
+  #adopted: Promise<void> = Promise.resolve()
+
+  constructor(parts: HealthMonitorParts) {
+    this.#parts = parts
+    this.#writer = new VerdictWriter(parts.verdicts, parts.log)
+    this.#keeper = new WorkerKeeper({
+      clock: parts.clock,
+      log: parts.log,
+      spawn: parts.spawn ?? spawnHealthWorker,
+      onStart: () => {
+        this.#postTargets()
+      },
+      onResults: (message) => {
+        this.#take(message)
+      },
+      onCrash: () => {
+        this.#workerRestarts++
+        this.#endedStats = addStats(this.#endedStats, this.#livingStats)
+        this.#livingStats = zeroStats
+      },
+    })
+  }
+
+  start(): void {
+    this.#adopted = this.#parts.verdicts.load().then(
+      (stored) => {
+        this.#adopt(stored)
+      },
+      (error: unknown) => {
+        this.#parts.log.warn(
+          { err: error },
+          'stored health verdicts could not be read; every member counts as healthy until probed',
+        )
+        this.#adopt([])
+      },
+    )
+  }
+
+  adopted(): Promise<void> {
+    return noLongerThan(healthLimits.adoptPatienceMs, this.#adopted)
+  }
+
+  setTargets(targets: readonly MonitoredTarget[], options: TargetOptions = {}): void {
+    const { arrivals, rttThresholdMs = 0 } = options
+    const isSame = rttThresholdMs === this.#rttThresholdMs && areEqual(targets, this.#targets)
+    // Most commits change no health check: telling the worker again would cost for nothing.
+    if (this.#generation > 0 && isSame) return
+    const previous = this.#known
+    this.#known = new Map()
+    this.#generation++
+    this.#targets = targets
+    this.#rttThresholdMs = rttThresholdMs
+    const gateChanges: Known[] = []
+    for (const target of targets) {
+      const key = targetKey(target.memberUid, target.ipAddress)
+      const known = previous.get(key)
+      previous.delete(key)
+      if (this.#known.has(key)) continue
+      const now = known ?? blank(target, this.#generation)
+      const wasWarming = now.isWarming
+      if (now.checkKey !== target.checkKey) forgetCounts(now)
+      now.checkKey = target.checkKey
+      now.pool = target.pool
+      now.intervalMs = target.check.intervalMs
+      now.warmupThreshold = target.warmupThreshold
+      const isArrival = known === undefined && (arrivals?.has(key) ?? false)
+      now.isWarming = (wasWarming || isArrival) && target.warmupThreshold > 0
+      if (now.isWarming !== wasWarming) gateChanges.push(now)
+      this.#known.set(key, now)
+    }
+    if (previous.size > 0) this.#writer.forget([...previous.values()])
+    if (gateChanges.length > 0) this.#store(gateChanges)
+    this.#warnOfUnverified(targets)
+    this.#postTargets()
+  }
+
+  onChange(handler: (changes: readonly VerdictChange[]) => void): void {
+    this.#handlers.push(handler)
+  }
+
+  onUpdate(handler: (owners: readonly VerdictOwner[]) => void): void {
+    this.#updateHandlers.push(handler)
+  }
+
+  healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    const known = this.#known.get(targetKey(memberUid, ipAddress))
+    if (known === undefined) return undefined
+    const { healthy, score, rttMs, isWarming, warmupPasses, intervalMs } = known
+    // A worker that is gone for long says nothing of its silence.
+    const silentMs = this.#parts.clock.monotonicMs() - this.#heardMs
+    const isDeaf = known.knowledge === 'known' && silentMs > ownStaleAfterMs(intervalMs)
+    const knowledge = isDeaf ? 'stale' : known.knowledge
+    return { healthy, score, rttMs, isWarming, warmupPasses, knowledge, intervalMs }
+  }
+
+  verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
+    return this.#known.get(targetKey(memberUid, ipAddress))?.healthy
+  }
+
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    return this.healthOf(memberUid, ipAddress)
+  }
+
+  // Other nodes and signals are outside; see view.ts.
+  peersOf(): null {
+    return null
+  }
+
+  peers(): null {
+    return null
+  }
+
+  onSignal(): void {}
+
+  signalOf(): undefined {}
+
+  signalled(): readonly string[] {
+    return []
+  }
+
+  stats(): HealthStats {
+    const sums = addStats(this.#endedStats, this.#livingStats)
+    return { ...sums, workerRestarts: this.#workerRestarts }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#keeper.stop()
+    await this.#writer.close()
+  }
+
+  /** Takes the store's word for members that no probe of this process has judged. */
+  #adopt(stored: readonly StoredVerdict[]): void {
+    if (this.#isStopped) return
+    const changes: VerdictChange[] = []
+    const gone: VerdictOwner[] = []
+    const closedGates: Known[] = []
+    for (const verdict of stored) {
+      const { memberUid, ipAddress, healthy, warming, atMs } = verdict
+      const key = targetKey(memberUid, ipAddress)
+      const known = this.#known.get(key)
+      if (this.#generation === 0) {
+        // No targets yet: the first set decides who of these is still there.
+        this.#known.set(key, {
+          ...blank(verdict, 1),
+          healthy,
+          isWarming: warming,
+          knowledge: 'stale',
+        })
+        continue
+      }
+      if (known === undefined) {
+        gone.push({ memberUid, ipAddress })
+        continue
+      }
+      known.knowledge = 'stale'
+      if (warming && known.warmupThreshold > 0 && !known.isWarming) {
+        known.isWarming = true
+        closedGates.push(known)
+      }
+      if (known.healthy === healthy) continue
+      known.healthy = healthy
+      const reason = healthy ? '' : 'unhealthy before the restart'
+      changes.push({ memberUid, ipAddress, healthy, rttMs: 0, reason, atMs })
+    }
+    if (gone.length > 0) this.#writer.forget(gone)
+    if (changes.length > 0) this.#announce(changes)
+    if (changes.length + closedGates.length > 0) this.#update([...changes, ...closedGates])
+    this.#keeper.start()
+  }
+
+  #postTargets(): void {
+    const unhealthyKeys: string[] = []
+    const warmingKeys: string[] = []
+    for (const [key, known] of this.#known) {
+      if (!known.healthy) unhealthyKeys.push(key)
+      if (known.isWarming) warmingKeys.push(key)
+    }
+    this.#keeper.post({
+      kind: 'targets',
+      generation: this.#generation,
+      targets: this.#targets,
+      unhealthyKeys,
+      warmingKeys,
+      rttThresholdMs: this.#rttThresholdMs,
+    })
+  }
+
+  #take({ generation, changes, confirmed, measures, stats }: ResultsMessage): void {
+    this.#livingStats = stats
+    this.#heardMs = this.#parts.clock.monotonicMs()
+    const updated: VerdictOwner[] = []
+    const toStore: Known[] = []
+    for (const measure of measures) {
+      const known = this.#knownSince(generation, measure)
+      if (known === undefined) continue
+      if (adopt(known, measure)) toStore.push(known)
+      updated.push(known)
+    }
+    const current: VerdictChange[] = []
+    for (const change of changes) {
+      const known = this.#knownSince(generation, change)
+      if (known === undefined || known.healthy === change.healthy) continue
+      known.healthy = change.healthy
+      toStore.push(known)
+      current.push(change)
+    }
+    for (const verdict of confirmed) {
+      const known = this.#knownSince(generation, verdict)
+      if (known !== undefined) toStore.push(known)
+    }
+    if (toStore.length > 0) this.#store(toStore)
+    if (current.length > 0) this.#announce(current)
+    if (updated.length + current.length > 0) this.#update([...updated, ...current])
+  }
+
+  /** undefined: no target, or one that was not when this was found. */
+  #knownSince(generation: number, { memberUid, ipAddress }: VerdictOwner): Known | undefined {
+    const known = this.#known.get(targetKey(memberUid, ipAddress))
+    return known === undefined || known.sinceGeneration > generation ? undefined : known
+  }
+
+  #store(members: readonly Known[]): void {
+    const atMs = this.#parts.clock.nowMs()
+    const toStored = ({ memberUid, ipAddress, healthy, isWarming }: Known): StoredVerdict => ({
+      memberUid,
+      ipAddress,
+      healthy,
+      warming: isWarming,
+      atMs,
+    })
+    this.#writer.save(members.map(toStored))
+  }
+
+  #update(owners: readonly VerdictOwner[]): void {
+    for (const handler of this.#updateHandlers) handler(owners)
+  }
+
+  #announce(changes: readonly VerdictChange[]): void {
+    for (const change of changes.slice(0, healthLimits.logLinesPerBatchMax)) {
+      const { memberUid, ipAddress, rttMs, reason } = change
+      const pool = this.#known.get(targetKey(memberUid, ipAddress))?.pool
+      if (change.healthy) this.#parts.log.info({ pool, ipAddress, rttMs }, 'member is healthy')
+      else this.#parts.log.warn({ pool, ipAddress, reason }, 'member is unhealthy')
+    }
+    const unnamed = changes.length - healthLimits.logLinesPerBatchMax
+    if (unnamed > 0) this.#parts.log.warn({ members: unnamed }, 'more members changed their health')
+    for (const handler of this.#handlers) handler(changes)
+  }
+
+  #warnOfUnverified(targets: readonly MonitoredTarget[]): void {
+    const present = new Set<string>()
+    for (const { check, checkKey } of targets) {
+      if (!check.tls || !check.insecureSkipVerify || present.has(checkKey)) continue
+      present.add(checkKey)
+      if (this.#warnedChecks.has(checkKey)) continue
+      const { port, httpHost, httpPath } = check
+      this.#parts.log.warn(
+        { port, httpHost, httpPath },
+        'a health check skips certificate verification (insecureSkipVerify): anyone may answer it',
+      )
+    }
+    this.#warnedChecks = present
+  }
+}
+
+function areEqual(a: readonly MonitoredTarget[], b: readonly MonitoredTarget[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((target, i) => {
+      const other = b[i]!
+      return (
+        target.memberUid === other.memberUid &&
+        target.ipAddress === other.ipAddress &&
+        target.checkKey === other.checkKey &&
+        target.warmupThreshold === other.warmupThreshold
+      )
+    })
+  )
+}

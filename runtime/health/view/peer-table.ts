@@ -1,0 +1,115 @@
+// What the other nodes have said, and how long ago, in the memory of this one.
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { PeerUpdate, PeerVerdict } from '#state/ports/peer-health.ts'
+import { healthLimits } from '#runtime/health/limits.ts'
+import type { Vote } from './policy.ts'
+import { targetKey } from '#runtime/health/probes/probe.ts'
+
+interface PeerNode {
+  /** When it was last heard, on this node's monotonic clock: clocks of nodes differ. */
+  heardMs: number
+}
+
+interface PeerVote extends Vote {
+  readonly node: string
+  readonly rttMs: number
+}
+
+/** Ages are counted from when a word arrived here. */
+export class PeerTable {
+  readonly #own: string
+  readonly #nodes = new Map<string, PeerNode>()
+  /** By `targetKey`, then by node. */
+  readonly #members = new Map<string, Map<string, PeerVote>>()
+  #votes = 0
+
+  /** @param own this node's name: its own words on the bus are passed over. */
+  constructor(own: string) {
+    this.#own = own
+  }
+
+  /** @returns the members whose votes may have changed */
+  take({ node, changed, withdrawn }: PeerUpdate, nowMs: number): readonly VerdictOwner[] {
+    if (node === this.#own || !this.#hear(node, nowMs)) return []
+    for (const { memberUid, ipAddress } of withdrawn) {
+      this.#delete(targetKey(memberUid, ipAddress), node)
+    }
+    for (const verdict of changed) this.#put(node, verdict)
+    return [...withdrawn, ...changed]
+  }
+
+  /**
+   * Forgets all votes and takes these, which were said before this node listened. Words are as old
+   * as wall clocks say, unless their node has been heard since.
+   */
+  replace(verdicts: readonly PeerVerdict[], wallMs: number, nowMs: number): void {
+    this.#members.clear()
+    this.#votes = 0
+    for (const verdict of verdicts) {
+      const { node, atMs } = verdict
+      const heardMs = nowMs - Math.max(0, wallMs - atMs)
+      if (node !== this.#own && this.#hear(node, heardMs)) this.#put(node, verdict)
+    }
+  }
+
+  /** Nodes that were heard less than `maxAgeMs` ago, in no order. */
+  nodesHeard(maxAgeMs: number, nowMs: number): readonly string[] {
+    const nodes = [...this.#nodes].filter(([, { heardMs }]) => nowMs - heardMs < maxAgeMs)
+    return nodes.map(([node]) => node)
+  }
+
+  /** Votes that are younger than `maxAgeMs`, in no order. */
+  votesOf(key: string, maxAgeMs: number, nowMs: number): readonly PeerVote[] {
+    const votes: PeerVote[] = []
+    for (const [node, vote] of this.#members.get(key) ?? []) {
+      if (nowMs - this.#nodes.get(node)!.heardMs < maxAgeMs) votes.push(vote)
+    }
+    return votes
+  }
+
+  has(key: string): boolean {
+    return this.#members.has(key)
+  }
+
+  /** Forgets nodes that have been silent for long. */
+  sweep(nowMs: number): void {
+    for (const [node, { heardMs }] of this.#nodes) {
+      if (nowMs - heardMs < healthLimits.peerForgottenMs) continue
+      for (const key of [...this.#members.keys()]) this.#delete(key, node)
+      this.#nodes.delete(node)
+    }
+  }
+
+  /** @returns false when there are too many nodes to take one more */
+  #hear(node: string, heardMs: number): boolean {
+    const known = this.#nodes.get(node)
+    if (known !== undefined) known.heardMs = Math.max(known.heardMs, heardMs)
+    else if (this.#nodes.size >= healthLimits.peerNodesMax) return false
+    else this.#nodes.set(node, { heardMs })
+    return true
+  }
+
+  #put(node: string, { memberUid, ipAddress, healthy, score, rttMs }: PeerVerdict): void {
+    const key = targetKey(memberUid, ipAddress)
+    const votes = this.#members.get(key) ?? new Map<string, PeerVote>()
+    if (!votes.has(node)) {
+      if (this.#votes >= healthLimits.peerVotesMax) return
+      this.#votes++
+    }
+    votes.set(node, { node, healthy, score, rttMs })
+    this.#members.set(key, votes)
+  }
+
+  #delete(key: string, node: string): void {
+    const votes = this.#members.get(key)
+    if (votes?.delete(node) !== true) return
+    this.#votes--
+    if (votes.size === 0) this.#members.delete(key)
+  }
+}
+
+/** Age at which a peer's word on a member no longer counts. */
+export function peerStaleAfterMs(intervalMs: number): number {
+  const { staleMsMin, staleMsMax } = healthLimits
+  return Math.min(Math.max(3 * intervalMs, staleMsMin), staleMsMax)
+}

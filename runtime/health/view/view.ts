@@ -1,0 +1,272 @@
+// Health as routing sees it: this node's probes, the other nodes' words, the outside monitors.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { PeerHealth, PeerUpdate } from '#state/ports/peer-health.ts'
+import { healthLimits } from '#runtime/health/limits.ts'
+import { LiveSignals } from './live-signals.ts'
+import type { HealthMonitor, MemberHealth, PeerView, TargetOptions } from './member-health.ts'
+import type { MonitoredTarget, VerdictChange } from '#runtime/health/thread/messages.ts'
+import { PeerPublisher } from './peer-publisher.ts'
+import { PeerTable, peerStaleAfterMs } from './peer-table.ts'
+import { decide } from './policy.ts'
+import type { HealthPolicy } from './policy.ts'
+import { targetKey } from '#runtime/health/probes/probe.ts'
+import type { HealthStats } from '#runtime/health/thread/stats.ts'
+
+export interface HealthViewParts {
+  /** This node's own probes. */
+  readonly local: HealthMonitor
+  /** null: nobody from outside can say anything. */
+  readonly signals: HealthSignals | null
+  /** null: the node is alone. */
+  readonly peers: { readonly node: string; readonly bus: PeerHealth } | null
+  readonly policy: HealthPolicy
+  /** 1 to 100. */
+  readonly quorumMinPercent: number
+  readonly clock: Clock
+  /** Calls `fn` once after `delayMs`; returns what calls it off. */
+  readonly after: (delayMs: number, fn: () => void) => () => void
+  readonly log: Log
+}
+
+/** What it says of gates, stats and changes of verdicts is the local monitor's. */
+export function createHealthView(parts: HealthViewParts): HealthMonitor {
+  return new HealthView(parts)
+}
+
+class HealthView implements HealthMonitor {
+  readonly #parts: HealthViewParts
+  readonly #signals: LiveSignals | undefined
+  readonly #table: PeerTable | undefined
+  readonly #publisher: PeerPublisher | undefined
+  readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
+  readonly #signalHandlers: ((memberUids: readonly string[]) => void)[] = []
+  #targets: readonly MonitoredTarget[] = []
+  /** What `healthOf` last said, where time alone can change it: while there are peers. */
+  readonly #said = new Map<string, MemberHealth>()
+  /** The next target that is looked at for what time has done to it. */
+  #sweepAt = 0
+  /** What arrives while all is loaded. */
+  #backlog: PeerUpdate[] | undefined
+  /** How many loads have begun. */
+  #loads = 0
+  /** In a row. */
+  #failedLoads = 0
+  /** Until all is loaded again, since it came to nothing; 0: it did not. */
+  #ticksToLoad = 0
+  #isNamesakeTold = false
+  #unsubscribe: (() => void) | undefined
+  #callOffTick: (() => void) | undefined
+
+  constructor(parts: HealthViewParts) {
+    this.#parts = parts
+    const { local, signals, peers, clock, after, log } = parts
+    if (signals !== null) {
+      const onChange = (memberUids: readonly string[]): void => {
+        for (const handler of this.#signalHandlers) handler(memberUids)
+      }
+      this.#signals = new LiveSignals({ signals, clock, after, log, onChange })
+    }
+    if (peers !== null) {
+      const { node, bus } = peers
+      this.#table = new PeerTable(node)
+      this.#publisher = new PeerPublisher({ node, peers: bus, local, clock, log })
+    }
+    local.onUpdate((owners) => {
+      this.#publisher?.note(owners)
+      this.#update(owners)
+    })
+  }
+
+  start(): void {
+    this.#signals?.start()
+    this.#listen()
+    this.#parts.local.start()
+  }
+
+  adopted(): Promise<void> {
+    return this.#parts.local.adopted()
+  }
+
+  setTargets(targets: readonly MonitoredTarget[], options: TargetOptions = {}): void {
+    this.#targets = targets
+    this.#sweepAt = 0
+    this.#said.clear()
+    this.#parts.local.setTargets(targets, options)
+    // A node that has just started takes the others' word before its first probe.
+    const told = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
+    if (told.length > 0) this.#update(told)
+  }
+
+  onChange(handler: (changes: readonly VerdictChange[]) => void): void {
+    this.#parts.local.onChange(handler)
+  }
+
+  onUpdate(handler: (owners: readonly VerdictOwner[]) => void): void {
+    this.#updateHandlers.push(handler)
+  }
+
+  healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    const local = this.#parts.local.healthOf(memberUid, ipAddress)
+    if (local === undefined || this.#table === undefined) return local
+    const key = targetKey(memberUid, ipAddress)
+    const health = this.#judge(this.#table, key, local)
+    this.#said.set(key, health)
+    return health
+  }
+
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    return this.#parts.local.healthOf(memberUid, ipAddress)
+  }
+
+  peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null {
+    if (this.#table === undefined) return null
+    const { intervalMs } = this.ownHealthOf(memberUid, ipAddress) ?? { intervalMs: 0 }
+    const nowMs = this.#parts.clock.monotonicMs()
+    const key = targetKey(memberUid, ipAddress)
+    return this.#table.votesOf(key, peerStaleAfterMs(intervalMs), nowMs)
+  }
+
+  peers(): readonly string[] | null {
+    const nowMs = this.#parts.clock.monotonicMs()
+    return this.#table?.nodesHeard(healthLimits.staleMsMin, nowMs) ?? null
+  }
+
+  verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
+    return this.healthOf(memberUid, ipAddress)?.healthy
+  }
+
+  onSignal(handler: (memberUids: readonly string[]) => void): void {
+    this.#signalHandlers.push(handler)
+  }
+
+  signalOf(memberUid: string): boolean | undefined {
+    return this.#signals?.verdictOf(memberUid)
+  }
+
+  signalled(): Iterable<string> {
+    return this.#signals?.members() ?? []
+  }
+
+  stats(): HealthStats {
+    return this.#parts.local.stats()
+  }
+
+  async stop(): Promise<void> {
+    this.#signals?.stop()
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.#callOffTick?.()
+    await this.#parts.local.stop()
+  }
+
+  #judge(table: PeerTable, key: string, local: MemberHealth): MemberHealth {
+    const { policy, quorumMinPercent, clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const votes = table.votesOf(key, peerStaleAfterMs(local.intervalMs), nowMs)
+    const { healthy, score } = decide(policy, local, votes, quorumMinPercent)
+    // Document A, "distributed RTT": the minimum of the cluster, of words of three minutes.
+    let { rttMs } = local
+    for (const vote of table.votesOf(key, healthLimits.staleMsMax, nowMs)) {
+      if (vote.rttMs > 0 && (rttMs === 0 || vote.rttMs < rttMs)) rttMs = vote.rttMs
+    }
+    return { ...local, healthy, score, rttMs }
+  }
+
+  #listen(): void {
+    const { peers } = this.#parts
+    const table = this.#table
+    if (peers === null || table === undefined) return
+    this.#unsubscribe = peers.bus.subscribe(
+      (update) => {
+        this.#hear(table, update)
+      },
+      () => void this.#load(table, peers.bus),
+    )
+    void this.#load(table, peers.bus)
+    this.#tickLater(table, peers.bus)
+  }
+
+  #hear(table: PeerTable, update: PeerUpdate): void {
+    this.#warnOfNamesake(update)
+    this.#backlog?.push(update)
+    if ((this.#backlog?.length ?? 0) > healthLimits.peerBacklogMax) this.#backlog = undefined
+    this.#update(table.take(update, this.#parts.clock.monotonicMs()))
+  }
+
+  /** Each of two nodes of one name would pass over what the other says. */
+  #warnOfNamesake(update: PeerUpdate): void {
+    const { peers, log } = this.#parts
+    const isOwn = update.node === peers?.node
+    if (!isOwn || this.#isNamesakeTold || this.#publisher?.hasSent(update) !== false) return
+    this.#isNamesakeTold = true
+    log.error(
+      { node: update.node },
+      'another node has the name of this one, and neither hears the other; give each a state.nodeName',
+    )
+  }
+
+  /**
+   * What the table says becomes what the bus knows. One that is away tells when it is back; but a
+   * load can fail without the bus having been away, and then only trying again helps.
+   */
+  async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
+    const load = ++this.#loads
+    this.#backlog = []
+    this.#ticksToLoad = 0
+    const verdicts = await bus.load().catch(() => undefined)
+    // Another load has begun since, or nobody listens any more.
+    if (load !== this.#loads || this.#unsubscribe === undefined) return
+    const backlog = this.#backlog
+    this.#backlog = undefined
+    if (verdicts === undefined || backlog === undefined) {
+      this.#ticksToLoad = Math.min(2 ** this.#failedLoads++, healthLimits.peerLoadTicksMax)
+      return
+    }
+    this.#failedLoads = 0
+    const { clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    table.replace(verdicts, clock.nowMs(), nowMs)
+    for (const update of backlog) table.take(update, nowMs)
+    this.#update(this.#outdatedOf(this.#targets))
+  }
+
+  #tickLater(table: PeerTable, bus: PeerHealth): void {
+    this.#callOffTick = this.#parts.after(healthLimits.peerTickMs, () => {
+      void this.#publisher?.tick()
+      table.sweep(this.#parts.clock.monotonicMs())
+      this.#sweep()
+      if (this.#ticksToLoad > 0 && --this.#ticksToLoad === 0) void this.#load(table, bus)
+      this.#tickLater(table, bus)
+    })
+  }
+
+  /** Looks at a share of the targets for words that grew old. */
+  #sweep(): void {
+    const count = Math.ceil(this.#targets.length / healthLimits.peerSweepTicks)
+    const share = this.#targets.slice(this.#sweepAt, this.#sweepAt + count)
+    const end = this.#sweepAt + share.length
+    this.#sweepAt = end >= this.#targets.length ? 0 : end
+    this.#update(this.#outdatedOf(share))
+  }
+
+  /** Those of whom routing was told something else than what holds now. */
+  #outdatedOf(targets: readonly MonitoredTarget[]): readonly VerdictOwner[] {
+    return targets.filter(({ memberUid, ipAddress }) => {
+      const before = this.#said.get(targetKey(memberUid, ipAddress))
+      const now = this.healthOf(memberUid, ipAddress)
+      return now !== undefined && !isSame(now, before)
+    })
+  }
+
+  #update(owners: readonly VerdictOwner[]): void {
+    if (owners.length === 0) return
+    for (const handler of this.#updateHandlers) handler(owners)
+  }
+}
+
+function isSame(a: MemberHealth, b: MemberHealth | undefined): boolean {
+  return a.healthy === b?.healthy && a.score === b.score && a.rttMs === b.rttMs
+}

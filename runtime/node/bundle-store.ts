@@ -1,0 +1,177 @@
+// The bundles that this node has activated, on disk: it can start from them with no network at all.
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** `active` is what serves, `previous` what served before it: the way back. */
+export type StoredName = 'active' | 'previous'
+
+/** Digests refused on this node, with the reason for each. */
+export type Quarantine = Readonly<Record<string, string>>
+/** Old entries go first: nobody publishes the same bad bundle for ever. */
+const quarantineMax = 64
+
+export class BundleStore {
+  readonly #directory: string
+  /** Digest of a bundle that `add` wrote and no record names yet. */
+  #added = ''
+  /** Digest of a bundle whose write has failed: what can be read of it may not survive. */
+  #doubtful = ''
+
+  /** @throws the file system's error when the directory cannot be made */
+  constructor(dataDir: string) {
+    this.#directory = join(dataDir, 'node')
+    mkdirSync(join(this.#directory, 'bundles'), { recursive: true })
+  }
+
+  /**
+   * The record as it was stored, not verified. undefined: there is none; null: it cannot be read.
+   */
+  record(name: StoredName): unknown {
+    return this.#readJson(`${name}.json`)
+  }
+
+  /** The signed octets, in shared memory. They are as untrusted as any file. */
+  bundle(digest: string): Result<Uint8Array, string> {
+    const path = this.#bundlePath(digest)
+    try {
+      return readShared(path)
+    } catch (error) {
+      return err(
+        `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
+  }
+
+  /**
+   * Stores a bundle that a record may name soon: `keep` then need not.
+   *
+   * @throws the file system's error
+   */
+  add(digest: string, bytes: Uint8Array): void {
+    this.#write(digest, bytes)
+    this.#added = digest
+  }
+
+  /**
+   * Stores bundle, then records, each whole or not at all: whatever moment the machine stops at, a
+   * record names a bundle that is there.
+   *
+   * @param serving what served until now, and becomes `previous`
+   * @throws the file system's error
+   */
+  keep(
+    signed: SignedChannelRecord,
+    bytes: Uint8Array,
+    serving: SignedChannelRecord | undefined,
+  ): void {
+    const { digest } = signed.record
+    const isStored = this.#added === digest || this.#holds(digest, bytes)
+    if (!isStored) this.#write(digest, bytes)
+    this.#added = ''
+    // Where the disk failed while `serving` was activated, its bundle is not there to go back to.
+    const hasServing = serving !== undefined && existsSync(this.#bundlePath(serving.record.digest))
+    if (hasServing && serving.record.digest !== digest) {
+      writeDurably(this.#path('previous.json'), JSON.stringify(serving))
+    }
+    writeDurably(this.#path('active.json'), JSON.stringify(signed))
+    // A write is answered first: removing megabytes takes the disk milliseconds.
+    setImmediate(() => this.#collectQuietly())
+  }
+
+  #write(digest: string, bytes: Uint8Array): void {
+    this.#doubtful = digest
+    writeDurably(this.#bundlePath(digest), bytes)
+    this.#doubtful = ''
+  }
+
+  /** There may be a damaged file of that name, or one that was not flushed. */
+  #holds(digest: string, bytes: Uint8Array): boolean {
+    if (digest === this.#doubtful) return false
+    const stored = this.bundle(digest)
+    return stored.ok && Buffer.compare(stored.value, bytes) === 0
+  }
+
+  quarantine(): Quarantine {
+    return (this.#readJson('quarantine.json') as Quarantine | null | undefined) ?? {}
+  }
+
+  /** @throws the file system's error */
+  addToQuarantine(digest: string, reason: string): void {
+    const entries = Object.entries({ ...this.quarantine(), [digest]: reason }).slice(-quarantineMax)
+    writeDurably(this.#path('quarantine.json'), JSON.stringify(Object.fromEntries(entries)))
+  }
+
+  /** Removes the bundles that neither record names, nor will soon. @returns how many */
+  collect(): number {
+    const records = (['active', 'previous'] as const).map(
+      (name) => this.record(name) as SignedChannelRecord | null | undefined,
+    )
+    // It may be readable the next time (no descriptor left, a failing disk) and name one of them.
+    if (records.includes(null)) return 0
+    const kept = new Set([...records.map((signed) => signed?.record?.digest), this.#added])
+    const files = readdirSync(join(this.#directory, 'bundles'))
+    const garbage = files.filter((file) => !kept.has(file.replace(/\.bundle$/, '')))
+    for (const file of garbage) rmSync(join(this.#directory, 'bundles', file), { force: true })
+    return garbage.length
+  }
+
+  /** A disk that cannot remove has stored what it had to; there is a job for the rest. */
+  #collectQuietly(): void {
+    try {
+      this.collect()
+    } catch {
+      return
+    }
+  }
+
+  #bundlePath(digest: string): string {
+    return join(this.#directory, 'bundles', `${digest}.bundle`)
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name)
+  }
+
+  #readJson(name: string): unknown {
+    try {
+      return JSON.parse(readFileSync(this.#path(name), 'utf8'))
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null
+    }
+  }
+}
+
+/** Reads a file into shared memory without a second copy. */
+function readShared(path: string): Result<Uint8Array, string> {
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    if (size > bundleLimits.bytesMax)
+      return err(`${path} has ${size} octets, too many for a bundle`)
+    const bytes = new Uint8Array(new SharedArrayBuffer(size))
+    let at = 0
+    while (at < size) {
+      const read = readSync(fd, bytes, at, size - at, at)
+      if (read === 0) return err(`${path} became shorter while it was read`)
+      at += read
+    }
+    return ok(bytes)
+  } finally {
+    closeSync(fd)
+  }
+}

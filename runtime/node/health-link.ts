@@ -1,0 +1,231 @@
+// From verdicts to candidate lists: who is probed for a bundle, and what a verdict changes in its
+// tables.
+import { addressOfMember, textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import { parseHealthCheck } from '#bundle/format/health-check.ts'
+import { memberExtraOf } from '#bundle/format/member-extra.ts'
+import type { HealthCheckModel } from '#bundle/format/model.ts'
+import { assert } from '#lib/assert.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { After } from '#lib/timer.ts'
+import { membersOf, rebuildPool } from '#routing/state/candidates.ts'
+import { routingSettingsOf } from '#routing/choose/environment.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import { arrivals } from './arrivals.ts'
+import { blend } from '#runtime/health/view/blend.ts'
+import type { HealthMonitor, MonitoredTarget } from '#runtime/health/view/monitor.ts'
+import { targetKey } from '#runtime/health/probes/probe.ts'
+
+/** A bundle and its state, which is written here. */
+interface Serving {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+}
+
+/** What a verdict changes in the lists of candidates: nothing, their order, who is in them. */
+const Change = { None: 0, Order: 1, Members: 2 } as const
+type Change = (typeof Change)[keyof typeof Change]
+
+/**
+ * A list of thousands takes a millisecond to sort, and scores move with every probe: their order
+ * follows within this time. Who is in a list is never late.
+ */
+export const orderEveryMs = 250
+
+export class HealthLink {
+  readonly #monitor: HealthMonitor
+  readonly #after: After
+  /** Pools of the serving bundle whose order is to be looked at. */
+  readonly #unordered = new Set<number>()
+  #isOrderDue = false
+  /** Members of the serving bundle that are probed, by who they are. */
+  #places = new Map<string, number>()
+  #serving: Serving | undefined
+  /** Those of the serving bundle by their texts: of ten thousand, a change touches one. */
+  #checks: ReadonlyMap<string, HealthCheckModel> = new Map()
+  /** Of the bundle that was prepared last. */
+  #arrivals: ReadonlySet<string> = new Set()
+
+  constructor(monitor: HealthMonitor, after: After = systemAfter) {
+    this.#monitor = monitor
+    this.#after = after
+    monitor.onUpdate((owners) => {
+      this.#applyUpdates(owners)
+    })
+    monitor.onSignal((memberUids) => {
+      this.#applySignals(memberUids)
+    })
+  }
+
+  /**
+   * Sets the health columns of a state that is not published yet to what the monitor knows. Members
+   * that it does not know keep what the state says: healthy, or what was carried over.
+   */
+  prepare(bundle: Bundle, state: RoutingState): void {
+    this.#arrivals = arrivals(this.#serving?.bundle, bundle)
+    const serving = { bundle, state }
+    for (let pool = 0; pool < bundle.counts.pools; pool++) {
+      const isProbed = bundle.poolHealthCheck[pool] !== 0
+      let isChanged = false
+      for (const member of membersOf(bundle, pool)) {
+        const isNew = isProbed ? this.#write(serving, member) !== Change.None : clear(state, member)
+        isChanged ||= isNew
+      }
+      if (isChanged) rebuildPool(bundle, state, pool)
+    }
+    this.#writeSignals(serving, this.#monitor.signalled())
+  }
+
+  /** From now on verdicts go into this state, and its members are the ones that are probed. */
+  serve(bundle: Bundle, state: RoutingState): void {
+    this.#serving = { bundle, state }
+    // A new state's lists are built from the scores as they are.
+    this.#unordered.clear()
+    this.#places = new Map()
+    const targets: MonitoredTarget[] = []
+    const checks = new Map<string, HealthCheckModel>()
+    for (let pool = 0; pool < bundle.counts.pools; pool++) {
+      const checkText = bundle.poolHealthCheck[pool]!
+      if (checkText === 0) continue
+      const checkKey = textOf(bundle, checkText)
+      const known = checks.get(checkKey) ?? this.#checks.get(checkKey)
+      const check = known ?? parseHealthCheck(checkKey)
+      assert(check !== undefined, 'the loader has read every health check')
+      checks.set(checkKey, check)
+      const poolName = textOf(bundle, bundle.poolName[pool]!)
+      for (const member of membersOf(bundle, pool)) {
+        // A disabled member never answers; nobody needs to know how it is.
+        if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
+        const memberUid = uidOf(bundle.memberUid, member)
+        const ipAddress = addressOfMember(bundle, member)
+        const { warmupThreshold } = memberExtraOf(bundle, member)
+        targets.push({ memberUid, ipAddress, check, checkKey, pool: poolName, warmupThreshold })
+        this.#places.set(targetKey(memberUid, ipAddress), member)
+      }
+    }
+    const rttThresholdMs = routingSettingsOf(bundle).latency.minRttThresholdMs
+    this.#checks = checks
+    this.#monitor.setTargets(targets, { arrivals: this.#arrivals, rttThresholdMs })
+    this.#arrivals = new Set()
+  }
+
+  #applyUpdates(owners: readonly VerdictOwner[]): void {
+    const serving = this.#serving
+    if (serving === undefined) return
+    const pools = new Set<number>()
+    for (const { memberUid, ipAddress } of owners) {
+      const member = this.#places.get(targetKey(memberUid, ipAddress))
+      if (member === undefined) continue
+      const change = this.#write(serving, member)
+      const pool = serving.bundle.memberPool[member]!
+      if (change === Change.Members) pools.add(pool)
+      else if (change === Change.Order) this.#orderLater(pool)
+    }
+    for (const pool of pools) {
+      rebuildPool(serving.bundle, serving.state, pool)
+      this.#unordered.delete(pool)
+    }
+  }
+
+  #orderLater(pool: number): void {
+    this.#unordered.add(pool)
+    if (this.#isOrderDue) return
+    this.#isOrderDue = true
+    this.#after(orderEveryMs, () => {
+      this.#isOrderDue = false
+      if (this.#serving === undefined) return
+      const { bundle, state } = this.#serving
+      for (const one of this.#unordered) rebuildPool(bundle, state, one)
+      this.#unordered.clear()
+    })
+  }
+
+  #applySignals(memberUids: readonly string[]): void {
+    if (this.#serving !== undefined) this.#writeSignals(this.#serving, memberUids)
+  }
+
+  #writeSignals(serving: Serving, memberUids: Iterable<string>): void {
+    const { bundle, state } = serving
+    const pools = new Set<number>()
+    for (const memberUid of memberUids) {
+      const member = memberOfUid(bundle, memberUid)
+      if (member < 0 || this.#write(serving, member) === Change.None) continue
+      pools.add(bundle.memberPool[member]!)
+    }
+    for (const pool of pools) rebuildPool(bundle, state, pool)
+  }
+
+  /** Writes what is believed of a member. */
+  #write({ bundle, state }: Serving, member: number): Change {
+    const memberUid = uidOf(bundle.memberUid, member)
+    const ipAddress = addressOfMember(bundle, member)
+    const isProbed = bundle.poolHealthCheck[bundle.memberPool[member]!] !== 0
+    const found = isProbed ? this.#monitor.healthOf(memberUid, ipAddress) : undefined
+    // Without a check nobody can say that a member is ill, but an outside monitor.
+    const probe = found?.healthy ?? (isProbed ? state.memberHealthy[member] === 1 : true)
+    const signal = this.#monitor.signalOf(memberUid)
+    const { externalSignalMode, warmupThreshold } = memberExtraOf(bundle, member)
+    const isArrival = this.#arrivals.size > 0 && this.#arrivals.has(targetKey(memberUid, ipAddress))
+    // The monitor does not know yet of a gate that this bundle takes away. Whom it has probed all
+    // along has nothing to pass: it would keep silent, and the member would warm up for ever.
+    const isWarming = warmupThreshold > 0 && (found?.isWarming ?? isArrival)
+    if (found !== undefined) state.memberRttMs[member] = found.rttMs
+    const healthy = blend(externalSignalMode, probe, signal) ? 1 : 0
+    const score = Math.fround(found?.score ?? state.memberScore[member]!)
+    const out =
+      (state.memberOut[member]! & ~MemberOut.Warming) | (isWarming ? MemberOut.Warming : 0)
+    const isOther = state.memberHealthy[member] !== healthy || state.memberOut[member] !== out
+    const isReordered = state.memberScore[member] !== score
+    state.memberHealthy[member] = healthy
+    state.memberScore[member] = score
+    state.memberOut[member] = out
+    if (isOther) return Change.Members
+    return isReordered ? Change.Order : Change.None
+  }
+}
+
+/** Without a check there is no verdict, no score, no time and no gate. */
+function clear(state: RoutingState, member: number): boolean {
+  const out = state.memberOut[member]!
+  const isPlain =
+    state.memberHealthy[member] === 1 &&
+    state.memberScore[member] === 1 &&
+    (out & MemberOut.Warming) === 0
+  state.memberHealthy[member] = 1
+  state.memberScore[member] = 1
+  state.memberRttMs[member] = 0
+  state.memberOut[member] = out & ~MemberOut.Warming
+  return !isPlain
+}
+
+/** A member by its uid, or -1. One search through the column: signals are rare. */
+function memberOfUid({ memberUid: column }: Bundle, memberUid: string): number {
+  const all = Buffer.from(column.buffer, column.byteOffset, column.byteLength)
+  const uid = Buffer.from(memberUid.replaceAll('-', ''), 'hex')
+  if (uid.length !== 16) return -1
+  let at = all.indexOf(uid)
+  while (at >= 0 && at % 16 !== 0) at = all.indexOf(uid, at + 1)
+  return at < 0 ? -1 : at / 16
+}
+
+/** Enabled members. Whom a maintenance window holds out is counted as any other. */
+export interface HealthCounts {
+  readonly healthy: number
+  readonly unhealthy: number
+  /** Healthy, but not through the warm-up gate. */
+  readonly warming: number
+}
+
+export function countHealth(bundle: Bundle, state: RoutingState): HealthCounts {
+  let [healthy, unhealthy, warming] = [0, 0, 0]
+  for (let member = 0; member < bundle.counts.members; member++) {
+    if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
+    if (state.memberHealthy[member] !== 1) unhealthy++
+    else if ((state.memberOut[member]! & MemberOut.Warming) !== 0) warming++
+    else healthy++
+  }
+  return { healthy, unhealthy, warming }
+}

@@ -1,0 +1,44 @@
+// What moves the serving state between two bundles: verdicts, signals and the clock.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { HealthLink } from './health-link.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { OverlayClock } from './overlay-clock.ts'
+import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
+
+export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed'> {
+  /** null: health checks are off, every member counts as healthy (document A). */
+  readonly health: HealthMonitor | null
+}
+
+export class LiveState {
+  readonly #health: HealthLink | null
+  readonly #overlays: OverlayClock
+
+  constructor({ health, ...parts }: LiveStateParts) {
+    // The link listens first: regressions are looked for in the columns that it writes.
+    this.#health = health === null ? null : new HealthLink(health, parts.after)
+    this.#overlays = new OverlayClock({ ...parts, isProbed: health !== null })
+    health?.onUpdate(() => this.#overlays.healthChanged())
+    health?.onSignal(() => this.#overlays.healthChanged())
+  }
+
+  /** Brings a state that is not published yet to what is known now. */
+  prepare(bundle: Bundle, state: RoutingState): void {
+    this.#health?.prepare(bundle, state)
+    this.#overlays.serve(bundle, state)
+  }
+
+  /** It is published: its members are the ones that are probed from now on. */
+  serve(bundle: Bundle, state: RoutingState): void {
+    this.#health?.serve(bundle, state)
+  }
+
+  overlays(): OverlayStatus {
+    return this.#overlays.status()
+  }
+
+  stop(): void {
+    this.#overlays.stop()
+  }
+}

@@ -1,0 +1,395 @@
+// A DNS node: the bundle it serves, the threads that serve it, and the way from one bundle to the
+// next.
+import { checkOrder, verifyChannelRecord } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
+import { hasSameNetworks, packNetworks } from '#routing/tables/network-index.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { GenerationMemory } from './generation-memory.ts'
+import type { BundleStore } from './bundle-store.ts'
+import { GeoLink } from '#runtime/geo/geo-link.ts'
+import type { GeoFeed } from '#runtime/geo/geo-link.ts'
+import { countHealth } from './health-link.ts'
+import type { HealthCounts } from './health-link.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { LiveState } from './live-state.ts'
+import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import { QueryMeter } from '#runtime/counters/query-meter.ts'
+import { ResponseHits } from '#runtime/counters/response-hits.ts'
+import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
+import { refuse } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import { answerableBundle, servableBundle } from './servable.ts'
+import { bootBundle, replaceBad } from './stored-bundles.ts'
+import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
+import { ThreadGroup } from '#runtime/threads/thread-group.ts'
+import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+
+export interface DnsNodeParts {
+  readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
+  /** null: nothing is kept; for tests and benchmarks. */
+  readonly store: BundleStore | null
+  readonly trusted: readonly TrustedKey[]
+  /** null: health checks are off, every member counts as healthy (document A). */
+  readonly health: HealthMonitor | null
+  /** null: nothing is known of where clients are. */
+  readonly geo: GeoFeed | null
+  readonly clock: Clock
+  readonly log: Log
+  /** Told once of each rollout that this node takes back. */
+  readonly onRegression?: (event: RegressionEvent) => void
+}
+
+/** What a publisher hands over: octets and a record that says which they are. */
+export interface Publication {
+  readonly signedRecord: SignedChannelRecord
+  /** The signed file, in shared memory. */
+  readonly bundle: Uint8Array
+}
+
+export interface NodeStatus {
+  readonly active: ChannelRecord | null
+  /** The last publication that was refused; null when a later one was activated. */
+  readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null
+  readonly expired: boolean
+  /** false: the active bundle could not be kept on disk, and a restart would serve an older one. */
+  readonly isStored: boolean
+  readonly swaps: number
+  readonly swapSecondsTotal: number
+  readonly swapSecondsLast: number | null
+  /** Longest time that the last swap kept a responder from answering. */
+  readonly swapPauseMicros: number
+  readonly port: number
+}
+
+/** Threads that do not answer within this time are reported, not waited for. */
+const adoptionPatienceMs = 5_000
+const activationLines = {
+  'by all': 'bundle activated',
+  'not by all': 'bundle activated, but not all threads have taken it over',
+  stopping: 'bundle kept: the stop came before all threads had taken it over',
+} as const
+/** A bundle under which threads die this often, this soon, is taken out of service. */
+const crashes = { max: 3, windowMs: 60_000 } as const
+
+export class DnsNode {
+  readonly #parts: DnsNodeParts
+  /** null: nothing is kept. */
+  readonly #stored: StoredBundlesParts | null
+  readonly #threads: ThreadGroup
+  readonly #live: LiveState
+  readonly #geo: GeoLink
+  #serving:
+    | {
+        readonly bundle: Bundle
+        readonly state: RoutingState
+        readonly networks: SharedArrayBuffer | null
+      }
+    | undefined
+  #active: ChannelRecord | undefined
+  #activeSigned: SignedChannelRecord | undefined
+  /** Newest record ever activated here; `#active` may be older after a way back. */
+  #newest: ChannelRecord | undefined
+  /** Checked before its record is here. */
+  #prepared: Bundle | undefined
+  #refused: NodeStatus['refused'] = null
+  #isStored = true
+  readonly #memory: GenerationMemory
+  readonly #meter: QueryMeter
+  readonly scriptStatus = () => this.#threads.scripts.status()
+  readonly #hits = new ResponseHits()
+  #generation = 0
+  #swaps = 0
+  #swapSecondsTotal = 0
+  #swapSecondsLast: number | null = null
+  #crashTimesMs: number[] = []
+
+  constructor(parts: DnsNodeParts) {
+    this.#parts = parts
+    // Those that answer UDP, and the one that answers TCP.
+    const threads = parts.threads.threads + 1
+    this.#memory = new GenerationMemory(threads)
+    this.#meter = new QueryMeter(threads)
+    const { store, trusted } = parts
+    const onRecord = (record: ChannelRecord): void => this.#remember(record)
+    this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
+    const { health, clock, log, onRegression } = parts
+    this.#live = new LiveState({ health, clock, log, after: systemAfter, onRegression })
+    this.#geo = new GeoLink(parts.geo, () => this.#publish())
+    this.#threads = new ThreadGroup({
+      ...parts.threads,
+      log: parts.log,
+      onCrash: (error) => this.#onThreadCrash(error),
+    })
+  }
+
+  /**
+   * Boots from the store, then opens the sockets: the first query already finds the last good
+   * bundle, and health as it was. Errors: stop it all the same.
+   */
+  async start(): Promise<Result<{ port: number }, string>> {
+    this.#boot()
+    const { health } = this.#parts
+    health?.start()
+    await health?.adopted()
+    return await this.#threads.start()
+  }
+
+  #boot(): void {
+    const stored = this.#stored === null ? undefined : bootBundle(this.#stored)
+    if (stored !== undefined) this.#serveStored(stored)
+  }
+
+  #serveStored({ record, signed, bundle }: StoredBundle): void {
+    this.#install(record, bundle)
+    this.#activeSigned = signed
+  }
+
+  #remember(record: ChannelRecord): void {
+    if (this.#newest === undefined || record.seq > this.#newest.seq) this.#newest = record
+  }
+
+  /**
+   * Checks and stores a signed bundle whose record will probably come soon: `activate` then finds
+   * that done. Nothing serves it, and nothing is said of it, before a record names it.
+   */
+  prepare(bundle: Uint8Array): void {
+    this.#prepared = undefined
+    try {
+      const checked = answerableBundle(bundle, this.#parts.trusted, this.#serving?.bundle)
+      if (!checked.ok) return
+      this.#prepared = checked.value
+      this.#parts.store?.add(checked.value.digest, bundle)
+    } catch {
+      // `activate` does it again, and says what is wrong.
+    }
+  }
+
+  /**
+   * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
+   * every thread answers from it. What is refused changes nothing.
+   */
+  async activate(publication: Publication): Promise<Result<'activated' | 'unchanged', Refusal>> {
+    const accepted = this.#accept(publication)
+    if (!accepted.ok) {
+      const { seq, digest } = namedBy(publication.signedRecord)
+      this.#refused = { ...accepted.error, seq, digest }
+      this.#parts.log.error({ seq, digest, code: accepted.error.code }, accepted.error.message)
+      return accepted
+    }
+    const { record, bundle } = accepted.value
+    this.#refused = null
+    // An old renewal, sent again: what is known to be confirmed for longer stays.
+    const isStale = bundle === undefined && record.expiresAtMs < (this.#active?.expiresAtMs ?? 0)
+    if (isStale) return ok('unchanged')
+    this.#keep(publication)
+    const startedAtMs = this.#parts.clock.monotonicMs()
+    if (bundle === undefined) this.#active = record
+    else this.#install(record, bundle)
+    this.#activeSigned = publication.signedRecord
+    if (bundle === undefined) return ok('unchanged')
+    const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    this.#countSwap((this.#parts.clock.monotonicMs() - startedAtMs) / 1000)
+    const { seq, digest, commit } = record
+    const level = adopted === 'not by all' ? 'error' : 'info'
+    this.#parts.log[level]({ seq, digest, commit }, activationLines[adopted])
+    return ok('activated')
+  }
+
+  /** `bundle` is undefined when the record is only a renewal of what serves already. */
+  #accept({
+    signedRecord,
+    bundle,
+  }: Publication): Result<{ record: ChannelRecord; bundle: Bundle | undefined }, Refusal> {
+    const record = verifyChannelRecord(signedRecord, this.#parts.trusted)
+    if (!record.ok) return refuse(record.error)
+    const order = checkOrder(record.value, this.#newest)
+    if (!order.ok) return refuse(order.error)
+    const { digest } = record.value
+    const quarantined = this.#parts.store?.quarantine()[digest]
+    if (quarantined !== undefined) return refuse('quarantined')
+    if (digest === this.#active?.digest && order.value === 'same')
+      return ok({ record: record.value, bundle: undefined })
+    const prepared = this.#prepared
+    this.#prepared = undefined
+    if (prepared?.digest === digest) return ok({ record: record.value, bundle: prepared })
+    const { trusted } = this.#parts
+    const checked = servableBundle(bundle, record.value, trusted, this.#serving?.bundle)
+    return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
+  }
+
+  #keep({ signedRecord, bundle }: Publication): void {
+    try {
+      this.#parts.store?.keep(signedRecord, bundle, this.#activeSigned)
+      this.#isStored = true
+    } catch (error) {
+      this.#isStored = false
+      // Answers matter more than the copy on disk; a restart would come up with the older one.
+      this.#parts.log.error(
+        { err: error },
+        'the bundle cannot be stored: a restart would serve the one before; free space or mend the data directory',
+      )
+    }
+  }
+
+  /** Publishes a bundle that has been checked. Health and cursors come along. */
+  #install(record: ChannelRecord, checked: Bundle): void {
+    const serial = record.seq >>> 0
+    const isFree = this.#threads.haveAdopted(this.#generation)
+    const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
+    const memory = this.#memory.routing(isFree)
+    const state =
+      this.#serving === undefined
+        ? createRoutingState(bundle, serial, memory)
+        : carryRoutingState(this.#serving, bundle, serial, memory)
+    this.#live.prepare(bundle, state)
+    const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
+    const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
+    const networks = this.#networksOf(bundle, isFree)
+    this.#memory.publish(bundle.bytes, state.buffers, { hits, queries }, networks)
+    this.#serving = { bundle, state, networks }
+    this.#active = record
+    this.#remember(record)
+    this.#publish()
+    this.#live.serve(bundle, state)
+  }
+
+  /** Rules that stay as they are cost a swap nothing: their tables stay where they are. */
+  #networksOf(bundle: Bundle, isFree: boolean): SharedArrayBuffer | null {
+    const before = this.#serving
+    if (before !== undefined && hasSameNetworks(before.bundle, bundle)) return before.networks
+    const memory = (bytes: number): SharedArrayBuffer => this.#memory.networks(bytes, isFree)
+    return packNetworks(bundle, memory, before?.networks)
+  }
+
+  /** Hands what serves to the threads, with the tables that go with it now. */
+  #publish(): void {
+    if (this.#serving === undefined) return
+    const { bundle, state, networks } = this.#serving
+    this.#generation++
+    this.#threads.publish({
+      number: this.#generation,
+      bundle: bundle.bytes,
+      digest: bundle.digest,
+      routing: state.buffers,
+      tables: { ...this.#geo.tablesFor(bundle), networks },
+      responseHits: this.#hits.buffer,
+      serviceQueries: this.#meter.buffer,
+    })
+  }
+
+  #countSwap(seconds: number): void {
+    this.#swaps++
+    this.#swapSecondsTotal += seconds
+    this.#swapSecondsLast = seconds
+  }
+
+  #onThreadCrash(error: Error): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    this.#parts.log.error({ err: error, digest: this.#active?.digest }, 'a DNS thread died')
+    this.#crashTimesMs = [
+      ...this.#crashTimesMs.filter((at) => nowMs - at < crashes.windowMs),
+      nowMs,
+    ]
+    if (this.#crashTimesMs.length >= crashes.max) this.#goBack(error)
+  }
+
+  /** Takes the serving bundle out of service and serves the one before it. */
+  #goBack(error: Error): void {
+    const bad = this.#active
+    if (this.#stored === null || bad === undefined) return
+    const previous = replaceBad(this.#stored, bad, error)
+    if (previous === undefined) return
+    this.#crashTimesMs = []
+    this.#refused = { ...refuse('quarantined').error, seq: bad.seq, digest: bad.digest }
+    this.#serveStored(previous)
+  }
+
+  /** What a publisher must continue from: the newest seq, and the digest that really serves. */
+  resumePoint(): { seq: number; digest: string } | null {
+    const newest = this.#newest
+    return newest === undefined ? null : { seq: newest.seq, digest: this.#active?.digest ?? '' }
+  }
+
+  status(): NodeStatus {
+    const active = this.#active ?? null
+    return {
+      active,
+      refused: this.#refused,
+      expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
+      isStored: this.#isStored,
+      swaps: this.#swaps,
+      swapSecondsTotal: this.#swapSecondsTotal,
+      swapSecondsLast: this.#swapSecondsLast,
+      swapPauseMicros: this.#threads.swapMicrosMax(),
+      port: this.#threads.port,
+    }
+  }
+
+  /** The one that answers now. */
+  bundle(): Bundle | undefined {
+    return this.#serving?.bundle
+  }
+
+  counters(): ReturnType<ThreadGroup['counters']> {
+    return this.#threads.counters()
+  }
+
+  get tcpStats(): ThreadGroup['tcpStats'] {
+    return this.#threads.tcpStats
+  }
+
+  memberHealth(): HealthCounts {
+    if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0 }
+    return countHealth(this.#serving.bundle, this.#serving.state)
+  }
+
+  get responseHits(): ResponseHitCounts {
+    return this.#hits
+  }
+
+  /** How many questions came for names of each tenant since the last call. */
+  takeQueries(): ReadonlyMap<string, number> {
+    return this.#meter.take()
+  }
+
+  /** How many pools of the serving bundle declare a health check. */
+  poolsWithHealthCheck(): number {
+    const checks = this.#serving?.bundle.poolHealthCheck ?? []
+    let pools = 0
+    for (const check of checks) if (check !== 0) pools++
+    return pools
+  }
+
+  overlays(): OverlayStatus {
+    return this.#live.overlays()
+  }
+
+  /** Threads that have not started yet never do: a stop is near. */
+  callOffStarts(): void {
+    this.#threads.callOffStarts()
+  }
+
+  async stop(): Promise<void> {
+    this.#live.stop()
+    await this.#parts.health?.stop()
+    await this.#threads.stop()
+  }
+}
+
+/** What a record that may be malformed says about itself. */
+function namedBy(signed: unknown): { seq: number; digest: string } {
+  const { seq, digest } = ((signed as Partial<SignedChannelRecord> | null)?.record ??
+    {}) as Partial<ChannelRecord>
+  return {
+    seq: typeof seq === 'number' ? seq : 0,
+    digest: typeof digest === 'string' ? digest : '',
+  }
+}

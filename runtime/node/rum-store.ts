@@ -1,0 +1,315 @@
+// Real-user measurements: smoothed, forgotten in time, written where the answer path reads them.
+import { uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { isMappedIpv4, parseAddress } from '#dns/address.ts'
+import type { Clock } from '#lib/clock.ts'
+import {
+  RumCell,
+  RumHeader,
+  RumKind,
+  rumSlotOf,
+  rumSlots,
+  rumTableBytes,
+} from '#routing/rum/table.ts'
+import { membersAt, rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
+
+export const rumLimits = {
+  subnetsMax: 50_000,
+  /** Measurements of all subnets, and one more for each member that has any. */
+  entriesMax: rumSlots / 2,
+  expiryMs: 1_800_000,
+  latencyMsMax: 60_000,
+  /** Share of a new sample in the average: half of a change is there after two samples. */
+  alpha: 0.3,
+} as const
+
+export interface RumStatus {
+  readonly subnets: number
+  /** Averages that are not too old: one for each subnet and member. */
+  readonly measurements: number
+  /** By the member's uid: how many subnets have measured it. */
+  readonly subnetsByMember: ReadonlyMap<string, number>
+}
+
+/** What a browser says it has measured. */
+export interface RumSample {
+  /** Of a member. */
+  readonly ip: string
+  readonly latencyMs: number
+}
+
+/** An average; the key is a network and a member. */
+interface Entry {
+  readonly subnet: Subnet
+  readonly member: Member
+  ms: number
+  measuredMs: number
+}
+
+interface Subnet {
+  readonly key: string
+  readonly high: number
+  readonly low: number
+  readonly entries: Map<string, Entry>
+}
+
+interface Member {
+  readonly key: string
+  readonly uid: Uint32Array
+  subnets: number
+}
+
+/** True for what a browser may have measured: above 0, at most a minute. */
+export function isRumLatency(latencyMs: number): boolean {
+  return latencyMs > 0 && latencyMs <= rumLimits.latencyMsMax
+}
+
+/**
+ * The owner of the table; every answering thread reads it. When it is full, the subnet that was
+ * measured longest ago makes room.
+ */
+export class RumStore {
+  readonly buffer = new SharedArrayBuffer(rumTableBytes)
+  readonly #clock: Clock
+  readonly #table = new TableWriter(this.buffer)
+  /** Both in the order of their last measurement, the oldest first. */
+  readonly #subnets = new Map<string, Subnet>()
+  readonly #entries = new Set<Entry>()
+  readonly #members = new Map<string, Member>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Takes one measurement.
+   *
+   * @param address of the client: 4 or 16 octets
+   * @param uid of the member, as `wordsOfUid` gives it
+   * @param latencyMs for which `isRumLatency` holds
+   */
+  record(address: Uint8Array, uid: Uint32Array, latencyMs: number): void {
+    this.sweep()
+    this.#table.change(() => {
+      const subnet = this.#subnetOf(address)
+      const memberKey = hexOf(uid)
+      const known = subnet.entries.get(memberKey)
+      const entry = known ?? this.#newEntry(subnet, memberKey, uid)
+      entry.ms =
+        known === undefined ? latencyMs : known.ms + rumLimits.alpha * (latencyMs - known.ms)
+      entry.measuredMs = this.#clock.monotonicMs()
+      this.#entries.delete(entry)
+      this.#entries.add(entry)
+      this.#table.set(subnet.high, subnet.low, uid, entry.ms)
+    })
+  }
+
+  /**
+   * Takes what a browser has measured for a domain. A sample counts when its address is that of a
+   * member with a `rumUrl` in the pool of the domain, and its latency can be; of one address, one:
+   * a single request must not replace the average of a whole network.
+   *
+   * @param address of the client: 4 or 16 octets
+   * @returns how many of the samples count
+   */
+  ingest(
+    bundle: Bundle,
+    domain: string,
+    address: Uint8Array,
+    samples: readonly RumSample[],
+  ): number {
+    const members = rumMembers(bundle, domain)
+    const measured = new Set<number>()
+    let accepted = 0
+    for (const { ip, latencyMs } of samples) {
+      const octets = parseAddress(ip)
+      const found = octets.ok ? membersAt(bundle, members, octets.value) : []
+      const [first] = found
+      if (first === undefined || measured.has(first) || !isRumLatency(latencyMs)) continue
+      for (const member of found) this.record(address, wordsOfUid(bundle, member), latencyMs)
+      measured.add(first)
+      accepted++
+    }
+    return accepted
+  }
+
+  /** Forgets what is too old. Called before each sample, and now and then. */
+  sweep(): void {
+    const oldestMs = this.#clock.monotonicMs() - rumLimits.expiryMs
+    const [first] = this.#entries
+    if (first === undefined || first.measuredMs > oldestMs) return
+    this.#table.change(() => {
+      for (const entry of this.#entries) {
+        if (entry.measuredMs > oldestMs) break
+        this.#forget(entry)
+      }
+    })
+  }
+
+  /** @param counts which members are meant, by uid */
+  status(counts: (uid: string) => boolean = () => true): RumStatus {
+    this.sweep()
+    const members = new Set<Member>()
+    const subnetsByMember = new Map<string, number>()
+    let measurements = 0
+    for (const member of this.#members.values()) {
+      const uid = uidOf(new Uint8Array(member.uid.buffer), 0)
+      if (!counts(uid)) continue
+      members.add(member)
+      subnetsByMember.set(uid, member.subnets)
+      measurements += member.subnets
+    }
+    return { subnets: this.#subnetsOf(members), measurements, subnetsByMember }
+  }
+
+  #subnetsOf(members: ReadonlySet<Member>): number {
+    if (members.size === this.#members.size) return this.#subnets.size
+    let subnets = 0
+    for (const { entries } of this.#subnets.values()) {
+      if (entries.values().some(({ member }) => members.has(member))) subnets++
+    }
+    return subnets
+  }
+
+  #subnetOf(address: Uint8Array): Subnet {
+    const { high, low } = networkOf(address)
+    const key = `${low}:${high}`
+    const known = this.#subnets.get(key)
+    if (known === undefined && this.#subnets.size >= rumLimits.subnetsMax) this.#evict()
+    const subnet = known ?? { key, high, low, entries: new Map<string, Entry>() }
+    this.#subnets.delete(key)
+    this.#subnets.set(key, subnet)
+    return subnet
+  }
+
+  #newEntry(subnet: Subnet, memberKey: string, uid: Uint32Array): Entry {
+    // Room for the entry, and for the member's own.
+    while (this.#entries.size + this.#members.size + 2 > rumLimits.entriesMax) this.#evict()
+    // Making room may have taken the last entry of this subnet, and with it the subnet.
+    this.#subnets.set(subnet.key, subnet)
+    const member = this.#members.get(memberKey) ?? { key: memberKey, uid: uid.slice(), subnets: 0 }
+    this.#members.set(memberKey, member)
+    member.subnets++
+    this.#table.set(0, RumKind.AnyNetwork, uid, member.subnets)
+    const entry = { subnet, member, ms: 0, measuredMs: 0 }
+    subnet.entries.set(memberKey, entry)
+    return entry
+  }
+
+  #evict(): void {
+    const [oldest] = this.#subnets.values()
+    if (oldest === undefined) return
+    for (const entry of oldest.entries.values()) this.#forget(entry)
+    this.#subnets.delete(oldest.key)
+  }
+
+  #forget(entry: Entry): void {
+    const { subnet, member } = entry
+    this.#entries.delete(entry)
+    this.#table.remove(subnet.high, subnet.low, member.uid)
+    subnet.entries.delete(member.key)
+    if (subnet.entries.size === 0) this.#subnets.delete(subnet.key)
+    member.subnets--
+    if (member.subnets > 0) this.#table.set(0, RumKind.AnyNetwork, member.uid, member.subnets)
+    else {
+      this.#members.delete(member.key)
+      this.#table.remove(0, RumKind.AnyNetwork, member.uid)
+    }
+  }
+}
+
+/** The /24 or /48, as two words of an entry. */
+function networkOf(octets: Uint8Array): { high: number; low: number } {
+  const isMapped = isMappedIpv4(octets)
+  if (octets.length === 4 || isMapped) {
+    const at = isMapped ? 12 : 0
+    return { high: (octets[at]! << 16) | (octets[at + 1]! << 8) | octets[at + 2]!, low: RumKind.V4 }
+  }
+  const high = (octets[0]! << 24) | (octets[1]! << 16) | (octets[2]! << 8) | octets[3]!
+  return { high: high >>> 0, low: RumKind.V6 | (octets[4]! << 8) | octets[5]! }
+}
+
+/** @returns the 16 octets as they stand in memory, which is the order that people read */
+function hexOf(uid: Uint32Array): string {
+  return Buffer.from(uid.buffer, uid.byteOffset, 16).toString('hex')
+}
+
+/** The only writer of the shared table. */
+class TableWriter {
+  readonly #cells: Int32Array
+  readonly #words: Uint32Array
+  readonly #values: Float32Array
+
+  constructor(shared: SharedArrayBuffer) {
+    this.#cells = new Int32Array(shared, 0, RumHeader.Words)
+    this.#words = new Uint32Array(shared)
+    this.#values = new Float32Array(shared)
+  }
+
+  /** What a reader reads meanwhile, it reads again or passes over. */
+  change(work: () => void): void {
+    Atomics.add(this.#cells, RumHeader.Version, 1)
+    try {
+      work()
+    } finally {
+      Atomics.add(this.#cells, RumHeader.Version, 1)
+    }
+  }
+
+  set(high: number, low: number, uid: Uint32Array, value: number): void {
+    const words = this.#words
+    const slot = this.#find(high, low, uid)
+    const at = RumHeader.Words + slot * RumCell.Words
+    if (words[at + RumCell.NetworkLow] === 0) this.#cells[RumHeader.Count]! += 1
+    words[at + RumCell.NetworkHigh] = high
+    words[at + RumCell.NetworkLow] = low
+    words.set(uid, at + RumCell.Uid)
+    this.#values[at + RumCell.Value] = value
+  }
+
+  /** Moves up what stands behind, so that walks find it without marks of what once was. */
+  remove(high: number, low: number, uid: Uint32Array): void {
+    const words = this.#words
+    let hole = this.#find(high, low, uid)
+    if (words[RumHeader.Words + hole * RumCell.Words + RumCell.NetworkLow] === 0) return
+    this.#cells[RumHeader.Count]! -= 1
+    for (let slot = next(hole); ; slot = next(slot)) {
+      const at = RumHeader.Words + slot * RumCell.Words
+      if (words[at + RumCell.NetworkLow] === 0) break
+      const home = rumSlotOf(
+        words[at + RumCell.NetworkHigh]!,
+        words[at + RumCell.NetworkLow]!,
+        words,
+        at + RumCell.Uid,
+      )
+      // It may move only to a place that its own walk passes.
+      if (distance(home, slot) < distance(hole, slot)) continue
+      const to = RumHeader.Words + hole * RumCell.Words
+      words.copyWithin(to, at, at + RumCell.Words)
+      hole = slot
+    }
+    const at = RumHeader.Words + hole * RumCell.Words
+    words.fill(0, at, at + RumCell.Words)
+  }
+
+  /** @returns the place of the entry, or the free one where it would stand */
+  #find(high: number, low: number, uid: Uint32Array): number {
+    const words = this.#words
+    for (let slot = rumSlotOf(high, low, uid, 0); ; slot = next(slot)) {
+      const at = RumHeader.Words + slot * RumCell.Words
+      const found = words[at + RumCell.NetworkLow]!
+      if (found === 0) return slot
+      if (found !== low || words[at + RumCell.NetworkHigh] !== high) continue
+      if (uid.every((word, i) => words[at + RumCell.Uid + i] === word)) return slot
+    }
+  }
+}
+
+function next(slot: number): number {
+  return (slot + 1) & (rumSlots - 1)
+}
+
+/** Steps from one place to a later one, around the end. */
+function distance(from: number, to: number): number {
+  return (to - from) & (rumSlots - 1)
+}

@@ -1,0 +1,45 @@
+// Whether this version can answer from a bundle: it loads, is the named one, and has known steps.
+import { serviceCell } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import type { ChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { firstPolicyCode } from '#bundle/encode/routing-columns.ts'
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { unknownStepOf } from '#routing/choose/policy.ts'
+import { strategiesByCode } from '#routing/choose/strategies.ts'
+import { refuse } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+
+/**
+ * @param bytes the signed file, in shared memory
+ * @param record has been verified
+ * @param known was loaded before; the result does not depend on it
+ */
+export function servableBundle(
+  bytes: Uint8Array,
+  record: ChannelRecord,
+  trusted: readonly TrustedKey[],
+  known?: Bundle,
+): Result<Bundle, Refusal> {
+  const bundle = answerableBundle(bytes, trusted, known)
+  return bundle.ok && bundle.value.digest !== record.digest ? refuse('digest-mismatch') : bundle
+}
+
+/** The same before there is a record: which bundle it is, is for the caller to ask. */
+export function answerableBundle(
+  bytes: Uint8Array,
+  trusted: readonly TrustedKey[],
+  known?: Bundle,
+): Result<Bundle, Refusal> {
+  const loaded = loadBundle(bytes, trusted, known)
+  if (!loaded.ok) return err({ code: 'bad-bundle', message: loaded.error.message })
+  const bundle = loaded.value
+  for (let service = 0; service < bundle.counts.services; service++) {
+    const code = serviceCell(bundle, service, NodeCell.Algorithm)
+    const isPolicy = code >= firstPolicyCode
+    if (!isPolicy && strategiesByCode[code] === undefined) return refuse('unknown-strategy')
+  }
+  return unknownStepOf(bundle) === undefined ? loaded : refuse('unknown-strategy')
+}

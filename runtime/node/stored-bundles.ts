@@ -1,0 +1,90 @@
+// Bundles from the disk of this node: at its start, and when the serving one makes threads die.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { verifyChannelRecord } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { BundleStore, StoredName } from './bundle-store.ts'
+import { refusalSentences } from './refusals.ts'
+import { servableBundle } from './servable.ts'
+
+export interface StoredBundlesParts {
+  readonly store: BundleStore
+  readonly trusted: readonly TrustedKey[]
+  readonly log: Log
+  /**
+   * Told of every record that holds, even when its bundle is damaged: an older publication stays a
+   * rollback.
+   */
+  readonly onRecord: (record: ChannelRecord) => void
+}
+
+export interface StoredBundle {
+  readonly record: ChannelRecord
+  readonly signed: SignedChannelRecord
+  readonly bundle: Bundle
+}
+
+/** The last good bundle. undefined: there is none to serve, and the log says why. */
+export function bootBundle(parts: StoredBundlesParts): StoredBundle | undefined {
+  const { log } = parts
+  for (const name of ['active', 'previous'] as const) {
+    const stored = read(parts, name)
+    if (stored === undefined) continue
+    if (!stored.ok) {
+      log.error({ bundle: name }, `the stored ${name} bundle is not used: ${stored.error}`)
+      continue
+    }
+    const { seq, digest, commit } = stored.value.record
+    log.info({ seq, digest, commit }, `serving the ${name} bundle from disk`)
+    return stored.value
+  }
+  log.info({}, 'no bundle on disk; every query is refused until one arrives')
+  return undefined
+}
+
+/**
+ * Puts a bundle into quarantine.
+ *
+ * @returns the bundle to serve in its place; undefined: there is none, and the bad one stays
+ */
+export function replaceBad(
+  parts: StoredBundlesParts,
+  bad: ChannelRecord,
+  error: Error,
+): StoredBundle | undefined {
+  const { store, log } = parts
+  const previous = read(parts, 'previous')
+  if (previous?.ok !== true || previous.value.record.digest === bad.digest) return undefined
+  try {
+    store.addToQuarantine(bad.digest, `threads died under it: ${error.message}`)
+  } catch (fault) {
+    log.error({ err: fault }, 'the quarantine cannot be written')
+  }
+  log.error(
+    { digest: bad.digest },
+    'bundle quarantined after repeated crashes; serving the previous one',
+  )
+  return previous.value
+}
+
+/** @returns undefined when there is none of that name. Errors: a part of a sentence */
+function read(
+  { store, trusted, onRecord }: StoredBundlesParts,
+  name: StoredName,
+): Result<StoredBundle, string> | undefined {
+  const value = store.record(name)
+  if (value === undefined) return undefined
+  const record = verifyChannelRecord(value, trusted)
+  if (!record.ok) return err(refusalSentences[record.error])
+  const { digest } = record.value
+  onRecord(record.value)
+  const quarantined = store.quarantine()[digest]
+  if (quarantined !== undefined) return err(`it is in quarantine: ${quarantined}`)
+  const bytes = store.bundle(digest)
+  if (!bytes.ok) return bytes
+  const bundle = servableBundle(bytes.value, record.value, trusted)
+  if (!bundle.ok) return err(bundle.error.message)
+  return ok({ record: record.value, signed: value as SignedChannelRecord, bundle: bundle.value })
+}

@@ -1,0 +1,58 @@
+// UDP through node:dgram, one packet at a time: for systems where batches are not to be had.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { parseAddress } from '#dns/address.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { whyNotListening } from './listen-fault.ts'
+import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
+import type { Transaction } from '#runtime/answer/transaction.ts'
+
+const replyBytesMax = 4096
+
+/**
+ * Answers on one socket, on the event loop of the calling thread. A reply leaves from the address
+ * that the system prefers: bind to one address on a machine that has several.
+ */
+export async function listenDgram(
+  tx: Transaction,
+  bucket: QueryBucket,
+  listenAddr: string,
+  port: number,
+): Promise<Result<{ socket: Socket; port: number }, string>> {
+  const socket = createSocket({
+    type: isIPv6(listenAddr) ? 'udp6' : 'udp4',
+    recvBufferSize: 4 << 20,
+  })
+  const fault = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    socket.once('error', resolve)
+    socket.bind({ address: listenAddr, port, exclusive: true }, () => {
+      socket.off('error', resolve)
+      resolve(undefined)
+    })
+  })
+  if (fault !== undefined) {
+    socket.close()
+    return err(whyNotListening('UDP', listenAddr, port, fault.code ?? fault.message))
+  }
+  socket.on('error', () => tx.counters.sendErrors(1))
+  socket.on('message', (query, from) => {
+    if (from.port === 0) return
+    const client = parseAddress(from.address.split('%')[0]!)
+    if (!client.ok) return
+    tx.source = client.value
+    tx.sourceBytes = client.value.length
+    const reply = Buffer.allocUnsafe(replyBytesMax)
+    tx.tokens = bucket.take(1)
+    const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
+    bucket.giveBack(tx.tokens)
+    if (length === 0) return
+    // A failed send is the client's to notice: it asks again.
+    socket.send(reply, 0, length, from.port, from.address, (error) => {
+      if (error !== null) tx.counters.sendErrors(1)
+    })
+  })
+  return ok({ socket, port: socket.address().port })
+}

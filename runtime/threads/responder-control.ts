@@ -1,0 +1,55 @@
+// The few words of shared memory by which the main thread and the responders agree.
+import type { MessagePort } from 'node:worker_threads'
+import type { AnswerSettings } from '#runtime/answer/transaction.ts'
+import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
+
+export const Control = {
+  /** Cell 0: the generation that all should serve. */
+  Generation: 0,
+  /** Value of that cell that ends the responders. */
+  Stop: -1,
+  /** Per thread: the generation it serves. */
+  Adopted: 0,
+  /** Per thread: how long the last take-over kept queries waiting. */
+  SwapMicros: 1,
+  /** Per thread: the system's id of the thread, for its CPU time. */
+  ThreadId: 2,
+} as const
+
+const cellsPerThread = 4
+
+export function controlBytes(threads: number): number {
+  return (1 + threads * cellsPerThread) * 4
+}
+
+export function controlCell(thread: number, cell: number): number {
+  return 1 + thread * cellsPerThread + cell
+}
+
+/** Called by a thread that serves generation `number` from now on. */
+export function acknowledge(
+  control: Int32Array,
+  thread: number,
+  number: number,
+  tookMs: number,
+): void {
+  Atomics.store(control, controlCell(thread, Control.SwapMicros), Math.round(tookMs * 1000))
+  Atomics.store(control, controlCell(thread, Control.Adopted), number)
+}
+
+/** What a responder is started with. */
+export interface ResponderStart {
+  readonly index: number
+  readonly fd: number
+  readonly endpoint: UdpEndpoint
+  readonly settings: AnswerSettings
+  readonly seed: number
+  readonly control: SharedArrayBuffer
+  readonly counters: SharedArrayBuffer
+  /** See query-bucket.ts. */
+  readonly queryBucket: SharedArrayBuffer
+  /** See script/mailbox.ts. */
+  readonly scriptMailbox: SharedArrayBuffer
+  /** Generations arrive here; read without an event loop, which a responder does not have. */
+  readonly port: MessagePort
+}

@@ -1,0 +1,56 @@
+// The UDP sockets of the responders: the first are bound from the beginning, the others when they
+// have a reader.
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Libc } from '#runtime/sockets/libc.ts'
+import { bindUdpSocket, openUdpEndpoint, openUdpSocket } from '#runtime/sockets/udp-socket.ts'
+import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
+
+export class ResponderSockets {
+  readonly #libc: Libc
+  readonly endpoint: UdpEndpoint
+  readonly #fds: (number | undefined)[]
+  readonly #bound: Set<number>
+
+  /** @param count how many are bound at once; errors: a sentence for the operator */
+  static open(
+    libc: Libc,
+    listenAddr: string,
+    port: number,
+    count: number,
+    replyBytesMax: number,
+  ): Result<ResponderSockets, string> {
+    const endpoint = openUdpEndpoint(libc, listenAddr, port, count, replyBytesMax)
+    return endpoint.ok ? ok(new ResponderSockets(libc, endpoint.value)) : endpoint
+  }
+
+  private constructor(libc: Libc, endpoint: UdpEndpoint) {
+    this.#libc = libc
+    this.endpoint = endpoint
+    this.#fds = [...endpoint.fds]
+    this.#bound = new Set(endpoint.fds.keys())
+  }
+
+  /** The responders whose sockets get their share of the queries. */
+  get bound(): ReadonlySet<number> {
+    return this.#bound
+  }
+
+  /** A thread that follows a dead one gets its socket. @throws where there are no more sockets */
+  fdOf(index: number): number {
+    return (this.#fds[index] ??= openUdpSocket(this.#libc, this.endpoint))
+  }
+
+  /** Called when a thread reads there: what arrived before would wait for it. @throws */
+  bind(index: number): void {
+    if (this.#bound.has(index)) return
+    bindUdpSocket(this.#libc, this.endpoint, this.fdOf(index))
+    this.#bound.add(index)
+  }
+
+  close(): void {
+    for (const fd of this.#fds) if (fd !== undefined) this.#libc.close(fd)
+    this.#fds.length = 0
+    this.#bound.clear()
+  }
+}

@@ -1,0 +1,104 @@
+// The thread with an event loop: DNS over TCP, and UDP through node:dgram where batches are not to
+// be had.
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import { loadLibc } from '#runtime/sockets/libc.ts'
+import { QueryBucket } from '#runtime/answer/query-bucket.ts'
+import { rehearse } from './jit-warm-up.ts'
+import { acknowledge, Control, controlCell } from './responder-control.ts'
+import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import { ScriptClient } from '#runtime/script/client.ts'
+import { TableCollector } from '#runtime/worker/table-collector.ts'
+import { createTcpServer } from '#runtime/sockets/tcp.ts'
+import { Transaction, Transport } from '#runtime/answer/transaction.ts'
+import type { Generation } from '#runtime/answer/transaction.ts'
+import { listenDgram } from '#runtime/sockets/udp-dgram.ts'
+
+/** TCP counts travel to the main thread this often. */
+const reportMs = 1000
+
+const start = workerData as StreamStart
+const main = parentPort
+assert(main !== null, 'the stream thread is a worker')
+const post = (message: FromStream): void => main.postMessage(message)
+const control = new Int32Array(start.control)
+const counters = new Counters(start.counters)
+const { monotonicMs } = systemClock
+const tcpTx = new Transaction(start.settings, start.seed, counters, monotonicMs)
+tcpTx.transport = Transport.Tcp
+tcpTx.sourceBytes = 16
+const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotonicMs)
+const bucket = new QueryBucket(start.queryBucket)
+const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
+tcpTx.scripts = scripts
+udpTx.scripts = scripts
+tcpTx.thread = start.index
+udpTx.thread = start.index
+const collector = new TableCollector()
+const keepalive = tcpTx.tcpKeepalive
+const libc = loadLibc()
+if (typeof libc !== 'string') {
+  Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
+}
+
+const server = createTcpServer({
+  monotonicMs,
+  limits: start.tcpLimits,
+  answer: (query, queryLength, reply, replyMax, client) => {
+    // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
+    tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
+    tcpTx.source = client.address
+    tcpTx.tokens = bucket.take(1)
+    const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    bucket.giveBack(tcpTx.tokens)
+    return length
+  },
+})
+
+main.on('message', (message: ToStream) => {
+  if (message.kind === 'generation') takeOver(message.generation)
+  else void stop()
+})
+
+let dgram: { close: () => void } | undefined
+await listen()
+
+async function listen(): Promise<void> {
+  let { port } = start
+  if (start.withUdp) {
+    const udp = await listenDgram(udpTx, bucket, start.listenAddr, port)
+    if (!udp.ok) return post({ kind: 'failed', message: udp.error })
+    dgram = udp.value.socket
+    port = udp.value.port
+  }
+  const tcp = await server.listen(start.listenAddr, port)
+  if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
+  post({ kind: 'listening', port: tcp.value.port })
+  setInterval(() => post({ kind: 'stats', tcp: { ...server.stats } }), reportMs).unref()
+}
+
+function takeOver(generation: Generation): void {
+  if (tcpTx.generation === 0) {
+    rehearse(() => adopt(generation))
+    collector.started()
+  }
+  const startedMs = systemClock.monotonicMs()
+  adopt(generation)
+  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function adopt(generation: Generation): void {
+  scripts.adopt(generation.number, generation.scripts ?? null)
+  tcpTx.adopt(generation)
+  if (start.withUdp) udpTx.adopt(generation)
+  collector.takenOver(generation.tablesNumber ?? 0)
+}
+
+async function stop(): Promise<void> {
+  dgram?.close()
+  await server.close()
+  main?.close()
+}

@@ -1,0 +1,65 @@
+// How long the system lets a thread run before another has its turn.
+import type { Libc } from '#runtime/sockets/libc.ts'
+
+/** struct sched_attr in its first version: sched_setattr(2). */
+const Attr = { Bytes: 48, Policy: 4, RuntimeNs: 24 } as const
+const policyOther = 0
+
+/** Batches between two looks at how long they are: some ten looks a second under load. */
+const lookBatches = 1_024
+/** Queries of a batch in the mean: from so many on the thread has no time to wait for others. */
+const busyFrom = 8
+/** Up to so many it mostly waits for queries. */
+const calmUpTo = 5
+
+/**
+ * Turns of the calling thread that are shorter than those of others, while it mostly waits for
+ * queries. From Linux 6.12 on a thread that wakes up goes before one with longer turns, instead of
+ * waiting for the end of that one's: a compilation, say. It gets no more of the core than its
+ * share, and where it always has something to do, short turns would only make for short batches.
+ * Needs no privilege. Does nothing where the system does not tell how long turns are, or where an
+ * operator has chosen another policy.
+ */
+export class ThreadTurns {
+  readonly #libc: Libc
+  /** As they were; null: they stay. */
+  readonly #usual: Uint8Array | null
+  readonly #short: Uint8Array
+  #isShort = false
+  #batches = 0
+  #queries = 0
+
+  constructor(libc: Libc) {
+    this.#libc = libc
+    const usual = new Uint8Array(Attr.Bytes)
+    this.#short = new Uint8Array(Attr.Bytes)
+    this.#usual =
+      libc.threadAttributes(usual) === 0 && canShorten(usual, this.#short) ? usual : null
+    this.#use(true)
+  }
+
+  /** @param queries of a batch */
+  took(queries: number): void {
+    this.#queries += queries
+    if (++this.#batches < lookBatches) return
+    if (this.#queries >= busyFrom * lookBatches) this.#use(false)
+    else if (this.#queries <= calmUpTo * lookBatches) this.#use(true)
+    this.#batches = 0
+    this.#queries = 0
+  }
+
+  #use(isShort: boolean): void {
+    if (this.#usual === null || isShort === this.#isShort) return
+    this.#isShort = isShort
+    this.#libc.setThreadAttributes(isShort ? this.#short : this.#usual)
+  }
+}
+
+/** Writes to `short` what `usual` says, with shorter turns. @returns false: they are to stay */
+function canShorten(usual: Uint8Array, short: Uint8Array): boolean {
+  short.set(usual)
+  const attributes = new DataView(short.buffer)
+  const turnNs = attributes.getBigUint64(Attr.RuntimeNs, true)
+  attributes.setBigUint64(Attr.RuntimeNs, (turnNs * 7n) / 10n, true)
+  return attributes.getUint32(Attr.Policy, true) === policyOther && turnNs > 0n
+}

@@ -1,0 +1,55 @@
+// A thread lets go of tables that were replaced, and of what its start left: a collection of
+// garbage, when there is some.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+
+/**
+ * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not
+ * count shared memory as a reason to: what a thread was once handed would stay with the process.
+ * Bundles move between two halves for that reason (arena.ts). Tables of databases are a dozen
+ * buffers of any size that another thread makes, once in days: for them a collection of a few
+ * milliseconds, between two batches, is less to carry.
+ */
+export class TableCollector {
+  readonly #collect = exposedCollector()
+  #number = 0
+
+  /**
+   * What starting a thread leaves behind goes before its first answer from a bundle: the young
+   * generation would be full of it at one of the first swaps, and clearing it away takes longer
+   * than a swap.
+   */
+  started(): void {
+    this.#collect()
+  }
+
+  /** @param number of the tables that the thread has taken over; another one: new tables */
+  takenOver(number: number): void {
+    const isReplaced = this.#number !== 0 && this.#number !== number
+    this.#number = number
+    if (isReplaced) this.#collect()
+  }
+}
+
+/** The publisher's side: tells tables that lie in other memory from those that do not. */
+export class TableNumbers {
+  #tables: RoutingTables | undefined
+  #number = 0
+
+  /** @returns a number from 1 on, another one than before when a thread has something to let go */
+  next(tables: RoutingTables): number {
+    const before = this.#tables
+    // What else there is lies in an arena, or never moves.
+    const isSame = tables.geo === before?.geo && tables.asn === before.asn
+    if (!isSame) this.#number++
+    this.#tables = tables
+    return this.#number
+  }
+}
+
+/** The flag holds for the process and stays: one thread must not take it from another. */
+function exposedCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}

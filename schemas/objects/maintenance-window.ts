@@ -1,0 +1,23 @@
+// A maintenance window: a time in which members are out of rotation (document B).
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { choice } from '#schemas/forms/annotations.ts'
+import { Instant } from '#schemas/forms/instant.ts'
+
+export const MaintenanceWindowSpec = Type.Object(
+  {
+    resourceType: choice(['member', 'pool'], {
+      description: 'One member, or each member of a pool.',
+    }),
+    resource: Type.String({
+      minLength: 1,
+      maxLength: 600,
+      description:
+        'A pool by name or uid; a member as `POOL/NAME`, `POOL/ADDRESS` or uid. Of the same tenant.',
+    }),
+    startAt: Instant('When the members leave.'),
+    endAt: Instant('When they are back; the members that are disabled in the pool stay so.'),
+  },
+  { additionalProperties: false, description: 'A time in which members are out of rotation.' },
+)
+export type MaintenanceWindowSpec = Static<typeof MaintenanceWindowSpec>

@@ -1,0 +1,73 @@
+// A backend server of a pool (document A, "Member").
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { choice } from '#schemas/forms/annotations.ts'
+import { Uid } from './metadata.ts'
+import { httpAddressPattern, textPattern } from '#schemas/forms/patterns.ts'
+
+export const Member = Type.Object(
+  {
+    name: Type.String({
+      maxLength: 255,
+      pattern: textPattern,
+      default: '',
+      description: 'Label for people.',
+    }),
+    uid: Type.Optional(Uid),
+    ipAddress: Type.String({
+      minLength: 1,
+      maxLength: 45,
+      description: 'IPv4 or IPv6 address that is put into answers; not an IPv4-mapped one.',
+    }),
+    port: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description: 'Port on which the backend listens.',
+    }),
+    weight: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 1,
+      description: 'Share of the answers under weighted algorithms; 0 drains the member.',
+    }),
+    priority: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      description: 'Order under failover: 1 is preferred to 2; 0 is unset and comes last.',
+    }),
+    enabled: Type.Boolean({ default: true, description: 'A disabled member is never answered.' }),
+    region: Type.String({
+      maxLength: 64,
+      pattern: textPattern,
+      default: 'unknown',
+      description:
+        'Country code (ISO 3166-1 alpha-2), a continent such as continent:EU, or another label; ' +
+        'compared exactly, with case. ' +
+        'Quote it.',
+    }),
+    warmupThreshold: Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      default: 0,
+      description:
+        'Probes in a row that must pass before a member that is new, or enabled again, is used; ' +
+        '0 disables the gate.',
+    }),
+    rumUrl: Type.String({
+      maxLength: 2_000,
+      pattern: httpAddressPattern,
+      default: '',
+      description: 'Absolute http or https address that browsers load to measure the member.',
+    }),
+    externalSignalMode: choice(['and', 'or', 'override'], {
+      description:
+        'How health signals of outside monitors are combined with the probes. `and`: both must ' +
+        'say healthy; `or`: one of them is enough; `override`: the signals alone decide while ' +
+        'there are any.',
+      default: 'and',
+    }),
+  },
+  { additionalProperties: false, description: 'A backend server.' },
+)
+export type Member = Static<typeof Member>

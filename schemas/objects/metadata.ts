@@ -1,0 +1,28 @@
+// Who an object is: its name, and the id that survives a rename.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { textPattern, uuidPattern } from '#schemas/forms/patterns.ts'
+
+export const apiVersion = 'gslb/v1'
+
+export const Uid = Type.String({
+  pattern: uuidPattern,
+  description:
+    'UUID. Optional for people: without one it is derived from the name, so a rename makes a ' +
+    'new object. The API always writes it.',
+})
+
+export const Metadata = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: textPattern,
+      description:
+        'Name that references use. Pool and service names are unique across all tenants.',
+    }),
+    uid: Type.Optional(Uid),
+  },
+  { additionalProperties: false, description: 'Who the object is.' },
+)
+export type Metadata = Static<typeof Metadata>

@@ -1,0 +1,61 @@
+// A DNS firewall: names that get another answer than their own (document B, "RPZRule").
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { choice } from '#schemas/forms/annotations.ts'
+import { Uid } from './metadata.ts'
+import { textPattern } from '#schemas/forms/patterns.ts'
+
+/** About what a file of 1 MiB can hold; longer lists are several files with one `source`. */
+export const rulesPerPolicyMax = 20_000
+
+const nameText = { minLength: 1, maxLength: 1_100 } as const
+
+export const ResponseRule = Type.Object(
+  {
+    triggerType: choice(['exact', 'domain'], {
+      description: '`exact`: only this name. `domain`: this name and all names below it.',
+    }),
+    triggerValue: Type.String({
+      ...nameText,
+      description: 'The name. Case and a trailing dot make no difference; no wildcards.',
+    }),
+    action: choice(['nxdomain', 'passthru', 'cname'], {
+      description:
+        '`nxdomain`: there is no such name. `cname`: it is an alias of `actionTarget`. ' +
+        '`passthru`: answered as if no rule matched.',
+    }),
+    actionTarget: Type.String({
+      maxLength: nameText.maxLength,
+      default: '',
+      description: 'Target of `cname`; the other actions have none.',
+    }),
+    uid: Type.Optional(Uid),
+  },
+  { additionalProperties: false, description: 'Another answer for one name, or for a domain.' },
+)
+export type ResponseRule = Static<typeof ResponseRule>
+
+export const ResponsePolicySpec = Type.Object(
+  {
+    source: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: textPattern,
+        description: 'Label of where the rules come from. Without it: `metadata.name`.',
+      }),
+    ),
+    rules: Type.Array(ResponseRule, {
+      maxItems: rulesPerPolicyMax,
+      default: [],
+      description:
+        'An exact rule goes before every domain rule; of those the deepest one wins. The order ' +
+        'does not matter.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: 'Rules that are looked at before everything else when a query is answered.',
+  },
+)
+export type ResponsePolicySpec = Static<typeof ResponsePolicySpec>

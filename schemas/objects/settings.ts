@@ -1,0 +1,30 @@
+// What holds for the whole repository: zones, defaults of names outside them, routing settings.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { plannedGroup } from '#schemas/forms/annotations.ts'
+import { Asn, GeoIp, Latency, MapFile, Signals } from './routing-settings.ts'
+import { Nameservers, Soa, Zone } from './zone.ts'
+
+export const SettingsDefaults = Type.Object(
+  { nameservers: Nameservers, soa: Type.Optional(Soa) },
+  {
+    additionalProperties: false,
+    description: 'For names outside every declared zone, and for what a zone leaves out.',
+  },
+)
+export type SettingsDefaults = Static<typeof SettingsDefaults>
+
+export const SettingsSpec = Type.Object(
+  {
+    defaults: Type.Optional(SettingsDefaults),
+    zones: Type.Array(Zone, { default: [], description: 'The declared zones.' }),
+    mapFile: Type.Optional(MapFile),
+    asn: Type.Optional(Asn),
+    geoip: Type.Optional(GeoIp),
+    signals: Type.Optional(Signals),
+    latency: Type.Optional(Latency),
+    guardrails: plannedGroup('Limits on how much one change may alter.'),
+  },
+  { additionalProperties: false, description: 'What holds for the whole repository.' },
+)
+export type SettingsSpec = Static<typeof SettingsSpec>

@@ -1,0 +1,39 @@
+// A tenant, the owner of pools and services; its id is the name of its folder.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { textPattern } from '#schemas/forms/patterns.ts'
+
+/** Exists in every repository, with or without a folder. */
+export const defaultTenant = 'default'
+/** Names that logs and roles use for something else. */
+export const reservedTenants: readonly string[] = Object.freeze(['system', 'all'])
+/** A tenant id is a folder name, and must be one on every file system. */
+export const tenantIdPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const TenantSpec = Type.Object(
+  {
+    displayName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: textPattern,
+        description: "Name for people, unique; without it the tenant's id.",
+      }),
+    ),
+    rpsLimit: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      default: 1_000,
+      description: 'Stored for clients of the API; no limiter uses it.',
+    }),
+    createdAt: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Unix seconds; written by the API.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'An owner of pools and services.' },
+)
+export type TenantSpec = Static<typeof TenantSpec>

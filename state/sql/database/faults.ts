@@ -1,0 +1,73 @@
+// What an error of a database means for the call that met it.
+import type { StoreFailure } from '#state/ports/store-result.ts'
+
+/**
+ * `untouched`: nothing was changed, and another try may succeed.
+ * `unknown`: it may have been done or not; only what may run twice is tried again.
+ * `refused`: the values cannot be stored. `bug`: the statement is wrong.
+ */
+export type SqlFaultKind = 'untouched' | 'unknown' | 'refused' | 'bug'
+
+export interface SqlFault {
+  readonly kind: SqlFaultKind
+  /** SQLSTATE, or the code of the operating system; never text of the server. */
+  readonly code: string
+}
+
+/** By SQLSTATE, longest prefix first (PostgreSQL manual, appendix A). */
+const states: readonly [prefix: string, kind: SqlFaultKind][] = [
+  ['57P05', 'untouched'], // idle_session_timeout
+  ['57P', 'untouched'], // shut down, crashed, or still starting
+  ['57014', 'untouched'], // cancelled: it took too long
+  ['55P03', 'untouched'], // a lock was not to be had
+  ['40', 'untouched'], // rolled back for another transaction's sake
+  ['25P', 'untouched'], // the transaction was ended
+  ['25006', 'untouched'], // read-only: a standby that will be promoted
+  ['08', 'unknown'], // connection
+  ['53', 'untouched'], // disk, memory, connections
+  ['58', 'untouched'], // the operating system, below the database
+  ['28', 'untouched'], // the password is wrong; somebody may be changing it
+  ['3D', 'untouched'], // the database does not exist yet
+  ['XX', 'untouched'], // the server met its own bug
+  ['22', 'refused'],
+  ['23', 'refused'],
+]
+
+/** Before there is a connection, nothing can have been done. */
+const beforeConnection: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EACCES',
+]
+
+export function sqlFault(error: unknown): SqlFault {
+  const { code, message } = partsOf(error)
+  if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
+    const kind = states.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'bug'
+    return { kind, code }
+  }
+  if (beforeConnection.includes(code)) return { kind: 'untouched', code }
+  if (message.includes('trying to connect')) return { kind: 'untouched', code: 'ETIMEDOUT' }
+  return { kind: 'unknown', code: code === '' ? 'connection lost' : code }
+}
+
+export function failureOf({ kind, code }: SqlFault): StoreFailure {
+  if (kind === 'refused') {
+    return { code: 'store-refused', message: `The database refused the values (${code}).` }
+  }
+  return { code: 'store-away', message: `The database did not do it (${code}).` }
+}
+
+function partsOf(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Error)) return { code: '', message: '' }
+  // Several addresses of one host were tried; the last one speaks for all.
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return partsOf(error.errors.at(-1))
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return { code, message: error.message }
+}

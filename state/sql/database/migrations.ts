@@ -1,0 +1,16 @@
+// Every step of the schema, oldest first. A step that was released is never changed.
+import type { Migration } from './migration.ts'
+import { accounts } from '#state/sql/migrations/0001-accounts.ts'
+import { records } from '#state/sql/migrations/0002-records.ts'
+import { identities } from '#state/sql/migrations/0003-identities.ts'
+import { firstAccount } from '#state/sql/migrations/0004-first-account.ts'
+
+export const migrations: readonly Migration[] = Object.freeze([
+  accounts,
+  records,
+  identities,
+  firstAccount,
+])
+
+/** The schema that this program writes. */
+export const schemaVersion = migrations.length

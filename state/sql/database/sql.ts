@@ -1,0 +1,221 @@
+// Statements on one database: opened when it can be reached, tried again while that is safe.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
+import { failureOf, sqlFault } from './faults.ts'
+import type { SqlFault } from './faults.ts'
+import { sqlLimits } from './limits.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import type { Db } from './tables.ts'
+
+export type SqlKind = 'postgresql' | 'embedded'
+
+/** A way to a database that is open. */
+export interface SqlConnection {
+  readonly db: Db
+  readonly close: () => Promise<void>
+  /** It will never work again; a new one has to be opened. */
+  readonly isBroken: () => boolean
+}
+
+/** @throws the driver's error */
+export type SqlDriver = () => Promise<SqlConnection>
+
+export interface SqlStatus {
+  readonly kind: SqlKind
+  readonly state: 'up' | 'away' | 'refused'
+  /** When it came to this state, Unix epoch. */
+  readonly sinceMs: number
+  /** A sentence without values of rows; null while it is up. */
+  readonly fault: string | null
+}
+
+export interface Sql {
+  /** `work` may run more than once: it only reads, or doing it twice is doing it once. */
+  readonly repeatable: <T>(work: (db: Db) => Promise<T>) => StoreCall<T>
+  /** `work` is tried again only when it is certain that nothing was done. */
+  readonly once: <T>(work: (db: Db) => Promise<T>) => StoreCall<T>
+  readonly status: () => SqlStatus
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens the database and brings its schema up to date. A database that cannot be reached is tried
+ * again with each call; one of a newer program is refused for good.
+ *
+ * Errors: a sentence that says what to do.
+ */
+export async function openSql(
+  kind: SqlKind,
+  driver: SqlDriver,
+  clock: Clock,
+): Promise<Result<Sql, string>> {
+  const calls = new SqlCalls(kind, driver, clock)
+  await calls.open()
+  const { state, fault } = calls.status()
+  if (state !== 'refused') return ok(calls)
+  await calls.close()
+  return err(fault!)
+}
+
+class SqlCalls implements Sql {
+  readonly #kind: SqlKind
+  readonly #driver: SqlDriver
+  readonly #clock: Clock
+  #connection: SqlConnection | null = null
+  #opening: Promise<SqlConnection | null> | null = null
+  #openedAtMs = Number.NEGATIVE_INFINITY
+  #underWay = 0
+  #closed = false
+  #status: SqlStatus
+
+  constructor(kind: SqlKind, driver: SqlDriver, clock: Clock) {
+    this.#kind = kind
+    this.#driver = driver
+    this.#clock = clock
+    this.#status = { kind, state: 'away', sinceMs: clock.nowMs(), fault: 'It was not opened yet.' }
+  }
+
+  readonly status = (): SqlStatus => this.#status
+
+  readonly repeatable = <T>(work: (db: Db) => Promise<T>): StoreCall<T> => this.#call(work, true)
+
+  readonly once = <T>(work: (db: Db) => Promise<T>): StoreCall<T> => this.#call(work, false)
+
+  readonly close = async (): Promise<void> => {
+    this.#closed = true
+    await this.#opening
+    const connection = this.#connection
+    this.#connection = null
+    await connection?.close().catch(() => undefined)
+  }
+
+  /** @returns null: it cannot be used at the moment, as the status says */
+  async open(): Promise<SqlConnection | null> {
+    if (this.#connection?.isBroken() === true) await this.#drop()
+    if (this.#connection !== null || this.#closed) return this.#connection
+    if (this.#status.state === 'refused') return null
+    this.#opening ??= this.#tryToOpen().finally(() => (this.#opening = null))
+    return await this.#opening
+  }
+
+  async #tryToOpen(): Promise<SqlConnection | null> {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#openedAtMs < sqlLimits.reopenPauseMs) return null
+    this.#openedAtMs = nowMs
+    let connection: SqlConnection | null = null
+    try {
+      connection = await this.#driver()
+      const migrated = await migrate(connection.db, migrations, this.#clock.nowMs())
+      if (migrated.ok) {
+        this.#connection = connection
+        this.#is('up', null)
+        return connection
+      }
+      this.#is('refused', migrated.error)
+    } catch (error) {
+      this.#is('away', unopened[this.#kind](sqlFault(error)))
+    }
+    await connection?.close().catch(() => undefined)
+    return null
+  }
+
+  async #call<T>(work: (db: Db) => Promise<T>, repeatable: boolean): StoreCall<T> {
+    if (this.#underWay >= sqlLimits.callsMax) return err(overloaded)
+    this.#underWay++
+    const endMs = this.#clock.monotonicMs() + sqlLimits.callTimeMs
+    try {
+      for (let tried = 0; ; tried++) {
+        const result = await this.#tryOnce(work)
+        if (result.ok) return result
+        const pauseMs = sqlLimits.retryPausesMs[tried]
+        const { again, failure } = result.error
+        const isSafe = again === 'safe' || (again === 'if-repeatable' && repeatable)
+        const isTime = pauseMs !== undefined && this.#clock.monotonicMs() + pauseMs < endMs
+        if (!isSafe || !isTime || this.#closed) return err(failure)
+        await delay(pauseMs)
+      }
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #tryOnce<T>(work: (db: Db) => Promise<T>): Promise<Result<T, TryFailure>> {
+    const connection = await this.open()
+    if (connection === null) return err({ again: 'safe', failure: this.#failure() })
+    try {
+      const value = await work(connection.db)
+      if (this.#status.state !== 'up' && connection === this.#connection) this.#is('up', null)
+      return ok(value)
+    } catch (error) {
+      const fault = sqlFault(error)
+      // Not the driver's error itself: it carries the values of the statement.
+      if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
+      const failure = failureOf(fault)
+      if (fault.kind === 'refused') return err({ again: 'never', failure })
+      this.#is('away', failure.message)
+      return err({ again: fault.kind === 'untouched' ? 'safe' : 'if-repeatable', failure })
+    }
+  }
+
+  async #drop(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = null
+    await connection?.close().catch(() => undefined)
+  }
+
+  #failure(): StoreFailure {
+    const fault = this.#closed ? 'The database was closed.' : this.#status.fault
+    return { code: 'store-away', message: fault ?? 'The database is being opened.' }
+  }
+
+  #is(state: SqlStatus['state'], fault: string | null): void {
+    const sinceMs = state === this.#status.state ? this.#status.sinceMs : this.#clock.nowMs()
+    this.#status = { kind: this.#kind, state, sinceMs, fault }
+  }
+}
+
+/** Clients read it: no path, no host. The log has these. */
+const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
+  postgresql: ({ code }) => `The database of database.url cannot be opened (${code}).`,
+  // Its machine says of damaged files only that it ended.
+  embedded: ({ kind, code }) => {
+    const remedy = diskRemedies[code]
+    if (remedy !== undefined) return `${notOpened} (${code}). ${remedy}`
+    return `${notOpened} (${kind === 'unknown' ? 'it does not start' : code}). ${damagedRemedy}`
+  },
+}
+
+const notOpened = 'The database in the data directory cannot be opened'
+
+/** What helps where nothing else explains why the database does not start. */
+export const damagedRemedy = 'If it is damaged, move it away and restore a backup.'
+
+const full = 'The disk is full: make room. That is no reason to restore a backup.'
+const notAllowed = 'This user may not write there: give the directory back to the user of the node.'
+const notAFolder = 'Its place is taken by what is no folder: look at "database" there.'
+
+/** By the code of the operating system, which says that nothing is wrong with the files. */
+const diskRemedies: Readonly<Record<string, string>> = {
+  EROFS: 'The file system is read-only: make it writable.',
+  ENOSPC: full,
+  EDQUOT: full,
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder,
+  ELOOP: notAFolder,
+}
+
+interface TryFailure {
+  readonly again: 'safe' | 'if-repeatable' | 'never'
+  readonly failure: StoreFailure
+}
+
+const overloaded: StoreFailure = {
+  code: 'store-away',
+  message: `The database is overloaded: ${sqlLimits.callsMax} calls wait for it.`,
+}

@@ -1,0 +1,240 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { createMetrics } from '#api/metrics/metrics.ts'
+import type { MetricsSnapshot, ThreadSnapshot } from '#api/metrics/snapshot.ts'
+import { metricRows } from '#api/metrics/table.ts'
+import { scriptOutcomeNames } from '#routing/script/contract.ts'
+import { metricsReference } from '../metrics-reference.ts'
+
+const noScriptSteps = Object.fromEntries(scriptOutcomeNames.map((name) => [name, 0]))
+const thread: ThreadSnapshot = {
+  thread: 0,
+  busyRatio: 0.25,
+  udpQueries: 10,
+  tcpQueries: 2,
+  dropped: 1,
+  truncated: 3,
+  noCandidate: 4,
+  batches: 5,
+  sendErrors: 6,
+  overLimit: 7,
+  byRcode: { NOERROR: 8, NXDOMAIN: 4 },
+  byType: { A: 7, AAAA: 5, OTHER: 1 },
+  byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },
+}
+const running: MetricsSnapshot = {
+  threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
+  tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
+  health: {
+    probes: { tcp: { success: 20, failure: 1 }, http: { timeout: 2 } },
+    late: 1,
+    workerRestarts: 0,
+    members: { healthy: 3, unhealthy: 1, warming: 2 },
+    signalled: { healthy: 4, unhealthy: 5 },
+    peers: 2,
+  },
+  feedClients: 7,
+  isRedisUp: false,
+  responseRules: new Map([['local', 5]]),
+  scripts: { benched: 1, killed: 3 },
+  overlays: { rollouts: { running: 2 }, windows: { active: 1, completed: 4 }, regressions: 3 },
+  geo: [{ setting: 'asn.dbPath', buildEpoch: 1_700_000_000, networks: 7, isBroken: true }],
+  bundle: {
+    seq: 7,
+    digest: 'c'.repeat(64),
+    ageSeconds: 12.5,
+    expired: false,
+    swaps: 7,
+    swapSecondsTotal: 0.125,
+    swapSecondsLast: 0.015625,
+  },
+  gitops: {
+    sync: 'held',
+    head: 'b'.repeat(40),
+    accepted: 'a'.repeat(40),
+    active: 'a'.repeat(40),
+    commitToActiveSeconds: 0.25,
+    looseObjects: 32,
+    packings: { done: 2, failed: 1, 'no-git': 0 },
+  },
+}
+const idle: MetricsSnapshot = {
+  ...running,
+  threads: [],
+  responseRules: new Map(),
+  bundle: {
+    seq: 0,
+    digest: '',
+    ageSeconds: null,
+    expired: false,
+    swaps: 0,
+    swapSecondsTotal: 0,
+    swapSecondsLast: null,
+  },
+  gitops: {
+    sync: 'starting',
+    head: null,
+    accepted: null,
+    active: null,
+    commitToActiveSeconds: null,
+    looseObjects: null,
+    packings: { done: 0, failed: 0, 'no-git': 0 },
+  },
+}
+
+/** Lines with samples of our own metrics. */
+async function samples(...snapshots: MetricsSnapshot[]): Promise<string[]> {
+  let current = running
+  const metrics = createMetrics(() => current)
+  let text = ''
+  for (const snapshot of snapshots) {
+    current = snapshot
+    text = await metrics.text()
+  }
+  return text.split('\n').filter((line) => line.startsWith('gslbd_'))
+}
+
+describe('a scrape', () => {
+  const expected = [
+    'gslbd_dns_queries_total{transport="udp"} 20',
+    'gslbd_dns_queries_total{transport="tcp"} 4',
+    'gslbd_dns_responses_total{rcode="NXDOMAIN"} 8',
+    'gslbd_dns_responses_by_type_total{qtype="AAAA"} 10',
+    'gslbd_dns_dropped_total 2',
+    'gslbd_dns_truncated_total 6',
+    'gslbd_dns_no_candidate_total 8',
+    'gslbd_dns_send_errors_total 12',
+    'gslbd_response_rule_hits_total{source="local"} 5',
+    'gslbd_rollouts{state="running"} 2',
+    'gslbd_rollouts{state="rolled_back"} 0',
+    'gslbd_rollout_regressions_total 3',
+    'gslbd_maintenance_windows{state="active"} 1',
+    'gslbd_thread_queries_total{thread="1"} 12',
+    'gslbd_thread_batches_total{thread="0"} 5',
+    'gslbd_thread_busy_ratio{thread="1"} 0.5',
+    'gslbd_tcp_connections 1',
+    'gslbd_feed_clients 7',
+    'gslbd_tcp_connection_events_total{event="evicted"} 3',
+    'gslbd_probes_total{type="tcp",result="success"} 20',
+    'gslbd_probes_total{type="http",result="timeout"} 2',
+    'gslbd_probes_late_total 1',
+    'gslbd_probe_worker_restarts_total 0',
+    'gslbd_members{health="unhealthy"} 1',
+    'gslbd_members{health="warming"} 2',
+    'gslbd_members_signalled{health="unhealthy"} 5',
+    'gslbd_peer_nodes 2',
+    'gslbd_redis_up 0',
+    `gslbd_bundle_info{digest="${'c'.repeat(64)}"} 1`,
+    'gslbd_bundle_seq 7',
+    'gslbd_bundle_age_seconds 12.5',
+    'gslbd_bundle_expired 0',
+    'gslbd_bundle_swaps_total 7',
+    'gslbd_bundle_swap_seconds_total 0.125',
+    'gslbd_bundle_last_swap_seconds 0.015625',
+    `gslbd_gitops_commit_info{stage="head",commit="${'b'.repeat(40)}"} 1`,
+    'gslbd_gitops_sync_state{state="held"} 1',
+    'gslbd_gitops_sync_state{state="synced"} 0',
+    'gslbd_gitops_commit_to_active_seconds 0.25',
+  ]
+  test.each(expected)('shows %s', async (line) => {
+    expect(await samples(running)).toContain(line)
+  })
+
+  test('shows every row of the table', async () => {
+    const shown = new Set((await samples(running)).map((line) => line.split(/[ {]/)[0]))
+    expect([...shown].sort()).toEqual(metricRows.map(({ name }) => name).sort())
+  })
+
+  test('does not add up scrapes', async () => {
+    expect(await samples(running, running, running)).toEqual(await samples(running))
+  })
+
+  test('forgets the digest and the commits that are no longer true', async () => {
+    const next: MetricsSnapshot = {
+      ...running,
+      bundle: { ...running.bundle, digest: 'd'.repeat(64) },
+      gitops: { ...running.gitops, head: 'e'.repeat(40) },
+    }
+    const lines = await samples(running, next)
+    expect(lines.filter((line) => line.startsWith('gslbd_bundle_info'))).toEqual([
+      `gslbd_bundle_info{digest="${'d'.repeat(64)}"} 1`,
+    ])
+    expect(lines.join('\n')).not.toContain('b'.repeat(40))
+  })
+
+  test('leaves out what is not known yet, instead of a 0 that reads as fresh', async () => {
+    const names = (await samples(idle)).map((line) => line.split(/[ {]/)[0])
+    for (const name of [
+      'gslbd_bundle_info',
+      'gslbd_bundle_age_seconds',
+      'gslbd_bundle_last_swap_seconds',
+      'gslbd_gitops_commit_info',
+      'gslbd_gitops_commit_to_active_seconds',
+    ]) {
+      expect(names).not.toContain(name)
+    }
+    expect(names).toContain('gslbd_bundle_seq')
+  })
+
+  test('has the process itself', async () => {
+    const text = await createMetrics(() => running).text()
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
+    expect(text).toMatch(/^process_cpu_seconds_total [\d.]+$/m)
+  })
+})
+
+test('sources of response rules beyond a hundred share one series', async () => {
+  const names = Array.from({ length: 103 }, (_, i) => `feed-${String(i).padStart(3, '0')}`)
+  const responseRules = new Map(names.map((name) => [name, 2]))
+  const lines = (await samples({ ...running, responseRules })).filter((line) =>
+    line.startsWith('gslbd_response_rule_hits_total'),
+  )
+  expect(lines).toHaveLength(101)
+  expect(lines).toContain('gslbd_response_rule_hits_total{source="other"} 6')
+})
+
+test('unknown types and codes share one series', async () => {
+  const odd = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`TYPE${i + 1000}`, 1]))
+  const lines = await samples({
+    ...running,
+    threads: [{ ...thread, byType: { ...odd, A: 1 }, byRcode: { RCODE11: 3 } }],
+  })
+  expect(lines.filter((line) => line.includes('qtype='))).toEqual([
+    'gslbd_dns_responses_by_type_total{qtype="other"} 500',
+    'gslbd_dns_responses_by_type_total{qtype="A"} 1',
+  ])
+  expect(lines).toContain('gslbd_dns_responses_total{rcode="other"} 3')
+})
+
+describe('the table keeps the conventions of Prometheus', () => {
+  test.each(metricRows)('$name', ({ name, type, labels, help }) => {
+    expect(name).toMatch(/^gslbd_[a-z]+(_[a-z]+)*$/)
+    expect(name.endsWith('_total')).toBe(type === 'counter')
+    expect(name).not.toMatch(/_(counter|gauge|count|sum|bucket)$/)
+    // Base units only, as suffixes: https://prometheus.io/docs/practices/naming/
+    expect(name).not.toMatch(
+      /_(ms|millis|milliseconds|microseconds|minutes|hours|percent|kb|mb)(_|$)/,
+    )
+    expect(help).toMatch(/^[A-Z0-9].*\.$/)
+    for (const label of labels) expect(label).toMatch(/^[a-z]+(_[a-z]+)*$/)
+  })
+
+  test('and no two rows share a family', () => {
+    const families = metricRows.map(({ name }) => name.replace(/_total$/, ''))
+    expect(new Set(families).size).toBe(families.length)
+  })
+
+  test('and each sample has exactly the labels of its row', () => {
+    for (const { name, labels, read } of metricRows) {
+      for (const sample of read(running)) {
+        expect(Object.keys(sample.labels).sort(), name).toEqual([...labels].sort())
+      }
+    }
+  })
+})
+
+test('docs/reference/metrics.md is up to date (GSLBD_UPDATE=1 rewrites it)', () => {
+  const path = 'docs/reference/metrics.md'
+  if (process.env['GSLBD_UPDATE'] === '1') writeFileSync(path, metricsReference())
+  expect(readFileSync(path, 'utf8')).toBe(metricsReference())
+})

@@ -1,0 +1,175 @@
+// Every setting, variable and option that the interface documents name is there, with its default.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { serve } from '#cli/commands/serve.ts'
+import { readSecrets } from '#cli/data/secrets.ts'
+import { changedSettings, loadSettings, reloadedSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { settingRows } from '#cli/settings/schema.ts'
+import { tempDir } from '../../../support/temp-dir.ts'
+
+/** Key, documented default (undefined: none), and another value that is taken. */
+const documented: readonly (readonly [key: string, byDefault: unknown, other: unknown])[] = [
+  ['api.enabled', false, true],
+  ['api.listenAddr', '127.0.0.1', '::1'],
+  ['api.port', 8080, 443],
+  ['api.webuiPath', undefined, '/srv/dashboard'],
+  ['auth.sessionTTL', '24h', '15m'],
+  ['auth.sessionExtend', true, false],
+  ['auth.bcryptCost', 12, 10],
+  ['auth.setupEndpoint', true, false],
+  ['auth.oidc.enabled', false, false],
+  ['auth.oidc.discoveryUrl', undefined, 'https://id.example.com'],
+  ['auth.oidc.clientId', undefined, 'gslbd'],
+  ['auth.oidc.clientSecret', undefined, 'hush'],
+  ['auth.oidc.redirectUri', undefined, 'https://dns.example.com/api/v1/auth/oidc/callback'],
+  ['auth.oidc.scopes', ['openid', 'profile', 'email'], ['openid', 'groups']],
+  ['auth.oidc.roleClaim', '', 'realm_access.roles'],
+  ['auth.oidc.roleMapping', {}, { admins: 'tenant_admin', ops: 'operator', all: 'viewer' }],
+  ['auth.oidc.defaultRole', 'viewer', 'operator'],
+  ['auth.oidc.allowedDomains', [], ['example.com']],
+  ['backup.enabled', false, true],
+  ['backup.interval', '1h', '24h'],
+  ['backup.keep', 24, 0],
+  ['backup.directory', '/var/lib/gslbd/backups', '/srv/backups'],
+  ['database.cacheTTL', '30s', '0'],
+  ['dns.listenAddr', '0.0.0.0', '::'],
+  ['dns.port', 5353, 53],
+  ['dns.axfr.enabled', false, false],
+  ['dns.axfr.requireTsig', false, true],
+  ['gitops.branch', 'main', 'live'],
+  ['gitops.poll', '30s', '5m'],
+  ['gitops.requireSignature', true, false],
+  ['geoip.dbPath', undefined, '/srv/city.mmdb'],
+  ['asn.dbPath', undefined, '/srv/asn.mmdb'],
+  ['latency.geoipDBPath', undefined, '/srv/country.mmdb'],
+  ['health.enabled', false, true],
+  ['health.allowScriptChecks', false, true],
+  ['health.webhookAllowedHosts', [], ['10.0.0.7', 'fd00::/8']],
+  ['license.defaultFreeRPS', 50, 100],
+  ['license.defaultUnlicensedRPS', 5, 20],
+  ['license.expiredFallbackRPS', 20, 0],
+  ['license.refreshInterval', '1h', '10m'],
+  // Of the vendor, says the interface; this program has none.
+  ['license.serverURL', '', 'https://licence.example.com'],
+  ['logging.format', 'json', 'text'],
+  ['logging.level', 'info', 'debug'],
+  ['state.healthPolicy', 'local-or-global-fallback', 'global-quorum'],
+  ['state.quorumMinPercent', 51, 100],
+]
+
+function load(text: string): Settings {
+  const file = join(tempDir('settings'), 'gslbd.yaml')
+  writeFileSync(file, text)
+  const loaded = loadSettings({ file, env: {}, flags: {} })
+  if (!loaded.ok) throw new Error(loaded.error.join('\n'))
+  return loaded.value
+}
+
+/** The setting alone in a file. JSON is YAML. */
+function fileWith(key: string, value: unknown): string {
+  const nested = key.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+  return JSON.stringify(nested)
+}
+
+describe.each(documented)('%s', (key, byDefault, other) => {
+  const row = settingRows.find((candidate) => candidate.key === key)
+
+  test(`is ${JSON.stringify(byDefault) ?? 'not set'} by default`, () => {
+    expect(row?.leaf.default).toEqual(byDefault)
+    if (byDefault === undefined) return
+    const { file } = load('')
+    expect({ ...load(fileWith(key, byDefault)), file }).toEqual({ ...load(''), file })
+  })
+
+  test(`can be ${JSON.stringify(other)}`, () => {
+    const { applied, needRestart } = changedSettings(load(''), load(fileWith(key, other)))
+    expect([...applied, ...needRestart]).toEqual(other === byDefault ? [] : [key])
+  })
+})
+
+test('the short file of a node is accepted', () => {
+  const settings = load(`
+dns:    { listenAddr: 127.0.0.1, port: 5353, threads: 2 }
+api:    { enabled: true, listenAddr: 127.0.0.1, port: 8080 }
+gitops: { branch: main, poll: 30s, requireSignature: true, allowedSigners: ./signers, url: "" }
+health: { enabled: true }
+`)
+  expect(settings.dns.threads).toBe(2)
+  expect(settings.api.enabled).toBe(true)
+  expect(settings.health.enabled).toBe(true)
+})
+
+test('the documented spelling of a duration of nothing is "0"', () => {
+  expect(load('database: { cacheTTL: "0" }').database.cacheTTLMs).toBe(0)
+})
+
+test('SIGHUP takes over database.cacheTTL once, and no setting that needs a restart', () => {
+  const before = load('')
+  const after = load('{ database: { cacheTTL: 5m }, dns: { port: 53 } }')
+  expect(changedSettings(before, after)).toEqual({
+    applied: ['database.cacheTTL'],
+    needRestart: ['dns.port'],
+  })
+  const reloaded = reloadedSettings(before, after)
+  expect(reloaded).toEqual({ ...before, database: after.database })
+  expect(changedSettings(reloaded, after).applied).toEqual([])
+})
+
+test('a transfer of zones cannot be turned on, and the refusal says what to do instead', () => {
+  const refusal =
+    'gslbd.yaml:2:20: dns.axfr.enabled is the boolean true, write false: this version transfers ' +
+    'no zones. In place of a secondary server run another node'
+  expect(() => load('dns:\n  axfr: { enabled: true }\n')).toThrow(refusal)
+})
+
+describe('outside the file', () => {
+  const page = readFileSync('docs/reference/settings.md', 'utf8')
+  const variables = [
+    'GSLB_API_KEY',
+    'GSLB_SECRET_KEY',
+    'GSLB_AUDIT_LOG',
+    'GSLB_LICENSE_PUBLIC_KEY',
+    'GSLB_LICENSE_KEY',
+    'GSLB_LICENSE_SERVER_URL',
+  ]
+  test.each(variables)('the reference names the variable %s', (name) => {
+    expect(page).toContain(`| \`${name}\` |`)
+  })
+
+  test('the three variables of the API are read, and none has a default', () => {
+    const secret = 'cd'.repeat(32)
+    const env = { GSLB_API_KEY: 'k', GSLB_SECRET_KEY: secret, GSLB_AUDIT_LOG: '/var/log/audit' }
+    expect(readSecrets(env)).toEqual({
+      ok: true,
+      value: {
+        apiKey: 'k',
+        secretKey: Buffer.from(secret, 'hex'),
+        auditLog: '/var/log/audit',
+      },
+    })
+    expect(readSecrets({})).toEqual({
+      ok: true,
+      value: { apiKey: null, secretKey: null, auditLog: null },
+    })
+  })
+
+  test('those of the licence go before the file', () => {
+    const env = {
+      GSLB_LICENSE_PUBLIC_KEY: 'ab'.repeat(32),
+      GSLB_LICENSE_SERVER_URL: 'https://licence.example.com',
+    }
+    const loaded = loadSettings({ env, flags: {} })
+    expect(loaded).toMatchObject({
+      ok: true,
+      value: {
+        license: { publicKey: env.GSLB_LICENSE_PUBLIC_KEY, serverURL: env.GSLB_LICENSE_SERVER_URL },
+      },
+    })
+  })
+
+  test('serve has --create-admin', () => {
+    expect(serve.usage).toMatch(/^ {2}--create-admin /m)
+  })
+})

@@ -1,0 +1,30 @@
+// Keys and variables that gslbd.yaml does not take, and what is said instead.
+import { describe, expect, test } from 'vitest'
+import { loadSettings } from '#cli/settings/settings.ts'
+import { readSettingsText } from '#cli/settings/file.ts'
+import { laterKeys, repositoryKeys } from '#cli/settings/schema.ts'
+
+function problems(text: string): readonly string[] {
+  const read = readSettingsText(text, 'gslbd.yaml')
+  return read.ok ? [] : read.error
+}
+
+describe('what does not belong into gslbd.yaml', () => {
+  test.each(laterKeys)('refuses the key %s', (key) => {
+    const nested = key.split('.').toReversed()
+    const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')
+    expect(problems(text)).toEqual([
+      expect.stringContaining(`: ${key} is not available in this version; remove it`),
+    ])
+  })
+
+  test.each(repositoryKeys)('says where %s belongs', (key) => {
+    const nested = key.split('.').toReversed()
+    const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')
+    expect(problems(text)).toEqual([expect.stringContaining(`: ${key} is the same for all nodes`)])
+  })
+
+  test('ignores variables that are not ours, such as those Kubernetes sets', () => {
+    expect(loadSettings({ env: { GSLB_PORT: 'tcp://10.0.0.1:53' }, flags: {} }).ok).toBe(true)
+  })
+})

@@ -1,0 +1,395 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, hostname, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changedSettings, loadSettings, overrides } from '#cli/settings/settings.ts'
+import type { SettingSources, Settings } from '#cli/settings/settings.ts'
+import { readSettingsText } from '#cli/settings/file.ts'
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gslbd-settings-'))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+function load(
+  text: string,
+  outside: Partial<Pick<SettingSources, 'env' | 'flags'>> = {},
+): Settings {
+  const file = join(directory, 'gslbd.yaml')
+  writeFileSync(file, text)
+  const loaded = loadSettings({ file, env: {}, flags: {}, ...outside })
+  if (!loaded.ok) throw new Error(loaded.error.join('\n'))
+  return loaded.value
+}
+
+function problems(text: string): readonly string[] {
+  const read = readSettingsText(text, 'gslbd.yaml')
+  return read.ok ? [] : read.error
+}
+
+describe('defaults', () => {
+  test('are the documents, without any file', () => {
+    const loaded = loadSettings({ env: {}, flags: {} })
+    expect(loaded).toEqual({
+      ok: true,
+      value: {
+        dataDir: resolve('./data'),
+        dns: {
+          listenAddr: '0.0.0.0',
+          port: 5353,
+          threads: availableParallelism(),
+          udpPayloadSize: 1232,
+          nsid: '',
+          versionBind: '',
+          tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
+          axfr: { enabled: false, requireTsig: false },
+        },
+        api: {
+          enabled: false,
+          listenAddr: '127.0.0.1',
+          port: 8080,
+          trustedProxies: [],
+          allowDevMode: false,
+          maxWebSocketClients: 1000,
+        },
+        auth: {
+          sessionTTLMs: 86_400_000,
+          sessionExtend: true,
+          bcryptCost: 12,
+          setupEndpoint: true,
+          oidc: expect.objectContaining({ enabled: false }) as object,
+        },
+        database: { url: '', cacheTTLMs: 30_000 },
+        redis: { url: '' },
+        backup: {
+          enabled: false,
+          intervalMs: 3_600_000,
+          keep: 24,
+          directory: '/var/lib/gslbd/backups',
+        },
+        gitops: {
+          url: '',
+          branch: 'main',
+          pollMs: 30_000,
+          packAfterObjects: 2_000,
+          requireSignature: true,
+          allowedSigners: resolve('./data/allowed_signers'),
+        },
+        license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
+        health: { enabled: false, allowScriptChecks: false, webhookAllowedHosts: [] },
+        state: {
+          healthPolicy: 'local-or-global-fallback',
+          quorumMinPercent: 51,
+          nodeName: hostname(),
+        },
+        geoip: { dbPath: undefined },
+        asn: { dbPath: undefined },
+        latency: { geoipDBPath: undefined },
+        logging: { format: 'json', level: 'info' },
+      },
+    })
+  })
+
+  const empty = ['', '# nothing\n', '---\n', 'dns:\n', 'dns:\n  tcp:\n', '{}']
+  test.each(empty)('stand when the file says nothing: %j', (text) => {
+    expect(load(text).dns.port).toBe(5353)
+  })
+})
+
+test('a list of networks is taken as it is written', () => {
+  const text = 'health: { webhookAllowedHosts: [10.0.0.1, "fd00::/8"] }'
+  expect(load(text).health.webhookAllowedHosts).toEqual(['10.0.0.1', 'fd00::/8'])
+  expect(changedSettings(load(text), load(text)).needRestart).toEqual([])
+  expect(changedSettings(load(text), load('')).needRestart).toEqual(['health.webhookAllowedHosts'])
+})
+
+describe('a path', () => {
+  test('in the file is relative to the file', () => {
+    const settings = load('dataDir: var\ngitops: { allowedSigners: keys/signers }\n')
+    expect(settings.dataDir).toBe(join(directory, 'var'))
+    expect(settings.gitops.allowedSigners).toBe(join(directory, 'keys/signers'))
+  })
+
+  test('outside the file is relative to the working directory', () => {
+    expect(load('', { flags: { 'data-dir': 'elsewhere' } }).dataDir).toBe(resolve('elsewhere'))
+  })
+
+  test('of the signers follows the data directory when it is not set', () => {
+    expect(load('', { env: { GSLB_DATA_DIR: '/srv/g' } }).gitops.allowedSigners).toBe(
+      '/srv/g/allowed_signers',
+    )
+  })
+})
+
+describe('precedence', () => {
+  const file = 'logging: { level: warn }'
+  const rows: readonly [string, string, SettingSources['env'], SettingSources['flags'], string][] =
+    [
+      ['the default when nothing is said', '', {}, {}, 'info'],
+      ['the file before the default', file, {}, {}, 'warn'],
+      ['the environment before the file', file, { GSLB_LOG_LEVEL: 'error' }, {}, 'error'],
+      [
+        'a flag before the environment',
+        file,
+        { GSLB_LOG_LEVEL: 'error' },
+        { 'log-level': 'debug' },
+        'debug',
+      ],
+      ['the file when the variable is empty', file, { GSLB_LOG_LEVEL: '' }, {}, 'warn'],
+    ]
+  test.each(rows)('takes %s', (_title, text, env, flags, level) => {
+    expect(load(text, { env, flags }).logging.level).toBe(level)
+  })
+
+  test('covers every row of the table of overrides', () => {
+    for (const { key, env } of overrides) {
+      const value = {
+        'logging.format': 'text',
+        'logging.level': 'debug',
+        'database.url': 'postgresql://h/d',
+        'gitops.url': 'https://u:p@h/r',
+        'license.serverURL': 'https://licences.example.net/gslbd',
+      }[key as string]
+      const settings = load('', { env: { [env]: value ?? 'other' } })
+      const found = key
+        .split('.')
+        .reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], settings)
+      expect(found, key).toBe(key === 'dataDir' ? resolve('other') : (value ?? 'other'))
+    }
+  })
+})
+
+describe('a mistake is named with its place and its remedy', () => {
+  const rows: readonly [string, string, string][] = [
+    [
+      'an unknown key',
+      'dns:\n  prot: 53\n',
+      '2:3: there is no setting dns.prot; did you mean "port"?',
+    ],
+    ['an unknown section', 'dsn: {}\n', '1:1: there is no setting dsn; did you mean "dns"?'],
+    [
+      'an unknown key that resembles nothing',
+      'health: { xyzzy: 1 }\n',
+      '1:11: there is no setting health.xyzzy; remove it, or use one of: enabled, ' +
+        'allowScriptChecks, webhookAllowedHosts',
+    ],
+    [
+      'a number out of range',
+      'dns:\n  port: 70000\n',
+      '2:9: dns.port is the number 70000, write a whole number from 0 to 65535',
+    ],
+    [
+      'a fraction',
+      'dns: { port: 5.5 }',
+      '1:14: dns.port is the number 5.5, write a whole number from 0 to 65535',
+    ],
+    [
+      'text for a number',
+      'dns: { port: "53" }',
+      '1:14: dns.port is "53", write a whole number from 0 to 65535',
+    ],
+    ['yes for true', 'api: { enabled: yes }', '1:17: api.enabled is "yes", write true or false'],
+    [
+      'an address that is a name',
+      'dns: { listenAddr: localhost }',
+      '1:20: dns.listenAddr is "localhost", write an IPv4 or IPv6 address',
+    ],
+    [
+      'a word near a choice',
+      'logging: { level: erorr }',
+      '1:19: logging.level is "erorr", write debug, info, warn or error; did you mean "error"?',
+    ],
+    [
+      'a duration without a unit',
+      'gitops: { poll: 30 }',
+      '1:17: gitops.poll is the number 30, write a duration from 1s to 1d, such as 30s or 5m',
+    ],
+    [
+      'a duration below its bound',
+      'gitops: { poll: 10ms }',
+      '1:17: gitops.poll is "10ms", write a duration from 1s to 1d, such as 30s or 5m',
+    ],
+    [
+      'a value that is missing',
+      'dns:\n  port:\n',
+      '2:3: dns.port is empty, write a whole number from 0 to 65535',
+    ],
+    [
+      'a list for a value',
+      'dns: { port: [53] }',
+      '1:14: dns.port is a list, write a whole number from 0 to 65535',
+    ],
+    [
+      'a value for a section',
+      'dns: 53',
+      '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
+        'threads, udpPayloadSize, nsid, versionBind, tcp, axfr',
+    ],
+    [
+      'a list for the file',
+      '- dns',
+      '1:1: the file is not a mapping; write sections such as "dns:"',
+    ],
+    [
+      'an SSH remote',
+      'gitops: { url: "ssh://git@host/r" }',
+      '1:16: gitops.url is an address that this version cannot use, write an http:// or ' +
+        'https:// address',
+    ],
+    [
+      'a password in the file',
+      'gitops: { url: "https://u:hunter2@host/r" }',
+      '1:16: gitops.url holds a name or password; ' +
+        'remove this key and set GSLB_GITOPS_URL instead',
+    ],
+    [
+      'a branch that Git would refuse',
+      'gitops: { branch: a..b }',
+      '1:19: gitops.branch is "a..b", write the name of a branch, such as main',
+    ],
+    [
+      'a name among networks',
+      'health: { webhookAllowedHosts: [10.0.0.1, intranet.example] }',
+      '1:32: health.webhookAllowedHosts holds "intranet.example", write a list of addresses and ' +
+        'networks, such as [192.0.2.7, 10.1.0.0/16]',
+    ],
+    [
+      'a network with host bits',
+      'health: { webhookAllowedHosts: [10.0.0.1/8] }',
+      '1:32: health.webhookAllowedHosts holds "10.0.0.1/8", write a list of addresses and ' +
+        'networks, such as [192.0.2.7, 10.1.0.0/16]',
+    ],
+    [
+      'one network that is not in a list',
+      'health: { webhookAllowedHosts: 10.0.0.0/8 }',
+      '1:32: health.webhookAllowedHosts is "10.0.0.0/8", write a list of addresses and ' +
+        'networks, such as [192.0.2.7, 10.1.0.0/16]',
+    ],
+    ['an alias', 'api: { port: &p 80 }\ndns: { port: *p }', '1:17: an anchor; write the value out'],
+    [
+      'a second document',
+      'dns: {}\n---\napi: {}\n',
+      '2:1: a second document; keep one, without "---" between',
+    ],
+    ['a key twice', 'dns: {}\ndns: {}\n', '2:1: Map keys must be unique'],
+    ['a tab', 'dns:\n\tport: 53\n', '2:1: Tabs are not allowed as indentation'],
+  ]
+  test.each(rows)('%s', (_title, text, expected) => {
+    expect(problems(text)[0]).toBe(`gslbd.yaml:${expected}`)
+  })
+
+  test('and all of a file at once, in its order', () => {
+    const text = 'dns: { port: x, theads: 1 }\nlogging: { level: loud }\nredirect: {}\n'
+    expect(problems(text).map((line) => line.split(':')[1])).toEqual(['1', '1', '2', '3'])
+  })
+
+  test('with those of the environment and the flags', () => {
+    const file = join(directory, 'bad.yaml')
+    writeFileSync(file, 'dns: { port: x }\n')
+    const loaded = loadSettings({
+      file,
+      env: { GSLB_LOG_FORMAT: 'xml' },
+      flags: { 'log-level': 'loud' },
+    })
+    expect(loaded.ok ? [] : loaded.error).toEqual([
+      `${file}:1:14: dns.port is "x", write a whole number from 0 to 65535`,
+      'environment variable GSLB_LOG_FORMAT: logging.format is "xml", write json or text',
+      '--log-level: logging.level is "loud", write debug, info, warn or error',
+    ])
+  })
+
+  test.each([
+    ['GSLB_GITOPS_URL', 'ssh://u:hunter2@host/r', 'gitops.url is'],
+    // Whether anything needs a database or not.
+    ['GSLB_DATABASE_URL', 'mysql://u:hunter2@host/d', 'with postgresql:// and a host'],
+    ['GSLB_DATABASE_URL', 'postgresql:///hunter2', 'with postgresql:// and a host'],
+  ])('without showing a password back: %s of %s', (name, value, says) => {
+    const loaded = loadSettings({ env: { [name]: value }, flags: {} })
+    expect(loaded.ok ? '' : loaded.error.join()).toContain(says)
+    expect(JSON.stringify(loaded)).not.toContain('hunter2')
+  })
+})
+
+describe('a file that cannot be read', () => {
+  test('is an error when it was named', () => {
+    const file = join(directory, 'missing.yaml')
+    const loaded = loadSettings({ file, env: {}, flags: {} })
+    expect(loaded).toEqual({
+      ok: false,
+      error: [`${file}: there is no such file; create it, or name another with --settings`],
+    })
+  })
+
+  test('says so when it is a directory', () => {
+    const file = join(directory, 'folder')
+    mkdirSync(file)
+    const loaded = loadSettings({ file, env: {}, flags: {} })
+    expect(loaded.ok ? [] : loaded.error).toEqual([
+      `${file}: this is a directory; name the settings file in it with --settings`,
+    ])
+  })
+
+  test('is refused when it is larger than any settings file', () => {
+    expect(problems('#'.repeat(1_100_000))).toEqual([
+      'gslbd.yaml: the file is larger than 1 MiB; settings of a node are a page of text',
+    ])
+  })
+})
+
+test('any text ends in values or in sentences with a place, never in a throw', () => {
+  const words = fc.constantFrom(
+    'dns',
+    'port',
+    'api',
+    ':',
+    ' ',
+    '\n',
+    '  ',
+    '{',
+    '}',
+    '[',
+    '"',
+    '&a',
+    '*a',
+    '!!x',
+    '0x1',
+    '~',
+    '- ',
+    '?',
+    '|',
+    '---',
+  )
+  const text = fc.oneof(
+    fc.string(),
+    fc.array(words, { maxLength: 40 }).map((parts) => parts.join('')),
+  )
+  fc.assert(
+    fc.property(text, (input) => {
+      for (const line of problems(input)) expect(line).toMatch(/^gslbd\.yaml:\d+:\d+: ./)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+describe('a reload', () => {
+  test('tells what applies at once from what waits for a restart', () => {
+    const before = load('')
+    const after = load(
+      'dns: { port: 53, tcp: { idleTimeout: 5s } }\nlogging: { level: debug }\ngitops: { ' +
+        'poll: 1m }',
+    )
+    expect(changedSettings(before, after)).toEqual({
+      applied: ['gitops.poll', 'logging.level'],
+      needRestart: ['dns.port', 'dns.tcp.idleTimeout'],
+    })
+  })
+
+  test('finds nothing in an unchanged file', () => {
+    expect(changedSettings(load('dns: { port: 53 }'), load('dns: { port: 53 }'))).toEqual({
+      applied: [],
+      needRestart: [],
+    })
+  })
+})

@@ -1,0 +1,227 @@
+// A whole node under a clock that the test moves: what an expired record does, and what not.
+import { expect, test } from 'vitest'
+import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
+import { signBundle } from '#bundle/signature/sign.ts'
+import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { openNodeKey } from '#cli/data/key.ts'
+import { createOperatorView } from '#cli/status/operator-view.ts'
+import { RecordAlarm } from '#cli/status/record-alarm.ts'
+import { ThreadLoad } from '#cli/status/thread-load.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { createGitopsControl } from '#gitops/thread/control.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { DnsNode } from '#runtime/node/node.ts'
+import { ask } from '../../../support/dns/client.ts'
+import { tempDir } from '../../../support/temp-dir.ts'
+import { onTestFinished } from 'vitest'
+
+const hour = 3_600_000
+
+function signedExample(signing: SigningKey) {
+  const files = readConfigDirectory('examples/quickstart')
+  if (!files.ok) throw new Error(files.error)
+  const compiled = createCompiler().compile(files.value, { commit: '' })
+  if (!compiled.ok) throw new Error('the example compiles')
+  const { digest } = compiled.bundle
+  const bundle = new Uint8Array(new SharedArrayBuffer(compiled.bundle.bytes.length))
+  bundle.set(compiled.bundle.bytes)
+  signBundle(bundle, signing)
+  return { bundle, digest }
+}
+
+/** Not started: what it says is that it has not looked yet. */
+function idleGitops(dataDir: string, signingKeyPem: string) {
+  return createGitopsControl({
+    dataDir,
+    url: '',
+    branch: 'main',
+    pollMs: 30_000,
+    requireSignature: true,
+    allowedSignersPath: '',
+    channel: 'main',
+    signingKeyPem,
+    recordTtlMs: 24 * hour,
+    resume: null,
+  })
+}
+
+function logInto(logged: string[]): Log {
+  return {
+    info: (_: object, message: string) => void logged.push(`info: ${message}`),
+    warn: (_: object, message: string) => void logged.push(`warn: ${message}`),
+    error: (_: object, message: string) => void logged.push(`error: ${message}`),
+  }
+}
+
+function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecord {
+  const expiresAtMs = issuedAtMs + 24 * hour
+  return { channel: 'main', seq, digest, previous: '', commit: '', issuedAtMs, expiresAtMs }
+}
+
+interface Disk {
+  isWritable: boolean
+  isBackedUp?: boolean
+  isAudited?: boolean
+}
+
+const keptBy = (disk: Disk) => ({
+  canKeep: () => disk.isWritable,
+  isBackedUp: () => disk.isBackedUp ?? true,
+  isAudited: () => disk.isAudited ?? true,
+})
+
+async function bench(
+  disk: Disk = { isWritable: true },
+  bus: { state: 'up' | 'away' } = { state: 'up' },
+) {
+  const dataDir = tempDir()
+  const key = openNodeKey(dataDir)
+  if (!key.ok) throw new Error(key.error)
+  const signing = signingKeyFromPem(key.value.pem)
+  let nowMs = 1_800_000_000_000
+  const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() }
+  const logged: string[] = []
+  const log = logInto(logged)
+  const node = new DnsNode({
+    threads: {
+      listenAddr: '127.0.0.1',
+      port: 0,
+      threads: 1,
+      settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
+      tcpLimits: {},
+      seed: 1,
+    },
+    store: new BundleStore(dataDir),
+    trusted: [signing],
+    health: null,
+    geo: null,
+    clock,
+    log,
+  })
+  const started = await node.start()
+  if (!started.ok) throw new Error(started.error)
+  onTestFinished(() => node.stop())
+  const gitops = idleGitops(dataDir, key.value.pem)
+  const view = createOperatorView({
+    node,
+    geo: () => [],
+    gitops,
+    health: null,
+    shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
+    load: new ThreadLoad(clock),
+    ...keptBy(disk),
+    clock,
+    branch: 'main',
+    commitToActiveSeconds: () => null,
+    repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
+    feedClients: () => 0,
+    licenceWarnings: () => [],
+  })
+  const { bundle, digest } = signedExample(signing)
+  const publish = async (seq: number, issuedAtMs: number) => {
+    const record = recordOf(seq, digest, issuedAtMs)
+    return node.activate({ signedRecord: signChannelRecord(record, signing), bundle })
+  }
+  const answers = async (): Promise<number> => {
+    const reply = await ask({ host: '127.0.0.1', port: started.value.port }, 'www.example.com. A')
+    return reply.answer.length
+  }
+  return {
+    node,
+    view,
+    logged,
+    publish,
+    answers,
+    alarm: new RecordAlarm(log),
+    now: () => nowMs,
+    jump: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+test('before the first bundle, health is starting', async () => {
+  const { view } = await bench()
+  expect(view.health().status).toBe('starting')
+  expect(view.gitops()).toMatchObject({ sync: 'starting', active: null, reason: null })
+})
+
+test('past the expiry there is one alarm; answers go on, and a renewal clears it', async () => {
+  const { node, view, logged, publish, answers, alarm, now, jump } = await bench()
+  expect(await publish(1, now())).toEqual({ ok: true, value: 'activated' })
+  alarm.check(node.status())
+  expect(view.health().status).toBe('ok')
+
+  jump(25 * hour)
+  for (let i = 0; i < 3; i++) alarm.check(node.status())
+  expect(logged.filter((line) => line.includes('expiry'))).toEqual([
+    expect.stringMatching(/^error: the channel record is past its expiry: answers go on/),
+  ])
+  expect(view.health().status).toBe('degraded')
+  expect(view.gitops().node).toMatchObject({ expired: true, ageSeconds: 25 * 3_600 })
+  expect(await view.metrics()).toContain('gslbd_bundle_expired 1')
+  expect(await answers()).toBe(1)
+
+  expect(await publish(1, now())).toEqual({ ok: true, value: 'unchanged' })
+  for (let i = 0; i < 3; i++) alarm.check(node.status())
+  expect(logged.filter((line) => line.includes('valid again'))).toHaveLength(1)
+  expect(view.health().status).toBe('ok')
+  expect(view.gitops().node).toMatchObject({ expired: false, ageSeconds: 0, seq: 1 })
+})
+
+test('a clock that was set back expires nothing, and ages stay at 0', async () => {
+  const { node, view, publish, answers, now, jump } = await bench()
+  await publish(1, now())
+  jump(-48 * hour)
+  expect(node.status().expired).toBe(false)
+  expect(view.gitops().node.ageSeconds).toBe(0)
+  expect(view.health().status).toBe('ok')
+  expect(await answers()).toBe(1)
+})
+
+test('a publication that is refused shows as degraded until a good one comes', async () => {
+  const { view, publish, answers, now } = await bench()
+  await publish(5, now())
+  expect((await publish(4, now())).ok).toBe(false)
+  expect(view.health().status).toBe('degraded')
+  expect(view.gitops().node.refused).toMatchObject({ seq: 4, code: 'rollback' })
+  expect(await answers()).toBe(1)
+  await publish(6, now())
+  expect(view.health().status).toBe('ok')
+  expect(view.gitops().node.refused).toBeNull()
+})
+
+test('a Redis that is not reached is degraded, until it is', async () => {
+  const bus: { state: 'up' | 'away' } = { state: 'away' }
+  const { view, publish, now } = await bench(undefined, bus)
+  await publish(1, now())
+  expect(view.health().status).toBe('degraded')
+  expect(await view.metrics()).toContain('gslbd_redis_up 0')
+  bus.state = 'up'
+  expect(view.health().status).toBe('ok')
+  expect(await view.metrics()).toContain('gslbd_redis_up 1')
+})
+
+test('a data directory that cannot be written is degraded, until it can be', async () => {
+  const disk = { isWritable: true }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(view.health().status).toBe('ok')
+  disk.isWritable = false
+  expect(view.health().status).toBe('degraded')
+  disk.isWritable = true
+  expect(view.health().status).toBe('ok')
+})
+
+test.each([
+  ['a backup that could not be taken', { isBackedUp: false }],
+  ['an audit log that cannot be written', { isAudited: false }],
+])('%s is degraded', async (_what, fault) => {
+  const disk = { isWritable: true, ...fault }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(view.health().status).toBe('degraded')
+})

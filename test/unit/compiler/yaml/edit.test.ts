@@ -1,0 +1,192 @@
+// Edits of hand-written YAML: what need not change does not.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, test } from 'vitest'
+import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+
+type Fields = Record<string, JsonValue>
+interface Draft {
+  readonly metadata: Fields
+  readonly spec: {
+    members: Fields[]
+    healthCheck: Fields
+    chain: JsonValue[]
+    pool: JsonValue
+    script: JsonValue
+  }
+}
+interface Case {
+  readonly name: string
+  readonly before: string
+  readonly change: (value: Draft) => unknown
+  readonly after: string
+}
+
+const pool = `# The web servers of the shop.
+apiVersion: gslb/v1
+kind: Pool
+metadata: { name: web }   # as in the runbook
+spec:
+  # probed from both sites
+  healthCheck: { type: http, port: 443, tls: true }
+
+  members:
+    # Frankfurt
+    - { name: fra1, ipAddress: 192.0.2.10, port: 443, weight: 10 }  # the old one
+
+    # Paris
+    - name: par1
+      ipAddress: 192.0.2.20 # moved in May
+      port: 443
+    # to be ordered: ams1
+`
+
+const cases: readonly Case[] = [
+  {
+    name: 'a number in a mapping on one line',
+    before: pool,
+    change: ({ spec }) => (spec.members[0]!['weight'] = 5),
+    after: pool.replace('weight: 10', 'weight: 5'),
+  },
+  {
+    name: 'a field in a mapping of several lines, its comment kept',
+    before: pool,
+    change: ({ spec }) => (spec.members[1]!['ipAddress'] = '192.0.2.21'),
+    after: pool.replace('192.0.2.20 #', '192.0.2.21 #'),
+  },
+  {
+    name: 'a field more on one line, and one in several lines',
+    before: pool,
+    change: ({ spec }) => spec.members.forEach((member) => (member['region'] = 'NO')),
+    after: pool
+      .replace('weight: 10 }', 'weight: 10, region: "NO" }')
+      .replace('      port: 443\n', '      port: 443\n      region: "NO"\n'),
+  },
+  {
+    name: 'an id for the object',
+    before: pool,
+    change: ({ metadata }) => (metadata['uid'] = '01976c1e-7e5c-7000-8000-000000000001'),
+    after: pool.replace('name: web }', 'name: web, uid: 01976c1e-7e5c-7000-8000-000000000001 }'),
+  },
+  {
+    name: 'a member that goes, with the comment above it',
+    before: pool,
+    change: ({ spec }) => spec.members.pop(),
+    after: pool.replace(/ {4}# Paris\n[^]*port: 443\n/, ''),
+  },
+  {
+    name: 'the first member goes; what stands above the list may be about the list',
+    before: pool,
+    change: ({ spec }) => spec.members.shift(),
+    after: pool.replace(/ {4}- \{ name: fra1.*\n/, ''),
+  },
+  {
+    name: 'a member more, as the one before it is written',
+    before: pool,
+    change: ({ spec }) => spec.members.push({ name: 'ams1', ipAddress: '192.0.2.30', port: 443 }),
+    after: pool.replace(
+      '      port: 443\n',
+      '      port: 443\n    - { name: ams1, ipAddress: 192.0.2.30, port: 443 }\n',
+    ),
+  },
+  {
+    name: 'all members go',
+    before: pool,
+    change: ({ spec }) => (spec.members = []),
+    after: pool.replace(/members:\n[^]*port: 443\n/, 'members: []\n'),
+  },
+  {
+    name: 'the first member of a pool without any',
+    before: 'spec:\n  members: []  # none yet\n  minHealthy: 0\n',
+    change: ({ spec }) => spec.members.push({ ipAddress: '192.0.2.1', port: 80 }),
+    after:
+      'spec:\n  members:  # none yet\n    - { ipAddress: 192.0.2.1, port: 80 }\n  minHealthy: 0\n',
+  },
+  {
+    name: 'a field that goes, on one line',
+    before: pool,
+    change: ({ spec }) => delete spec.healthCheck['port'],
+    after: pool.replace('port: 443, tls', 'tls'),
+  },
+  {
+    name: 'the last field on one line goes',
+    before: pool,
+    change: ({ spec }) => delete spec.healthCheck['tls'],
+    after: pool.replace(', tls: true', ''),
+  },
+  {
+    name: 'a block that goes, with its comment',
+    before: 'spec:\n  ttl: 5\n  # checked\n  healthCheck:\n    type: tcp\n  members: []\n',
+    change: ({ spec }) => Reflect.deleteProperty(spec, 'healthCheck'),
+    after: 'spec:\n  ttl: 5\n  members: []\n',
+  },
+  {
+    name: 'a value where there was none',
+    before: 'spec:\n  pool: # to come\n  ttl: 5\n',
+    change: ({ spec }) => (spec.pool = 'web, eu'),
+    after: 'spec:\n  pool: "web, eu" # to come\n  ttl: 5\n',
+  },
+  {
+    name: 'a script of several lines',
+    before: 'spec:\n  filterChain: [geo-ip]\n  script: old # short\n',
+    change: ({ spec }) => (spec.script = 'a()\nb()\n'),
+    after: 'spec:\n  filterChain: [geo-ip]\n  script: |\n    a()\n    b()\n',
+  },
+  {
+    name: 'a file without a last line end, and one with CRLF',
+    before: 'spec:\r\n  ttl: 5',
+    change: ({ spec }) => (spec.pool = null),
+    after: 'spec:\r\n  ttl: 5\r\n  pool: null\r\n',
+  },
+  {
+    name: 'a list in brackets',
+    before: 'spec: { chain: [a, b], ttl: 5 }\n',
+    change: ({ spec }) => spec.chain.push('c, d'),
+    after: 'spec: { chain: [a, b, "c, d"], ttl: 5 }\n',
+  },
+]
+
+describe('an edit changes no other line', () => {
+  test.each(cases)('$name', ({ before, change, after }) => {
+    const value = structuredClone(readYaml(before).value) as Draft
+    change(value)
+    assert.equal(editYaml(before, value as unknown as JsonObject), after)
+  })
+})
+
+test('an edit to the same value is no edit', () => {
+  assert.equal(editYaml(pool, readYaml(pool).value as JsonObject), pool)
+})
+
+const text = fc.oneof(
+  fc.constantFrom('NO', 'yes', '1', '1e3', '~', '', ' a', 'a: b', 'a #b', '- x', '0x1f', '<<'),
+  fc.string({ unit: 'binary', maxLength: 12 }).filter((one) => one.isWellFormed()),
+  fc.constantFrom('a\nb\n', '\n  x\n', 'one\n\n\ntwo', 'tab\there'),
+)
+const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.constant(0.5))
+const key = fc.constantFrom('name', 'uid', 'port', 'ipAddress', 'weight', 'x-y', '1', 'NO')
+const { value: anyValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    scalar,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}))
+const object = fc.dictionary(key, anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true })
+
+test('what is printed reads as it was meant, and so does every edit', () => {
+  fc.assert(
+    fc.property(object, fc.array(object, { maxLength: 3 }), (first, others) => {
+      let now = printYaml(first)
+      assert.deepEqual(readYaml(now).value, first)
+      for (const other of others) {
+        now = editYaml(now, other)
+        assert.deepEqual(readYaml(now).value, other)
+      }
+    }),
+    { numRuns: 400 },
+  )
+})

@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
+import { test } from 'vitest'
+import type { ConfigSource } from '#gitops/source/config-source.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { createRemoteSource } from '#gitops/source/remote-source.ts'
+import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
+import { gitHttpServer } from '../../../support/git-http-server.ts'
+import type { GitHttpServer } from '../../../support/git-http-server.ts'
+import { gitSandbox } from '../../../support/git-sandbox.ts'
+import type { GitSandbox } from '../../../support/git-sandbox.ts'
+import { reconcileBench } from '../../../support/reconcile-bench.ts'
+import type { Bench } from '../../../support/reconcile-bench.ts'
+
+interface Scene {
+  readonly box: GitSandbox
+  readonly server: GitHttpServer
+  readonly source: ConfigSource
+  readonly bench: Bench
+  /** Commits a signed change and puts it on the server; returns the commit. */
+  readonly push: () => string
+  readonly open: (url?: string, data?: string) => ConfigSource
+}
+
+const credentials = 'Basic cmVhZGVyOnMzY3JldA=='
+
+async function scene(): Promise<Scene> {
+  const box = gitSandbox()
+  const key = box.sshKey('alice')
+  box.write('allowed_signers', `alice@example.com ${key.publicLine}\n`)
+  box.git(box.path, 'init', '-q', '--bare', '-b', 'main', 'root/config.git')
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  box.git(box.at('repo'), 'remote', 'add', 'origin', box.at('root/config.git'))
+  let count = 0
+  const push = (): string => {
+    box.write('repo/a.yaml', `${count++}\n`)
+    box.git(box.at('repo'), 'add', '-A')
+    box.git(box.at('repo'), ...box.signWith(key), 'commit', '-q', '-S', '-m', `change ${count}`)
+    box.git(box.at('repo'), 'push', '-q', '-f', 'origin', 'main')
+    return box.git(box.at('repo'), 'rev-parse', 'HEAD')
+  }
+  const server = await gitHttpServer(box.at('root'))
+  const stop = new AbortController()
+  const open = (url = server.url('config.git'), data = 'data'): ConfigSource => {
+    const parsed = parseRemoteUrl(url, '')
+    assert(parsed.ok && parsed.value.kind === 'http')
+    return createRemoteSource({
+      url: parsed.value.url,
+      authorization: parsed.value.authorization,
+      branch: 'main',
+      gitdir: box.at(data, 'gitops/mirror.git'),
+      limits: { idleMs: 300, totalMs: 10_000, bytesMax: 1_000_000 },
+      stop: stop.signal,
+    })
+  }
+  const source = open()
+  const bench = reconcileBench({
+    gitdir: '',
+    source,
+    dataDir: box.at('data'),
+    allowedSignersPath: box.at('allowed_signers'),
+  })
+  return { box, server, source, bench, push, open }
+}
+
+test('follows a remote: clone, nothing new, one new commit', async () => {
+  const { bench, push, server } = await scene()
+  const first = push()
+  assert.equal((await bench.check()).accepted?.commit, first)
+  const asked = server.requests.length
+  assert.equal((await bench.check()).sync, 'synced')
+  assert.equal(server.requests.length - asked, 2, 'a look without news asks for the refs only')
+  const second = push()
+  const status = await bench.check()
+  assert.equal(status.accepted?.commit, second, status.reason)
+  assert.deepEqual(
+    bench.published.map(({ commit }) => commit),
+    [first, second],
+  )
+})
+
+test('a rewritten remote is held until it contains the accepted commit again', async () => {
+  const { bench, push, box } = await scene()
+  push()
+  const accepted = push()
+  await bench.check()
+  box.git(box.at('repo'), 'reset', '-q', '--hard', 'HEAD~1')
+  push()
+  assert.equal((await bench.check()).code, 'HistoryRewritten')
+  box.git(box.at('repo'), 'reset', '-q', '--hard', accepted)
+  const next = push()
+  const status = await bench.check()
+  assert.equal(status.accepted?.commit, next, status.reason)
+})
+
+test('takes an attestation from the remote', async () => {
+  const { bench, push, box } = await scene()
+  push()
+  await bench.check()
+  const repo = box.at('repo')
+  box.git(repo, 'commit', '-q', '--allow-empty', '-m', 'squashed')
+  box.git(repo, 'push', '-q', 'origin', 'main')
+  assert.equal((await bench.check()).code, 'Unsigned')
+  box.run(process.execPath, [
+    fileURLToPath(import.meta.resolve('#cli/main.ts')),
+    'attest',
+    '--repo',
+    repo,
+    '--key',
+    box.at('alice'),
+  ])
+  box.git(repo, 'push', '-q', 'origin', 'refs/gslb/attest/*:refs/gslb/attest/*')
+  const status = await bench.check()
+  assert.equal(status.accepted?.commit, box.git(repo, 'rev-parse', 'HEAD'), status.reason)
+})
+
+const failures: readonly [
+  title: string,
+  act: (server: GitHttpServer) => unknown,
+  code: string,
+  says: RegExp,
+][] = [
+  [
+    'missing credentials',
+    (s) => (s.authorization = credentials),
+    'Unauthorized',
+    /401.*GSLB_GITOPS_URL/,
+  ],
+  ['a forbidden repository', (s) => (s.behave = { status: 403 }), 'Unauthorized', /403/],
+  [
+    'a repository that is not there',
+    (s) => (s.behave = { status: 404 }),
+    'NotFound',
+    /404.*gitops.url/,
+  ],
+  ['a server error', (s) => (s.behave = { status: 500 }), 'ServerError', /500/],
+  ['a request limit', (s) => (s.behave = { status: 429 }), 'TooManyRequests', /429.*gitops.poll/],
+  ['a server that never answers', (s) => (s.behave = 'hang'), 'Timeout', /did not answer in time/],
+  [
+    'a server that stops in the middle',
+    (s) => (s.behave = 'hang-in-body'),
+    'Timeout',
+    /did not answer in time/,
+  ],
+  [
+    'a connection that is cut',
+    (s) => (s.behave = 'cut'),
+    'ConnectionFailed',
+    /closed the connection/,
+  ],
+  ['a web page', (s) => (s.behave = 'web-page'), 'NotGit', /does not answer as a Git server/],
+  ['a port where nobody listens', (s) => s.close(), 'ConnectionFailed', /connection was refused/],
+]
+for (const [title, act, code, says] of failures) {
+  test(`${title} is told apart, and what was accepted stays`, async () => {
+    const { bench, push, server } = await scene()
+    const accepted = push()
+    await bench.check()
+    await act(server)
+    const status = await bench.check()
+    assert.deepEqual([status.sync, status.code], ['unreachable', code], status.reason)
+    assert.match(status.reason, says)
+    assert.equal(status.accepted?.commit, accepted)
+    const told = bench.changes.length
+    await bench.check()
+    assert.equal(bench.changes.length, told, 'the reason is told once')
+  })
+}
+
+test('a server that hangs while the pack is sent is given up', async () => {
+  const { bench, push, server } = await scene()
+  push()
+  await bench.check()
+  push()
+  const serve = server.requests.length
+  // The refs are answered, the fetch is not.
+  const timer = setInterval(() => {
+    if (server.requests.length >= serve + 2) server.behave = 'hang'
+  }, 0)
+  const status = await bench.check()
+  clearInterval(timer)
+  assert.equal(status.code, 'Timeout', status.reason)
+  server.behave = 'serve'
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('an answer without end is cut off', async () => {
+  const { box, push, server, open } = await scene()
+  for (let i = 0; i < 3; i++) {
+    box.run('sh', ['-c', `head -c 700000 /dev/urandom > ${box.at(`repo/big${i}.yaml`)}`])
+  }
+  push()
+  const bench = reconcileBench({
+    gitdir: '',
+    source: open(server.url('config.git'), 'other'),
+    dataDir: box.at('other'),
+    allowedSignersPath: box.at('allowed_signers'),
+  })
+  assert.equal((await bench.check()).code, 'TooLarge')
+})
+
+test('credentials of the URL are sent, and shown nowhere', async () => {
+  const { box, push, server, open } = await scene()
+  push()
+  server.authorization = credentials
+  const url = server.url('config.git').replace('//', '//reader:s3cret@')
+  const bench = reconcileBench({
+    gitdir: '',
+    source: open(url, 'other'),
+    dataDir: box.at('other'),
+    allowedSignersPath: box.at('allowed_signers'),
+  })
+  assert.equal((await bench.check()).sync, 'synced')
+  server.behave = { status: 500 }
+  const status = await bench.check()
+  assert.equal(status.sync, 'unreachable')
+  const onDisk = box.run('sh', ['-c', `grep -rl s3cret ${box.at('other')} || true`])
+  assert.equal(onDisk, '')
+  assert(!JSON.stringify([status, bench.changes]).includes('s3cret'))
+})
+
+test('the next start serves the accepted commit without the remote', async () => {
+  const { box, bench, push, server, open } = await scene()
+  const accepted = push()
+  await bench.check()
+  await server.close()
+  const again = reconcileBench({
+    gitdir: '',
+    source: open(),
+    dataDir: box.at('data'),
+    allowedSignersPath: box.at('allowed_signers'),
+  })
+  const status = await again.check()
+  assert.equal(status.sync, 'unreachable')
+  assert.deepEqual(
+    again.published.map(({ commit }) => commit),
+    [accepted],
+  )
+  assert.equal(again.published[0]?.signedRecord.record.seq, 1)
+})
+
+test('a mirror with a damaged pack is fetched anew', async () => {
+  const { box, bench, push, open } = await scene()
+  push()
+  await bench.check()
+  const packs = box.at('data/gitops/mirror.git/objects/pack')
+  box.run('sh', [
+    '-c',
+    `for f in ${packs}/*.pack; do chmod u+w $f; head -c 100 /dev/zero > $f; done`,
+  ])
+  const head = push()
+  const again = reconcileBench({
+    gitdir: '',
+    source: open(),
+    dataDir: box.at('data'),
+    allowedSignersPath: box.at('allowed_signers'),
+  })
+  let status = await again.check()
+  if (status.sync !== 'synced') status = await again.check()
+  assert.equal(status.accepted?.commit, head, status.reason)
+})
+
+test('a mirror of many packs is fetched anew in one', async () => {
+  const { box, bench, push } = await scene()
+  push()
+  await bench.check()
+  const packs = box.at('data/gitops/mirror.git/objects/pack')
+  for (let i = 0; i < gitLimits.mirrorPacksMax; i++) {
+    const hash = `${i}`.padStart(40, '0')
+    box.write(`data/gitops/mirror.git/objects/pack/pack-${hash}.pack`, '')
+  }
+  const head = push()
+  assert.equal((await bench.check()).accepted?.commit, head)
+  assert.equal(box.run('sh', ['-c', `ls ${packs}/*.pack | wc -l`]), '1')
+})
+
+const urls: readonly [url: string, isOk: boolean, shows: string][] = [
+  ['https://git.example.com/config.git', true, 'https://git.example.com/config.git'],
+  ['https://u:p@git.example.com/config.git/', true, 'https://git.example.com/config.git'],
+  ['https://u:50%@git.example.com/config.git', true, 'https://git.example.com/config.git'],
+  ['/srv/config.git', true, '/srv/config.git'],
+  ['file:///srv/config.git', true, '/srv/config.git'],
+  ['git@github.com:acme/config.git', false, 'SSH remote'],
+  ['ssh://git@github.com/acme/config.git', false, 'SSH remote'],
+  ['git://github.com/acme/config.git', false, 'https://'],
+  ['config.git', false, 'https://'],
+]
+for (const [url, isOk, shows] of urls) {
+  test(`${isOk ? 'takes' : 'refuses'} ${url}`, () => {
+    const parsed = parseRemoteUrl(url, '')
+    assert.equal(parsed.ok, isOk)
+    if (!parsed.ok) assert.match(parsed.error, new RegExp(shows))
+    else assert.equal(parsed.value.kind === 'http' ? parsed.value.url : parsed.value.path, shows)
+  })
+}
+
+test('a remote that fails while an attestation is read keeps its mirror', async () => {
+  const { bench, push, box, server } = await scene()
+  push()
+  await bench.check()
+  const repo = box.at('repo')
+  box.git(repo, 'commit', '-q', '--allow-empty', '-m', 'squashed')
+  const head = box.git(repo, 'rev-parse', 'HEAD')
+  box.git(repo, 'push', '-q', 'origin', 'main', `main:refs/gslb/attest/${head}`)
+  const asked = server.requests.length
+  const poll = setInterval(() => {
+    // Head, fetch and the list of attestations are answered: six requests.
+    if (server.requests.length >= asked + 6) server.behave = { status: 503 }
+  }, 0)
+  const status = await bench.check()
+  clearInterval(poll)
+  assert.deepEqual([status.sync, status.code], ['unreachable', 'ServerError'], status.reason)
+  assert.equal(box.git(box.at('data/gitops/mirror.git'), 'cat-file', '-t', head), 'commit')
+})

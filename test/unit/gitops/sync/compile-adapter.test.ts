@@ -1,0 +1,41 @@
+// The Git side compiles for what its node allows.
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+
+const fixtures = join(import.meta.dirname, '../../../fixtures/diagnostics')
+
+test.each([
+  ['health-check-script-disabled', { allowScriptChecks: true, webhookAllowedHosts: [] }],
+  [
+    'health-check-webhook-internal',
+    { allowScriptChecks: false, webhookAllowedHosts: ['0.0.0.0/0', '::/0'] },
+  ],
+])('%s stops a commit, unless the node allows it', (code, policy) => {
+  const files = readConfigDirectory(join(fixtures, code))
+  if (!files.ok) throw new Error(files.error)
+  const refused = createCompilePort().compile(files.value, 'c0ffee')
+  expect([refused.ok, refused.diagnostics[0]?.code]).toEqual([false, code])
+  expect(createCompilePort(policy).compile(files.value, 'c0ffee').ok).toBe(true)
+})
+
+test.each([
+  ['answer-count-of-one', 'note'],
+  ['geo-ip-one-region', 'warning'],
+  ['domain-duplicate', 'error'],
+])('%s stays what it is: %s', (code, severity) => {
+  const files = readConfigDirectory(join(fixtures, code))
+  if (!files.ok) throw new Error(files.error)
+  const { diagnostics } = createCompilePort().compile(files.value, 'c0ffee')
+  expect(diagnostics.find((one) => one.code === code)?.severity).toBe(severity)
+})
+
+test('what to write is said once: as the help, or as what was probably meant', () => {
+  const files = readConfigDirectory(join(fixtures, 'name-not-absolute'))
+  if (!files.ok) throw new Error(files.error)
+  const { diagnostics } = createCompilePort().compile(files.value, 'c0ffee')
+  const found = diagnostics.find(({ code }) => code === 'name-not-absolute')
+  expect(found?.help).toMatch(/^write \S+\.$/)
+  expect(found?.text).not.toContain('did you mean')
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
+import { drawMany, explainPool, memberNames, setHealth } from '#routing/choose/explain.ts'
+import { strategies } from '#routing/choose/strategies.ts'
+import { Family } from '#routing/state/strategy.ts'
+import { bareModel, bundleOf, member, pool, service, zone } from '../../../support/bundle-models.ts'
+
+const bundle = bundleOf({
+  ...bareModel,
+  zones: [zone('test.')],
+  pools: [
+    pool(1, [
+      member('192.0.2.1', { name: 'a', priority: 2 }),
+      member('192.0.2.2', { enabled: false, weight: 0 }),
+      member('192.0.2.3', { weight: 0 }),
+      member('2001:db8::1', { weight: 7 }),
+      '192.0.2.4',
+    ]),
+    pool(2, ['192.0.2.4'], { name: 'pool-1', tenant: 'acme' }),
+  ],
+  services: [service(1, 'a.test.')],
+})
+const newState = () => createRoutingState(bundle, 1)
+
+test('each member of the family is a candidate or has the first reason why not', () => {
+  const state = newState()
+  expect(
+    setHealth(bundle, state, new Map([['default/pool-1/192.0.2.4', { healthy: false }]])),
+  ).toEqual([])
+  const standings = explainPool(bundle, state, 0, Family.V4).map((one) => [
+    one.ipAddress,
+    one.standing,
+  ])
+  expect(standings).toEqual([
+    ['192.0.2.1', 'candidate'],
+    ['192.0.2.2', 'disabled'],
+    ['192.0.2.3', 'weight-0'],
+    ['192.0.2.4', 'unhealthy'],
+  ])
+  expect(explainPool(bundle, state, 0, Family.V6)).toEqual([
+    {
+      index: 4,
+      name: '',
+      ipAddress: '2001:db8::1',
+      weight: 7,
+      priority: 0,
+      score: 1,
+      rttMs: 0,
+      standing: 'candidate',
+    },
+  ])
+})
+
+describe('health by name', () => {
+  test('reaches the pools of that name of all tenants, or of one', () => {
+    const state = newState()
+    setHealth(bundle, state, new Map([['pool-1/192.0.2.4', { healthy: false }]]))
+    expect([...state.memberHealthy]).toEqual([1, 1, 1, 0, 1, 0])
+    setHealth(bundle, state, new Map([['acme/pool-1/192.0.2.4', { healthy: true }]]))
+    expect([...state.memberHealthy]).toEqual([1, 1, 1, 0, 1, 1])
+  })
+
+  test('says which names nobody has', () => {
+    expect(
+      setHealth(bundle, newState(), new Map([['pool-1/192.0.2.99', { healthy: false }]])),
+    ).toEqual(['pool-1/192.0.2.99'])
+    expect(memberNames(bundle, 5)).toEqual(['pool-1/192.0.2.4', 'acme/pool-1/192.0.2.4'])
+  })
+})
+
+describe('many draws', () => {
+  const query = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
+  test.each(strategies.map((strategy) => [strategy.name, strategy] as const))(
+    'of %s add up, are the same for a seed, and are none without candidates',
+    (_name, strategy) => {
+      const one = drawMany(newState(), strategy, query, 5, 1_000)
+      expect([...one.values()].reduce((sum, count) => sum + count)).toBe(1_000)
+      expect(drawMany(newState(), strategy, query, 5, 1_000)).toEqual(one)
+      const state = newState()
+      state.memberHealthy.fill(0)
+      rebuildPool(bundle, state, 0)
+      expect(drawMany(state, strategy, query, 5, 1_000).size).toBe(0)
+    },
+  )
+})

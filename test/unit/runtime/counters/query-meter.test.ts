@@ -1,0 +1,84 @@
+// Questions by tenant: none counted twice, none lost when bundles change.
+import { expect, test } from 'vitest'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { ServiceModel } from '#bundle/format/model.ts'
+import { queryCells, QueryMeter } from '#runtime/counters/query-meter.ts'
+import {
+  bareModel,
+  bundleOf,
+  newSigningKey,
+  service,
+  zone,
+} from '../../../support/bundle-models.ts'
+import { ask } from '../../../support/dns/client.ts'
+import { publish } from '../../../support/node-under-test.ts'
+import { startedNode } from '../../../support/started-node.ts'
+
+const memory = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes)
+const modelOf = (...tenants: readonly string[]) => ({
+  ...bareModel,
+  zones: [zone('test.')],
+  services: tenants.map((tenant, i): ServiceModel => ({
+    ...service(i + 1, `s${i}.test.`, { pool: -1 }),
+    tenant,
+  })),
+})
+const bundleWith = (...tenants: readonly string[]): Bundle => bundleOf(modelOf(...tenants))
+const counts = (meter: QueryMeter): unknown => Object.fromEntries(meter.take())
+
+test('sums over threads and services, each time what is new', () => {
+  const meter = new QueryMeter(2)
+  const bundle = bundleWith('acme', 'acme', 'zenith')
+  const buffer = meter.carry(bundle, memory)
+  const [one, two] = [queryCells(bundle, 0, buffer), queryCells(bundle, 1, buffer)]
+  expect(counts(meter)).toEqual({})
+  one.set([1, 2, 4])
+  two.set([8, 16, 32])
+  expect(counts(meter)).toEqual({ acme: 27, zenith: 36 })
+  expect(counts(meter)).toEqual({})
+  two[2]! += 5
+  expect(counts(meter)).toEqual({ zenith: 5 })
+})
+
+test('threads that lag behind a new bundle are counted for the tenants of theirs', () => {
+  const meter = new QueryMeter(1)
+  const [first, second, third] = [bundleWith('acme'), bundleWith('zenith'), bundleWith()]
+  const before = queryCells(first, 0, meter.carry(first, memory))
+  before[0] = 3
+  const after = queryCells(second, 0, meter.carry(second, memory))
+  before[0] += 4
+  after[0]! += 2
+  expect(counts(meter)).toEqual({ acme: 7, zenith: 2 })
+  before[0] += 1
+  meter.carry(third, (bytes) => {
+    // It may be the memory of the first, which is lost with this.
+    before[0] = 0
+    return memory(bytes)
+  })
+  expect(counts(meter)).toEqual({ acme: 1 })
+})
+
+test('threads write to cells of their own, in no line of the cache together', () => {
+  const bundle = bundleWith('acme')
+  const buffer = new QueryMeter(3).carry(bundle, memory)
+  const offsets = [0, 1, 2].map((thread) => queryCells(bundle, thread, buffer).byteOffset)
+  expect(offsets).toEqual([0, 64, 128])
+})
+
+test.each([0, 2])('a node with %i threads counts UDP and TCP, of any type', async (threads) => {
+  const key = newSigningKey()
+  const { node, port } = await startedNode({ trusted: key, threads })
+  const server = { host: '127.0.0.1', port }
+  await node.activate(publish(key, modelOf('acme', 'zenith'), { seq: 1 }))
+  for (const tcp of [false, true]) {
+    for (const question of ['s0.test. A', 's0.test. AAAA', 's0.test. TXT', 's1.test. A']) {
+      await ask(server, question, { tcp })
+    }
+  }
+  // Nobody's: the zone, a name that is not there, a name of somebody else.
+  for (const question of ['test. SOA', 'x.test. A', 'example. A']) await ask(server, question)
+  expect(Object.fromEntries(node.takeQueries())).toEqual({ acme: 6, zenith: 2 })
+  await node.activate(publish(key, modelOf('zenith'), { seq: 2 }))
+  await ask(server, 's0.test. A')
+  expect(Object.fromEntries(node.takeQueries())).toEqual({ zenith: 1 })
+})

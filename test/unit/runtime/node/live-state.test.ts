@@ -1,0 +1,68 @@
+// A rollout is taken back because of what outside monitors say, and soon.
+import { expect, test } from 'vitest'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { createHealthView } from '#runtime/health/view/view.ts'
+import { LiveState } from '#runtime/node/live-state.ts'
+import { tickMs } from '#runtime/node/overlay-clock.ts'
+import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
+import { bundleOf, uid } from '../../../support/bundle-models.ts'
+import { modelWith, rollout, rotationOf } from '../../../support/overlay-node.ts'
+import { simulatedMonitor } from '../health/simulated-monitor.ts'
+
+const silent = (): void => undefined
+const log = { info: silent, warn: silent, error: silent }
+
+async function rolledOut() {
+  const { world, monitor: local } = await simulatedMonitor()
+  const { clock, after } = world
+  const signals = createMemoryHealthSignals(clock)
+  const view = { local, signals, peers: null, policy: 'local-only', quorumMinPercent: 51 } as const
+  const health = createHealthView({ ...view, clock, after, log })
+  const live = new LiveState({ health, clock, after, log })
+  const regressionPolicy = { ...rollout().regressionPolicy, minHealthyMembers: 2 }
+  const bundle = bundleOf(
+    modelWith({ rollouts: [rollout({ startAtMs: clock.nowMs(), regressionPolicy })] }),
+  )
+  const state = createRoutingState(bundle, 1)
+  health.start()
+  live.prepare(bundle, state)
+  live.serve(bundle, state)
+  return {
+    world,
+    shown: () => {
+      const [first] = live.overlays().rollouts
+      return `${first!.state} ${rotationOf(bundle, state, 0)}`
+    },
+    say: (memberUid: string, healthy: boolean) => {
+      const postedAtMs = clock.nowMs()
+      const expiresAtMs = postedAtMs + 60_000
+      const word = { memberUid, source: 'pager', healthy, score: null }
+      return signals.post({ ...word, postedAtMs, expiresAtMs })
+    },
+  }
+}
+
+const running = 'running 192.0.2.1*4 192.0.2.2*40'
+
+test('a signal that leaves too few members ends the rollout before the next tick', async () => {
+  const { world, shown, say } = await rolledOut()
+  world.walk(10)
+  expect(shown()).toBe(running)
+  await say(uid(2), false)
+  world.walk(1)
+  expect(shown()).toBe('rolled_back 192.0.2.1*40')
+  // What is taken back stays so when the member is well again.
+  await say(uid(2), true)
+  world.walk(tickMs)
+  expect(shown()).toBe('rolled_back 192.0.2.1*40 192.0.2.2*40')
+})
+
+test.each([
+  ['that a member is healthy', uid(2), true],
+  ['of a member that is not there', uid(9), false],
+])('a signal %s ends nothing', async (_what, memberUid, healthy) => {
+  const { world, shown, say } = await rolledOut()
+  await say(memberUid, healthy)
+  world.walk(tickMs)
+  expect(shown()).toBe(running)
+})
