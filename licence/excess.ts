@@ -2,9 +2,9 @@
 // looks at the status.
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
-import { defaultTenant } from '#api/access/caller.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { LicensedFeature } from './gate.ts'
-import type { StatusDiagnostic } from '#api/ports/operator-view.ts'
+import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 import { chainFeatures } from './chain-features.ts'
 import { lackOf, tiers, tooManyMembers, tooManyNodes } from './tiers.ts'
 import type { Tier } from './tiers.ts'

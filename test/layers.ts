@@ -1,4 +1,4 @@
-// The layers of gslbd as data: who may import whom, what each may load, and which files are hot.
+// The layers of gslbd as data: who may import whom, what each may load, which files are hot.
 
 export interface Layer {
   readonly folder: string
@@ -57,9 +57,16 @@ export const layers: readonly Layer[] = [
     node: ['crypto'],
   },
   {
+    folder: 'config',
+    says: 'the declared objects, whoever stores them, and how operations change them',
+    mayImport: ['lib', 'schemas', 'compiler'],
+    packages: [],
+    node: ['crypto'],
+  },
+  {
     folder: 'gitops',
     says: 'the only folder that touches Git: poll, verify, hold, publish',
-    mayImport: ['lib', 'schemas', 'bundle', 'compiler'],
+    mayImport: ['lib', 'schemas', 'bundle', 'compiler', 'config'],
     packages: ['isomorphic-git'],
     node: 'any',
   },
@@ -85,9 +92,26 @@ export const layers: readonly Layer[] = [
     node: 'any',
   },
   {
+    folder: 'licence',
+    says: 'what the licence permits, with the API off, too',
+    mayImport: ['lib', 'schemas', 'routing', 'compiler', 'config', 'state/ports'],
+    packages: ['jose', 'typebox'],
+    node: 'any',
+  },
+  {
     folder: 'api',
     says: 'HTTP in; a commit or a state change out',
-    mayImport: ['lib', 'schemas', 'state/ports', 'gitops', 'compiler', 'bundle', 'routing'],
+    mayImport: [
+      'lib',
+      'schemas',
+      'bundle',
+      'routing',
+      'compiler',
+      'config',
+      'gitops',
+      'state/ports',
+      'licence',
+    ],
     packages: [
       '@fastify/static',
       'ajv',
@@ -115,15 +139,33 @@ export const layers: readonly Layer[] = [
       'bundle',
       'routing',
       'compiler',
+      'config',
       'gitops',
       'state',
       'runtime',
       'jobs',
+      'licence',
       'api',
     ],
     packages: 'any',
     node: 'any',
   },
+]
+
+/** Folders of rows, each with the room of its table: they may hold any number of files. */
+export const rowsFolders: readonly { readonly folder: string; readonly table: string }[] = [
+  { folder: 'compiler/diagnostics', table: 'compiler/diagnostics' },
+  { folder: 'compiler/rules/object', table: 'compiler/rules/object' },
+  { folder: 'compiler/rules/tree', table: 'compiler/rules/tree' },
+  { folder: 'routing/algorithms', table: 'routing/choose' },
+  { folder: 'routing/filters', table: 'routing/choose' },
+  { folder: 'routing/strategies', table: 'routing/choose' },
+  { folder: 'runtime/health/probes', table: 'runtime/health/probes' },
+  { folder: 'schemas/objects', table: 'schemas/objects' },
+  { folder: 'state/ports', table: 'state/ports' },
+  { folder: 'state/sql/migrations', table: 'state/sql/database' },
+  { folder: 'api/routes', table: 'api' },
+  { folder: 'cli/commands', table: 'cli' },
 ]
 
 /** Folders that may import anything and that no layer imports. */
@@ -187,4 +229,9 @@ export const entries: readonly string[] = ['cli/main.ts', 'bin/build.ts']
 /** Complete and tested before the part of the product that calls them; each says which one. */
 export const awaited: readonly string[] = []
 
-export const sizes = { fileLinesMax: 400, functionLinesMax: 70, columnsMax: 100 } as const
+export const sizes = {
+  fileLinesMax: 500,
+  functionLinesMax: 70,
+  columnsMax: 100,
+  roomFilesMax: 18,
+} as const

@@ -13,6 +13,7 @@ import {
   reachViolations,
 } from './tidy/layer-rules.ts'
 import { layerTable, withoutPadding } from './tidy/layer-table.ts'
+import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { parseSource } from './tidy/source.ts'
 import type { Source } from './tidy/source.ts'
 import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
@@ -101,6 +102,38 @@ describe('layers', () => {
     expect(layerTable([low]).split('\n').at(-1)).toBe(row)
     const padded = '| --- |\n| `low/` | x    | none | none | crypto |'
     expect(withoutPadding(padded)).toBe(`| - |\n${row}`)
+  })
+})
+
+describe('rooms', () => {
+  const rows = [{ folder: 'low/rows', table: 'low/table' }]
+
+  test('may import each other in one direction', () => {
+    const oneWay = tree({ 'low/a/x.ts': `import '#low/b/y.ts'`, 'low/b/y.ts': '' })
+    expect(roomCycleViolations(oneWay, ['low'], rows)).toEqual([])
+    const both = tree({
+      'low/a/x.ts': `import '#low/b/y.ts'`,
+      'low/b/z.ts': `import '#low/c/u.ts'`,
+      'low/c/u.ts': `import '#low/a/w.ts'`,
+    })
+    const circle = 'rooms import each other in a circle: low/a, low/b, low/c'
+    expect(roomCycleViolations(both, ['low'], rows)).toEqual([circle])
+  })
+
+  test('may name types of each other, and rows belong to the room of their table', () => {
+    const fine = tree({
+      'low/a/x.ts': `import '#low/b/y.ts'`,
+      'low/b/y.ts': `import type { x } from '#low/a/x.ts'`,
+      'low/table/table.ts': `import '#low/rows/row.ts'`,
+      'low/rows/row.ts': `import '#low/table/row-form.ts'`,
+    })
+    expect(roomCycleViolations(fine, ['low'], rows)).toEqual([])
+  })
+
+  test('hold few files, unless they are rows', () => {
+    const crowded = ['low/a/x.ts', 'low/a/y.ts', 'low/rows/a.ts', 'low/rows/b.ts', 'test/a.ts']
+    const expected = ['low/a: 2 files, at most 1; make rooms']
+    expect(crowdViolations(crowded, ['low'], rows, 1)).toEqual(expected)
   })
 })
 

@@ -2,7 +2,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { awaited, entries, hot, layers, outside, pure, sizes, unreachable } from './layers.ts'
+import {
+  awaited,
+  entries,
+  hot,
+  layers,
+  outside,
+  pure,
+  rowsFolders,
+  sizes,
+  unreachable,
+} from './layers.ts'
 import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import {
@@ -14,6 +24,7 @@ import {
   reachViolations,
 } from './tidy/layer-rules.ts'
 import { layerTable, withoutPadding } from './tidy/layer-table.ts'
+import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { folderOf, listFiles, readSources } from './tidy/source.ts'
 import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
 
@@ -22,7 +33,8 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const files = listFiles(root)
 const sources = readSources(root)
 const paths = sources.map(({ path }) => path)
-const folders = [...layers.map(({ folder }) => folder), ...outside]
+const layerFolders = layers.map(({ folder }) => folder)
+const folders = [...layerFolders, ...outside]
 
 test('every import is in the layer table and written in its form', () => {
   expect(layerViolations(sources, layers)).toEqual([])
@@ -43,6 +55,14 @@ test('pure folders reach no disk, network or clock', () => {
 
 test('no files import each other in a circle', () => {
   expect(cycleViolations(sources)).toEqual([])
+})
+
+test('between the rooms of a layer imports go one way', () => {
+  expect(roomCycleViolations(sources, layerFolders, rowsFolders)).toEqual([])
+})
+
+test('a room has few files beside each other', () => {
+  expect(crowdViolations(paths, layerFolders, rowsFolders, sizes.roomFilesMax)).toEqual([])
 })
 
 test('every import names a file that exists', () => {

@@ -1,4 +1,5 @@
 // Who asks: what authentication makes of a credential, and what that caller may see.
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Permission } from './permissions.ts'
 
 /**
@@ -23,9 +24,6 @@ export interface Caller {
   /** SHA-256, hex, of the tenant API key; null: the credential is no such key. */
   readonly keyHash: string | null
 }
-
-/** The tenant that always exists (document A, "Tenant"). */
-export const defaultTenant = 'default'
 
 /** The role of the accounts that may do everything, everywhere. */
 export const systemAdministrator = { tenantId: defaultTenant, role: 'tenant_admin' } as const

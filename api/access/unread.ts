@@ -1,7 +1,7 @@
 // Before the accepted configuration has been read, nobody is told what is in it, or is not: 503.
 import type { ConfigView } from '#config/view.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
-import { defaultTenant } from './caller.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Viewer } from './caller.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import type { GitopsStatus, OperatorView } from '#api/ports/operator-view.ts'

@@ -1,7 +1,8 @@
 // Which caller a credential stands for, in the order of document A, "Request evaluation order".
 import { permissions } from '#api/access/permissions.ts'
 import type { Permission } from '#api/access/permissions.ts'
-import { defaultTenant, isSystemAdministrator } from '#api/access/caller.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { isSystemAdministrator } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { ConfigView } from '#config/view.ts'

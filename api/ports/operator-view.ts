@@ -1,4 +1,5 @@
 // What the API may ask of the running node: a few functions that only read.
+import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 
 /** Everything the API needs; the composition builds it from the parts that it started. */
 export interface OperatorView {
@@ -44,19 +45,6 @@ export interface StatusReason {
   readonly message: string
   /** When this began; milliseconds since the epoch. */
   readonly sinceMs: number
-}
-
-export interface StatusDiagnostic {
-  readonly severity: 'error' | 'warning' | 'note'
-  readonly code: string
-  readonly message: string
-  readonly help: string
-  /** Empty: it is about no file. */
-  readonly file: string
-  /** From 1. */
-  readonly line: number
-  /** From 1. */
-  readonly column: number
 }
 
 /** The bundle that this node answers from. All null or 0 before the first. */

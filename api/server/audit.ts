@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
-import { defaultTenant } from '#api/access/caller.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { isForPages } from '#api/http/origin.ts'
 
 /** Where entries go; it never throws and never waits. */

@@ -5,7 +5,7 @@ import type { BundleCounts } from './manifest.ts'
 import { MemberExtraCell } from './member-extra.ts'
 import { RolloutCell, WindowCell } from './overlays.ts'
 import { ResponseCell } from './response-rules.ts'
-import { EndpointCell, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
 
 /**
  *     0   magic, 8 octets

@@ -1,7 +1,8 @@
 // The parts of a bundle that say in text how members are chosen, read back with care.
 import { bundleLimits } from './limits.ts'
 import type { LatencyModel, SignalsModel } from './model.ts'
-import type { PolicyText, RoutingText } from '#bundle/encode/routing-columns.ts'
+import type { RoutingText } from './routing-cells.ts'
+import type { PolicyText } from '#bundle/format/routing-cells.ts'
 
 type Fields = Record<string, unknown>
 

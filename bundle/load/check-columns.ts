@@ -17,7 +17,7 @@ import { checkMemberExtra } from '#bundle/format/member-extra.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { deepestName } from '#bundle/format/name-depth.ts'
 import { checkOverlays } from '#bundle/format/overlays.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
 

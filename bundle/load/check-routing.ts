@@ -4,7 +4,7 @@ import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/format/client-ranges.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
-import { EndpointCell, OnAllDownCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { EndpointCell, OnAllDownCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText, parseRoutingText } from '#bundle/format/routing-text.ts'
 
 /** The values of a list are rows of one table or of another, as the table that uses it says. */

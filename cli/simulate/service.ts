@@ -8,7 +8,7 @@ import {
 } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
-import { firstPolicyCode } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import { HeaderOffset } from '#dns/header.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'

@@ -1,7 +1,7 @@
 // What the Git side says of its state, as lines of the log.
 import { hash } from 'node:crypto'
 import { isOfDisk } from '#gitops/status/status.ts'
-import type { GitopsStatus, StatusDiagnostic } from '#gitops/status/status.ts'
+import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 
 /** By the severity of a diagnostic. */
@@ -11,7 +11,7 @@ const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const
 const knownMax = 1_000
 
 /** Findings by what stays of them when lines move, each with its file. */
-type Findings = ReadonlyMap<string, StatusDiagnostic>
+type Findings = ReadonlyMap<string, HeadDiagnostic>
 
 /** What the last accepted commit had: the files of its findings, and how many those were. */
 interface Known {
@@ -72,14 +72,14 @@ function tellFindings(log: ProcessLog, { findings, status, known, now }: Told): 
   if (more > 0) log.info({}, `and ${more} more; \`gslbd check\` shows all`)
 }
 
-function tellOne(log: ProcessLog, finding: StatusDiagnostic): void {
+function tellOne(log: ProcessLog, finding: HeadDiagnostic): void {
   const { severity, file, line, column, code, message, help } = finding
   log[logLevelOf[severity]]({ code, help }, `${file}:${line}:${column}: ${message}`)
 }
 
 /** Without line and column. Two that are alike otherwise are told apart by their number. */
-function byIdentity(diagnostics: readonly StatusDiagnostic[]): Findings {
-  const findings = new Map<string, StatusDiagnostic>()
+function byIdentity(diagnostics: readonly HeadDiagnostic[]): Findings {
+  const findings = new Map<string, HeadDiagnostic>()
   for (const finding of diagnostics) {
     const { code, file, message } = finding
     // A message may quote much of a file; a hash of it does not grow.

@@ -6,13 +6,9 @@ import type {
   ThreadSnapshot,
 } from '#api/metrics/snapshot.ts'
 import { createMetrics } from '#api/metrics/metrics.ts'
-import type {
-  GitopsStatus,
-  OperatorView,
-  StatusDiagnostic,
-  SyncState,
-} from '#api/ports/operator-view.ts'
+import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
+import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { RepackerStatus } from '#gitops/git/repacker.ts'
 import type { Clock } from '#lib/clock.ts'

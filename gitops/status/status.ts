@@ -1,4 +1,5 @@
 // What the Git side tells people: plain JSON, for the status page, the log and the metrics.
+import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 
 /**
  * Reasons for which a head is held. Each stays until the head, the signers or an attestation
@@ -49,7 +50,7 @@ export interface GitopsStatus {
   /** When this `code` began; 0 while it is ''. */
   readonly sinceMs: number
   /** At most `gitLimits.diagnosticsMax`. */
-  readonly diagnostics: readonly StatusDiagnostic[]
+  readonly diagnostics: readonly HeadDiagnostic[]
   /** How many there are; not all may be listed. */
   readonly diagnosticsTotal: number
   /** The steps of the last run, in order. */
@@ -69,16 +70,8 @@ export interface AcceptedCommit {
   readonly signer: string
 }
 
-export interface StatusDiagnostic {
-  readonly severity: 'error' | 'warning' | 'note'
-  readonly code: string
-  readonly message: string
-  readonly help: string
-  readonly file: string
-  /** From 1. */
-  readonly line: number
-  /** From 1. */
-  readonly column: number
+/** A finding about the head, with what a terminal and a form need besides. */
+export interface HeadDiagnostic extends StatusDiagnostic {
   /** `spec.members.0.port`; '' when only file and line are known. */
   readonly field: string
   /** The whole report for a terminal, code frame included. */

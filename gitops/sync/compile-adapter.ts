@@ -12,7 +12,7 @@ import { printText } from '#compiler/print/text.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { CompilePort } from './compile-port.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import type { StatusDiagnostic } from '#gitops/status/status.ts'
+import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
 /** For writes as well: what was read, so that it need not be parsed twice. */
 export interface ReadingCompiler extends CompilePort {
@@ -37,7 +37,7 @@ export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy)
   }
 }
 
-function plain(report: DiagnosticReport): StatusDiagnostic[] {
+function plain(report: DiagnosticReport): HeadDiagnostic[] {
   const first = firstOf(report.diagnostics, gitLimits.diagnosticsMax)
   return jsonDiagnostics({ ...report, diagnostics: first }).map((diagnostic, index) => {
     const { code, severity, message, places } = diagnostic

@@ -3,7 +3,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, ObjectError, TreeFile } from '#gitops/git/driver.ts'
-import type { StatusDiagnostic } from '#gitops/status/status.ts'
+import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
 export interface CompilePort {
   /** True when the compiler remembers the blob, so that its bytes need not be read. */
@@ -22,13 +22,13 @@ export interface CompiledBundle {
   /** SHA-256, hex. */
   readonly digest: string
   /** Warnings and notes. */
-  readonly diagnostics: readonly StatusDiagnostic[]
+  readonly diagnostics: readonly HeadDiagnostic[]
   readonly total: number
 }
 
 export interface CompileFailure {
   readonly ok: false
-  readonly diagnostics: readonly StatusDiagnostic[]
+  readonly diagnostics: readonly HeadDiagnostic[]
   /** Errors, warnings and notes; may be more than are listed. */
   readonly total: number
   readonly errors: number

@@ -5,7 +5,7 @@ import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
-import type { StatusDiagnostic } from '#gitops/status/status.ts'
+import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import { applyOperation } from '#config/apply.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
@@ -144,7 +144,7 @@ function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
 function divided(
   candidates: readonly Pending[],
   { done }: Attempt,
-  diagnostics: readonly StatusDiagnostic[],
+  diagnostics: readonly HeadDiagnostic[],
 ): [readonly Pending[], readonly Pending[]] {
   const faulty = new Set(errorsIn(diagnostics).map(({ file }) => file))
   const suspects = new Set(
@@ -160,7 +160,7 @@ function divided(
 
 /** The message tells nothing of other files, which may be another tenant's; diagnostics do. */
 function refusal(
-  diagnostics: readonly StatusDiagnostic[],
+  diagnostics: readonly HeadDiagnostic[],
   touched: ReadonlySet<string>,
   draft: Draft,
 ): WriteFailure {
@@ -197,11 +197,11 @@ function objectAt(path: string, draft: Draft): string {
   return 'another object'
 }
 
-function ownDiagnostic({ help, ...found }: StatusDiagnostic): WriteDiagnostic {
+function ownDiagnostic({ help, ...found }: HeadDiagnostic): WriteDiagnostic {
   const { code, message, field, file, line } = found
   return { code, message, help: help.replace(/; see also .*$/, ''), field, file, line }
 }
 
-function errorsIn(diagnostics: readonly StatusDiagnostic[]): readonly StatusDiagnostic[] {
+function errorsIn(diagnostics: readonly HeadDiagnostic[]): readonly HeadDiagnostic[] {
   return diagnostics.filter(({ severity }) => severity === 'error')
 }

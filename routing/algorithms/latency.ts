@@ -1,5 +1,5 @@
 // latency: a random member, weighted by a bonus for the client's region and by round-trip time.
-import { continentBit, placeCode } from '#bundle/encode/routing-columns.ts'
+import { continentBit, placeCode } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { CountryTable } from '../geo/geo-tables.ts'
 import { keepMeasured } from '../filters/latency.ts'

@@ -1,6 +1,6 @@
 // One choice by a policy: candidates, geo rules, then the steps.
 import { MemberFlag } from '#bundle/format/cells.ts'
-import * as routingColumns from '#bundle/encode/routing-columns.ts'
+import * as routingColumns from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { listOfRow, networkRow } from '#routing/chain/networks.ts'
 import type { Policy } from './policy.ts'

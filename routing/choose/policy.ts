@@ -1,8 +1,8 @@
 // How services that are not plain choose: the policies of a bundle, bound to their steps once.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { PolicyCell } from '#bundle/encode/routing-columns.ts'
-import type { PolicyText } from '#bundle/encode/routing-columns.ts'
+import { PolicyCell } from '#bundle/format/routing-cells.ts'
+import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import { algorithmNamed } from './algorithms.ts'

@@ -1,5 +1,5 @@
 // geo-ip in a chain: members of the client's country, then of its continent (document B).
-import { continentBit } from '#bundle/encode/routing-columns.ts'
+import { continentBit } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'

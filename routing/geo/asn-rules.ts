@@ -1,5 +1,5 @@
 // Which members the rules of `asn.rules` prefer, for each row of a database of autonomous systems.
-import type { RoutingText } from '#bundle/encode/routing-columns.ts'
+import type { RoutingText } from '#bundle/format/routing-cells.ts'
 import type { AsnTable } from './geo-tables.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'

@@ -1,6 +1,6 @@
 // How near members are to a client's place, and to all places of a part of the globe at once.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import * as columns from '#bundle/encode/routing-columns.ts'
+import * as columns from '#bundle/format/routing-cells.ts'
 import * as alikeMemo from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { LocationTable } from './geo-tables.ts'

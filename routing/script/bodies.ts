@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { nodeNameBytes, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { formatName } from '#dns/name.ts'
 

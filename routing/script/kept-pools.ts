@@ -2,7 +2,7 @@
 import { poolOfService, serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { scriptLimits } from './contract.ts'
 import type { ScriptEngine } from './engine.ts'
 import { scriptPoolOf } from './input.ts'

@@ -3,7 +3,7 @@
 import { hostOfNode, nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
-import * as routing from '#bundle/encode/routing-columns.ts'
+import * as routing from '#bundle/format/routing-cells.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
 import * as rcodes from '#dns/rcode.ts'

@@ -1,6 +1,6 @@
 // The scope of client subnets on the networks of the world, against a look at every one of them.
 import { expect, test } from 'vitest'
-import { firstPolicyCode } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import { serviceCell } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { loadBundle } from '#bundle/load/load.ts'

@@ -1,7 +1,8 @@
 // A small world to route in: client networks with country, operator and place, pools, and the
 // scratch objects of a thread to choose with.
 import type { AsnRuleModel, BundleModel } from '#bundle/format/model.ts'
-import { firstPolicyCode, unitVector } from '#bundle/encode/routing-columns.ts'
+import { unitVector } from '#bundle/encode/routing-columns.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import { parseAddress } from '#dns/address.ts'
 import { Random } from '#lib/random.ts'
 import { asnPreferences } from '#routing/geo/asn-rules.ts'

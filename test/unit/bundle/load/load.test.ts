@@ -9,7 +9,7 @@ import { layout } from '#bundle/format/format.ts'
 import { encodeBundle, EncoderMemory } from '#bundle/encode/encode.ts'
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { BundleErrorCode } from '#bundle/load/load.ts'
-import { PolicyCell } from '#bundle/encode/routing-columns.ts'
+import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { plainCodeOf } from '#routing/choose/algorithms.ts'
 import {

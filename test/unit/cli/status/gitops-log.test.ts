@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import { createLog } from '#cli/terminal/log.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
-import type { GitopsStatus, StatusDiagnostic } from '#gitops/status/status.ts'
+import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
 
 const headline = 'INFO  commit is accepted'
 const heldLine = 'WARN  held'
 
 /** `SEVERITY CODE FILE LINE MESSAGE` */
-function finding(text: string): StatusDiagnostic {
+function finding(text: string): HeadDiagnostic {
   const [severity = '', code = '', file = '', line = '', ...words] = text.split(' ')
   return {
-    severity: severity as StatusDiagnostic['severity'],
+    severity: severity as HeadDiagnostic['severity'],
     code,
     message: words.join(' '),
     help: '',

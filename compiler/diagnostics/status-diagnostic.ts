@@ -1,0 +1,14 @@
+// A diagnostic as the status shows it: plain values, with no place but file, line and column.
+
+export interface StatusDiagnostic {
+  readonly severity: 'error' | 'warning' | 'note'
+  readonly code: string
+  readonly message: string
+  readonly help: string
+  /** Empty: it is about no file. */
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+}
