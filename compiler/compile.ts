@@ -7,7 +7,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
 import { plainCodeOf } from '#routing/choose/algorithms.ts'
-import { placeOf, unservedKinds } from '#schemas/kinds.ts'
+import { kindNames, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { valueAt } from './diagnostics/diagnostic.ts'
 import type { DiagnosticReport } from './diagnostics/diagnostic.ts'
@@ -76,7 +76,7 @@ const defaultParts: CompilerParts = {
     const loaded = loadBundle(bytes, undefined, known)
     return loaded.ok ? loaded.value : JSON.stringify(loaded.error)
   },
-  unserved: unservedKinds,
+  unserved: kindNames.filter((kind) => !kinds[kind].isServed),
 }
 
 /**
@@ -239,7 +239,7 @@ function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
     return { path, tenant, file }
   }
   const at = { path, file, place: valueAt('kind') }
-  work.findings.addForTree('kind-misplaced', at, { args: [file.kind, placeOf[file.kind]] })
+  work.findings.addForTree('kind-misplaced', at, { args: [file.kind, kinds[file.kind].path] })
   return unreadable
 }
 

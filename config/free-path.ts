@@ -1,6 +1,6 @@
 // Where the file of a new object goes.
 import type { Kind } from '#schemas/kinds.ts'
-import { placeOf } from '#schemas/kinds.ts'
+import { kinds } from '#schemas/kinds.ts'
 
 /** Leaves room for a number, and for the longest file system's tools. */
 const stemLengthMax = 80
@@ -17,7 +17,7 @@ export function freePath(
   name: string,
   { isTaken, isFile }: TreePaths,
 ): string {
-  const place = placeOf[kind].replace('<tenant>', tenant)
+  const place = kinds[kind].path.replace('<tenant>', tenant)
   const stem = stemOf(kind === 'Tenant' ? 'tenant' : name)
   const folder = place.slice(0, place.lastIndexOf('/'))
   // Someone may have a file of that name where the folder would be.

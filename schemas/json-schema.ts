@@ -13,7 +13,9 @@ export interface JsonSchema {
  * always there, because the validator fills it in.
  */
 export function jsonSchemaOf(kind: Kind): JsonSchema {
-  const schema = withoutDefaultedRequired(JSON.parse(JSON.stringify(kinds[kind])) as JsonValue)
+  const schema = withoutDefaultedRequired(
+    JSON.parse(JSON.stringify(kinds[kind].schema)) as JsonValue,
+  )
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `gslbd ${kind}`,

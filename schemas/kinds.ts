@@ -1,4 +1,4 @@
-// Every kind of object that a configuration repository may hold.
+// Every kind of object that a configuration repository may hold: its schema, place and names.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
@@ -12,68 +12,87 @@ import { ServiceSpec } from './objects/service.ts'
 import { SettingsSpec } from './objects/settings.ts'
 import { TenantSpec } from './objects/tenant.ts'
 
-export const PoolObject = objectOf('Pool', PoolSpec)
-export type PoolObject = Static<typeof PoolObject>
-export const ServiceObject = objectOf('Service', ServiceSpec)
-export type ServiceObject = Static<typeof ServiceObject>
-export const TenantObject = objectOf('Tenant', TenantSpec)
-export type TenantObject = Static<typeof TenantObject>
-export const SettingsObject = objectOf('Settings', SettingsSpec)
-export type SettingsObject = Static<typeof SettingsObject>
-export const ResponsePolicyObject = objectOf('ResponsePolicy', ResponsePolicySpec)
-export type ResponsePolicyObject = Static<typeof ResponsePolicyObject>
-export const RedirectObject = objectOf('Redirect', RedirectSpec)
-export type RedirectObject = Static<typeof RedirectObject>
-export const DelegatedDomainObject = objectOf('DelegatedDomain', DelegatedDomainSpec)
-export type DelegatedDomainObject = Static<typeof DelegatedDomainObject>
-export const RolloutObject = objectOf('Rollout', RolloutSpec)
-export type RolloutObject = Static<typeof RolloutObject>
-export const MaintenanceWindowObject = objectOf('MaintenanceWindow', MaintenanceWindowSpec)
-export type MaintenanceWindowObject = Static<typeof MaintenanceWindowObject>
-
-export interface ObjectOf {
-  readonly Settings: SettingsObject
-  readonly Tenant: TenantObject
-  readonly Pool: PoolObject
-  readonly Service: ServiceObject
-  readonly ResponsePolicy: ResponsePolicyObject
-  readonly Redirect: RedirectObject
-  readonly DelegatedDomain: DelegatedDomainObject
-  readonly Rollout: RolloutObject
-  readonly MaintenanceWindow: MaintenanceWindowObject
+/** What the rest of the program has to know of a kind of object, besides its schema. */
+interface KindRow {
+  readonly schema: TSchema
+  /** Where its files lie, for people. */
+  readonly path: string
+  /** `alone`: the repository has one. `everywhere`: no two have one name, whosever they are. */
+  readonly names: 'alone' | 'everywhere' | 'within-tenant'
+  /** False: checked like all others, and refused, since nothing acts on it yet. */
+  readonly isServed: boolean
 }
-export type Kind = keyof ObjectOf
 
-/** Kind to schema. Adding a kind means one file, one line here, one fixture. */
-export const kinds: Readonly<Record<Kind, TSchema>> = Object.freeze({
-  Settings: SettingsObject,
-  Tenant: TenantObject,
-  Pool: PoolObject,
-  Service: ServiceObject,
-  ResponsePolicy: ResponsePolicyObject,
-  Redirect: RedirectObject,
-  DelegatedDomain: DelegatedDomainObject,
-  Rollout: RolloutObject,
-  MaintenanceWindow: MaintenanceWindowObject,
-})
+/** Adding a kind means one file, one row here, one fixture. */
+const table = {
+  Settings: {
+    schema: objectOf('Settings', SettingsSpec),
+    path: 'gslb.yaml',
+    names: 'alone',
+    isServed: true,
+  },
+  Tenant: {
+    schema: objectOf('Tenant', TenantSpec),
+    path: 'tenants/<tenant>/tenant.yaml',
+    names: 'alone',
+    isServed: true,
+  },
+  Pool: {
+    schema: objectOf('Pool', PoolSpec),
+    path: 'tenants/<tenant>/pools/<name>.yaml',
+    names: 'everywhere',
+    isServed: true,
+  },
+  Service: {
+    schema: objectOf('Service', ServiceSpec),
+    path: 'tenants/<tenant>/services/<name>.yaml',
+    names: 'everywhere',
+    isServed: true,
+  },
+  ResponsePolicy: {
+    schema: objectOf('ResponsePolicy', ResponsePolicySpec),
+    path: 'rpz/<source>.yaml',
+    names: 'within-tenant',
+    isServed: true,
+  },
+  Redirect: {
+    schema: objectOf('Redirect', RedirectSpec),
+    path: 'tenants/<tenant>/redirects/<name>.yaml',
+    names: 'within-tenant',
+    isServed: false,
+  },
+  DelegatedDomain: {
+    schema: objectOf('DelegatedDomain', DelegatedDomainSpec),
+    path: 'tenants/<tenant>/domains/<name>.yaml',
+    names: 'within-tenant',
+    isServed: false,
+  },
+  Rollout: {
+    schema: objectOf('Rollout', RolloutSpec),
+    path: 'tenants/<tenant>/rollouts/<name>.yaml',
+    names: 'within-tenant',
+    isServed: true,
+  },
+  MaintenanceWindow: {
+    schema: objectOf('MaintenanceWindow', MaintenanceWindowSpec),
+    path: 'tenants/<tenant>/maintenance-windows/<name>.yaml',
+    names: 'within-tenant',
+    isServed: true,
+  },
+} as const satisfies Record<string, KindRow>
 
+export type Kind = keyof typeof table
+/** The checked object of each kind, defaults filled in. */
+export type ObjectOf = { readonly [K in Kind]: Static<(typeof table)[K]['schema']> }
+export type SettingsObject = ObjectOf['Settings']
+
+export const kinds: { readonly [K in Kind]: KindRow } = Object.freeze(table)
 export const kindNames = Object.freeze(Object.keys(kinds)) as readonly Kind[]
 
-/** Kinds that are checked like all others, and refused since nothing acts on them yet. */
-export const unservedKinds: readonly Kind[] = Object.freeze(['Redirect', 'DelegatedDomain'])
-
-/** Where each kind lives, for people. */
-export const placeOf: Readonly<Record<Kind, string>> = Object.freeze({
-  Settings: 'gslb.yaml',
-  Tenant: 'tenants/<tenant>/tenant.yaml',
-  Pool: 'tenants/<tenant>/pools/<name>.yaml',
-  Service: 'tenants/<tenant>/services/<name>.yaml',
-  ResponsePolicy: 'rpz/<source>.yaml',
-  Redirect: 'tenants/<tenant>/redirects/<name>.yaml',
-  DelegatedDomain: 'tenants/<tenant>/domains/<name>.yaml',
-  Rollout: 'tenants/<tenant>/rollouts/<name>.yaml',
-  MaintenanceWindow: 'tenants/<tenant>/maintenance-windows/<name>.yaml',
-})
+/** One value for each kind: a set that forgets none, now and when a kind is added. */
+export function forEachKind<T>(make: (kind: Kind) => T): Record<Kind, T> {
+  return Object.fromEntries(kindNames.map((kind) => [kind, make(kind)])) as Record<Kind, T>
+}
 
 function objectOf<const Name extends string, Spec extends TSchema>(kind: Name, spec: Spec) {
   return Type.Object(

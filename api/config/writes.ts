@@ -12,7 +12,7 @@ import type {
 } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { placeOf } from '#schemas/kinds.ts'
+import { kinds } from '#schemas/kinds.ts'
 import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { noContent, refused } from '#api/http/reply.ts'
@@ -132,7 +132,9 @@ function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnos
 function told(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
   const shown = new Set(visible(list, caller))
   return list
-    .filter((one) => shown.has(one) || (one.other !== undefined && one.file === placeOf.Settings))
+    .filter(
+      (one) => shown.has(one) || (one.other !== undefined && one.file === kinds.Settings.path),
+    )
     .map((one) => (shown.has(one) ? one : { ...one, file: '' }))
 }
 

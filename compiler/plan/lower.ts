@@ -67,8 +67,8 @@ export function lower(
   commit: string,
   memory = new LowerMemory(),
 ): BundleModel {
-  const { indexOfPool, isStable } = memory.positions(tree.pools)
-  const services = tree.services.map((entry, i): ServiceModel => {
+  const { indexOfPool, isStable } = memory.positions(tree.of.Pool)
+  const services = tree.of.Service.map((entry, i): ServiceModel => {
     const { service: known } = entry.derived
     const zone = plan.zoneOfService[i]!
     if (isStable && known?.zone === zone) return known
@@ -85,7 +85,7 @@ export function lower(
   return {
     commit,
     zones,
-    pools: tree.pools.map(poolModel),
+    pools: tree.of.Pool.map(poolModel),
     services,
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),

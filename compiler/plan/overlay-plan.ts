@@ -28,10 +28,10 @@ export interface OverlayPlan {
 
 export function planOverlays(tree: Tree): OverlayPlan {
   const index = new TargetIndex(tree)
-  const active = tree.rollouts.filter(({ object }) => object.spec.settled === undefined)
+  const active = tree.of.Rollout.filter(({ object }) => object.spec.settled === undefined)
   return {
     rollouts: active.map((entry) => planRollout(entry, index)),
-    windows: tree.windows.map((entry) => planWindow(entry, index)),
+    windows: tree.of.MaintenanceWindow.map((entry) => planWindow(entry, index)),
   }
 }
 

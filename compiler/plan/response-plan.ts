@@ -22,7 +22,7 @@ export interface ResponsePlan {
 }
 
 export function planResponses(tree: Tree): ResponsePlan {
-  const rules = tree.responsePolicies.flatMap((entry) =>
+  const rules = tree.of.ResponsePolicy.flatMap((entry) =>
     modelsOf(entry).flatMap((model, index) =>
       model === undefined ? [] : [{ model, entry, index }],
     ),

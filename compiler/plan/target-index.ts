@@ -42,8 +42,8 @@ export class TargetIndex {
 
   constructor(tree: Tree) {
     this.#tree = tree
-    const isAsked = tree.rollouts.length + tree.windows.length > 0
-    this.#positions = new Map(isAsked ? tree.pools.map((entry, i) => [entry, i]) : [])
+    const isAsked = tree.of.Rollout.length + tree.of.MaintenanceWindow.length > 0
+    this.#positions = new Map(isAsked ? tree.of.Pool.map((entry, i) => [entry, i]) : [])
   }
 
   positionOf(entry: Entry<'Pool'>): number {
@@ -52,7 +52,8 @@ export class TargetIndex {
 
   /** By name or uid. */
   pool(tenant: string, name: string, place: Place): FoundPool {
-    const { poolNamed, faulty, pools } = this.#tree
+    const { poolNamed, faulty } = this.#tree
+    const pools = this.#tree.of.Pool
     const named = poolNamed.get(name)
     if (named?.tenant === tenant) return { ok: true, entry: named }
     this.#byUid ??= new Map(pools.map((entry) => [`${entry.tenant}/${entry.uid}`, entry]))
@@ -127,7 +128,7 @@ export class TargetIndex {
 
   #memberOfUid(tenant: string, uid: string): [Entry<'Pool'>, number] | undefined {
     this.#memberByUid ??= new Map(
-      this.#tree.pools.flatMap((entry) =>
+      this.#tree.of.Pool.flatMap((entry) =>
         entry.object.spec.members.map((_, i): [string, [Entry<'Pool'>, number]] => [
           `${entry.tenant}/${uidOf(entry, i)}`,
           [entry, i],

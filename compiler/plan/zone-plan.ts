@@ -21,7 +21,7 @@ export interface PlannedZone {
 
 export interface ZonePlan {
   readonly zones: readonly PlannedZone[]
-  /** By position in `tree.services`; -1 where the domain is no name. */
+  /** By position in `tree.of.Service`; -1 where the domain is no name. */
   readonly zoneOfService: Int32Array
   readonly hasDefaults: boolean
 }
@@ -50,8 +50,8 @@ export function planZones(tree: Tree): ZonePlan | undefined {
   const declared = declaredZones(tree.settings?.object, tree.settings?.file)
   const zones = [...declared.zones]
   const implied = new Map<string, number>()
-  const zoneOfService = new Int32Array(tree.services.length).fill(-1)
-  for (const [i, { file }] of tree.services.entries()) {
+  const zoneOfService = new Int32Array(tree.of.Service.length).fill(-1)
+  for (const [i, { file }] of tree.of.Service.entries()) {
     if (file.domainKey === undefined) continue
     const apex = file.domainKey.startsWith('*.') ? file.domainKey.slice(2) : file.domainKey
     const zone = enclosingZone(apex, declared.indexOf) ?? implied.get(apex)

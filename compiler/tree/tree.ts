@@ -1,5 +1,6 @@
 // The objects of one commit, found by name: what the rules between files look at.
 import type { PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/format/model.ts'
+import { forEachKind } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
@@ -32,14 +33,8 @@ export interface Derived {
 
 export interface Tree {
   readonly settings: Entry<'Settings'> | undefined
-  readonly tenants: readonly Entry<'Tenant'>[]
-  readonly pools: readonly Entry<'Pool'>[]
-  readonly services: readonly Entry<'Service'>[]
-  readonly responsePolicies: readonly Entry<'ResponsePolicy'>[]
-  readonly redirects: readonly Entry<'Redirect'>[]
-  readonly delegatedDomains: readonly Entry<'DelegatedDomain'>[]
-  readonly rollouts: readonly Entry<'Rollout'>[]
-  readonly windows: readonly Entry<'MaintenanceWindow'>[]
+  /** By kind, sorted by path. */
+  readonly of: { readonly [K in Kind]: readonly Entry<K>[] }
   /** The first pool of each name. These maps are in no order. */
   readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
   readonly serviceNamed: ReadonlyMap<string, Entry<'Service'>>
@@ -112,17 +107,7 @@ function nameOf({ object }: Entry): readonly string[] {
  * @param memory the maps of the tree before are no longer those of that tree
  */
 export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
-  const entries: { [K in Kind]: Entry<K>[] } = {
-    Settings: [],
-    Tenant: [],
-    Pool: [],
-    Service: [],
-    ResponsePolicy: [],
-    Redirect: [],
-    DelegatedDomain: [],
-    Rollout: [],
-    MaintenanceWindow: [],
-  }
+  const entries = forEachKind((): Entry[] => []) as { [K in Kind]: Entry<K>[] }
   const folders = new Map<string, PlacedFile>()
   for (const placed of files) {
     const { tenant, file } = placed
@@ -133,14 +118,7 @@ export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory(
   }
   return {
     settings: entries.Settings[0],
-    tenants: entries.Tenant,
-    pools: entries.Pool,
-    services: entries.Service,
-    responsePolicies: entries.ResponsePolicy,
-    redirects: entries.Redirect,
-    delegatedDomains: entries.DelegatedDomain,
-    rollouts: entries.Rollout,
-    windows: entries.MaintenanceWindow,
+    of: entries,
     poolNamed: memory.pools.firstOf(entries.Pool),
     serviceNamed: memory.services.firstOf(entries.Service),
     serviceAt: memory.domains.firstOf(entries.Service),

@@ -9,7 +9,7 @@ export const defaultsPresent: TreeRule = {
   check({ tree, zones }, report) {
     if (zones === undefined || zones.hasDefaults) return
     // Once, for the first such name: the remedy is one line in one file.
-    const first = tree.services.find(
+    const first = tree.of.Service.find(
       (_, i) => zones.zones[zones.zoneOfService[i]!]?.isImplied === true,
     )
     if (first === undefined) return

@@ -10,7 +10,7 @@ export const delegatedDomainsUnique: TreeRule = {
   check({ tree }, report) {
     const place = valueAt('spec', 'domain')
     const ownerOf = new Map<string, Entry<'DelegatedDomain'>>()
-    for (const entry of tree.delegatedDomains) {
+    for (const entry of tree.of.DelegatedDomain) {
       const { key } = checkHostName(entry.object.spec.domain)
       if (key === undefined) continue
       const first = ownerOf.get(key)

@@ -7,8 +7,8 @@ export const domainsUnique: TreeRule = {
   name: 'domains-unique',
   check({ tree }, report) {
     const place = valueAt('spec', 'domain')
-    if (tree.serviceAt.size === tree.services.length) return
-    for (const entry of tree.services) {
+    if (tree.serviceAt.size === tree.of.Service.length) return
+    for (const entry of tree.of.Service) {
       const key = entry.file.domainKey
       const first = key === undefined ? undefined : tree.serviceAt.get(key)
       if (key === undefined || first === undefined || first === entry) continue

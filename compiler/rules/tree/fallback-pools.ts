@@ -7,7 +7,7 @@ import { placeIn } from '#compiler/tree/tree.ts'
 export const fallbackPools: TreeRule = {
   name: 'fallback-pools',
   check({ tree }, report) {
-    for (const entry of tree.services) {
+    for (const entry of tree.of.Service) {
       const { spec } = entry.object
       const name = fallbackPoolOf(spec)
       if (name === undefined) continue

@@ -11,7 +11,7 @@ export const healthChecksAllowed: TreeRule = {
   name: 'health-check-allowed',
   check({ tree, checkPolicy }, report) {
     const allowed = networksOf(checkPolicy.webhookAllowedHosts)
-    for (const entry of tree.pools) {
+    for (const entry of tree.of.Pool) {
       const check = entry.object.spec.healthCheck
       if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))

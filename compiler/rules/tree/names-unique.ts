@@ -1,17 +1,18 @@
 // Pool and service names are unique across tenants; the names of other objects within theirs.
+import { kindNames, kinds } from '#schemas/kinds.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 
 export const namesUnique: TreeRule = {
   name: 'names-unique',
   check({ tree }, report) {
-    checkOne(tree.pools, tree.poolNamed, 'pool-name-duplicate', report)
-    checkOne(tree.services, tree.serviceNamed, 'service-name-duplicate', report)
-    for (const entries of ownNames(tree)) {
-      checkWithinOwner(entries, report)
+    checkOne(tree.of.Pool, tree.poolNamed, 'pool-name-duplicate', report)
+    checkOne(tree.of.Service, tree.serviceNamed, 'service-name-duplicate', report)
+    for (const kind of kindNames) {
+      if (kinds[kind].names === 'within-tenant') checkWithinOwner(tree.of[kind], report)
     }
   },
 }
@@ -46,9 +47,4 @@ function checkWithinOwner(entries: readonly Entry[], report: TreeReport): void {
       report('object-name-duplicate', placeIn(entry, place), { args: [metadata.name, kind], other })
     }
   }
-}
-
-function ownNames(tree: Tree): readonly (readonly Entry[])[] {
-  const { responsePolicies, redirects, delegatedDomains, rollouts, windows } = tree
-  return [responsePolicies, redirects, delegatedDomains, rollouts, windows]
 }

@@ -15,7 +15,7 @@ export const nameserverGlue: TreeRule = {
     const glue = checkGlue(subject.zones, subject, report)
     checkUnused(subject.tree.settings, glue, report)
     if (glue.hosts.size === 0) return
-    for (const entry of subject.tree.services) {
+    for (const entry of subject.tree.of.Service) {
       const key = entry.file.domainKey
       const other = key === undefined ? undefined : glue.hosts.get(key)
       if (other === undefined) continue

@@ -86,7 +86,7 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
   const events = eventsByPool(overlays)
   if (events.size === 0) return
   const seen = new Set<string>()
-  for (const service of tree.services) {
+  for (const service of tree.of.Service) {
     const { pool: name, onAllDown } = service.object.spec
     const pool = name === null ? undefined : tree.poolNamed.get(name)
     const ofPool = pool === undefined ? undefined : events.get(pool)

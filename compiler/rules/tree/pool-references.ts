@@ -10,12 +10,12 @@ export const poolReferences: TreeRule = {
   name: 'pool-references',
   check({ tree }, report) {
     const namesOf = new Map<string, string[]>()
-    for (const entry of tree.services) {
+    for (const entry of tree.of.Service) {
       for (const reference of referencesOf(entry)) {
         if (isKnown(tree, entry.tenant, reference.name)) continue
         let names = namesOf.get(entry.tenant)
         if (names === undefined) {
-          names = tree.pools.filter(({ tenant }) => tenant === entry.tenant).map(poolName)
+          names = tree.of.Pool.filter(({ tenant }) => tenant === entry.tenant).map(poolName)
           namesOf.set(entry.tenant, names)
         }
         reportMissing(tree, entry, reference, names, report)

@@ -12,11 +12,11 @@ export const poolsUsed: TreeRule = {
     // A service that could not be read may be the one that uses it.
     if (tree.faulty.services) return
     const used = new Set<string>()
-    for (const { object } of tree.services) {
+    for (const { object } of tree.of.Service) {
       for (const name of namedPoolsOf(object.spec)) used.add(name)
     }
     const meant = misspelt(tree, used)
-    for (const entry of tree.pools) {
+    for (const entry of tree.of.Pool) {
       const { name } = entry.object.metadata
       if (used.has(name) || meant.has(name)) continue
       report('pool-unused', placeIn(entry, valueAt('metadata', 'name')), { args: [name] })
@@ -32,7 +32,7 @@ function misspelt(tree: Tree, used: ReadonlySet<string>): ReadonlySet<string> {
   const unknown: string[] = []
   for (const name of used) if (!tree.poolNamed.has(name)) unknown.push(name)
   if (unknown.length === 0) return new Set()
-  const known = tree.pools.map(({ object }) => object.metadata.name)
+  const known = tree.of.Pool.map(({ object }) => object.metadata.name)
   const near = unknown.slice(0, slipsMax).map((name) => suggest(name, known))
   return new Set(near.filter((name) => name !== undefined))
 }

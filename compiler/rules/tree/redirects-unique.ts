@@ -10,7 +10,7 @@ export const redirectsUnique: TreeRule = {
   check({ tree }, report) {
     const place = valueAt('spec', 'sourceFqdn')
     const firstOf = new Map<string, Entry<'Redirect'>>()
-    for (const entry of tree.redirects) {
+    for (const entry of tree.of.Redirect) {
       const { key } = checkHostName(entry.object.spec.sourceFqdn)
       if (key === undefined) continue
       const first = firstOf.get(key)

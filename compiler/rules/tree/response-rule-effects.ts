@@ -11,7 +11,7 @@ export const responseRuleEffects: TreeRule = {
     for (const rule of responses.rules) checkEffect(responses, rule, report)
     if (responses.rules.length === 0) return
     const hidden = reportHidden('response-rule-hides-zone', apexesOf(zones), responses, report)
-    const domains = tree.services.flatMap(({ file }) => file.domainKey ?? [])
+    const domains = tree.of.Service.flatMap(({ file }) => file.domainKey ?? [])
     reportHidden('response-rule-hides-service', domains, responses, report, hidden)
   },
 }

@@ -48,7 +48,7 @@ function namedEndpoints({ object: { spec } }: Entry<'Settings'>): readonly Named
   })
 }
 
-/** Positions in `tree.pools`. */
+/** Positions in `tree.of.Pool`. */
 function poolsByAddress(
   tree: Tree,
   addresses: ReadonlySet<string>,
@@ -56,7 +56,7 @@ function poolsByAddress(
   const pools = new Map(
     [...addresses].map((address): [string, Set<number>] => [address, new Set()]),
   )
-  for (const [i, entry] of tree.pools.entries()) {
+  for (const [i, entry] of tree.of.Pool.entries()) {
     for (const address of memberAddresses(entry)) {
       pools.get(address)?.add(i)
     }

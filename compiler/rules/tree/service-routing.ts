@@ -20,7 +20,7 @@ export const serviceRouting: TreeRule = {
     let settings: SettingsFacts | undefined
     const known = new Map<Entry<'Pool'>, PoolFacts>()
     const byRegion = new Set<Entry<'Pool'>>()
-    for (const entry of tree.services) {
+    for (const entry of tree.of.Service) {
       const { spec } = entry.object
       const pool = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
       if (pool?.tenant !== entry.tenant || pool.object.spec.members.length === 0) continue

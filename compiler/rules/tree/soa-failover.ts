@@ -15,7 +15,7 @@ export const soaFailover: TreeRule = {
     if (settings === undefined || zones === undefined) return
     const pathOf = minimumPaths(settings)
     const fastest = new Map<YamlPath, Failover & { readonly minimumSeconds: number }>()
-    for (const [i, service] of tree.services.entries()) {
+    for (const [i, service] of tree.of.Service.entries()) {
       const zone = zones.zones[zones.zoneOfService[i]!]
       if (zone === undefined) continue
       const { minimumSeconds } = zone.soa

@@ -10,7 +10,7 @@ export const tenantFolders: TreeRule = {
   check(subject, report) {
     const { tree } = subject
     const declared = new Map<string, Entry<'Tenant'>>()
-    for (const entry of tree.tenants) {
+    for (const entry of tree.of.Tenant) {
       const first = declared.get(entry.tenant)
       if (first === undefined) declared.set(entry.tenant, entry)
       else {
@@ -20,7 +20,7 @@ export const tenantFolders: TreeRule = {
       checkNames(entry, report)
     }
     checkFolders(subject, declared, report)
-    checkDisplayNames(tree.tenants, report)
+    checkDisplayNames(tree.of.Tenant, report)
   },
 }
 

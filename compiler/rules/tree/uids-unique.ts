@@ -11,7 +11,7 @@ export const uidsUnique: TreeRule = {
   check({ tree }, report) {
     if (tree.hasUniqueUids) return
     const firstOf = new Map<string, Claim>()
-    for (const entries of allEntries(tree)) {
+    for (const entries of Object.values<readonly Entry[]>(tree.of)) {
       for (const entry of entries) {
         for (const claim of writtenUids(entry.object)) {
           const first = firstOf.get(claim.uid)
@@ -34,7 +34,7 @@ interface Claim {
 
 /** Somebody may have copied a derived uid into another file. */
 function checkDerived(tree: Tree, written: ReadonlyMap<string, Claim>, report: TreeReport): void {
-  for (const entries of allEntries(tree)) {
+  for (const entries of Object.values<readonly Entry[]>(tree.of)) {
     for (const entry of entries) {
       if (entry.object.metadata.uid !== undefined) continue
       const first = written.get(entry.uid)
@@ -43,12 +43,4 @@ function checkDerived(tree: Tree, written: ReadonlyMap<string, Claim>, report: T
       report('uid-duplicate', placeIn(first.entry, first.place), { args: [entry.uid], other })
     }
   }
-}
-
-function allEntries(tree: Tree): readonly (readonly Entry[])[] {
-  const { settings, tenants, pools, services, responsePolicies } = tree
-  const { redirects, delegatedDomains, rollouts, windows } = tree
-  const first: readonly Entry[] = settings === undefined ? [] : [settings]
-  const shared = [first, tenants, pools, services, responsePolicies]
-  return [...shared, redirects, delegatedDomains, rollouts, windows]
 }

@@ -7,10 +7,8 @@ import type { Entry } from '#compiler/tree/tree.ts'
 export const unservedKindsRefused: TreeRule = {
   name: 'unserved-kinds',
   check({ tree, unserved }, report) {
-    const entries: readonly Entry[] = [...tree.redirects, ...tree.delegatedDomains]
-    for (const entry of entries) {
+    for (const entry of unserved.flatMap((kind): readonly Entry[] => tree.of[kind])) {
       const { kind } = entry.object
-      if (!unserved.includes(kind)) continue
       report('not-available-yet', placeIn(entry, valueAt('kind')), { args: [`the kind ${kind}`] })
     }
   },

@@ -2,7 +2,7 @@
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
-import { kindNames, placeOf, unservedKinds } from '#schemas/kinds.ts'
+import { kindNames, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
 const introduction = `# Configuration files
@@ -16,7 +16,10 @@ Unknown fields are refused. Editors check while you type with a first line such 
 
 A field marked *later* has a meaning in a later version; until then only the value shown is
 accepted. Kinds that are checked and then refused, since nothing acts on them yet:
-${unservedKinds.map((kind) => `\`${kind}\``).join(', ')}.
+${kindNames
+  .filter((kind) => !kinds[kind].isServed)
+  .map((kind) => `\`${kind}\``)
+  .join(', ')}.
 `
 
 export function configurationReference(): string {
@@ -30,7 +33,7 @@ function section(kind: Kind): string {
   return [
     `## ${kind}`,
     '',
-    `${text(spec['description'])} File: \`${placeOf[kind]}\`.`,
+    `${text(spec['description'])} File: \`${kinds[kind].path}\`.`,
     '',
     '| Field | Type | Default | Limits | Meaning |',
     '|---|---|---|---|---|',
