@@ -4,7 +4,7 @@ import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
-import type { Publication } from '#gitops/sync/publication.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { Repacker } from '#gitops/git/repacker.ts'
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import type { JobRunner } from '#jobs/runner.ts'
@@ -288,7 +288,7 @@ class RunningDaemon implements Daemon {
     return control
   }
 
-  async #activate(publication: Publication): Promise<void> {
+  async #activate(publication: CommitPublication): Promise<void> {
     const activated = await this.#node.activate(publication)
     if (!activated.ok || activated.value === 'unchanged') return
     this.#warnOfUnprobedPools()

@@ -1,10 +1,8 @@
 // What the Git side gives to the node: a signed channel record, and the bundle that it names.
-import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import type { Publication } from '#bundle/signature/publication.ts'
 
-export interface Publication {
-  readonly signedRecord: SignedChannelRecord
-  /** Signed, on a SharedArrayBuffer. A renewal of the record brings the same bytes again. */
-  readonly bundle: Uint8Array
+/** A publication, and the commit that its bundle was made of. */
+export interface CommitPublication extends Publication {
   readonly commit: string
 }
 

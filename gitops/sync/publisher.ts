@@ -6,7 +6,7 @@ import { signBundle } from '#bundle/signature/sign.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { CompiledBundle } from './compile-port.ts'
 import { nextPosition } from './publication.ts'
-import type { Position, Publication } from './publication.ts'
+import type { Position, CommitPublication } from './publication.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { saveState } from './stored-state.ts'
 import type { StoredState } from './stored-state.ts'
@@ -20,7 +20,7 @@ export interface PublisherParts {
   readonly key: SigningKey
   readonly recordTtlMs: number
   readonly clock: Clock
-  readonly handOver: (publication: Publication) => void
+  readonly handOver: (publication: CommitPublication) => void
 }
 
 /** A signed bundle that nobody has yet. */

@@ -1,6 +1,7 @@
 // When to look: on a poke, when a watched file changes, and on a clock; never twice at the same
 // time.
 import { gitLimits } from '#gitops/limits.ts'
+import { backoffMs } from '#lib/backoff.ts'
 
 export interface RunnerParts {
   /** One look. Must not throw. @returns whether the source could be asked. */
@@ -20,13 +21,8 @@ const firstRetryMs = 1_000
  * for each failure, since a forge that is down or counts requests is not helped by more of them.
  */
 export function pauseMs(pollMs: number, failures: number, random: number): number {
-  const base =
-    failures === 0
-      ? pollMs
-      : Math.min(
-          gitLimits.backoffMaxMs,
-          Math.min(pollMs, firstRetryMs) * 2 ** Math.min(failures - 1, 20),
-        )
+  const retries = { firstMs: Math.min(pollMs, firstRetryMs), mostMs: gitLimits.backoffMaxMs }
+  const base = failures === 0 ? pollMs : backoffMs(retries, failures)
   return base * (0.8 + 0.4 * random)
 }
 

@@ -3,12 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'
+import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import { LiveConfigView } from '#config/view.ts'
 import type { ConfigView } from '#config/view.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { GitopsOptions } from './options.ts'
-import type { Position, Publication } from '#gitops/sync/publication.ts'
+import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
@@ -32,7 +33,7 @@ export interface GitopsControl {
    * Set before `start`. What the handler returns is waited for: a write is answered, and the view
    * changes, when its bundle is active.
    */
-  readonly onPublish: (handler: (publication: Publication) => unknown) => void
+  readonly onPublish: (handler: (publication: CommitPublication) => unknown) => void
   /** Told of a signed bundle that will probably be published next. Set before `start`. */
   readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
   /** `change` is '' or lines for the log. Set before `start`. */
@@ -47,7 +48,7 @@ export interface GitopsControl {
 
 const stopPatienceMs = 5_000
 const ignore = (): void => undefined
-const firstRestartMs = 500
+const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
 /** Most configurations are read by then. */
 const firstLookMs = 2_000
 /** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
@@ -64,7 +65,7 @@ class Control implements GitopsControl {
   #status = unknownStatus
   #crashes = 0
   #restart: NodeJS.Timeout | undefined
-  #publish: (publication: Publication) => unknown = () => undefined
+  #publish: (publication: CommitPublication) => unknown = () => undefined
   #prepare: (bundle: Uint8Array) => void = ignore
   readonly #view = new LiveConfigView()
   readonly config: ConfigView = this.#view
@@ -127,7 +128,7 @@ class Control implements GitopsControl {
     )
   }
 
-  onPublish = (handler: (publication: Publication) => unknown): void => {
+  onPublish = (handler: (publication: CommitPublication) => unknown): void => {
     this.#publish = handler
   }
 
@@ -195,10 +196,7 @@ class Control implements GitopsControl {
   }
 
   #fail(why: string): void {
-    const pauseMs = Math.min(
-      gitLimits.backoffMaxMs,
-      firstRestartMs * 2 ** Math.min(this.#crashes++, 20),
-    )
+    const pauseMs = backoffMs(restarts, ++this.#crashes)
     const reason =
       `The configuration worker stopped: ${why}. It is started again in ` +
       `${Math.ceil(pauseMs / 1000)} s; the last accepted configuration goes on serving.`

@@ -13,7 +13,7 @@ import { diskError } from '#gitops/source/disk-error.ts'
 import { privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { openSource, statePathOf } from './options.ts'
 import type { GitopsOptions, OpenSource } from './options.ts'
-import type { Publication } from '#gitops/sync/publication.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
 import { Reconciler } from '#gitops/sync/reconcile.ts'
 import { Runner } from '#gitops/sync/runner.ts'
@@ -38,7 +38,7 @@ export interface PipelineParts {
   readonly random: () => number
   /** A signed bundle, before its commit is in Git: most of what a node does with it can begin. */
   readonly onPrepare: (bundle: Uint8Array) => void
-  readonly onPublish: (publication: Publication) => void
+  readonly onPublish: (publication: CommitPublication) => void
   readonly onStatus: (status: GitopsStatus, change: string) => void
   /** After the publication that it belongs to. */
   readonly onConfig: (news: ConfigNews) => void

@@ -9,7 +9,7 @@ import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
 import type { GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
-import type { Publication } from '#gitops/sync/publication.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 
@@ -21,7 +21,7 @@ export type ToWorker =
 export type FromWorker =
   /** Signed, and probably published next. */
   | { readonly kind: 'prepare'; readonly bundle: Uint8Array }
-  | { readonly kind: 'publish'; readonly publication: Publication }
+  | { readonly kind: 'publish'; readonly publication: CommitPublication }
   | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
   /** Comes after the publication that it belongs to, and before the answers to its writes. */
   | { readonly kind: 'config'; readonly news: ConfigNews }

@@ -55,16 +55,14 @@ export const healthLimits = {
   /** Words of all nodes on all members that are kept. */
   peerVotesMax: 2_000_000,
   workerHeapMbMax: 512,
-  workerRestartMsMin: 100,
-  workerRestartMsMax: 30_000,
+  workerRestarts: { firstMs: 100, mostMs: 30_000 },
   /** A worker that lived this long was not part of a crash loop. */
   workerStableMs: 60_000,
   /** How long `stop` waits for the worker before it is terminated. */
   workerStopMs: 2_000,
   /** How long a start waits for stored verdicts before it answers without them. */
   adoptPatienceMs: 1_000,
-  saveRetryMsMin: 1_000,
-  saveRetryMsMax: 60_000,
+  saveRetries: { firstMs: 1_000, mostMs: 60_000 },
   /** Changes of one batch that get a log line each; the rest are summed up in one. */
   logLinesPerBatchMax: 20,
 } as const

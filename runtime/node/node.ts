@@ -1,5 +1,6 @@
 // A DNS node: the bundle it serves, the threads that serve it, and the way from one bundle to the
 // next.
+import type { Publication } from '#bundle/signature/publication.ts'
 import { checkOrder, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
@@ -45,13 +46,6 @@ export interface DnsNodeParts {
   readonly log: Log
   /** Told once of each rollout that this node takes back. */
   readonly onRegression?: (event: RegressionEvent) => void
-}
-
-/** What a publisher hands over: octets and a record that says which they are. */
-export interface Publication {
-  readonly signedRecord: SignedChannelRecord
-  /** The signed file, in shared memory. */
-  readonly bundle: Uint8Array
 }
 
 export interface NodeStatus {

@@ -1,4 +1,5 @@
-// How long a thread that died stays dead: longer from death to death.
+// Exponential back-off between restarts of a crashed thread.
+import { backoffMs } from '#lib/backoff.ts'
 import { systemClock } from '#lib/clock.ts'
 
 /** Doubled for each death in a row; the row is over after `stableMs` without one. */
@@ -13,7 +14,7 @@ export class RestartPause {
     const nowMs = systemClock.monotonicMs()
     if (nowMs - this.#lastDeathMs >= restart.stableMs) this.#deaths = 0
     this.#lastDeathMs = nowMs
-    return Math.min(restart.mostMs, restart.firstMs * 2 ** Math.min(this.#deaths++, 20))
+    return backoffMs(restart, ++this.#deaths)
   }
 
   /** The row is over. */

@@ -15,7 +15,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsOptions } from '#gitops/thread/options.ts'
-import type { Publication } from '#gitops/sync/publication.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { main } from '#cli/main.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
 import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
@@ -56,7 +56,7 @@ async function node(box: GitSandbox, more: Partial<GitopsOptions> = {}) {
     resume: null,
     ...more,
   })
-  const published: Publication[] = []
+  const published: CommitPublication[] = []
   const changes: string[] = []
   control.onPublish((publication) => published.push(publication))
   control.onStatus((_status, change) => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
-import type { Publication } from '#runtime/node/node.ts'
+import type { Publication } from '#bundle/signature/publication.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import {
   answerOf,

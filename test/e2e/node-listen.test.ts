@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Publication } from '#runtime/node/node.ts'
+import type { Publication } from '#bundle/signature/publication.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import {
   answerOf,

@@ -10,7 +10,7 @@ import { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { DnsNode } from '#runtime/node/node.ts'
-import type { Publication } from '#runtime/node/node.ts'
+import type { Publication } from '#bundle/signature/publication.ts'
 import { bareModel, encode, pool, service, soa, zone } from './bundle-models.ts'
 import { ask } from './dns/client.ts'
 

@@ -7,7 +7,7 @@ import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
-import type { Position, Publication } from '#gitops/sync/publication.ts'
+import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
 import { Reconciler } from '#gitops/sync/reconcile.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
@@ -25,11 +25,11 @@ export interface BenchOptions {
   readonly key?: SigningKey
   readonly clock?: Clock
   readonly compiler?: CompilePort
-  readonly onPublish?: (publication: Publication) => void
+  readonly onPublish?: (publication: CommitPublication) => void
 }
 
 export interface Bench {
-  readonly published: Publication[]
+  readonly published: CommitPublication[]
   /** Lines for the log. */
   readonly changes: string[]
   readonly compiler: HashingCompiler
@@ -45,7 +45,7 @@ export function reconcileBench(options: BenchOptions): Bench {
   const statePath = join(options.dataDir, 'gitops', 'state.json')
   const state = loadState(statePath)
   if (!state.ok) throw new Error(state.error)
-  const published: Publication[] = []
+  const published: CommitPublication[] = []
   const changes: string[] = []
   const clock = options.clock ?? systemClock
   const compiler = new HashingCompiler()

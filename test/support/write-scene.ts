@@ -8,7 +8,7 @@ import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-ke
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import { startPipeline } from '#gitops/thread/pipeline.ts'
-import type { Publication } from '#gitops/sync/publication.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { Operation, WriteResult } from '#config/operation.ts'
@@ -82,7 +82,7 @@ export interface WriteScene {
   readonly view: LiveConfigView
   /** Bundles whose commits were being flushed. */
   readonly prepared: Uint8Array[]
-  readonly published: Publication[]
+  readonly published: CommitPublication[]
   readonly status: () => GitopsStatus
   /** Lines for the log. */
   readonly changes: string[]
@@ -96,7 +96,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   const { dataDir, pem } = options
   const view = new LiveConfigView()
   const prepared: Uint8Array[] = []
-  const published: Publication[] = []
+  const published: CommitPublication[] = []
   const changes: string[] = []
   let status = unknownStatus
   let lastId = 0

@@ -1,5 +1,6 @@
 // Keeps one health worker alive: replaces one that ends by itself, with growing pauses.
 import { Worker } from 'node:worker_threads'
+import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
@@ -31,7 +32,7 @@ export class WorkerKeeper {
   readonly #parts: WorkerKeeperParts
   #worker: Worker | undefined
   #restart: NodeJS.Timeout | undefined
-  #restartMs: number = healthLimits.workerRestartMsMin
+  #crashes = 0
   #isStopping = false
 
   constructor(parts: WorkerKeeperParts) {
@@ -54,16 +55,13 @@ export class WorkerKeeper {
       this.#worker = undefined
       if (this.#isStopping) return
       if (clock.monotonicMs() - startedMs >= healthLimits.workerStableMs) {
-        this.#restartMs = healthLimits.workerRestartMsMin
+        this.#crashes = 0
       }
-      log.error(
-        { restartMs: this.#restartMs },
-        'the health worker ended; the last verdicts stand until it is back',
-      )
+      const restartMs = backoffMs(healthLimits.workerRestarts, ++this.#crashes)
+      log.error({ restartMs }, 'the health worker ended; the last verdicts stand until it is back')
       this.#restart = setTimeout(() => {
         this.start()
-      }, this.#restartMs)
-      this.#restartMs = Math.min(this.#restartMs * 2, healthLimits.workerRestartMsMax)
+      }, restartMs)
       onCrash()
     })
     onStart()

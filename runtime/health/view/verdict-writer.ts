@@ -1,4 +1,5 @@
 // Verdicts on their way to the store: the newest per member, one write at a time, retried.
+import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
@@ -13,7 +14,7 @@ export class VerdictWriter {
   #pending = new Map<string, Pending>()
   #writing: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
-  #retryMs: number = healthLimits.saveRetryMsMin
+  #failures = 0
 
   constructor(store: HealthVerdicts, log: Log) {
     this.#store = store
@@ -65,19 +66,19 @@ export class VerdictWriter {
     try {
       if (saves.length > 0) await this.#store.save(saves)
       if (forgets.length > 0) await this.#store.forget(forgets)
-      this.#retryMs = healthLimits.saveRetryMsMin
+      this.#failures = 0
     } catch (error) {
       // What was put meanwhile is newer.
       this.#pending = new Map([...batch, ...this.#pending])
+      const retryMs = backoffMs(healthLimits.saveRetries, ++this.#failures)
       this.#log.warn(
-        { err: error, verdicts: batch.size, retryMs: this.#retryMs },
+        { err: error, verdicts: batch.size, retryMs },
         'health verdicts could not be stored; probing goes on, the write is retried',
       )
       this.#retry = setTimeout(() => {
         this.#retry = undefined
         this.#write()
-      }, this.#retryMs)
-      this.#retryMs = Math.min(this.#retryMs * 2, healthLimits.saveRetryMsMax)
+      }, retryMs)
     }
   }
 }

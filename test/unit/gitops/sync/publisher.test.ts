@@ -4,7 +4,7 @@ import { test } from 'vitest'
 import { trustedKeyFromPem, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import { nextPosition } from '#gitops/sync/publication.ts'
-import type { Position, Publication } from '#gitops/sync/publication.ts'
+import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
@@ -73,7 +73,7 @@ function publisher(resume: Position | null, onHandOver: () => void = () => undef
   const box = gitSandbox()
   let nowMs = 1_000_000
   const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
-  const given: Publication[] = []
+  const given: CommitPublication[] = []
   const key = newSigningKey()
   const statePath = box.at('gitops/state.json')
   const made = new Publisher({
