@@ -13,6 +13,8 @@ export const gitLimits = {
   keyFileBytesMax: 16 * 1024,
   /** Commits that one push may bring; each is verified by itself. */
   newCommitsMax: 10_000,
+  /** Commits of a whole history, counted for the serial of SOA records. */
+  historyCommitsMax: 10_000_000,
   /** Commits looked at to find those. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */

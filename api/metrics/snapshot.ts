@@ -89,6 +89,8 @@ export interface GeoSnapshot {
 export interface BundleSnapshot {
   /** 0: none yet. */
   readonly seq: number
+  /** 0: none yet. */
+  readonly serial: number
   /** SHA-256, hex; empty: none yet. */
   readonly digest: string
   /** null: none yet. */

@@ -233,9 +233,16 @@ const bundle: readonly MetricRow[] = [
   {
     name: 'gslbd_bundle_seq',
     type: 'gauge',
-    help: 'Position of the active bundle in its channel, also the SOA serial; 0 before the first.',
+    help: 'Position of the active bundle in the channel of this node; 0 before the first.',
     labels: [],
     read: ({ bundle }) => one(bundle.seq),
+  },
+  {
+    name: 'gslbd_soa_serial',
+    type: 'gauge',
+    help: 'Serial of the SOA records, the same on all nodes that serve the same commit.',
+    labels: [],
+    read: ({ bundle }) => one(bundle.serial),
   },
   {
     name: 'gslbd_bundle_age_seconds',

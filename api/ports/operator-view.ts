@@ -51,6 +51,8 @@ export interface StatusReason {
 export interface NodeStatus {
   readonly channel: string
   readonly seq: number
+  /** Of its SOA records. */
+  readonly serial: number
   /** SHA-256, hex. */
   readonly digest: string | null
   readonly issuedAtMs: number | null

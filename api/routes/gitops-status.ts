@@ -36,6 +36,7 @@ const refused = nullable(
 const node = Type.Object({
   channel: Type.String(),
   seq: Type.Integer(),
+  serial: Type.Integer(),
   digest: nullableText,
   issuedAtMs: nullableNumber,
   ageSeconds: nullableNumber,

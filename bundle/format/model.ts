@@ -154,7 +154,7 @@ export interface ZoneModel {
 }
 
 /**
- * RFC 1035 section 3.3.13. The serial is the channel record's `seq`, set when the node activates.
+ * RFC 1035 section 3.3.13. The serial is in the channel record, and set when the node activates.
  */
 export interface SoaModel {
   readonly mname: string

@@ -7,8 +7,10 @@ import type { Result } from '#lib/result.ts'
 /** Order comes from `seq` alone, never from a clock. Going back is a new seq with an old digest. */
 export interface ChannelRecord {
   readonly channel: string
-  /** 1, 2, 3 …; a node refuses a lower one. Also the SOA serial (modulo 2^32). */
+  /** 1, 2, 3 …; a node refuses a lower one. Each publisher counts for itself. */
   readonly seq: number
+  /** Of the commit, the same everywhere: the SOA serial (modulo 2^32). Without it: `seq`. */
+  readonly serial?: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string
   /** Digest that `seq - 1` named, hex; empty for the first. */
@@ -44,16 +46,22 @@ const domain = 'gslb/channel/v1\0'
 const digestShape = /^[0-9a-f]{64}$/
 
 function signedBytes(record: ChannelRecord): Buffer {
-  const { channel, seq, digest, previous, commit, issuedAtMs, expiresAtMs } = record
-  // Canonical: keys in alphabetical order, no white space.
+  const { channel, seq, serial, digest, previous, commit, issuedAtMs, expiresAtMs } = record
+  const order = { previous, seq, serial }
+  // Canonical: keys in alphabetical order, no white space; a record of before has no serial.
   return Buffer.from(
-    domain + JSON.stringify({ channel, commit, digest, expiresAtMs, issuedAtMs, previous, seq }),
+    domain + JSON.stringify({ channel, commit, digest, expiresAtMs, issuedAtMs, ...order }),
   )
 }
 
 export function signChannelRecord(record: ChannelRecord, key: SigningKey): SignedChannelRecord {
   const signature = sign(null, signedBytes(record), key.privateKey).toString('base64')
   return { record, keyId: key.keyId, signature }
+}
+
+/** RFC 1982: after the highest comes 0. */
+export function soaSerialOf({ serial, seq }: ChannelRecord): number {
+  return (serial ?? seq) % 2 ** 32
 }
 
 /** Checks form and signature. Rollback is `checkOrder`'s question: it needs what the node has. */
@@ -89,7 +97,7 @@ function shapeOf(value: unknown): SignedChannelRecord | undefined {
   if (typeof record !== 'object' || record === null) return undefined
   const r = record as Record<string, unknown>
   const texts = [r['channel'], r['commit'], r['digest'], r['previous'], keyId, signature]
-  const counts = [r['seq'], r['issuedAtMs'], r['expiresAtMs']]
+  const counts = [r['seq'], r['serial'] ?? 0, r['issuedAtMs'], r['expiresAtMs']]
   if (!texts.every((text) => typeof text === 'string' && text.length <= 200)) return undefined
   if (!counts.every((count) => Number.isSafeInteger(count) && (count as number) >= 0))
     return undefined

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { statePathOf } from '#gitops/thread/options.ts'
-import { loadState, saveState } from '#gitops/sync/stored-state.ts'
+import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners } from '#gitops/trust/trust-file.ts'
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
@@ -131,9 +131,9 @@ function isDataDir(path: string): boolean {
 function forgetAccepted(path: string, io: Io): Exit {
   const state = loadState(path)
   // The order of what was given out must go on: the node refuses a seq that it has passed.
-  const order = state.ok ? state.value : { seq: 0, digest: '', previous: '' }
+  const order = state.ok ? state.value : emptyState
   try {
-    saveState(path, { ...order, commit: '', signer: '' })
+    saveState(path, { ...order, commit: '', signer: '', serial: 0 })
   } catch (error) {
     return fail(io, `${path} cannot be written: ${(error as Error).message}`)
   }

@@ -5,6 +5,7 @@ import type {
   OverlaySnapshot,
   ThreadSnapshot,
 } from '#api/metrics/snapshot.ts'
+import { soaSerialOf } from '#bundle/signature/channel.ts'
 import { createMetrics } from '#api/metrics/metrics.ts'
 import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
@@ -93,6 +94,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
     node: {
       channel: active?.channel ?? '',
       seq: active?.seq ?? 0,
+      serial: active === null ? 0 : soaSerialOf(active),
       digest: active?.digest ?? null,
       issuedAtMs: active?.issuedAtMs ?? null,
       ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
@@ -140,6 +142,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     })),
     bundle: {
       seq: active?.seq ?? 0,
+      serial: active === null ? 0 : soaSerialOf(active),
       digest: active?.digest ?? '',
       ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
       expired,

@@ -85,6 +85,29 @@ export class CommitGraph {
     return this.#ancestors.all.has(oid)
   }
 
+  /**
+   * How many of the commits of `newCommits` are new. Wrong clocks may have brought in others;
+   * whatever has the accepted commit in its history is not one of them.
+   */
+  async countNew(accepted: string, commits: readonly string[]): Promise<number> {
+    const children = new Map<string, string[]>()
+    for (const oid of commits) {
+      const node = await this.#node(oid)
+      for (const parent of node.ok ? node.value.parents : []) {
+        const known = children.get(parent)
+        if (known === undefined) children.set(parent, [oid])
+        else known.push(oid)
+      }
+    }
+    const later = new Set([accepted])
+    for (const oid of later) for (const child of children.get(oid) ?? []) later.add(child)
+    let count = 0
+    for (const oid of commits) {
+      if (later.has(oid) || !(await this.isAncestor(oid, accepted))) count++
+    }
+    return count
+  }
+
   async #node(oid: string): Promise<Result<Node, ObjectError>> {
     const known = this.#nodes.get(oid)
     if (known !== undefined) return ok(known)

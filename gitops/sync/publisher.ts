@@ -30,6 +30,13 @@ export interface Draft {
   readonly bytes: Uint8Array
 }
 
+/** What is accepted with a draft. */
+export interface Acceptance {
+  readonly signer: string
+  /** Commits in the history of the commit; 0: they could not be counted. */
+  readonly serial: number
+}
+
 export class Publisher {
   readonly #parts: PublisherParts
   #state: StoredState
@@ -38,6 +45,8 @@ export class Publisher {
   #bytes: Uint8Array | undefined
   /** When the newest record was signed; 0 when that was before this process. */
   #recordIssuedAtMs = 0
+  /** In the newest record. */
+  #recordSerial = 0
 
   constructor(parts: PublisherParts) {
     this.#parts = parts
@@ -46,8 +55,8 @@ export class Publisher {
   }
 
   get accepted(): AcceptedCommit | null {
-    const { commit, seq, digest, signer } = this.#state
-    return commit === '' ? null : { commit, seq, digest, signer }
+    const { commit, seq, serial, digest, signer } = this.#state
+    return commit === '' ? null : { commit, seq, serial, digest, signer }
   }
 
   sign(commit: string, compiled: CompiledBundle): Draft {
@@ -60,13 +69,14 @@ export class Publisher {
    * State first, hand-over second: after a crash between the two, the next start publishes the same
    * digest under the same seq. @throws the file system's error; nothing was handed over then.
    */
-  publish(draft: Draft, signer: string): void {
+  publish(draft: Draft, { signer, serial }: Acceptance): void {
     const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
-    const next = { commit: draft.commit, signer, seq, digest: draft.digest, previous }
+    const { commit, digest } = draft
+    const next = { commit, signer, seq, serial, digest, previous }
     saveState(this.#parts.statePath, next)
     this.#state = next
     this.#bytes = draft.bytes
-    if (isNews) this.#handOver(draft.bytes)
+    if (isNews || serial !== this.#recordSerial) this.#handOver(draft.bytes)
     else this.renewWhenDue()
   }
 
@@ -79,13 +89,14 @@ export class Publisher {
   }
 
   #handOver(bundle: Uint8Array): void {
-    const { commit, seq, digest, previous } = this.#state
+    const { commit, seq, serial, digest, previous } = this.#state
     const { channel, key, clock, recordTtlMs, handOver } = this.#parts
     const issuedAtMs = Math.floor(clock.nowMs())
     const expiresAtMs = issuedAtMs + recordTtlMs
     const record: ChannelRecord = {
       channel,
       seq,
+      ...(serial === 0 ? {} : { serial }),
       digest,
       previous,
       commit,
@@ -93,6 +104,7 @@ export class Publisher {
       expiresAtMs,
     }
     this.#recordIssuedAtMs = issuedAtMs
+    this.#recordSerial = serial
     this.#node = { seq, digest }
     handOver({ signedRecord: signChannelRecord(record, key), bundle, commit })
   }

@@ -12,6 +12,7 @@ import {
   basisOf,
   compileStop,
   fetchHead,
+  serialOf,
   standing,
   steps,
   synced,
@@ -184,7 +185,11 @@ export class Reconciler {
     this.#see(accepted.commit, commit.value)
     const outcome = compiler.compile(files.value, accepted.commit)
     if (outcome.ok) {
-      publisher.publish(publisher.sign(accepted.commit, outcome), accepted.signer)
+      // Without its serial it is served all the same: the number is counted another time.
+      const counted = await serialOf(this.#parts, accepted.commit, accepted, [])
+      const serial = counted.ok ? counted.value : 0
+      const draft = publisher.sign(accepted.commit, outcome)
+      publisher.publish(draft, { signer: accepted.signer, serial })
       const { tree } = commit.value
       this.#parts.onAccepted?.({ commit: accepted.commit, tree, files: files.value })
     }

@@ -10,10 +10,12 @@ import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
+import type { ObjectError } from '#gitops/git/driver.ts'
+import { historySize } from '#gitops/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SignersFile } from '#gitops/trust/signers-file.ts'
-import type { GitopsStatus } from '#gitops/status/status.ts'
+import type { AcceptedCommit, GitopsStatus } from '#gitops/status/status.ts'
 
 /** What all runs share. */
 export interface StepParts {
@@ -43,6 +45,7 @@ export interface Run {
   readonly attestations: ReadonlyMap<string, string>
   commits: readonly string[]
   signer: string
+  serial: number
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
   draft: Draft | undefined
@@ -99,6 +102,7 @@ export async function fetchHead(
     attestations: attestations.value,
     commits: [],
     signer: '',
+    serial: 0,
     files: [],
     compiled: undefined,
     draft: undefined,
@@ -160,13 +164,28 @@ async function compile(parts: StepParts, run: Run): Promise<Stop | undefined> {
 }
 
 async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
-  if (run.compiled !== undefined) run.draft = parts.publisher.sign(run.head, run.compiled)
+  const { publisher } = parts
+  const serial = await serialOf(parts, run.head, publisher.accepted, run.commits)
+  if (!serial.ok) return stopOf(holdOf(serial.error), parts)
+  run.serial = serial.value
+  if (run.compiled !== undefined) run.draft = publisher.sign(run.head, run.compiled)
   return undefined
 }
 
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
-  if (run.draft !== undefined) parts.publisher.publish(run.draft, run.signer)
+  if (run.draft !== undefined) parts.publisher.publish(run.draft, run)
   return undefined
+}
+
+/** @param commits what `head` has beyond the accepted commit */
+export function serialOf(
+  { source: { driver }, graph }: Pick<StepParts, 'source' | 'graph'>,
+  head: string,
+  accepted: AcceptedCommit | null,
+  commits: readonly string[],
+): Promise<Result<number, ObjectError>> {
+  const below = accepted && { commit: accepted.commit, size: accepted.serial }
+  return historySize({ driver, graph }, head, below, commits)
 }
 
 /**

@@ -12,6 +12,8 @@ export interface StoredState {
   readonly signer: string
   /** 0 before the first publication. */
   readonly seq: number
+  /** Commits in the history of `commit`, itself included; 0: not counted yet. */
+  readonly serial: number
   readonly digest: string
   readonly previous: string
 }
@@ -20,6 +22,7 @@ export const emptyState: StoredState = Object.freeze({
   commit: '',
   signer: '',
   seq: 0,
+  serial: 0,
   digest: '',
   previous: '',
 })
@@ -60,13 +63,17 @@ function stateOf(text: string): StoredState | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const { commit, signer, seq, digest, previous } = value as Record<string, unknown>
+  // Written before there was a serial: it is counted.
+  const { commit, signer, seq, serial = 0, digest, previous } = value as Record<string, unknown>
   if (typeof commit !== 'string' || !/^(?:[0-9a-f]{40})?$/.test(commit)) return undefined
   if (typeof digest !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(digest)) return undefined
   if (typeof previous !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(previous)) return undefined
-  if (typeof signer !== 'string' || !Number.isSafeInteger(seq) || (seq as number) < 0)
-    return undefined
-  return { commit, signer, seq: seq as number, digest, previous }
+  if (typeof signer !== 'string' || !isCount(seq) || !isCount(serial)) return undefined
+  return { commit, signer, seq, serial, digest, previous }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 /** @throws the file system's error; the old state then stands. */

@@ -15,6 +15,7 @@ import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import type { Draft, Publisher } from '#gitops/sync/publisher.ts'
 import type { Reconciler } from '#gitops/sync/reconcile.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
+import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
@@ -242,10 +243,16 @@ export class Writer {
   ): void {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     // Handed over before anything else: what waits for the answer waits for the activation.
-    publisher.publish(draft, signer)
+    publisher.publish(draft, { signer, serial: serialAfter(publisher.accepted) })
     onConfig(accepted.extend(commit, tree, changes))
     reconciler.adopt(commit, object, compiled)
   }
+}
+
+/** Its parent is the accepted commit, and no other. */
+function serialAfter(accepted: AcceptedCommit | null): number {
+  if (accepted === null) return 1
+  return accepted.serial === 0 ? 0 : accepted.serial + 1
 }
 
 const notInGit = 'The change is not in Git.'

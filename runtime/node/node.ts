@@ -1,7 +1,7 @@
 // A DNS node: the bundle it serves, the threads that serve it, and the way from one bundle to the
 // next.
 import type { Publication } from '#bundle/signature/publication.ts'
-import { checkOrder, verifyChannelRecord } from '#bundle/signature/channel.ts'
+import { checkOrder, verifyChannelRecord, soaSerialOf } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -185,8 +185,10 @@ export class DnsNode {
     if (isStale) return ok('unchanged')
     this.#keep(publication)
     const startedAtMs = this.#parts.clock.monotonicMs()
-    if (bundle === undefined) this.#active = record
-    else this.#install(record, bundle)
+    if (bundle !== undefined) this.#install(record, bundle)
+    // Of what serves already: its serial is another one when a record of before had none.
+    else this.#serving?.state.soaSerial.fill(soaSerialOf(record))
+    this.#active = record
     this.#activeSigned = publication.signedRecord
     if (bundle === undefined) return ok('unchanged')
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
@@ -235,7 +237,7 @@ export class DnsNode {
 
   /** Publishes a bundle that has been checked. Health and cursors come along. */
   #install(record: ChannelRecord, checked: Bundle): void {
-    const serial = record.seq >>> 0
+    const serial = soaSerialOf(record)
     const isFree = this.#threads.haveAdopted(this.#generation)
     const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
     const memory = this.#memory.routing(isFree)

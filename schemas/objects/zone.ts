@@ -53,7 +53,7 @@ export const Soa = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'The SOA record. The serial follows the published bundle.',
+    description: 'The SOA record. Its serial is the number of commits in the history.',
   },
 )
 export type Soa = Static<typeof Soa>

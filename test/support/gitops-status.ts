@@ -12,6 +12,7 @@ export const startingStatus: GitopsStatus = {
   node: {
     channel: 'main',
     seq: 0,
+    serial: 0,
     digest: null,
     issuedAtMs: null,
     ageSeconds: null,

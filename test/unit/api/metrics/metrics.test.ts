@@ -41,6 +41,7 @@ const running: MetricsSnapshot = {
   geo: [{ setting: 'asn.dbPath', buildEpoch: 1_700_000_000, networks: 7, isBroken: true }],
   bundle: {
     seq: 7,
+    serial: 12,
     digest: 'c'.repeat(64),
     ageSeconds: 12.5,
     expired: false,
@@ -64,6 +65,7 @@ const idle: MetricsSnapshot = {
   responseRules: new Map(),
   bundle: {
     seq: 0,
+    serial: 0,
     digest: '',
     ageSeconds: null,
     expired: false,
@@ -126,6 +128,7 @@ describe('a scrape', () => {
     'gslbd_redis_up 0',
     `gslbd_bundle_info{digest="${'c'.repeat(64)}"} 1`,
     'gslbd_bundle_seq 7',
+    'gslbd_soa_serial 12',
     'gslbd_bundle_age_seconds 12.5',
     'gslbd_bundle_expired 0',
     'gslbd_bundle_swaps_total 7',

@@ -31,6 +31,7 @@ const held: GitopsStatus = {
   node: {
     channel: 'main',
     seq: 7,
+    serial: 7,
     digest: 'c'.repeat(64),
     issuedAtMs: 1_000,
     ageSeconds: 12.5,

@@ -5,6 +5,7 @@ import {
   signChannelRecord,
   signingKeyFromPem,
   trustedKeyFromPem,
+  soaSerialOf,
   verifyChannelRecord,
 } from '#bundle/signature/channel.ts'
 import type { ChannelError, ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -14,6 +15,7 @@ const key = newSigningKey()
 const record: ChannelRecord = {
   channel: 'main',
   seq: 7,
+  serial: 12,
   digest: 'd'.repeat(64),
   previous: 'c'.repeat(64),
   commit: 'abc',
@@ -40,6 +42,18 @@ describe('a record is believed', () => {
   })
 })
 
+test('a record of before there were serials is believed; its seq is the serial', () => {
+  const { serial: _, ...old } = record
+  const read = verifyChannelRecord(signChannelRecord(old, key), [key])
+  expect(read).toMatchObject({ ok: true, value: old })
+  expect(read.ok && soaSerialOf(read.value)).toBe(7)
+})
+
+test('after the highest serial comes 0 (RFC 1982)', () => {
+  expect(soaSerialOf({ ...record, serial: 2 ** 32 - 1 })).toBe(4_294_967_295)
+  expect(soaSerialOf({ ...record, serial: 2 ** 32 })).toBe(0)
+})
+
 describe('a record is refused', () => {
   const withField = (field: string, value: unknown): unknown => ({
     ...signed,
@@ -55,6 +69,7 @@ describe('a record is refused', () => {
     ['with a negative seq', withField('seq', -1), 'malformed'],
     ['with half a seq', withField('seq', 7.5), 'malformed'],
     ['with a seq beyond exact numbers', withField('seq', 2 ** 53), 'malformed'],
+    ['with a serial that is a text', withField('serial', '12'), 'malformed'],
     ['with a digest in capitals', withField('digest', 'D'.repeat(64)), 'malformed'],
     ['with a digest that names a file', withField('digest', '../../etc/passwd'), 'malformed'],
     ['with a text of megabytes', withField('channel', 'x'.repeat(1_000_000)), 'malformed'],
@@ -71,6 +86,8 @@ describe('a record is refused', () => {
     ['with another previous', withField('previous', ''), 'bad-signature'],
     ['with another channel', withField('channel', 'other'), 'bad-signature'],
     ['with another commit', withField('commit', ''), 'bad-signature'],
+    ['with another serial than was signed', withField('serial', 13), 'bad-signature'],
+    ['without the serial that was signed', withField('serial', undefined), 'bad-signature'],
     ['with a longer life', withField('expiresAtMs', 9_000), 'bad-signature'],
     ['with another birth', withField('issuedAtMs', 0), 'bad-signature'],
   ]

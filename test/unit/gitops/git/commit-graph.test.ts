@@ -4,6 +4,9 @@ import { test } from 'vitest'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { formatCommit } from '#gitops/git/commit-object.ts'
 import { objectIdOf } from '#gitops/git/disk-driver.ts'
+import type { GitDriver } from '#gitops/git/driver.ts'
+import { historySize } from '#gitops/history-size.ts'
+import type { HistoryBelow } from '#gitops/history-size.ts'
 import { err, ok } from '#lib/result.ts'
 
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
@@ -30,13 +33,16 @@ function graphOf({ parents, seconds }: History) {
     ids.push(objectIdOf('commit', raw))
     store.set(ids[i]!, raw)
   }
-  const graph = new CommitGraph({
+  return { graph: new CommitGraph(driverOf(store)), ids, store }
+}
+
+function driverOf(store: ReadonlyMap<string, Buffer>): Pick<GitDriver, 'readCommit'> {
+  return {
     readCommit: async (oid) => {
       const raw = store.get(oid)
       return raw === undefined ? err({ kind: 'missing', reason: 'missing' }) : ok(raw)
     },
-  })
-  return { graph, ids, store }
+  }
 }
 
 function ancestors({ parents }: History, from: number): Set<number> {
@@ -90,4 +96,32 @@ test('an accepted commit that is not in the store is not an ancestor of the head
   const { graph, ids, store } = graphOf({ parents: [[], [], [1]], seconds: [9, 1, 2] })
   store.delete(ids[0]!)
   assert.deepEqual(await graph.newCommits(ids[0]!, ids[2]!), ok({ commits: [], descends: false }))
+})
+
+test('a history has the same size in whatever steps it came, whatever the clocks', async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, fc.array(fc.nat(), { maxLength: 4 }), async (history, picks) => {
+      const { graph, ids, store } = graphOf(history)
+      const driver = driverOf(store)
+      const last = history.parents.length - 1
+      let accepted: HistoryBelow | null = null
+      for (const head of [...picks.map((pick) => pick % (last + 1)).sort((a, b) => a - b), last]) {
+        const found = await graph.newCommits(accepted?.commit ?? null, ids[head]!)
+        assert(found.ok)
+        if (!found.value.descends) continue
+        const parts = { driver, graph }
+        const size = await historySize(parts, ids[head]!, accepted, found.value.commits)
+        assert.deepEqual(size, ok(ancestors(history, head).size))
+        assert(accepted === null || size.value > accepted.size || ids[head] === accepted.commit)
+        accepted = { commit: ids[head]!, size: size.value }
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('of a history that is not all here, what is here is counted', async () => {
+  const { graph, ids, store } = graphOf({ parents: [[], [0], [1], [2]], seconds: [1, 2, 3, 4] })
+  store.delete(ids[1]!)
+  assert.deepEqual(await historySize({ driver: driverOf(store), graph }, ids[3]!, null, []), ok(2))
 })

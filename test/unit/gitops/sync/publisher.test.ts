@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'vitest'
-import { trustedKeyFromPem, verifyChannelRecord } from '#bundle/signature/channel.ts'
+import { soaSerialOf, trustedKeyFromPem, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import { nextPosition } from '#gitops/sync/publication.ts'
 import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
@@ -16,6 +16,8 @@ const at = (seq: number, digest: string, previous = ''): Position & { previous: 
   digest,
   previous,
 })
+
+const byAlice = { signer: 'alice', serial: 12 }
 
 const positions: readonly [
   title: string,
@@ -102,7 +104,7 @@ function publisher(resume: Position | null, onHandOver: () => void = () => undef
 
 test('the record is signed, in shared memory, and expires', () => {
   const { made, given, key, bundle } = publisher(null)
-  made.publish(bundle(a), 'alice')
+  made.publish(bundle(a), byAlice)
   const [first] = given
   assert(first !== undefined && first.bundle.buffer instanceof SharedArrayBuffer)
   const pem = key.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -119,7 +121,7 @@ test('the state is on disk before anything is handed over', () => {
   const { made, bundle, statePath } = publisher(null, () => {
     seen = readFileSync(statePath, 'utf8')
   })
-  made.publish(bundle(a), 'alice')
+  made.publish(bundle(a), byAlice)
   assert.equal((JSON.parse(seen) as Position).digest, a)
 })
 
@@ -127,7 +129,7 @@ test('a record is renewed at half of its time, with the same seq, digest and byt
   const { made, given, bundle, moveTo } = publisher(null)
   made.renewWhenDue()
   assert.equal(given.length, 0, 'nothing was published yet')
-  made.publish(bundle(a), 'alice')
+  made.publish(bundle(a), byAlice)
   moveTo(1_000_499)
   made.renewWhenDue()
   assert.equal(given.length, 1)
@@ -140,12 +142,12 @@ test('a record is renewed at half of its time, with the same seq, digest and byt
 
 test('a node that runs the bundle already gets a fresh record', () => {
   const { made, given, bundle } = publisher({ seq: 7, digest: a })
-  made.publish(bundle(a), 'alice')
+  made.publish(bundle(a), byAlice)
   assert.deepEqual(
     given.map(({ signedRecord }) => signedRecord.record.seq),
     [7],
   )
-  made.publish(bundle(a), 'alice')
+  made.publish(bundle(a), byAlice)
   assert.equal(given.length, 1, 'publishing the same again is nothing')
 })
 
@@ -170,7 +172,33 @@ for (const text of damaged) {
 test('the state reads back as it was written', () => {
   const path = gitSandbox().at('gitops/state.json')
   assert.deepEqual(loadState(path), { ok: true, value: emptyState })
-  const state = { commit: '1'.repeat(40), signer: 'alice', seq: 3, digest: a, previous: b }
+  const state = {
+    commit: '1'.repeat(40),
+    signer: 'alice',
+    seq: 3,
+    serial: 5,
+    digest: a,
+    previous: b,
+  }
   saveState(path, state)
   assert.deepEqual(loadState(path), { ok: true, value: state })
+})
+
+test('a state of before there were serials is read', () => {
+  const old = { commit: '1'.repeat(40), signer: 'alice', seq: 3, digest: a, previous: b }
+  const path = gitSandbox().write('gitops/state.json', JSON.stringify(old))
+  assert.deepEqual(loadState(path), { ok: true, value: { ...old, serial: 0 } })
+})
+
+test('the serial is in the record; a bundle that got another one is handed over again', () => {
+  const { made, given, bundle } = publisher(null)
+  for (const serial of [0, 12, 12, 13]) made.publish(bundle(a), { signer: 'alice', serial })
+  assert.deepEqual(
+    given.map(({ signedRecord: { record } }) => [record.seq, soaSerialOf(record)]),
+    [
+      [1, 1],
+      [1, 12],
+      [1, 13],
+    ],
+  )
 })

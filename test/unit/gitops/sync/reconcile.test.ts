@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'vitest'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { HashingCompiler, reconcileBench } from '../../../support/reconcile-bench.ts'
@@ -337,4 +337,51 @@ test('a compiler that fails is our mistake, and not the end', async () => {
   assert.match(status.reason, /assertion failed: something/)
   isFailing = false
   assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('nodes with the same commit have the same serial, and each commit raises it', async () => {
+  const { box, open, commit } = scene()
+  const serialOf = (bench: Bench): number | undefined =>
+    bench.published.at(-1)?.signedRecord.record.serial
+  const first = open()
+  for (const text of ['1', '2', '3']) {
+    commit({ 'a.yaml': text })
+    await first.check()
+  }
+  assert.equal(serialOf(first), 3)
+  const late = open({ dataDir: box.at('late') })
+  await late.check()
+  assert.equal(serialOf(late), 3, 'a node that joined later')
+  // A merge whose first parent is the side branch: along first parents the way is shorter.
+  const repo = box.at('repo')
+  box.git(repo, 'checkout', '-q', '-b', 'side', 'HEAD~2')
+  const key = { path: box.at('alice'), publicLine: '' }
+  const merge = ['merge', '-q', '-S', '--no-ff', '-s', 'ours', '-m', 'merge', 'main']
+  box.git(repo, ...box.signWith(key), ...merge)
+  box.git(repo, 'branch', '-q', '-f', 'main', 'side')
+  assert.equal((await first.check()).sync, 'synced')
+  assert.equal((await late.check()).sync, 'synced')
+  assert.deepEqual([serialOf(first), serialOf(late)], [4, 4])
+  box.git(repo, 'checkout', '-q', 'main')
+  // Back to what was there before: the digest is an old one, the serial is not.
+  box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', '-m', 'again')
+  await first.check()
+  assert.equal(serialOf(first), 5)
+})
+
+test('a state of before there were serials: the accepted commit is counted', async () => {
+  const { box, open, commit } = scene()
+  const first = open()
+  commit({ 'a.yaml': '1' })
+  commit({ 'a.yaml': '2' })
+  await first.check()
+  const text = readFileSync(box.at('data/gitops/state.json'), 'utf8')
+  const { serial, ...old } = JSON.parse(text) as Record<string, unknown>
+  assert.equal(serial, 2)
+  box.write('data/gitops/state.json', JSON.stringify(old))
+  const second = open({ resume: positionOf(first) })
+  const { accepted } = await second.check()
+  assert.equal(accepted?.serial, 2)
+  commit({ 'a.yaml': '3' })
+  assert.equal((await second.check()).accepted?.serial, 3)
 })
