@@ -108,8 +108,11 @@ export type ObjectOperation =
 export type PartOperation = CreatePart | UpdatePart | DeletePart
 export type Operation = ObjectOperation | PartOperation
 
-/** A pseudonym: it stays in the history for ever. */
+/** The address is a pseudonym: it stays in the history for ever. */
 export interface Actor {
+  /** As the person wants to be called; without it, or empty: `name`. */
+  readonly displayName?: string
+  /** For programs: `user:0197…` */
   readonly name: string
   /** `user-0197…@users.gslbd` */
   readonly address: string

@@ -14,6 +14,8 @@ export interface Caller {
   readonly tenant: string
   /** null: no user stands behind the credential. */
   readonly userId: string | null
+  /** As the user wants to be called; left out: not known, or no user. */
+  readonly displayName?: string
   /** null: as `userId`. */
   readonly role: string | null
   readonly permissions: ReadonlySet<Permission>

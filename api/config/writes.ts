@@ -73,10 +73,11 @@ export function tagged(value: object): string {
   return `"${etagOf(value)}"`
 }
 
-/** No name and no address of a person: it stays in the history for ever. */
+/** The name that a person chose, and no address of theirs: it stays in the history for ever. */
 export function commitActor(caller: Caller): Actor {
   const name = actorOf(caller)
-  return { name, address: `${name.replaceAll(':', '-')}@users.gslbd` }
+  const { displayName = '' } = caller
+  return { name, displayName, address: `${name.replaceAll(':', '-')}@users.gslbd` }
 }
 
 const statusOf: Readonly<Record<WriteFailureCode, number>> = {

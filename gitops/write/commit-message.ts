@@ -23,19 +23,18 @@ export const committer = 'gslbd <node@gslbd>'
 
 /** One group of trailers for each operation; git-interpret-trailers(1) reads them. */
 export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
-  const operations = requests.flatMap(({ operations: list }) => list)
-  const told = operations.filter((operation) => !keepsName(operation, named))
+  const told = requests.flatMap(({ operations: list }) => toldOf(list, named))
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
   const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
   const trailers = requests.flatMap(({ actor, requestId, operations: list }) =>
-    list.flatMap((operation) => [
+    toldOf(list, named).flatMap((operation) => [
       `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
   )
-  const authors = new Set(requests.map(({ actor }) => identity(actor)))
+  const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
   const [only] = authors
   return {
     author: authors.size === 1 && only !== undefined ? only : committer,
@@ -43,7 +42,12 @@ export function commitText(requests: readonly WriteRequest[], named: Named): Com
   }
 }
 
-/** Such as the first half of a replaced service. */
+/** Without those that say what is so already, such as the first half of a replaced service. */
+function toldOf(operations: readonly Operation[], named: Named): readonly Operation[] {
+  const told = operations.filter((operation) => !keepsName(operation, named))
+  return told.length === 0 ? operations : told
+}
+
 function keepsName(operation: Operation, named: Named): boolean {
   if (operation.verb !== 'rename') return false
   return nameOf(operation.kind, operation.target, named) === operation.name
@@ -84,6 +88,12 @@ function nameOfPart(part: ConfigPart['part']): string {
   if ('cidr' in part) return part.cidr
   if ('triggerValue' in part) return part.triggerValue
   return part.name === undefined || part.name === '' ? part.ipAddress : part.name
+}
+
+/** As people know them, beside the address that the trailers have. */
+function authorOf({ displayName = '', name, address }: Actor): string {
+  const isGiven = displayName.replace(/[<>\p{Cc}\p{Cf}\s]/gu, '') !== ''
+  return identity({ name: isGiven ? displayName : name, address })
 }
 
 /** No control characters, and nothing that ends a name or an address early. */

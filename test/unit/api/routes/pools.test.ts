@@ -59,7 +59,10 @@ describe('pools', () => {
     const service = { name: 'told-www', domain: 'told.example.com.', poolId: body.id }
     const { body: www } = await call(acme, 'POST', '/services', service)
     await call(acme, 'PUT', `/services/${www.id}`, { ...service, ttl: 7 })
-    expect(said()).toContain('api: update Service told-www|')
+    expect(said()).toContain(
+      `api: update Service told-www|Gslb-Operation: update Service ${www.id}`,
+    )
+    expect(world.git('log', '-1', '--format=%B', 'main')).not.toContain('rename')
     await call(acme, 'PUT', path, { name: 'told \u202e2' })
     expect(said()).toContain('api: rename Pool told to told  2|')
     await call(acme, 'DELETE', path)
