@@ -18,6 +18,8 @@ import type { HealthCheckPolicy } from './values/health-check-policy.ts'
 import { hidesConfiguration, homeOf, roleOf } from './read/layout.ts'
 import { lower, LowerMemory } from './plan/lower.ts'
 import { remedyFor } from './read/missing-configuration.ts'
+import { nameOutline } from './name-outline.ts'
+import type { NameOutline } from './name-outline.ts'
 import { readFile, unreadableFile } from './read/read-file.ts'
 import type { ReadFile } from './read/read-file.ts'
 import type { CompileLimits } from './rules/tree/tree-rule.ts'
@@ -46,6 +48,8 @@ export interface CompileSuccess extends DiagnosticReport {
   readonly ok: true
   readonly model: BundleModel
   readonly bundle: EncodedBundle
+  /** Worked out when it is asked for. */
+  readonly outline: () => NameOutline
 }
 export interface CompileFailure extends DiagnosticReport {
   readonly ok: false
@@ -124,7 +128,9 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
-      return { ok: true, model: work.model, bundle: work.bundle, ...report }
+      const { tree, zones, model, bundle } = work
+      const outline = (): NameOutline => nameOutline(tree!, zones!)
+      return { ok: true, model, bundle, outline, ...report }
     },
   }
 }

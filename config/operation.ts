@@ -123,6 +123,8 @@ export interface WriteRequest {
   readonly requestId: string
   readonly actor: Actor
   readonly operations: readonly Operation[]
+  /** Why it may remove more names than the settings permit; a trailer of the commit. */
+  readonly override?: string
 }
 
 /** In the order of the operations; null for what was deleted. */
@@ -149,6 +151,8 @@ export const writeFailureCodes = [
   'precondition-failed',
   /** The owner would have more parts than `limit` of the operation. */
   'too-many',
+  /** It removes more than `guardrails` of the settings permits, and has no override. */
+  'guarded',
   /** The change would not compile: see the diagnostics. */
   'invalid',
   /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */

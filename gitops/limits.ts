@@ -15,6 +15,8 @@ export const gitLimits = {
   newCommitsMax: 10_000,
   /** Commits of a whole history, counted for the serial of SOA records. */
   historyCommitsMax: 10_000_000,
+  /** Commits that are compiled to find the one that removes names. */
+  guardLooksMax: 64,
   /** Commits looked at to find those. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */

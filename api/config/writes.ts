@@ -28,7 +28,10 @@ export interface Written {
   readonly partId: string
 }
 
-type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'>
+type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'> & {
+  /** Left out: no client asked for it. */
+  readonly request?: RouteContext['request']
+}
 
 /** Statuses of refusals of a write, for the tables of routes; 412 goes with `ifMatch` there. */
 export const writeRefusals = [409, 503] as const
@@ -60,12 +63,32 @@ export async function remove(
 const revisionHeader = 'x-gslb-revision'
 
 async function submit(
-  { caller, requestId, ports }: Context,
+  { caller, requestId, ports, request }: Context,
   operations: readonly Operation[],
 ): Promise<Result<WriteSuccess, Reply>> {
   const actor = commitActor(caller)
-  const done = await ports.configWriter.write({ requestId, actor, operations })
+  const override = overrideOf(caller, request?.header(overrideHeader))
+  if (!override.ok) return override
+  const done = await ports.configWriter.write({ requestId, actor, operations, ...override.value })
   return done.ok ? done : err(refusalOf(done.error, caller))
+}
+
+const overrideHeader = 'x-gslb-override'
+const reasonLengthMax = 200
+
+/** Why names may go that the guardrails keep: of the whole configuration, so it is nobody else's. */
+function overrideOf(
+  { isSystemAdmin }: Caller,
+  given: string | undefined,
+): Result<{ readonly override?: string }, Reply> {
+  if (given === undefined) return ok({})
+  const override = given.trim()
+  if (override === '' || override.length > reasonLengthMax) {
+    const sentence = `the header X-Gslb-Override needs a reason of 1 to ${reasonLengthMax} characters`
+    return err(refused(400, sentence))
+  }
+  if (isSystemAdmin) return ok({ override })
+  return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))
 }
 
 /** The header field of a representation. */
@@ -85,6 +108,7 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   conflict: 409,
   'precondition-failed': 412,
   'too-many': 403,
+  guarded: 409,
   invalid: 400,
   'head-invalid': 409,
   'not-trusted': 500,
@@ -110,9 +134,15 @@ export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: 
     const said = caller.isSystemAdmin ? message : heldForOthers
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
-  const reply = refused(status, message)
+  const said = code === 'guarded' && !caller.isSystemAdmin ? guardedForOthers : message
+  const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
 }
+
+/** How many names others have is not for everybody. */
+const guardedForOthers =
+  'This would remove more names at once than the guardrails of the configuration permit. Remove ' +
+  'them one by one, or ask a system administrator.'
 
 /** Who may not see the reason cannot mend it, either. */
 const heldForOthers =

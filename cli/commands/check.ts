@@ -6,6 +6,7 @@ import { formats } from '#compiler/print/formats.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
+import { compareWithBase } from '../check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
@@ -16,9 +17,12 @@ const usage = `Usage: gslbd check PATH [options]
 Checks the configuration in the directory PATH and lists everything that is wrong.
 
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
+  --base REF          a commit of the checkout that PATH is in, such as origin/main: also says whether
+                      a node that has accepted it would hold the change for what it removes
 ${checkPolicyUsage}
 
-Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path.`
+Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
+--base, it removes more names than the guardrails permit, and no commit since REF says why.`
 
 export const check: Command = {
   name: 'check',
@@ -28,7 +32,11 @@ export const check: Command = {
     const { positionals, values } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { format: { type: 'string', default: 'text' }, ...checkPolicyOptions },
+      options: {
+        format: { type: 'string', default: 'text' },
+        base: { type: 'string' },
+        ...checkPolicyOptions,
+      },
     })
     const [path, ...rest] = positionals
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
@@ -45,7 +53,18 @@ export const check: Command = {
     })
     io.out(print(result))
     if (values.format === 'text') io.out(`${verdict(result)}\n`)
-    return result.ok ? Exit.Ok : Exit.ErrorsFound
+    if (!result.ok) return Exit.ErrorsFound
+    if (values.base === undefined) return Exit.Ok
+    const compared = await compareWithBase(path, values.base, result.outline(), checkPolicy)
+    if (!compared.ok) {
+      io.err(`gslbd check: ${compared.error}\n`)
+      return Exit.Usage
+    }
+    const { isHeld, sentence } = compared.value
+    // What programs read has no place for it.
+    const tell = values.format === 'text' ? io.out : io.err
+    if (sentence !== '') tell(`${sentence}\n`)
+    return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }
 

@@ -90,6 +90,16 @@ export class CommitGraph {
    * whatever has the accepted commit in its history is not one of them.
    */
   async countNew(accepted: string, commits: readonly string[]): Promise<number> {
+    const later = await this.laterThan(accepted, commits)
+    let count = 0
+    for (const oid of commits) {
+      if (later.has(oid) || !(await this.isAncestor(oid, accepted))) count++
+    }
+    return count
+  }
+
+  /** Those of `commits` that have `accepted` in their history, and itself. */
+  async laterThan(accepted: string, commits: readonly string[]): Promise<ReadonlySet<string>> {
     const children = new Map<string, string[]>()
     for (const oid of commits) {
       const node = await this.#node(oid)
@@ -101,11 +111,7 @@ export class CommitGraph {
     }
     const later = new Set([accepted])
     for (const oid of later) for (const child of children.get(oid) ?? []) later.add(child)
-    let count = 0
-    for (const oid of commits) {
-      if (later.has(oid) || !(await this.isAncestor(oid, accepted))) count++
-    }
-    return count
+    return later
   }
 
   async #node(oid: string): Promise<Result<Node, ObjectError>> {

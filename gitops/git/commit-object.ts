@@ -10,6 +10,8 @@ export interface CommitObject {
   readonly committer: Identity
   /** First line of the message, at most 200 characters. */
   readonly subject: string
+  /** Of the trailer `Gslb-Override`, at most 200 characters; empty: it has none. */
+  readonly override: string
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string
   /** The object without its `gpgsig` header: what was signed. */
@@ -64,6 +66,7 @@ export function parseCommit(raw: Uint8Array): Result<CommitObject, string> {
     author,
     committer,
     subject: subjectOf(bytes, messageStart),
+    override: overrideOf(bytes, messageStart),
     signature: signature?.value ?? '',
     payload:
       signature === undefined
@@ -114,6 +117,19 @@ function identityOf(text: string): Identity | undefined {
 function subjectOf(bytes: Buffer, start: number): string {
   const message = bytes.toString('utf8', start, Math.min(bytes.length, start + 800)).trimStart()
   return printable((message.split('\n', 1)[0] ?? '').slice(0, 200))
+}
+
+export const overrideTrailer = 'Gslb-Override'
+const overrideLine = new RegExp(`^${overrideTrailer}[ \\t]*:[ \\t]*(\\S.*)$`, 'imu')
+
+/** As git-interpret-trailers(1): in the last paragraph, which is not the first. */
+function overrideOf(bytes: Buffer, start: number): string {
+  const paragraphs = bytes
+    .toString('utf8', start)
+    .trim()
+    .split(/\r?\n[ \t]*\r?\n/)
+  const last = paragraphs.length < 2 ? '' : (paragraphs.at(-1) ?? '')
+  return printable((overrideLine.exec(last)?.[1] ?? '').slice(0, 200)).trim()
 }
 
 /** What anyone may write in a commit must not steer a terminal. */

@@ -70,6 +70,16 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
       'Correct the files in a new commit. "gslbd check DIR" shows the same list before a push, ' +
       'and "gslbd explain CODE" explains each entry.',
   },
+  NamesRemoved: {
+    sync: 'held',
+    cause:
+      'A commit removes more than guardrails.removedNames (30 %) of the names and more than one, ' +
+      'the last of them, or a zone that has services.',
+    remedy:
+      'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Names ' +
+      'removed on purpose" --trailer "Gslb-Override: the reason". Otherwise take it back with git ' +
+      'revert. "gslbd check DIR --base REF" says it before a push.',
+  },
   BranchMissing: {
     sync: 'held',
     cause: 'The repository has no branch of the name in gitops.branch.',

@@ -13,6 +13,7 @@ export type HoldCode =
   | 'MalformedCommit'
   | 'SignersUnreadable'
   | 'CompileFailed'
+  | 'NamesRemoved'
   | 'BranchMissing'
   | 'StateUnreadable'
 

@@ -32,7 +32,7 @@ export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy)
       const { total, counts } = result
       if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
       const { bytes, digest } = result.bundle
-      return { ok: true, bytes, digest, diagnostics, total }
+      return { ok: true, bytes, digest, outline: result.outline, diagnostics, total }
     },
   }
 }

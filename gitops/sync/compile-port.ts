@@ -1,4 +1,5 @@
 // The compiler as the Git side sees it, and the files of a commit as the compiler sees them.
+import type { NameOutline } from '#compiler/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -21,6 +22,8 @@ export interface CompiledBundle {
   readonly bytes: Uint8Array
   /** SHA-256, hex. */
   readonly digest: string
+  /** Its names, worked out when it is asked for; without it no change is held for what it removes. */
+  readonly outline?: () => NameOutline
   /** Warnings and notes. */
   readonly diagnostics: readonly HeadDiagnostic[]
   readonly total: number

@@ -47,6 +47,8 @@ export class Reconciler {
    * the head.
    */
   #restored: Stop | undefined
+  /** Names of the accepted commit; undefined: it is none, or it has errors now. */
+  #outline: CompiledBundle['outline'] | undefined
   /** Of this node, and refused by the disk: until that takes it, something needs a person. */
   #undone: Push | undefined
 
@@ -106,6 +108,7 @@ export class Reconciler {
     this.#held = undefined
     this.#undone = undefined
     this.#restored = syncedWith(compiled)
+    this.#outline = compiled.outline
     const { author, committer } = commit
     const seen = { commit: head, author: author.name, committedAtMs: committer.seconds * 1000 }
     this.#status = { ...this.#status, head: seen }
@@ -130,10 +133,12 @@ export class Reconciler {
     const basis = basisOf(run)
     if (this.#held?.basis === basis) return this.#held.stop
     this.#held = undefined
+    run.before = this.#outline
     const stop = await this.#climb(run)
     if (stop?.sync === 'held') this.#held = { basis, stop }
     if (stop === undefined && run.compiled !== undefined) {
       this.#restored = syncedWith(run.compiled)
+      this.#outline = run.compiled.outline
       const { tree } = run.commit
       this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files })
     }
@@ -190,6 +195,7 @@ export class Reconciler {
       const serial = counted.ok ? counted.value : 0
       const draft = publisher.sign(accepted.commit, outcome)
       publisher.publish(draft, { signer: accepted.signer, serial })
+      this.#outline = outcome.outline
       const { tree } = commit.value
       this.#parts.onAccepted?.({ commit: accepted.commit, tree, files: files.value })
     }

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { NameOutline } from '#compiler/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { commitsToVerify, holdOf, short, verifyCommits } from '#gitops/trust/accept.ts'
 import type { Hold } from '#gitops/trust/accept.ts'
@@ -11,6 +12,7 @@ import type { CommitObject } from '#gitops/git/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
+import { findRemoval, guardedReason } from '#gitops/guardrail.ts'
 import { historySize } from '#gitops/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -49,6 +51,8 @@ export interface Run {
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
   draft: Draft | undefined
+  /** Of the accepted commit; undefined: it has none, or it is not known. */
+  before: CompiledBundle['outline'] | undefined
 }
 
 export interface Step {
@@ -70,6 +74,7 @@ export const steps: readonly Step[] = Object.freeze([
   { name: 'verify', run: verify },
   { name: 'enumerate', run: enumerate },
   { name: 'compile', run: compile },
+  { name: 'guard', run: guard },
   { name: 'sign', run: sign },
   { name: 'publish', run: publish },
 ])
@@ -106,6 +111,7 @@ export async function fetchHead(
     files: [],
     compiled: undefined,
     draft: undefined,
+    before: undefined,
   })
 }
 
@@ -161,6 +167,34 @@ async function compile(parts: StepParts, run: Run): Promise<Stop | undefined> {
   if (!outcome.ok) return compileStop(run.head, outcome)
   run.compiled = outcome
   return undefined
+}
+
+async function guard(parts: StepParts, run: Run): Promise<Stop | undefined> {
+  const { graph, publisher, reader, compiler } = parts
+  const { head, commits, before } = run
+  const accepted = publisher.accepted?.commit
+  const outline = run.compiled?.outline?.()
+  if (accepted === undefined || before === undefined || outline === undefined) return undefined
+  let isHeadCompiled = true
+  const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
+    const commit = await graph.commit(oid)
+    const files = commit.ok ? await reader.read(commit.value.tree) : commit
+    if (!files.ok) return undefined
+    isHeadCompiled = false
+    const outcome = compiler.compile(files.value, oid)
+    return outcome.ok ? outcome.outline?.() : undefined
+  }
+  const found = await findRemoval({
+    graph,
+    accepted: { commit: accepted, outline: before() },
+    head: { commit: head, outline },
+    commits,
+    outlineOf,
+  })
+  if (found !== undefined) return held({ code: 'NamesRemoved', reason: guardedReason(found) })
+  if (isHeadCompiled) return undefined
+  // The compiler goes on from what it compiled last, and so do writes.
+  return (await enumerate(parts, run)) ?? compile(parts, run)
 }
 
 async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {

@@ -1,5 +1,6 @@
 // What a commit of the API says about itself: who asked for what, for people and for `git log`.
 import type { Kind } from '#schemas/kinds.ts'
+import { overrideTrailer } from '#gitops/git/commit-object.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { isPartKind, partSpecs } from '#config/parts.ts'
 import type { PartKind } from '#config/parts.ts'
@@ -27,13 +28,14 @@ export function commitText(requests: readonly WriteRequest[], named: Named): Com
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
   const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
-  const trailers = requests.flatMap(({ actor, requestId, operations: list }) =>
-    toldOf(list, named).flatMap((operation) => [
+  const trailers = requests.flatMap(({ actor, requestId, operations: list, override }) => [
+    ...toldOf(list, named).flatMap((operation) => [
       `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
-  )
+    ...(override === undefined ? [] : [`${overrideTrailer}: ${plain(override)}`]),
+  ])
   const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
   const [only] = authors
   return {

@@ -9,6 +9,7 @@ import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import { applyOperation } from '#config/apply.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
+import { beforeRequest, guardFailure } from './guarded.ts'
 import { prepareCommit } from './prepare.ts'
 import type { Prepared, PrepareParts } from './prepare.ts'
 import type {
@@ -121,6 +122,7 @@ function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
     const mark = draft.mark()
     const objects: (WrittenObject | null)[] = []
     let failure: WriteFailure | undefined
+    const guarded = beforeRequest(draft, pending.request)
     for (const [at, operation] of pending.request.operations.entries()) {
       const applied = applyOperation(draft, operation)
       if (!applied.ok) {
@@ -128,6 +130,9 @@ function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
         break
       }
       objects.push(applied.value)
+    }
+    if (failure === undefined && guarded !== undefined) {
+      failure = guardFailure(draft, pending.request, guarded)
     }
     if (failure !== undefined) {
       draft.rollBack(mark)

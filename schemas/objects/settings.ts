@@ -1,7 +1,7 @@
 // What holds for the whole repository: zones, defaults of names outside them, routing settings.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { plannedGroup } from '#schemas/forms/annotations.ts'
+import { Guardrails } from '#schemas/guardrails.ts'
 import { Asn, GeoIp, Latency, MapFile, Signals } from './routing-settings.ts'
 import { Nameservers, Soa, Zone } from './zone.ts'
 
@@ -23,7 +23,7 @@ export const SettingsSpec = Type.Object(
     geoip: Type.Optional(GeoIp),
     signals: Type.Optional(Signals),
     latency: Type.Optional(Latency),
-    guardrails: plannedGroup('Limits on how much one change may alter.'),
+    guardrails: Type.Optional(Guardrails),
   },
   { additionalProperties: false, description: 'What holds for the whole repository.' },
 )

@@ -292,7 +292,7 @@ test('the steps of a run are in the status, up to the one that failed', async ()
   const bench = open()
   commit({ 'a.yaml': '1' })
   const names = (await bench.check()).conditions.map(({ step, state }) => `${step} ${state}`)
-  const all = ['fetch', 'descend', 'verify', 'enumerate', 'compile', 'sign', 'publish']
+  const all = ['fetch', 'descend', 'verify', 'enumerate', 'compile', 'guard', 'sign', 'publish']
   assert.deepEqual(
     names,
     all.map((step) => `${step} passed`),
