@@ -1,4 +1,4 @@
-// `gslbd check --base`: what a node that has accepted a commit would say to what a directory removes.
+// `gslbd check --base`: what a node that accepted a commit would say to what a directory removes.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createCompiler } from '#compiler/compile.ts'
@@ -37,7 +37,8 @@ export async function compareWithBase(
   const files = await filesOf(driver, commit.value, placeIn(folder))
   if (!files.ok) return err(`--base: ${files.error}`)
   const before = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
-  if (!before.ok) return ok({ isHeld: false, sentence: `not compared: ${base} has errors itself` })
+  const hasErrors = `not compared: ${base} has errors itself`
+  if (!before.ok) return ok({ isHeld: false, sentence: hasErrors })
   const removal = removalBetween(before.outline(), after)
   if (removal === null) return ok({ isHeld: false, sentence: '' })
   const reason = await overrideSince(driver, commit.value)

@@ -11,10 +11,11 @@ export const Guardrails = Type.Object(
         minimum: 0,
         maximum: 100,
         description:
-          'Percent of the domains of services that one commit may remove. One that removes more, and ' +
-          'more than one, is held until a commit with the trailer `Gslb-Override: REASON` says that ' +
-          'it is meant; so is one that leaves none, or takes away a zone that has services. The value ' +
-          `in the commit before counts. Without it: ${removedNamesDefault}.`,
+          'Percent of the domains of services that one commit may remove. One that removes more, ' +
+          'and more than one, is held until a commit with the trailer `Gslb-Override: REASON` ' +
+          'says that it is meant; so is one that leaves none, or takes away a zone that has ' +
+          'services. The value in the commit before counts. Without it: ' +
+          `${removedNamesDefault}.`,
       }),
     ),
   },

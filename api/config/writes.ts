@@ -76,7 +76,7 @@ async function submit(
 const overrideHeader = 'x-gslb-override'
 const reasonLengthMax = 200
 
-/** Why names may go that the guardrails keep: of the whole configuration, so it is nobody else's. */
+/** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
 function overrideOf(
   { isSystemAdmin }: Caller,
   given: string | undefined,
@@ -84,8 +84,8 @@ function overrideOf(
   if (given === undefined) return ok({})
   const override = given.trim()
   if (override === '' || override.length > reasonLengthMax) {
-    const sentence = `the header X-Gslb-Override needs a reason of 1 to ${reasonLengthMax} characters`
-    return err(refused(400, sentence))
+    const length = `1 to ${reasonLengthMax} characters`
+    return err(refused(400, `the header X-Gslb-Override needs a reason of ${length}`))
   }
   if (isSystemAdmin) return ok({ override })
   return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))

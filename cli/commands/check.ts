@@ -17,8 +17,8 @@ const usage = `Usage: gslbd check PATH [options]
 Checks the configuration in the directory PATH and lists everything that is wrong.
 
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
-  --base REF          a commit of the checkout that PATH is in, such as origin/main: also says whether
-                      a node that has accepted it would hold the change for what it removes
+  --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
+                      whether a node that accepted it would hold the change for what it removes
 ${checkPolicyUsage}
 
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with

@@ -22,7 +22,7 @@ export interface CompiledBundle {
   readonly bytes: Uint8Array
   /** SHA-256, hex. */
   readonly digest: string
-  /** Its names, worked out when it is asked for; without it no change is held for what it removes. */
+  /** Its names, worked out when asked for; without them no change is held for what it removes. */
   readonly outline?: () => NameOutline
   /** Warnings and notes. */
   readonly diagnostics: readonly HeadDiagnostic[]

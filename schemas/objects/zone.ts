@@ -2,11 +2,14 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 
-/** Used where neither the zone nor `defaults` says otherwise. */
+/**
+ * Used where neither the zone nor `defaults` says otherwise. What Zonemaster recommends, but for
+ * `minimum`.
+ */
 export const soaDefaults = {
-  refresh: 3_600,
-  retry: 600,
-  expire: 86_400,
+  refresh: 14_400,
+  retry: 3_600,
+  expire: 604_800,
   /** Small, because resolvers keep "no records" for this long after the members are back. */
   minimum: 30,
   ttl: 120,

@@ -27,7 +27,7 @@ function checkout(folder: string) {
 }
 
 for (const folder of ['', 'dns/']) {
-  test(`a checkout from which everything was removed, before the push (in "${folder}")`, async () => {
+  test(`before a push, that everything was removed (in "${folder}")`, async () => {
     const { box, repo, commit, check } = checkout(folder)
     expect((await check('--base', 'base')).exit).toBe(0)
     box.git(repo, 'rm', '-q', '-r', `${folder}tenants`)

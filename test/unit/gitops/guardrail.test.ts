@@ -48,7 +48,7 @@ function scene(count: number) {
 
 const override = 'Gslb-Override: the shop closes'
 
-test('a push that removes everything is held until a signed commit says that it is meant', async () => {
+test('a push that removes everything is held until a signed commit says it is meant', async () => {
   const { box, repo, commit, open } = scene(2)
   const first = commit()
   const bench = open()
@@ -183,7 +183,7 @@ test('what is taken back in the same push was never removed', async () => {
   assert.equal((await bench.check()).sync, 'synced')
 })
 
-test('an override before the removal does not vouch for it; one in a merged branch does', async () => {
+test('an override before the removal does not vouch for it; one that is merged does', async () => {
   const { box, repo, key, drop, commit, open } = scene(4)
   commit()
   const bench = open()

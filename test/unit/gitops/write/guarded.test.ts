@@ -65,7 +65,7 @@ test('a name that another service of the request takes over stays', async () => 
   assert(done.ok, JSON.stringify(done))
 })
 
-test('requests for one service each, all at once, are done; a node that was away follows', async () => {
+test('requests for one service each are done together; a node that was away follows', async () => {
   const { control, gitdir, git } = await world()
   const box = gitSandbox()
   const away = reconcileBench({
