@@ -1,5 +1,6 @@
 // How much one change may alter before somebody has to say that it is meant.
 import { Type } from 'typebox'
+import { plannedGroup } from './forms/annotations.ts'
 
 /** Percent. */
 export const removedNamesDefault = 30
@@ -18,6 +19,7 @@ export const Guardrails = Type.Object(
           `${removedNamesDefault}.`,
       }),
     ),
+    members: plannedGroup('Limits on how many members one change may take away.'),
   },
   { additionalProperties: false, description: 'Limits on how much one change may alter.' },
 )

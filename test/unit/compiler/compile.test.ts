@@ -246,7 +246,7 @@ spec:
     rname: 'hostmaster.example.net.',
     refreshSeconds: 11,
     retrySeconds: 33,
-    expireSeconds: 86_400,
+    expireSeconds: 604_800,
     minimumSeconds: 30,
     ttlSeconds: 120,
   })

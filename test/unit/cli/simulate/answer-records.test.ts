@@ -21,7 +21,7 @@ test.each([
   [
     'example.com',
     'SOA',
-    'example.com. 60 IN SOA ns1.example.com. hostmaster.example.com. 1 3600 600 86400 5',
+    'example.com. 60 IN SOA ns1.example.com. hostmaster.example.com. 1 14400 3600 604800 5',
   ],
   ['example.com', 'ANY', 'example.com. 60 IN HINFO "RFC8482" ""'],
   ['ns1.example.com', 'A', 'ns1.example.com. 60 IN A 127.0.0.1'],
