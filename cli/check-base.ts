@@ -45,8 +45,8 @@ export async function compareWithBase(
   const what = `since ${base} this removes ${wordsOf(removal)}`
   if (reason !== '') return ok({ isHeld: false, sentence: `${what}, as meant: ${reason}` })
   const sentence =
-    `guardrail: ${what}. A node would hold it. If that is meant, say so in a commit after the one ` +
-    `that removes them: ${overrideCommand}`
+    `guardrail: ${what}. A node would hold it. If that is meant, say so in a commit after ` +
+    `the one that removes them: ${overrideCommand}`
   return ok({ isHeld: true, sentence })
 }
 

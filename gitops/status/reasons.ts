@@ -77,8 +77,8 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
       'the last of them, or a zone that has services.',
     remedy:
       'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Names ' +
-      'removed on purpose" --trailer "Gslb-Override: the reason". Otherwise take it back with git ' +
-      'revert. "gslbd check DIR --base REF" says it before a push.',
+      'removed on purpose" --trailer "Gslb-Override: the reason". Otherwise take it back with ' +
+      'git revert. "gslbd check DIR --base REF" says it before a push.',
   },
   BranchMissing: {
     sync: 'held',
