@@ -98,10 +98,27 @@ function withPoolName(
 }
 
 function updateObject(draft: Draft, entry: ConfigEntry, operation: UpdateObject): Applied {
+  if (operation.group !== undefined) return updateGroup(draft, entry, operation.group, operation)
   const raw = draft.raw(entry)
   const patch = withPoolName(draft, operation.patch, operation.poolUid)
   if (!patch.ok) return patch
   const spec = patched(raw.spec, patch.value)
+  return written(draft.change(entry, { ...raw, metadata: pinned(entry, raw), spec }))
+}
+
+function updateGroup(
+  draft: Draft,
+  entry: ConfigEntry,
+  group: string,
+  { patch, unless }: UpdateObject,
+): Applied {
+  const raw = draft.raw(entry)
+  const before = raw.spec[group] as JsonObject | undefined
+  if (before === undefined) return err(fault('not-found', `The ${entry.kind} has no ${group}.`))
+  if (unless !== undefined && before[unless.field] === unless.value) {
+    return err(fault('forbidden', unless.message))
+  }
+  const spec = { ...raw.spec, [group]: patched(before, patch) }
   return written(draft.change(entry, { ...raw, metadata: pinned(entry, raw), spec }))
 }
 

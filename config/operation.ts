@@ -1,5 +1,5 @@
 // A change to the configuration as data: what to do, who asked for it, and what came of it.
-import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry } from './entry.ts'
@@ -34,8 +34,19 @@ export interface UpdateObject {
   readonly target: Target
   /** Fields of the spec, each set whole; null removes it, so that its default holds. */
   readonly patch: JsonObject
+  /** The patch is of this group of the spec, such as `healthCheck`, which must be there. */
+  readonly group?: string
+  readonly unless?: GroupGuard
   readonly poolUid?: PoolUid
   readonly ifMatch?: string
+}
+
+/** Looked at in the queue: what is read before it may have changed by then. */
+export interface GroupGuard {
+  readonly field: string
+  readonly value: JsonValue
+  /** Sentence of the refusal `forbidden`. */
+  readonly message: string
 }
 
 /** What refers to a pool by its name is rewritten with it. */
@@ -125,6 +136,8 @@ export interface WriteRequest {
   readonly operations: readonly Operation[]
   /** Why it may remove more names than the settings permit; a trailer of the commit. */
   readonly override?: string
+  /** All checks, and nothing is written. */
+  readonly isDryRun?: true
 }
 
 /** In the order of the operations; null for what was deleted. */
@@ -145,6 +158,8 @@ export interface WrittenObject {
 export const writeFailureCodes = [
   /** There is no such object, or it belongs to another tenant. */
   'not-found',
+  /** Others may, not who asked. */
+  'forbidden',
   /** A name, domain or address is taken; never says by whom. */
   'conflict',
   /** `ifMatch` names another state than the current one. */

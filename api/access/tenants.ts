@@ -16,6 +16,7 @@ export interface TenantRecord {
 export interface WriteOrigin {
   readonly caller: Caller
   readonly requestId: string
+  readonly isDryRun: boolean
 }
 
 export interface Tenants {

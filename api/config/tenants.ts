@@ -41,7 +41,7 @@ export function createConfigTenants(
       const objects = kindNames.flatMap((kind) => config.snapshot().list(kind))
       return objects.filter(({ kind, tenant }) => tenant === id && kind !== 'Tenant').length
     },
-    create: async ({ id, name, rpsLimit }, { caller, requestId }) => {
+    create: async ({ id, name, rpsLimit }, { caller, requestId, isDryRun }) => {
       if (list().some((other) => other.name === name || other.id === name)) {
         return err(refused(409, 'name: is in use'))
       }
@@ -51,14 +51,16 @@ export function createConfigTenants(
       const done = await writer.write({
         requestId,
         actor: commitActor(caller),
+        ...(isDryRun ? { isDryRun } : {}),
         operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
       })
       return done.ok ? ok({ id, name, rpsLimit, createdAt }) : err(refusalOf(done.error, caller))
     },
-    remove: async (id, { caller, requestId }) => {
+    remove: async (id, { caller, requestId, isDryRun }) => {
       const done = await writer.write({
         requestId,
         actor: commitActor(caller),
+        ...(isDryRun ? { isDryRun } : {}),
         operations: [{ verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }],
       })
       return done.ok ? ok(null) : err(refusalOf(done.error, caller))

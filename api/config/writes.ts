@@ -28,7 +28,7 @@ export interface Written {
   readonly partId: string
 }
 
-type Context = Pick<RouteContext, 'caller' | 'requestId' | 'ports'> & {
+type Context = Pick<RouteContext, 'caller' | 'requestId' | 'isDryRun' | 'ports'> & {
   /** Left out: no client asked for it. */
   readonly request?: RouteContext['request']
 }
@@ -63,13 +63,19 @@ export async function remove(
 const revisionHeader = 'x-gslb-revision'
 
 async function submit(
-  { caller, requestId, ports, request }: Context,
+  { caller, requestId, isDryRun, ports, request }: Context,
   operations: readonly Operation[],
 ): Promise<Result<WriteSuccess, Reply>> {
   const actor = commitActor(caller)
   const override = overrideOf(caller, request?.header(overrideHeader))
   if (!override.ok) return override
-  const done = await ports.configWriter.write({ requestId, actor, operations, ...override.value })
+  const done = await ports.configWriter.write({
+    requestId,
+    actor,
+    operations,
+    ...override.value,
+    ...(isDryRun ? { isDryRun } : {}),
+  })
   return done.ok ? done : err(refusalOf(done.error, caller))
 }
 
@@ -105,6 +111,7 @@ export function commitActor(caller: Caller): Actor {
 
 const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   'not-found': 404,
+  forbidden: 403,
   conflict: 409,
   'precondition-failed': 412,
   'too-many': 403,

@@ -36,9 +36,10 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   if (
     type !== undefined &&
     !isForPages(request) &&
-    !/^application\/(\w+\+)?json\s*(;|$)/i.test(type)
+    !(request.method === 'PATCH' ? patchForm : jsonForm).test(type)
   ) {
-    return new Refusal(415, 'the body must be JSON: send it with Content-Type: application/json')
+    const types = request.method === 'PATCH' ? patchTypes.join(' or ') : 'application/json'
+    return new Refusal(415, `the body must be JSON: send it with Content-Type: ${types}`)
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type ?? '')?.[1] ?? 'utf-8'
   if (!/^(utf-?8|us-ascii)$/i.test(charset)) return new Refusal(415, inUtf8)
@@ -60,6 +61,11 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   const twice = repeatedKeyIn(text)
   return twice === undefined ? value : refusalOf(twice === '' ? '""' : twice, givenTwice)
 }
+
+const jsonForm = /^application\/(\w+\+)?json\s*(;|$)/i
+/** RFC 7396 section 4; a patch of another form would be read as something that it is not. */
+export const patchTypes = Object.freeze(['application/merge-patch+json', 'application/json'])
+const patchForm = /^application\/(merge-patch\+)?json\s*(;|$)/i
 
 const compressed = 'the body must not be compressed: send it without Content-Encoding'
 // RFC 8259 section 8.1.

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#lib/log.ts'
+import { patchTypes } from './body.ts'
 
 export interface ErrorBody {
   readonly error: string
@@ -14,6 +15,9 @@ export function answerError(log: Log) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const status = error.statusCode ?? 500
     if (status < 500) {
+      // RFC 5789 section 2.2.
+      const isPatch = status === 415 && request.method === 'PATCH'
+      if (isPatch) void reply.header('accept-patch', patchTypes.join(', '))
       const limit = request.routeOptions.bodyLimit
       const isLarge = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
       const tooLarge = `the body is larger than ${limit} octets, which is the limit here`

@@ -1,5 +1,6 @@
 // The request header If-Match (RFC 9110 section 13.1.1): which state of an object a change is for.
 import { etagOf } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { invalid } from './reply.ts'
@@ -31,4 +32,12 @@ export function preconditionOf(
   const now = etagOf(current)
   // A tag that fits nothing: the change is refused in the queue as it would be here.
   return ok({ ifMatch: strong.includes(now) ? now : (strong[0] ?? 'weak') })
+}
+
+/** The first of the operations is compared: the others come after its change. */
+export function conditional(
+  operations: readonly Operation[],
+  condition: Precondition,
+): readonly Operation[] {
+  return operations.map((one, i) => (i === 0 ? { ...one, ...condition } : one))
 }

@@ -13,7 +13,7 @@ import type { Reply } from './reply.ts'
  */
 export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface RouteResponse {
   readonly description: string
@@ -65,6 +65,8 @@ export interface Route {
   readonly refusals?: readonly number[]
   /** By status, where a refusal may have more than `error`. */
   readonly refusalBodies?: Readonly<Record<number, TSchema>>
+  /** It writes the configuration, though it has no entity tag: see `dry-run.ts`. */
+  readonly takesDryRun?: true
   /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
   readonly ifMatch?: string
   /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
@@ -83,6 +85,8 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
   readonly body: Body
   /** Also in the answer, as `X-Request-Id`, and in the trailer of a commit. */
   readonly requestId: string
+  /** Of a write of the configuration: all checks, and no change. */
+  readonly isDryRun: boolean
   readonly request: RequestFacts
   readonly ports: ApiPorts
 }

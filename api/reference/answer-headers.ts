@@ -11,6 +11,7 @@ const seconds = Object.freeze({ type: 'integer', minimum: 0 })
 const fields = {
   ETag: { description: 'For `If-Match`', schema: entityTag },
   'X-Gslb-Revision': { description: 'The commit that the answer is of', schema: text },
+  'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page; absent on the last one, and without `limit`',
     schema: text,
@@ -26,6 +27,7 @@ export function answerHeaders(row: Route, status: number, response: RouteRespons
   return shown({
     ETag: isTagged === true,
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
+    'X-Gslb-Dry-Run': isConfigWrite(row) || row.takesDryRun === true,
     'X-Next-Cursor': isPaged(row),
     'Set-Cookie': setsCookie === true,
     Location: status === 302,

@@ -2,7 +2,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'
+import { patchTypes } from '#api/http/body.ts'
 import { sessionCookie } from '#api/access/credentials.ts'
+import { DryRun, takesDryRun } from '../dry-run.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
@@ -25,7 +27,10 @@ export function openApiOf(routes: readonly Route[]): Json {
         'Every refusal is `{"error": "…"}`; that of a 400 names the field. Every answer has an ' +
         '`X-Request-Id`, which the commit and the audit log have, too. A 503 with ' +
         '`Retry-After` says, among others, that the configuration has not been read yet, as ' +
-        'for seconds after a start: nothing is known then of what there is, and is not.',
+        'for seconds after a start: nothing is known then of what there is, and is not. ' +
+        'Writes of the configuration take `?dryRun=true`; those of anything else, such as ' +
+        'users, roles, sessions, signals and the licence, refuse it with 400. A PATCH is a ' +
+        'merge patch (RFC 7396): what it leaves out stays, null removes.',
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -63,7 +68,9 @@ function operationOf(row: Route): Json {
 
 function requestBodyOf(row: Route): Json {
   const description = `JSON in UTF-8, at most ${bodyBytesMaxOf(row)} octets`
-  const content = { 'application/json': { schema: row.shownBody ?? row.body } }
+  const schema = row.shownBody ?? row.body
+  const types = row.method === 'PATCH' ? patchTypes : ['application/json']
+  const content = Object.fromEntries(types.map((type) => [type, { schema }]))
   return { required: true, description, content }
 }
 
@@ -111,8 +118,9 @@ function pathParameters({ path, params }: Route): Json[] {
   }))
 }
 
-function queryParameters({ query }: Route): Json[] {
-  const { properties = {}, required = [] } = (query ?? {}) as ObjectSchema
+function queryParameters(row: Route): Json[] {
+  const query = row.query ?? (takesDryRun(row) ? DryRun : {})
+  const { properties = {}, required = [] } = query as ObjectSchema
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',

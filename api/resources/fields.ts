@@ -28,7 +28,7 @@ export function defaulted<Schema extends TSchema>(schema: Schema, more: Keywords
 /** An optional choice that also takes the empty text, which stands for the default. */
 export function orEmpty<Schema extends TSchema>(
   schema: Schema,
-  how: typeof optional | typeof defaulted,
+  how: typeof optional | typeof defaulted | typeof plain,
 ) {
   const values = (schema as Keywords)['enum'] as readonly string[]
   return how(Type.Unsafe<Static<Schema> | ''>(schema as Keywords), { enum: [...values, ''] })

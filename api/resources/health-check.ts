@@ -4,7 +4,8 @@ import type { Static, TSchema } from 'typebox'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.ts'
 import { body } from '#api/http/shapes.ts'
-import { orZero, withoutDefaults } from './fields.ts'
+import { orZero, patchOf, plain, withoutDefaults } from './fields.ts'
+import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = HealthCheckInFile
 
@@ -47,13 +48,34 @@ export const HealthCheckBody = Type.Unsafe<Fields>(
 )
 export type HealthCheckBody = Static<typeof HealthCheckBody>
 
+export const HealthCheckPatch = mergePatchOf(
+  Object.fromEntries(
+    Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [
+      name,
+      plain(orZero(schema)),
+    ]),
+  ),
+  [],
+) as unknown as ReturnType<typeof Type.Unsafe<HealthCheckPatch>>
+export type HealthCheckPatch = { readonly [Key in keyof Fields]?: Fields[Key] | null }
+
 /** The one field whose zero says something: it ignores the status. */
 const zeroCounts: ReadonlySet<string> = new Set(['httpExpectedStatus'])
 
 export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
-  const said = Object.entries(fields).filter(
-    ([name, value]) => zeroCounts.has(name) || (value as unknown) !== 0,
-  )
-  const spec = Object.fromEntries(said.filter(([, value]) => (value as unknown) !== ''))
-  return withoutDefaults(spec, HealthCheckInFile)
+  const said = Object.entries(fields).filter(([name, value]) => !isZero(name, value))
+  return withoutDefaults(Object.fromEntries(said), HealthCheckInFile)
+}
+
+/** For the group in the file: null removes a field. */
+export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
+  const said = Object.entries(fields).map(([name, value]) => [
+    name,
+    isZero(name, value) ? null : value,
+  ])
+  return patchOf(Object.fromEntries(said) as JsonObject, HealthCheckInFile)
+}
+
+function isZero(name: string, value: unknown): boolean {
+  return value === '' || (value === 0 && !zeroCounts.has(name))
 }

@@ -15,6 +15,7 @@ import {
   plain,
   withoutDefaults,
 } from './fields.ts'
+import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = MemberInFile
 
@@ -56,6 +57,7 @@ export const NewMember = body({
   warmupThreshold: defaulted(properties.warmupThreshold),
   rumUrl: defaulted(properties.rumUrl),
   externalSignalMode: orEmpty(properties.externalSignalMode, defaulted),
+  enabled: defaulted(properties.enabled),
 })
 export type NewMember = Static<typeof NewMember>
 
@@ -76,6 +78,24 @@ export const MemberChange = body({
   enabled: optional(properties.enabled),
 })
 export type MemberChange = Static<typeof MemberChange>
+
+/** Unlike a PUT it may move the member to another address, as its file may. */
+export const MemberPatch = mergePatchOf(
+  {
+    ipAddress: plain(properties.ipAddress),
+    port: plain(properties.port),
+    weight: plain(properties.weight, weight('0 drains the member; what is below 0 is taken as 0.')),
+    priority: plain(properties.priority),
+    name: plain(properties.name),
+    region: plain(properties.region),
+    warmupThreshold: plain(properties.warmupThreshold),
+    rumUrl: plain(properties.rumUrl),
+    externalSignalMode: orEmpty(properties.externalSignalMode, plain),
+    enabled: plain(properties.enabled),
+  },
+  ['ipAddress', 'port'],
+)
+export type MemberPatch = Static<typeof MemberPatch>
 
 export type MemberPart = MemberFields & { readonly uid: string }
 
@@ -99,13 +119,14 @@ export function specOfNewMember({ ipAddress, weight = 1, ...fields }: NewMember)
 }
 
 /** A weight below 0 becomes 0 (document A). */
-export function patchOfMember({ weight, ...fields }: MemberChange): JsonObject {
-  const coerced = weight === undefined ? {} : { weight: Math.max(0, weight) }
-  return patchOf({ ...written(fields), ...coerced }, MemberInFile)
+export function patchOfMember({ weight, ipAddress, ...fields }: MemberPatch): JsonObject {
+  const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
+  const moved = ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }
+  return patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
 }
 
 /** Empty texts stand for what holds without them. */
-function written(fields: Partial<Omit<MemberChange, 'weight'>>): JsonObject {
+function written(fields: Omit<MemberPatch, 'weight' | 'ipAddress'>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,

@@ -1,14 +1,37 @@
 // A pool as the API shows it, and as it takes it (document A, "Pool").
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
+import { PoolSpec } from '#schemas/objects/pool.ts'
 import { body } from '#api/http/shapes.ts'
-import { plain } from './fields.ts'
+import { defaulted, optional, patchOf, plain, withoutDefaults } from './fields.ts'
+import { mergePatchOf } from './merge-patch.ts'
 
-export const Pool = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'Pool' })
+const { minHealthy } = PoolSpec.properties
+const name = plain(Metadata.properties.name)
 
-export const PoolBody = body({ name: plain(Metadata.properties.name) })
+export const Pool = Type.Object(
+  { id: Type.String(), name: Type.String(), minHealthy: Type.Integer() },
+  { title: 'Pool' },
+)
 
-export function showPool({ uid, name }: ConfigEntry) {
-  return { id: uid, name }
+export const NewPool = body({ name, minHealthy: defaulted(minHealthy) })
+export type NewPool = Static<typeof NewPool>
+/** What a file alone could say before stays when it is left out. */
+export const PoolBody = body({ name, minHealthy: optional(minHealthy) })
+export const PoolPatch = mergePatchOf({ name, minHealthy: plain(minHealthy) }, ['name'])
+export type PoolPatch = Static<typeof PoolPatch>
+
+export function showPool({ uid, name, object }: ConfigEntry<'Pool'>) {
+  return { id: uid, name, minHealthy: object.spec.minHealthy }
+}
+
+export function specOfNewPool({ name: _name, ...fields }: NewPool): JsonObject {
+  return withoutDefaults(fields, PoolSpec)
+}
+
+export function patchOfPool({ name: _name, ...fields }: PoolPatch): JsonObject {
+  return patchOf(fields, PoolSpec)
 }

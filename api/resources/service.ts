@@ -1,13 +1,14 @@
 // A service as the API shows it, and as it takes it (document A, "Service").
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { ServiceSpec } from '#schemas/objects/service.ts'
 import { body, nullable } from '#api/http/shapes.ts'
-import { defaultOf, defaulted, patchOf, plain } from './fields.ts'
+import { defaultOf, defaulted, optional, patchOf, plain } from './fields.ts'
+import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = ServiceSpec
 
@@ -20,28 +21,62 @@ export const Service = Type.Object(
     ttl: Type.Integer(),
     poolId: nullable(Type.String()),
     filterChain: Type.Array(Type.String()),
+    onAllDown: Type.String(),
+    answerCount: Type.Integer(),
   },
   { title: 'Service' },
 )
 
-export const ServiceBody = body({
-  name: plain(Metadata.properties.name),
-  domain: plain(properties.domain),
+const name = plain(Metadata.properties.name)
+const domain = plain(properties.domain)
+const filterChain = Type.Unsafe<readonly string[] | null>({
+  ...plain(properties.filterChain),
+  type: ['array', 'null'],
+})
+const poolId = nullable(Type.String({ maxLength: 255 }))
+
+const replaced = {
+  name,
+  domain,
   algorithm: defaulted(properties.algorithm),
   ttl: defaulted(properties.ttl),
-  poolId: Type.Optional(nullable(Type.String({ maxLength: 255, default: null }))),
+  poolId: Type.Optional(Type.Unsafe<string | null>({ ...poolId, default: null })),
   filterChain: Type.Optional(
-    Type.Unsafe<readonly string[] | null>({
-      ...defaulted(properties.filterChain),
-      type: ['array', 'null'],
-    }),
+    Type.Unsafe<readonly string[] | null>({ ...filterChain, default: [] }),
   ),
+}
+
+export const NewService = body({
+  ...replaced,
+  onAllDown: defaulted(properties.onAllDown),
+  answerCount: defaulted(properties.answerCount),
+})
+/** What a file alone could say before stays when it is left out. */
+export const ServiceBody = body({
+  ...replaced,
+  onAllDown: optional(properties.onAllDown),
+  answerCount: optional(properties.answerCount),
 })
 export type ServiceBody = Static<typeof ServiceBody>
 
+export const ServicePatch = mergePatchOf(
+  {
+    name,
+    domain,
+    algorithm: plain(properties.algorithm),
+    ttl: plain(properties.ttl),
+    poolId,
+    filterChain,
+    onAllDown: plain(properties.onAllDown),
+    answerCount: plain(properties.answerCount),
+  },
+  ['name', 'domain'],
+)
+export type ServicePatch = Static<typeof ServicePatch>
+
 export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Service'>) {
   const { uid, name, tenant } = entry
-  const { domain, algorithm, ttl, pool, filterChain } = entry.object.spec
+  const { domain, algorithm, ttl, pool, filterChain, ...policy } = entry.object.spec
   return {
     id: uid,
     name,
@@ -51,22 +86,47 @@ export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Servic
     ttl,
     poolId: pool === null ? null : (snapshot.find('Pool', tenant, pool)?.uid ?? null),
     filterChain,
+    ...policy,
   }
 }
 
 /**
- * A body replaces every field that the API has; what it leaves out goes back to its default.
+ * What a body leaves out goes back to its default, but for what to do when all members are down
+ * and how many are answered: these stay.
  *
  * @param pool name of the pool of `poolId`; null: none
  */
 export function patchOfService(fields: ServiceBody, pool: string | null): JsonObject {
-  const { domain, algorithm = '', ttl, filterChain } = fields
+  const { domain, algorithm = '', ttl, filterChain, onAllDown, answerCount } = fields
   const chain = filterChain ?? []
   const isPlain = chain.length === 0 && algorithm !== ''
   return {
     domain,
     ...patchOf({ ttl: ttl ?? null, pool }, ServiceSpec),
+    ...patchOf(said({ onAllDown, answerCount }), ServiceSpec),
     algorithm: isPlain && algorithm !== defaultOf(ServiceSpec, 'algorithm') ? algorithm : null,
     filterChain: chain.length === 0 ? null : chain,
   }
+}
+
+/** @param pool of `poolId`, where the patch has one */
+export function mergedService(
+  { name: _name, poolId: _poolId, algorithm, filterChain, ...fields }: ServicePatch,
+  pool: string | null | undefined,
+): JsonObject {
+  const hasChain = (filterChain ?? []).length > 0
+  return {
+    ...patchOf(fields, ServiceSpec),
+    ...said({ pool }),
+    ...(algorithm === undefined && !hasChain
+      ? {}
+      : patchOf({ algorithm: hasChain ? null : algorithm || null }, ServiceSpec)),
+    ...(filterChain === undefined ? {} : { filterChain: hasChain ? [...filterChain!] : null }),
+  }
+}
+
+/** Without what was not given. */
+function said(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as JsonObject
 }

@@ -1,10 +1,18 @@
 // /api/v1/pools/{id}/healthcheck: how the members of a pool are probed.
+import { etagOf } from '#config/entry.ts'
 import { findObject, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
+import type { Precondition } from '#api/http/if-match.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import { HealthCheck, HealthCheckBody, specOfHealthCheck } from '../resources/health-check.ts'
+import {
+  HealthCheck,
+  HealthCheckBody,
+  HealthCheckPatch,
+  patchOfHealthCheck,
+  specOfHealthCheck,
+} from '../resources/health-check.ts'
 import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
@@ -42,6 +50,55 @@ const put = route({
     return success(healthCheck, done.value.headers)
   },
 })
+
+const patch = route({
+  method: 'PATCH',
+  path: '/api/v1/pools/{id}/healthcheck',
+  needs: 'hc:write',
+  tag,
+  summary: 'Change the named fields of a health check; null takes a field back to its default',
+  details: 'With a `type` that becomes `script`, program and text that it does not name go.',
+  params: Id,
+  body: HealthCheckPatch,
+  responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
+  ifMatch: 'the pool',
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, params, body } = context
+    const pool = findObject(context, 'Pool', params.id)
+    if (pool === undefined) return missing('pool')
+    const { healthCheck: before } = pool.object.spec
+    if (before === undefined) return missing('health check')
+    const isScript = (body.type ?? before.type) === 'script'
+    const refusal = scriptRefusal(context, { type: isScript ? 'script' : 'tcp' })
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, pool.object)
+    if (!condition.ok) return condition.error
+    const unless = { field: 'type', value: 'script', message: scriptsAreForAdmins }
+    const done = await write(context, {
+      verb: 'update',
+      kind: 'Pool',
+      target: targetOf(caller, pool.uid),
+      group: 'healthCheck',
+      patch: patchOfHealthCheck(isScript && before.type !== 'script' ? newScript(body) : body),
+      // Who may not set a script must not change one that came in between.
+      ...(caller.isSystemAdmin || body.type !== undefined ? {} : { unless }),
+      ...condition.value,
+      // A program that somebody has left there since must not be run.
+      ...(isScript && isOpen(condition.value) ? { ifMatch: etagOf(pool.object) } : {}),
+    })
+    if (!done.ok) return done.error
+    const { healthCheck } = (done.value.entry as typeof pool).object.spec
+    return success(healthCheck, done.value.headers)
+  },
+})
+
+const isOpen = ({ ifMatch = '*' }: Precondition): boolean => ifMatch === '*'
+
+/** What stood there unused, whoever wrote it, does not become a program that runs. */
+function newScript(body: HealthCheckPatch): HealthCheckPatch {
+  return { scriptPath: null, scriptContent: null, ...body }
+}
 
 const get = route({
   method: 'GET',
@@ -90,14 +147,15 @@ const removeCheck = route({
 /** Both controls of document A: the setting of the node, and who asks. */
 function scriptRefusal(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
-  { type }: HealthCheckBody,
+  { type }: Pick<HealthCheckBody, 'type'>,
 ): Reply | undefined {
   if (type !== 'script') return undefined
   if (!ports.checkPolicy.allowScriptChecks) {
     return refused(403, 'this node runs no scripts as health checks (health.allowScriptChecks)')
   }
-  if (caller.isSystemAdmin) return undefined
-  return refused(403, 'admin access required: only a system administrator sets script checks')
+  return caller.isSystemAdmin ? undefined : refused(403, scriptsAreForAdmins)
 }
 
-export const healthCheckRoutes: readonly Route[] = Object.freeze([put, get, removeCheck])
+const scriptsAreForAdmins = 'admin access required: only a system administrator sets script checks'
+
+export const healthCheckRoutes: readonly Route[] = Object.freeze([put, patch, get, removeCheck])

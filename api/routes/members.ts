@@ -7,16 +7,18 @@ import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageInOrder } from '#api/http/paging.ts'
 import { created, missing, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
 import {
   Member,
   MemberChange,
+  MemberPatch,
   NewMember,
   patchOfMember,
   showMember,
   specOfNewMember,
 } from '../resources/member.ts'
 import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Members'
@@ -96,22 +98,42 @@ const change = route({
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const { caller, params, body } = context
-    const found = findPart(context, 'Member', params.id)
-    if (found === undefined) return missing('member')
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const done = await write(context, {
-      verb: 'update',
-      kind: 'Member',
-      target: targetOf(caller, found.part.uid),
-      patch: patchOfMember(body),
-      ...condition.value,
-    })
-    return done.ok ? success(shown(done.value), done.value.headers) : done.error
-  },
+  handle: (context) => changeMember(context, context.params.id, context.body),
 })
+
+const patch = route({
+  method: 'PATCH',
+  path: '/api/v1/members/{id}',
+  needs: 'member:write',
+  tag,
+  summary: 'Change the named fields of a member; null takes a field back to its default',
+  details: 'At another address the member begins anew: nothing is known of its health.',
+  params: Id,
+  body: MemberPatch,
+  responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
+  ifMatch: 'the member',
+  refusals: [404, ...writeRefusals],
+  handle: (context) => changeMember(context, context.params.id, context.body),
+})
+
+async function changeMember(
+  context: RouteContext,
+  id: string,
+  fields: MemberPatch,
+): Promise<Reply> {
+  const found = findPart(context, 'Member', id)
+  if (found === undefined) return missing('member')
+  const condition = preconditionOf(context, found.part)
+  if (!condition.ok) return condition.error
+  const done = await write(context, {
+    verb: 'update',
+    kind: 'Member',
+    target: targetOf(context.caller, found.part.uid),
+    patch: patchOfMember(fields),
+    ...condition.value,
+  })
+  return done.ok ? success(shown(done.value), done.value.headers) : done.error
+}
 
 const removeMember = route({
   method: 'DELETE',
@@ -142,5 +164,6 @@ export const memberRoutes: readonly Route[] = Object.freeze([
   list,
   get,
   change,
+  patch,
   removeMember,
 ])

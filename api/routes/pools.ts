@@ -1,13 +1,25 @@
 // /api/v1/pools: members that can stand in for one another, by name.
 import { Type } from 'typebox'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
+import type { Written } from '#api/config/writes.ts'
+import { conditional, preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
 import { created, missing, success } from '#api/http/reply.ts'
-import { Pool, PoolBody, showPool } from '../resources/pool.ts'
+import type { Reply } from '#api/http/reply.ts'
+import {
+  NewPool,
+  Pool,
+  PoolBody,
+  PoolPatch,
+  patchOfPool,
+  showPool,
+  specOfNewPool,
+} from '../resources/pool.ts'
 import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Pools'
@@ -18,15 +30,15 @@ const create = route({
   needs: 'pool:write',
   tag,
   summary: 'Create a pool without members; its name is unique across tenants',
-  body: PoolBody,
+  body: NewPool,
   responses: { 201: { description: 'The pool', schema: Pool, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, body } = context
     const { tenant } = caller
     const operation = { verb: 'create', kind: 'Pool', tenant, name: body.name } as const
-    const done = await write(context, { ...operation, spec: {} })
-    return done.ok ? created(showPool(done.value.entry), done.value.headers) : done.error
+    const done = await write(context, { ...operation, spec: specOfNewPool(body) })
+    return done.ok ? created(shown(done.value), done.value.headers) : done.error
   },
 })
 
@@ -62,28 +74,49 @@ const rename = route({
   path: '/api/v1/pools/{id}',
   needs: 'pool:write',
   tag,
-  summary: 'Rename a pool; its services, rollouts and windows follow',
+  summary: 'Rename a pool; its services, rollouts and windows follow, other fields stay',
   params: Id,
   body: PoolBody,
   responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const { caller, params, body } = context
-    const entry = findObject(context, 'Pool', params.id)
-    if (entry === undefined) return missing('pool')
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const done = await write(context, {
-      verb: 'rename',
-      kind: 'Pool',
-      target: targetOf(caller, entry.uid),
-      name: body.name,
-      ...condition.value,
-    })
-    return done.ok ? success(showPool(done.value.entry), done.value.headers) : done.error
-  },
+  handle: (context) => changePool(context, context.params.id, context.body),
 })
+
+const patch = route({
+  method: 'PATCH',
+  path: '/api/v1/pools/{id}',
+  needs: 'pool:write',
+  tag,
+  summary: 'Change the named fields of a pool; null takes a field back to its default',
+  params: Id,
+  body: PoolPatch,
+  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
+  ifMatch: 'the pool',
+  refusals: [404, ...writeRefusals],
+  handle: (context) => changePool(context, context.params.id, context.body),
+})
+
+async function changePool(context: RouteContext, id: string, fields: PoolPatch): Promise<Reply> {
+  const entry = findObject(context, 'Pool', id)
+  if (entry === undefined) return missing('pool')
+  const condition = preconditionOf(context, entry.object)
+  if (!condition.ok) return condition.error
+  const on = { kind: 'Pool', target: targetOf(context.caller, entry.uid) } as const
+  const { name } = fields
+  const spec = patchOfPool(fields)
+  const operations: Operation[] = []
+  if (name !== undefined) operations.push({ verb: 'rename', ...on, name })
+  if (name === undefined || Object.keys(spec).length > 0) {
+    operations.push({ verb: 'update', ...on, patch: spec })
+  }
+  const done = await write(context, ...conditional(operations, condition.value))
+  return done.ok ? success(shown(done.value), done.value.headers) : done.error
+}
+
+function shown({ entry }: Written) {
+  return showPool(entry as ConfigEntry<'Pool'>)
+}
 
 const removePool = route({
   method: 'DELETE',
@@ -108,4 +141,11 @@ const removePool = route({
   },
 })
 
-export const poolRoutes: readonly Route[] = Object.freeze([create, list, get, rename, removePool])
+export const poolRoutes: readonly Route[] = Object.freeze([
+  create,
+  list,
+  get,
+  rename,
+  patch,
+  removePool,
+])

@@ -116,7 +116,7 @@ const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
 )
 
 async function decide(
-  context: Pick<RouteContext, 'caller' | 'ports' | 'request' | 'requestId'>,
+  context: Pick<RouteContext, 'caller' | 'ports' | 'request' | 'requestId' | 'isDryRun'>,
   id: string,
   intent: keyof typeof summaries,
 ) {

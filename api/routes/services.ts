@@ -1,17 +1,26 @@
 // /api/v1/services: a DNS name, the pool that answers for it, and how a member is chosen.
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
+import { conditional, preconditionOf } from '#api/http/if-match.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import { Service, ServiceBody, patchOfService, showService } from '../resources/service.ts'
+import {
+  NewService,
+  Service,
+  ServiceBody,
+  ServicePatch,
+  mergedService,
+  patchOfService,
+  showService,
+} from '../resources/service.ts'
 import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
@@ -19,7 +28,9 @@ import { Id } from '#api/http/shapes.ts'
 const tag = 'Services'
 
 type Entry = ConfigEntry<'Service'>
-type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: ServiceBody }
+type Context = Pick<RouteContext, 'caller' | 'ports'> & {
+  readonly body: Pick<ServicePatch, 'poolId' | 'filterChain'>
+}
 
 const create = route({
   method: 'POST',
@@ -27,7 +38,7 @@ const create = route({
   needs: 'service:write',
   tag,
   summary: 'Create a service; name and domain are unique across tenants',
-  body: ServiceBody,
+  body: NewService,
   responses: { 201: { description: 'The service', schema: Service, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
@@ -85,6 +96,7 @@ const replace = route({
   needs: 'service:write',
   tag,
   summary: 'Replace a service; a field that is left out goes back to its default',
+  details: '`onAllDown` and `answerCount` stay when they are left out.',
   params: Id,
   body: ServiceBody,
   responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
@@ -111,6 +123,40 @@ const replace = route({
         ...pool.value.reference,
       },
     )
+    return done.ok
+      ? success(shown(context, done.value.entry as Entry), done.value.headers)
+      : done.error
+  },
+})
+
+const patch = route({
+  method: 'PATCH',
+  path: '/api/v1/services/{id}',
+  needs: 'service:write',
+  tag,
+  summary: 'Change the named fields of a service; null takes a field back to its default',
+  params: Id,
+  body: ServicePatch,
+  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
+  ifMatch: 'the service',
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, ports, params, body } = context
+    const entry = findObject(context, 'Service', params.id)
+    if (entry === undefined) return missing('service')
+    const pool = poolOf(context, entry.tenant)
+    if (!pool.ok) return pool.error
+    const refusal = chainRefusal(ports.licence, body)
+    if (refusal !== undefined) return refusal
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const { name, reference } = pool.value
+    const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
+    const operations: Operation[] = []
+    if (body.name !== undefined) operations.push({ verb: 'rename', ...on, name: body.name })
+    const merged = mergedService(body, body.poolId === undefined ? undefined : name)
+    operations.push({ verb: 'update', ...on, patch: merged, ...reference })
+    const done = await write(context, ...conditional(operations, condition.value))
     return done.ok
       ? success(shown(context, done.value.entry as Entry), done.value.headers)
       : done.error
@@ -157,7 +203,7 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
 }
 
 /** A chain needs a licence, and so do some of its filters (document A, "Limits"). */
-function chainRefusal(licence: LicenceGate, { filterChain }: ServiceBody): Reply | undefined {
+function chainRefusal(licence: LicenceGate, { filterChain }: ServicePatch): Reply | undefined {
   for (const feature of chainFeatures(filterChain)) {
     const refusal = licence.refusal(feature)
     if (refusal !== undefined) return refused(403, refusal)
@@ -170,5 +216,6 @@ export const serviceRoutes: readonly Route[] = Object.freeze([
   list,
   get,
   replace,
+  patch,
   removeService,
 ])

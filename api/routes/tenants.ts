@@ -48,12 +48,13 @@ const create = route({
       schema: Type.Object({ tenant: TenantJson, apiKey: Type.String() }),
     },
   },
+  takesDryRun: true,
   refusals: writeRefusals,
   refusalBodies: { 409: ConflictBody },
-  handle: async ({ caller, ports, body, requestId }) => {
+  handle: async ({ caller, ports, body, requestId, isDryRun }) => {
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)
-    const origin = { caller, requestId }
+    const origin = { caller, requestId, isDryRun }
     const id = ports.tenants.idFor(body.name)
     const remains = await remainsOf(id, ports)
     if (!remains.ok) return storeFailed(remains.error)
@@ -61,6 +62,8 @@ const create = route({
     const { name, rpsLimit = rpsLimitDefault } = body
     const tenant = await ports.tenants.create({ id, name, rpsLimit }, origin)
     if (!tenant.ok) return tenant.error
+    // There is no key to a tenant that was not made.
+    if (isDryRun) return created({ tenant: tenant.value, apiKey: '' })
     const apiKey = randomBytes(32).toString('hex')
     const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
     if (kept.ok) return created({ tenant: tenant.value, apiKey })
@@ -113,13 +116,15 @@ const remove = route({
     'of the same id is refused until its accounts, roles and configuration are gone.',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
+  takesDryRun: true,
   refusals: [404, 409],
   refusalBodies: { 409: ConflictBody },
-  handle: async ({ caller, ports, params, requestId }) => {
+  handle: async ({ caller, ports, params, requestId, isDryRun }) => {
     if (params.id === defaultTenant) return refused(409, 'the tenant default always exists')
-    const origin = { caller, requestId }
+    const origin = { caller, requestId, isDryRun }
     const removed = await ports.tenants.remove(params.id, origin)
     if (!removed.ok) return removed.error
+    if (isDryRun) return noContent()
     const ended = await ports.tenantKeys.remove(params.id)
     ports.identities.forget()
     return ended.ok ? noContent() : storeFailed(ended.error)

@@ -9,6 +9,7 @@ import { auditEntryOf } from './audit.ts'
 import { Authenticator } from '#api/auth/authenticator.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
 import { parseBodies } from '#api/http/body.ts'
+import { DryRun, dryRunHeader, isDryRun, takesDryRun } from '#api/dry-run.ts'
 import { answerBadUrl, answerClientError, answerError } from '#api/http/errors.ts'
 import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
 import { apiLimits } from '#api/http/limits.ts'
@@ -92,6 +93,7 @@ function createValidator(check: (value: unknown) => string[]) {
   }
 }
 
+const noQuery = Type.Object({}, { additionalProperties: false })
 const textId = Type.String({ minLength: 1, maxLength: 255 })
 
 function schemaOf(row: Route): object {
@@ -102,7 +104,7 @@ function schemaOf(row: Route): object {
     .map(([status, { schema }]) => [status, schema])
   return {
     ...(names.length === 0 ? {} : { params: row.params ?? params }),
-    querystring: row.query ?? Type.Object({}, { additionalProperties: false }),
+    querystring: row.query ?? (takesDryRun(row) ? DryRun : noQuery),
     ...(row.body === undefined ? {} : { body: row.body }),
     response: Object.fromEntries(response) as object,
   }
@@ -123,6 +125,7 @@ function addRoute(
     bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
     onRequest: async (request, reply) => {
       if (row.forPages === true) void reply.headers(pageHeaders)
+      if (takesDryRun(row) && isDryRun(request.query)) void reply.header(dryRunHeader, 'true')
       await guard(request, reply, row, access)
       if (reply.sent) return reply
       const refusal = (await row.precheck?.(factsOf(request), ports)) ?? null

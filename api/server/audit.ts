@@ -4,6 +4,8 @@ import { uuidV7 } from '#lib/uuid.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { defaultTenant } from '#api/access/caller.ts'
+import { dryRunHeader } from '#api/dry-run.ts'
 import { isForPages } from '#api/http/origin.ts'
 
 /** Where entries go; it never throws and never waits. */
@@ -23,6 +25,7 @@ export function auditEntryOf(
   nowMs: number,
 ): AuditEntry | undefined {
   if (!audited.has(request.method) || isForPages(request)) return undefined
+  if (reply.hasHeader(dryRunHeader)) return undefined
   return {
     id: uuidV7(nowMs),
     atMs: nowMs,

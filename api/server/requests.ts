@@ -1,6 +1,7 @@
 // From a request of the framework to what a handler gets, and from its reply back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#api/access/caller.ts'
+import { isDryRun } from '#api/dry-run.ts'
 import { isWaiting } from '#api/feed/web-socket.ts'
 import { isOtherOrigin } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
@@ -10,7 +11,16 @@ import { json } from '#api/http/shapes.ts'
 
 export function contextOf(request: FastifyRequest, caller: Caller, ports: ApiPorts): RouteContext {
   const { params, query, body, id } = request
-  return { caller, params, query, body, requestId: id, request: factsOf(request), ports }
+  return {
+    caller,
+    params,
+    query,
+    body,
+    requestId: id,
+    isDryRun: isDryRun(query),
+    request: factsOf(request),
+    ports,
+  }
 }
 
 export function factsOf(request: FastifyRequest): RequestFacts {

@@ -63,8 +63,10 @@ export class Writer {
     }
     this.#isPushed = false
     try {
-      const failure = await this.#tryAgain(batch, settle)
-      if (failure !== undefined) for (const pending of [...open]) settle(pending, err(failure))
+      for (const together of commitsOf(batch)) {
+        const failure = await this.#tryAgain(together, settle)
+        if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
+      }
     } catch (error) {
       const failure = failureOf(error, this.#isPushed)
       // The look says in the status what is wrong, and goes on with what was pushed.
@@ -103,7 +105,7 @@ export class Writer {
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
       rest = selected.value.done.map(({ pending }) => pending)
       const { prepared } = selected.value
-      if (prepared !== null) {
+      if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
         // Elsewhere another writer may win: each race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
         const pushed = await this.#push(prepared)
@@ -253,6 +255,13 @@ export class Writer {
 function serialAfter(accepted: AcceptedCommit | null): number {
   if (accepted === null) return 1
   return accepted.serial === 0 ? 0 : accepted.serial + 1
+}
+
+/** What only looks is looked at alone, on what the others have left. */
+function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
+  const [looks, writes] = [[], []] as [Pending[], Pending[]]
+  for (const pending of batch) (pending.request.isDryRun === true ? looks : writes).push(pending)
+  return [...(writes.length === 0 ? [] : [writes]), ...looks.map((one) => [one])]
 }
 
 const notInGit = 'The change is not in Git.'

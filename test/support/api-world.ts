@@ -121,7 +121,7 @@ export function memoryTenants(): Tenants {
 }
 
 /** Tenants in memory do not ask who made them. */
-const noOrigin: WriteOrigin = { caller: null as never, requestId: 'setup' }
+const noOrigin: WriteOrigin = { caller: null as never, isDryRun: false, requestId: 'setup' }
 
 /** A session of a user with that role, without a login; the tenant is there then. */
 export async function sessionOf(

@@ -1,0 +1,38 @@
+// The body of a PATCH: fields of an object, each of which may be null (RFC 7396).
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { body } from '#api/http/shapes.ts'
+
+type Fields = Readonly<Record<string, TSchema>>
+
+type Patch<F extends Fields, Kept extends keyof F> = {
+  readonly [Key in keyof F]?: Static<F[Key]> | (Key extends Kept ? never : null)
+}
+
+/**
+ * Each field may be left out, and stays. Null removes what the file says, so that the default
+ * holds; what has no default cannot be null.
+ *
+ * @param kept names of the fields without a default
+ */
+export function mergePatchOf<F extends Fields, const Kept extends keyof F & string>(
+  fields: F,
+  kept: readonly Kept[],
+) {
+  const properties = Object.entries(fields).map(([name, schema]) => [
+    name,
+    Type.Optional(kept.some((one) => one === name) ? schema : orNull(schema)),
+  ])
+  return Type.Unsafe<Patch<F, Kept>>(
+    body(Object.fromEntries(properties) as Record<string, TSchema>),
+  )
+}
+
+function orNull(schema: TSchema): TSchema {
+  const { type, enum: values, ...keywords } = schema as { type?: string[]; enum?: unknown[] }
+  return Type.Unsafe({
+    ...keywords,
+    type: [...new Set([type ?? [], 'null'].flat())],
+    ...(values === undefined ? {} : { enum: [...values, null] }),
+  })
+}
