@@ -1,4 +1,4 @@
-// Which news of the health of members is news to the feed: another verdict or another score.
+// Which news of the health of members is news to the feed: another verdict, score or reason.
 import type { Clock } from '#lib/clock.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '../resources/health-status.ts'
@@ -10,7 +10,7 @@ import type { FeedEvent, HealthFacts } from './messages.ts'
 export class HealthNews {
   readonly #view: MemberHealthView
   readonly #clock: Clock
-  /** By member: verdict and score of each node, as the feed last said them. */
+  /** By member: verdict, score and reason of each node, as the feed last said them. */
   readonly #said = new Map<string, ReadonlyMap<string, string>>()
 
   constructor(view: MemberHealthView, clock: Clock) {
@@ -48,12 +48,16 @@ export function healthFacts(
   ownNode: string,
   poolId: string,
   member: MemberPart,
-  { nodes, rttMs }: KnownHealth,
+  { nodes, rttMs, lastCheckedMs }: KnownHealth,
   atMs: number,
 ): HealthFacts[] {
   return nodes.map((view) => {
-    return { ...view, poolId, member, atMs, rttMs: view.node === ownNode ? rttMs : 0 }
+    const own = view.node === ownNode ? { rttMs, lastCheckMs: lastCheckedMs } : notTold
+    return { ...view, poolId, member, atMs, ...own }
   })
 }
 
-const wordOf = ({ healthy, score }: HealthFacts): string => `${healthy} ${score}`
+/** Other nodes do not say it. */
+const notTold = { rttMs: 0, lastCheckMs: 0 }
+
+const wordOf = ({ healthy, score, reason }: HealthFacts): string => `${healthy} ${score} ${reason}`

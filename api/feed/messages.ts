@@ -39,15 +39,24 @@ export interface HealthFacts extends NodeView {
   /** Unix epoch. */
   readonly atMs: number
   readonly rttMs: number
+  /** Unix epoch; 0: not known, as of other nodes. */
+  readonly lastCheckMs: number
 }
 
 export function healthMessage(facts: HealthFacts): Buffer {
   const { poolId, member, healthy, score, atMs, rttMs, node } = facts
+  const { reason, sinceMs: since, lastCheckMs: lastCheck } = facts
   const timestamp = Math.floor(atMs)
   const ipAddress = canonical(member.ipAddress)
   const verdict = { poolId, ipAddress, healthy, score, timestamp, rttMs, node }
   // Two members may have one address and different ports.
-  return messageOf('health_update', { ...verdict, memberId: member.uid })
+  return messageOf('health_update', {
+    ...verdict,
+    memberId: member.uid,
+    reason,
+    since,
+    lastCheck,
+  })
 }
 
 /** Everything up to this commit has been sent; a client may come back with it. */

@@ -12,14 +12,18 @@ export interface AskedMember {
 export interface NodeView {
   readonly node: string
   readonly healthy: boolean
-  /** 0 to 1. */
+  /** 0 to 1; less than 1 where it is not healthy. */
   readonly score: number
+  /** Why it is not healthy; empty: it is, or the node does not say why. */
+  readonly reason: string
+  /** When it became what it is, Unix epoch; 0: not known. */
+  readonly sinceMs: number
 }
 
 export interface KnownHealth {
   /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
   readonly healthy: boolean
-  /** Of this node's probes, 0 to 1; 1 while scoring is off. */
+  /** Of this node's probes, 0 to 1; while scoring is off, 1 or, where it is not healthy, 0. */
   readonly score: number
   /** Of this node's probes; 0: too few. */
   readonly rttMs: number
@@ -27,7 +31,11 @@ export interface KnownHealth {
   readonly globalRttMs: number | null
   readonly isWarming: boolean
   readonly warmupPasses: number
-  /** When the probes last had news; Unix epoch. 0: none yet. */
+  /** Why this node does not find it healthy; empty: it does. */
+  readonly reason: string
+  /** When it became what this node finds, Unix epoch; 0: not known. */
+  readonly sinceMs: number
+  /** When this node's last probe ended; Unix epoch. 0: none has. */
   readonly lastCheckedMs: number
   /** As each finds it: this node, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
@@ -43,17 +51,25 @@ export interface MemberHealthView {
 }
 
 /** Document A, "Member health": healthy before the first probe, and where there are no probes. */
-export function unprobed(node: string, healthy = true): KnownHealth {
+export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0): KnownHealth {
+  const score = scoreOf(healthy)
   return {
     healthy,
-    score: 1,
+    score,
     rttMs: 0,
     globalRttMs: null,
     isWarming: false,
     warmupPasses: 0,
+    reason,
+    sinceMs,
     lastCheckedMs: 0,
-    nodes: [{ node, healthy, score: 1 }],
+    nodes: [{ node, healthy, score, reason, sinceMs }],
   }
+}
+
+/** Without scoring every probe counts as 1, which nobody may read as the score of who is down. */
+export function scoreOf(healthy: boolean, score = 1): number {
+  return !healthy && score === 1 ? 0 : score
 }
 
 /** Reported health is a roll-up: one node that reaches the member is enough (document A). */

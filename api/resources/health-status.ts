@@ -9,6 +9,13 @@ export const HealthStatus = Type.Object(
   {
     healthy: Type.Boolean(),
     score: Type.Number(),
+    reason: Type.String({ description: 'Why this node does not find it healthy; empty: it does' }),
+    since: Type.Integer({
+      description: 'When it became what this node finds, Unix milliseconds; 0: not known',
+    }),
+    lastCheck: Type.Integer({
+      description: 'When the last probe of this node ended, Unix milliseconds; 0: none has',
+    }),
     rttMs: Type.Number(),
     globalRttMs: Type.Optional(Type.Number()),
     warming: Type.Optional(Type.Boolean()),
@@ -17,7 +24,13 @@ export const HealthStatus = Type.Object(
     healthyNodes: Type.Integer(),
     totalNodes: Type.Integer(),
     nodes: Type.Array(
-      Type.Object({ node: Type.String(), healthy: Type.Boolean(), score: Type.Number() }),
+      Type.Object({
+        node: Type.String(),
+        healthy: Type.Boolean(),
+        score: Type.Number(),
+        reason: Type.String(),
+        since: Type.Integer(),
+      }),
     ),
   },
   { title: 'HealthStatus' },
@@ -40,14 +53,18 @@ export function byAddress<T>(
 
 export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) {
   const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes } = known
+  const { reason, sinceMs: since, lastCheckedMs: lastCheck } = known
   return {
     healthy: isReachable(known),
     score,
+    reason,
+    since,
+    lastCheck,
     rttMs,
     ...(globalRttMs === null ? {} : { globalRttMs }),
     ...(warmupThreshold === 0 ? {} : { warming: isWarming, warmupPasses, warmupThreshold }),
     healthyNodes: nodes.filter(({ healthy }) => healthy).length,
     totalNodes: nodes.length,
-    nodes,
+    nodes: nodes.map(({ sinceMs, ...node }) => ({ ...node, since: sinceMs })),
   }
 }

@@ -20,6 +20,8 @@ const byPool = <Value extends Parameters<typeof Type.Record>[1]>(value: Value) =
 const health = Type.Object({
   healthy: Type.Boolean(),
   score: Type.Number(),
+  reason: Type.String(),
+  since: Type.Integer(),
   lastChecked: Type.Integer({ description: 'Unix milliseconds; 0: no probe has said anything' }),
 })
 
@@ -81,5 +83,6 @@ function snapshotOf(context: RouteContext) {
 
 function shortHealth({ memberHealth }: RouteContext['ports'], member: MemberPart) {
   const known = healthOf(memberHealth, member)
-  return { healthy: isReachable(known), score: known.score, lastChecked: known.lastCheckedMs }
+  const { score, reason, sinceMs: since, lastCheckedMs: lastChecked } = known
+  return { healthy: isReachable(known), score, reason, since, lastChecked }
 }

@@ -1,13 +1,21 @@
 // The health of members for the API: this node's probes, its peers' and the outside monitors' in
 // one word.
-import { unprobed } from '#api/ports/member-health.ts'
+import { scoreOf, unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { Clock } from '#lib/clock.ts'
 import { blend } from '#runtime/health/view/blend.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 
-/** More than one installation has; beyond it the times of the last news are forgotten. */
-const newsMax = 200_000
+/** More than one installation has; beyond it the times of what monitors said are forgotten. */
+const signalsMax = 200_000
+
+/** What outside monitors say of a member, and since when. */
+interface Signal {
+  readonly said: boolean | undefined
+  readonly sinceMs: number
+}
+
+const noSignal: Signal = { said: undefined, sinceMs: 0 }
 
 /** @param monitor null: health checks are off, every member counts as healthy (document A) */
 export function createMemberHealthView(
@@ -16,23 +24,28 @@ export function createMemberHealthView(
   clock: Clock,
 ): MemberHealthView {
   const handlers = new Set<(memberUids: readonly string[]) => void>()
-  const newsAtMs = new Map<string, number>()
+  const signals = new Map<string, Signal>()
   const tell = (memberUids: readonly string[]): void => {
     for (const handler of handlers) handler(memberUids)
   }
   monitor?.onUpdate((owners) => {
-    const nowMs = Math.floor(clock.nowMs())
-    if (newsAtMs.size > newsMax) newsAtMs.clear()
-    for (const { memberUid } of owners) newsAtMs.set(memberUid, nowMs)
     tell(owners.map(({ memberUid }) => memberUid))
   })
-  monitor?.onSignal(tell)
+  monitor?.onSignal((memberUids) => {
+    const sinceMs = clock.nowMs()
+    if (signals.size > signalsMax) signals.clear()
+    for (const uid of memberUids) {
+      const said = monitor.signalOf(uid)
+      if (said !== signals.get(uid)?.said) signals.set(uid, { said, sinceMs })
+    }
+    tell(memberUids)
+  })
   return {
     node,
     of: (member) =>
       monitor === null
         ? unprobed(node)
-        : known(monitor, member, node, newsAtMs.get(member.uid) ?? 0),
+        : known(monitor, member, node, signals.get(member.uid) ?? noSignal),
     onChange: (handler) => {
       handlers.add(handler)
       return () => handlers.delete(handler)
@@ -44,29 +57,54 @@ function known(
   monitor: HealthMonitor,
   { uid, ipAddress, externalSignalMode }: AskedMember,
   node: string,
-  lastCheckedMs: number,
+  { sinceMs: signalledMs }: Signal,
 ): KnownHealth {
   const signal = monitor.signalOf(uid)
   const blended = (probe: boolean): boolean => blend(externalSignalMode, probe, signal)
+  /** The outside monitors' words are the same everywhere. */
+  const judged = (found: Found): Found => {
+    const healthy = blended(found.healthy)
+    const score = scoreOf(healthy, found.score)
+    if (healthy === found.healthy) return { ...found, score }
+    // What the probes found does not count, so the monitors' time does.
+    const reason = healthy ? '' : 'an outside monitor says that it is down'
+    return { healthy, score, reason, sinceMs: Math.floor(signalledMs) }
+  }
   const own = monitor.ownHealthOf(uid, ipAddress)
   const routed = monitor.healthOf(uid, ipAddress)
-  if (own === undefined || routed === undefined) return unprobed(node, blended(true))
-  const { score, rttMs, isWarming, warmupPasses } = own
+  if (own === undefined || routed === undefined) {
+    const { healthy, reason, sinceMs } = judged({ healthy: true, ...unknown })
+    return unprobed(node, healthy, reason, sinceMs)
+  }
+  const { score, reason, sinceMs } = judged(foundIn(own))
   const peers = monitor.peersOf(uid, ipAddress)
   return {
     healthy: blended(routed.healthy),
     score,
-    rttMs,
+    rttMs: own.rttMs,
     // A node that is alone measures nothing global.
     globalRttMs: peers === null ? null : routed.rttMs,
-    isWarming,
-    warmupPasses,
-    lastCheckedMs,
-    // The outside monitors' words are the same everywhere.
-    nodes: [{ node, healthy: own.healthy, score }, ...(peers ?? [])].map((one) => ({
-      node: one.node,
-      healthy: blended(one.healthy),
-      score: one.score,
-    })),
+    isWarming: own.isWarming,
+    warmupPasses: own.warmupPasses,
+    reason,
+    sinceMs,
+    lastCheckedMs: Math.floor(own.lastCheckMs),
+    nodes: [{ node, ...own }, ...(peers ?? [])].map((one) => {
+      return { node: one.node, ...judged(foundIn(one)) }
+    }),
   }
+}
+
+/** What one node has found of a member. */
+interface Found {
+  readonly healthy: boolean
+  readonly score: number
+  readonly reason: string
+  readonly sinceMs: number
+}
+
+const unknown = { score: 1, reason: '', sinceMs: 0 }
+
+function foundIn({ healthy, score, reason, sinceMs }: Found): Found {
+  return { healthy, score, reason: healthy ? '' : reason, sinceMs: Math.floor(sinceMs) }
 }

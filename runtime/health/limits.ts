@@ -54,6 +54,8 @@ export const healthLimits = {
   peerNodesMax: 64,
   /** Words of all nodes on all members that are kept. */
   peerVotesMax: 2_000_000,
+  /** Of another node's words on why a member is down. */
+  reasonLengthMax: 200,
   workerHeapMbMax: 512,
   workerRestarts: { firstMs: 100, mostMs: 30_000 },
   /** A worker that lived this long was not part of a crash loop. */

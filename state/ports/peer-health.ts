@@ -10,6 +10,10 @@ export interface PeerVerdict extends VerdictOwner {
   readonly score: number
   /** Its mean round trip time; 0: too few probes. */
   readonly rttMs: number
+  /** Why it is unhealthy; nodes of older versions say nothing. */
+  readonly reason?: string
+  /** When its verdict became what it is, Unix epoch; as `reason`. */
+  readonly sinceMs?: number
   /** When the node last confirmed it, Unix epoch. */
   readonly atMs: number
 }

@@ -85,7 +85,7 @@ test('a backend that fails, hangs or dies is seen, and seen to return', async ()
   const tell = async (path: string): Promise<unknown> =>
     (await fetch(`http://${address}:${port}${path}`, { method: 'POST' })).text()
   const steps: [() => unknown, boolean, string][] = [
-    [() => tell('/down'), false, 'status 503, expected 200'],
+    [() => tell('/down'), false, 'HTTP 503, expected 200'],
     [() => tell('/up'), true, ''],
     [() => process.kill(pid, 'SIGSTOP'), false, `no result within ${timeoutMs} ms`],
     [() => process.kill(pid, 'SIGCONT'), true, ''],

@@ -72,7 +72,7 @@ function hostHeader({ ipAddress, check }: ProbeTarget): string {
 function judge(response: IncomingMessage, check: HealthCheckModel, attempt: Attempt): void {
   const status = response.statusCode ?? 0
   if (check.httpExpectedStatus !== 0 && status !== check.httpExpectedStatus) {
-    attempt.fail(`status ${status}, expected ${check.httpExpectedStatus}`)
+    attempt.fail(`HTTP ${status}, expected ${check.httpExpectedStatus}`)
   } else if (check.httpContains === '') {
     attempt.succeed()
   } else {

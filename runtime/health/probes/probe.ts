@@ -25,7 +25,7 @@ export interface ProbeResult {
   readonly outcome: Outcome
   /** Of the TCP handshake; the mean of the echo replies; 0 where there is neither. */
   readonly rttMs: number
-  /** For people: `status 503, expected 200`. Holds no bytes of the backend's. */
+  /** For people: `HTTP 503, expected 200`. Holds no bytes of the backend's. */
   readonly reason: string
 }
 

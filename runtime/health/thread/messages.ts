@@ -19,6 +19,8 @@ export interface Measure {
   readonly isWarming: boolean
   readonly warmupPasses: number
   readonly knowledge: Knowledge
+  /** Of the last probe that failed; empty once one has passed and the member is healthy. */
+  readonly reason: string
 }
 
 export interface VerdictChange {
@@ -27,7 +29,7 @@ export interface VerdictChange {
   readonly healthy: boolean
   /** TCP handshake of the probe that decided; 0 when there was none. */
   readonly rttMs: number
-  /** `connection refused`, `status 503, expected 200`; empty when healthy. */
+  /** `connection refused`, `HTTP 503, expected 200`; empty when healthy. */
   readonly reason: string
   /** Unix epoch. */
   readonly atMs: number
@@ -56,6 +58,11 @@ export interface TargetSet {
   readonly warmingKeys: readonly string[]
   /** A mean round trip time that moved by less is not told. */
   readonly rttThresholdMs: number
+  /**
+   * A double for each target, where the worker writes when the last probe ended (Unix epoch, ms; 0:
+   * never). In a message it would be one for each probe.
+   */
+  readonly lastChecks: SharedArrayBuffer
 }
 
 export type ToWorker = (TargetSet & { readonly kind: 'targets' }) | { readonly kind: 'stop' }

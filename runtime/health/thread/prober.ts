@@ -36,6 +36,10 @@ interface Entry extends Scheduled {
   cancel: Cancel | undefined
   /** The check is new to a known member: its next result is told even when it changes nothing. */
   confirmNext: boolean
+  /** In the target set. */
+  place: number
+  /** When the last probe ended; 0: none has. */
+  lastCheckMs: number
 }
 
 export class Prober {
@@ -52,6 +56,7 @@ export class Prober {
   /** Told with the next message; a member that changes ten times until then is told once. */
   readonly #measured = new Set<Entry>()
   #rttThresholdMs = 0
+  #lastChecks = new Float64Array(new SharedArrayBuffer(0))
   #publishedMs = -Infinity
   #callOffPump: (() => void) | undefined
   #callOffFlush: (() => void) | undefined
@@ -81,16 +86,19 @@ export class Prober {
     const warmingKeys = new Set(message.warmingKeys)
     this.#generation = message.generation
     this.#rttThresholdMs = message.rttThresholdMs
+    this.#lastChecks = new Float64Array(message.lastChecks)
     const nowMs = this.#parts.clock.monotonicMs()
     const previous = this.#entries
     this.#entries = new Map()
-    for (const target of message.targets) {
+    for (const [place, target] of message.targets.entries()) {
       const key = targetKey(target.memberUid, target.ipAddress)
       if (this.#entries.has(key)) continue
       const known = previous.get(key)
       previous.delete(key)
       if (known?.target.checkKey === target.checkKey) {
         known.target = target
+        known.place = place
+        this.#noteCheck(known)
         if (target.warmupThreshold === 0) known.track.warmup.isWarming = false
         this.#entries.set(key, known)
         continue
@@ -107,7 +115,10 @@ export class Prober {
         track,
         cancel: undefined,
         confirmNext: known !== undefined,
+        place,
+        lastCheckMs: known?.lastCheckMs ?? 0,
       }
+      this.#noteCheck(entry)
       this.#entries.set(key, entry)
       this.#schedule.add(entry, nowMs)
     }
@@ -179,6 +190,8 @@ export class Prober {
     if (change.any) this.#measured.add(entry)
     if (change.gate) this.#flushSoon()
     if (result.outcome === 'local-error') return
+    entry.lastCheckMs = this.#parts.clock.nowMs()
+    this.#noteCheck(entry)
     const changed = change.verdict
     const isConfirmation = entry.confirmNext && !changed
     entry.confirmNext = false
@@ -193,6 +206,10 @@ export class Prober {
       atMs: this.#parts.clock.nowMs(),
     })
     this.#flushSoon()
+  }
+
+  #noteCheck({ place, lastCheckMs }: Entry): void {
+    if (lastCheckMs > 0) this.#lastChecks[place] = lastCheckMs
   }
 
   /** The first change after a quiet time leaves at once; a storm of them leaves in batches. */
@@ -242,5 +259,6 @@ function measureOf({ target, track }: Entry): Measure {
     isWarming: track.warmup.isWarming,
     warmupPasses: track.warmup.passes,
     knowledge: track.knowledge,
+    reason: track.reason,
   }
 }

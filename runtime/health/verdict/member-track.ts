@@ -37,6 +37,8 @@ export class MemberTrack {
   knowledge: Knowledge = 'unknown'
   /** 1 while scoring is off. */
   score: number
+  /** Of the last failure; empty once a probe has passed and the member is healthy. */
+  reason = ''
   #lastResultMs = 0
 
   constructor({ scoreWindow }: HealthCheckModel, { healthy, isWarming }: TrackStart) {
@@ -66,9 +68,19 @@ export class MemberTrack {
         : this.#follow(score > 0)
     const wasWarming = this.warmup.isWarming
     const isCounted = takeWarmupResult(this.warmup, success, rule.warmupThreshold)
+    const isReasonChanged = this.#explain(result)
     const isRttChanged = success && this.#rtt.add(result.rttMs, rule.rttThresholdMs)
-    const any = verdict || isNews || isScoreChanged || isCounted || isRttChanged
+    const any = verdict || isNews || isScoreChanged || isCounted || isRttChanged || isReasonChanged
     return { verdict, gate: wasWarming && !this.warmup.isWarming, any }
+  }
+
+  /** @returns true when a member that is unhealthy is so for another reason than before */
+  #explain({ outcome, reason }: ProbeResult): boolean {
+    const before = this.reason
+    const { healthy } = this.verdict
+    if (outcome !== 'success') this.reason = reason
+    else if (healthy) this.reason = ''
+    return !healthy && this.reason !== before
   }
 
   /** With a score, `riseCount` and `fallCount` do not matter (document A, "Member health"). */

@@ -11,6 +11,12 @@ export interface Known extends VerdictOwner {
   isWarming: boolean
   warmupPasses: number
   knowledge: Knowledge
+  /** Why it is unhealthy. */
+  reason: string
+  /** When its verdict became what it is, Unix epoch; 0: it has none yet. */
+  sinceMs: number
+  /** In the target set; -1: in none. */
+  place: number
   checkKey: string
   intervalMs: number
   warmupThreshold: number
@@ -30,6 +36,9 @@ export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: n
     isWarming: false,
     warmupPasses: 0,
     knowledge: 'unknown',
+    reason: '',
+    sinceMs: 0,
+    place: -1,
     checkKey: '',
     intervalMs: 0,
     warmupThreshold: 0,
@@ -44,7 +53,10 @@ export function forgetCounts(known: Known): void {
 }
 
 /** @returns true when the member has passed its gate */
-export function adopt(known: Known, measure: Measure): boolean {
+export function adopt(known: Known, measure: Measure, nowMs: number): boolean {
+  if (measure.knowledge === 'known' && known.sinceMs === 0) known.sinceMs = nowMs
+  // A check that is new has no word yet for what another one found.
+  if (measure.reason !== '' && !known.healthy) known.reason = measure.reason
   const wasWarming = known.isWarming
   known.score = measure.score
   // A worker that was replaced begins to count anew: until it has enough, the last mean stands.

@@ -13,6 +13,12 @@ export interface MemberHealth {
   readonly isWarming: boolean
   readonly warmupPasses: number
   readonly knowledge: Knowledge
+  /** Why it is unhealthy, in the probe's words; empty while it is healthy. */
+  readonly reason: string
+  /** When it became so, Unix epoch; 0: not known, as before the first probe. */
+  readonly sinceMs: number
+  /** When the last probe ended, Unix epoch; 0: none has. */
+  readonly lastCheckMs: number
   /** Of its check. */
   readonly intervalMs: number
 }
@@ -22,6 +28,10 @@ export interface PeerView {
   readonly node: string
   readonly healthy: boolean
   readonly score: number
+  /** Empty also where the node is of a version that does not say it. */
+  readonly reason: string
+  /** Unix epoch, of its clock; 0: not known. */
+  readonly sinceMs: number
 }
 
 export interface TargetOptions {

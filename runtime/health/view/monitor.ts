@@ -43,6 +43,8 @@ class Monitor implements HealthMonitor {
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
   #rttThresholdMs = 0
+  /** As `TargetSet` has it. */
+  #lastChecks = new Float64Array(new SharedArrayBuffer(0))
   /** When the worker last said anything; -Infinity: never. */
   #heardMs = -Infinity
   #generation = 0
@@ -105,7 +107,8 @@ class Monitor implements HealthMonitor {
     this.#targets = targets
     this.#rttThresholdMs = rttThresholdMs
     const gateChanges: Known[] = []
-    for (const target of targets) {
+    const lastChecks = new Float64Array(new SharedArrayBuffer(8 * targets.length))
+    for (const [place, target] of targets.entries()) {
       const key = targetKey(target.memberUid, target.ipAddress)
       const known = previous.get(key)
       previous.delete(key)
@@ -120,8 +123,11 @@ class Monitor implements HealthMonitor {
       const isArrival = known === undefined && (arrivals?.has(key) ?? false)
       now.isWarming = (wasWarming || isArrival) && target.warmupThreshold > 0
       if (now.isWarming !== wasWarming) gateChanges.push(now)
+      lastChecks[place] = this.#lastChecks[now.place] ?? 0
+      now.place = place
       this.#known.set(key, now)
     }
+    this.#lastChecks = lastChecks
     if (previous.size > 0) this.#writer.forget([...previous.values()])
     if (gateChanges.length > 0) this.#store(gateChanges)
     this.#warnOfUnverified(targets)
@@ -139,12 +145,14 @@ class Monitor implements HealthMonitor {
   healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
     const known = this.#known.get(targetKey(memberUid, ipAddress))
     if (known === undefined) return undefined
-    const { healthy, score, rttMs, isWarming, warmupPasses, intervalMs } = known
+    const { healthy, score, rttMs, isWarming, warmupPasses, intervalMs, reason, sinceMs } = known
     // A worker that is gone for long says nothing of its silence.
     const silentMs = this.#parts.clock.monotonicMs() - this.#heardMs
     const isDeaf = known.knowledge === 'known' && silentMs > ownStaleAfterMs(intervalMs)
     const knowledge = isDeaf ? 'stale' : known.knowledge
-    return { healthy, score, rttMs, isWarming, warmupPasses, knowledge, intervalMs }
+    const lastCheckMs = this.#lastChecks[known.place] ?? 0
+    const measured = { score, rttMs, isWarming, warmupPasses, knowledge, intervalMs }
+    return { healthy, reason, sinceMs, lastCheckMs, ...measured }
   }
 
   verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
@@ -200,6 +208,8 @@ class Monitor implements HealthMonitor {
           healthy,
           isWarming: warming,
           knowledge: 'stale',
+          reason: healthy ? '' : beforeRestart,
+          sinceMs: atMs,
         })
         continue
       }
@@ -212,9 +222,11 @@ class Monitor implements HealthMonitor {
         known.isWarming = true
         closedGates.push(known)
       }
+      known.sinceMs = atMs
       if (known.healthy === healthy) continue
       known.healthy = healthy
-      const reason = healthy ? '' : 'unhealthy before the restart'
+      const reason = healthy ? '' : beforeRestart
+      known.reason = reason
       changes.push({ memberUid, ipAddress, healthy, rttMs: 0, reason, atMs })
     }
     if (gone.length > 0) this.#writer.forget(gone)
@@ -237,6 +249,7 @@ class Monitor implements HealthMonitor {
       unhealthyKeys,
       warmingKeys,
       rttThresholdMs: this.#rttThresholdMs,
+      lastChecks: this.#lastChecks.buffer,
     })
   }
 
@@ -248,14 +261,15 @@ class Monitor implements HealthMonitor {
     for (const measure of measures) {
       const known = this.#knownSince(generation, measure)
       if (known === undefined) continue
-      if (adopt(known, measure)) toStore.push(known)
+      if (adopt(known, measure, this.#parts.clock.nowMs())) toStore.push(known)
       updated.push(known)
     }
     const current: VerdictChange[] = []
     for (const change of changes) {
       const known = this.#knownSince(generation, change)
       if (known === undefined || known.healthy === change.healthy) continue
-      known.healthy = change.healthy
+      const { healthy, reason, atMs: sinceMs } = change
+      Object.assign(known, { healthy, reason, sinceMs } satisfies Partial<Known>)
       toStore.push(known)
       current.push(change)
     }
@@ -275,13 +289,19 @@ class Monitor implements HealthMonitor {
   }
 
   #store(members: readonly Known[]): void {
-    const atMs = this.#parts.clock.nowMs()
-    const toStored = ({ memberUid, ipAddress, healthy, isWarming }: Known): StoredVerdict => ({
+    const nowMs = this.#parts.clock.nowMs()
+    const toStored = ({
+      memberUid,
+      ipAddress,
+      healthy,
+      isWarming,
+      sinceMs,
+    }: Known): StoredVerdict => ({
       memberUid,
       ipAddress,
       healthy,
       warming: isWarming,
-      atMs,
+      atMs: sinceMs || nowMs,
     })
     this.#writer.save(members.map(toStored))
   }
@@ -293,9 +313,11 @@ class Monitor implements HealthMonitor {
   #announce(changes: readonly VerdictChange[]): void {
     for (const change of changes.slice(0, healthLimits.logLinesPerBatchMax)) {
       const { memberUid, ipAddress, rttMs, reason } = change
+      const since = new Date(change.atMs).toISOString()
       const pool = this.#known.get(targetKey(memberUid, ipAddress))?.pool
-      if (change.healthy) this.#parts.log.info({ pool, ipAddress, rttMs }, 'member is healthy')
-      else this.#parts.log.warn({ pool, ipAddress, reason }, 'member is unhealthy')
+      if (change.healthy)
+        this.#parts.log.info({ pool, ipAddress, rttMs, since }, 'member is healthy')
+      else this.#parts.log.warn({ pool, ipAddress, reason, since }, 'member is unhealthy')
     }
     const unnamed = changes.length - healthLimits.logLinesPerBatchMax
     if (unnamed > 0) this.#parts.log.warn({ members: unnamed }, 'more members changed their health')
@@ -317,6 +339,8 @@ class Monitor implements HealthMonitor {
     this.#warnedChecks = present
   }
 }
+
+const beforeRestart = 'unhealthy before the restart'
 
 function areEqual(a: readonly MonitoredTarget[], b: readonly MonitoredTarget[]): boolean {
   return (

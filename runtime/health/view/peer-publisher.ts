@@ -101,8 +101,9 @@ export class PeerPublisher {
     for (const [key, { memberUid, ipAddress }] of batch) {
       const health = this.#healthOf({ memberUid, ipAddress })
       if (health?.knowledge === 'known') {
-        const { healthy, score, rttMs } = health
-        changed.push({ node, memberUid, ipAddress, healthy, score, rttMs, atMs })
+        const { healthy, score, rttMs, reason, sinceMs } = health
+        const word = { healthy, score, rttMs, reason, sinceMs }
+        changed.push({ node, memberUid, ipAddress, ...word, atMs })
       } else if (this.#published.has(key)) {
         withdrawn.push({ memberUid, ipAddress })
       }

@@ -13,6 +13,8 @@ interface PeerNode {
 interface PeerVote extends Vote {
   readonly node: string
   readonly rttMs: number
+  readonly reason: string
+  readonly sinceMs: number
 }
 
 /** Ages are counted from when a word arrived here. */
@@ -89,14 +91,16 @@ export class PeerTable {
     return true
   }
 
-  #put(node: string, { memberUid, ipAddress, healthy, score, rttMs }: PeerVerdict): void {
+  #put(node: string, verdict: PeerVerdict): void {
+    const { memberUid, ipAddress, healthy, score, rttMs, reason = '', sinceMs = 0 } = verdict
     const key = targetKey(memberUid, ipAddress)
     const votes = this.#members.get(key) ?? new Map<string, PeerVote>()
     if (!votes.has(node)) {
       if (this.#votes >= healthLimits.peerVotesMax) return
       this.#votes++
     }
-    votes.set(node, { node, healthy, score, rttMs })
+    const told = reason.slice(0, healthLimits.reasonLengthMax)
+    votes.set(node, { node, healthy, score, rttMs, reason: told, sinceMs })
     this.#members.set(key, votes)
   }
 

@@ -44,6 +44,9 @@ describe('GET /api/v1/ws/token', () => {
   })
 })
 
+/** Why a node finds a member unhealthy, and since when. */
+const refused = { reason: 'connection refused', sinceMs: 1_700_000_000_000 }
+
 describe('the messages', () => {
   test('begin with each member and how it is', async () => {
     const world = await startFeed()
@@ -52,7 +55,7 @@ describe('the messages', () => {
       score: 0.25,
       rttMs: 12.5,
       lastCheckedMs: 1_700_000_000_123,
-      nodes: [{ node: 'n1', healthy: false, score: 0.25 }],
+      nodes: [{ node: 'n1', healthy: false, score: 0.25, ...refused }],
     })
     const listener = await ready(world, acme)
     expect(listener.said()).toEqual([
@@ -120,34 +123,38 @@ describe('the messages', () => {
         ttl: expect.any(Number) as number,
         poolId: uids.web,
         filterChain: [],
+        onAllDown: 'empty',
+        answerCount: 1,
       },
     })
     expect(ofType(listener, 'pool_update')[0]).toEqual({
       action: 'updated',
-      pool: { id: uids.web, name: 'new' },
+      pool: { id: uids.web, name: 'new', minHealthy: 0 },
     })
   })
 
-  test('tell of health when verdict or score change, and not for a round trip', async () => {
+  test('tell of health when verdict, score or reason change, and not for a round trip', async () => {
     const world = await startFeed()
     const listener = await ready(world, acme)
     listener.heard.length = 0
-    const say = (healthy: boolean, score: number, rttMs: number): void => {
-      const nodes = [{ node: 'n1', healthy, score }]
+    const say = (healthy: boolean, score: number, rttMs: number, reason = ''): void => {
+      const nodes = [{ node: 'n1', healthy, score, reason, sinceMs: 0 }]
       world.health.set('192.0.2.1', { ...unprobed('n1'), healthy, score, rttMs, nodes })
       world.tellHealth(uids.member)
     }
     say(false, 0.5, 1)
     say(false, 0.5, 2)
     say(false, 0.25, 3)
+    say(false, 0.25, 4, 'HTTP 503, expected 200')
     say(true, 1, 4)
-    await listener.until('health', (heard) => heard.length >= 3)
+    await listener.until('health', (heard) => heard.length >= 4)
     const facts = ofType(listener, 'health_update').map(({ healthy, score, rttMs }) => [
       ...[healthy, score, rttMs],
     ])
     expect(facts).toEqual([
       [false, 0.5, 1],
       [false, 0.25, 3],
+      [false, 0.25, 4],
       [true, 1, 4],
     ])
   })
@@ -157,8 +164,8 @@ describe('the messages', () => {
     const listener = await ready(world, acme)
     listener.heard.length = 0
     const nodes = [
-      { node: 'n1', healthy: true, score: 1 },
-      { node: 'n2', healthy: false, score: 0 },
+      { node: 'n1', healthy: true, score: 1, reason: '', sinceMs: 0 },
+      { node: 'n2', healthy: false, score: 0, ...refused },
     ]
     world.health.set('192.0.2.1', { ...unprobed('n1'), rttMs: 5, nodes })
     world.tellHealth(uids.member)
@@ -221,7 +228,7 @@ describe('coming back', () => {
     world.commits.commit(web(), secret())
     world.health.set('192.0.2.1', {
       ...unprobed('n1', false),
-      nodes: [{ node: 'n1', healthy: false, score: 0 }],
+      nodes: [{ node: 'n1', healthy: false, score: 0, ...refused }],
     })
     world.tellHealth(uids.member)
     const again = await world.connect(acme, commitOf(1))
@@ -245,7 +252,7 @@ describe('coming back', () => {
     const other = await startFeed()
     other.health.set('192.0.2.1', {
       ...unprobed('n1', false),
-      nodes: [{ node: 'n1', healthy: false, score: 0 }],
+      nodes: [{ node: 'n1', healthy: false, score: 0, ...refused }],
     })
     other.tellHealth(uids.member)
     const again = await other.connect(acme, commitOf(1))

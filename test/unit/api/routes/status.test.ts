@@ -44,7 +44,14 @@ const failing: KnownHealth = {
   score: 0.25,
   rttMs: 12.5,
   lastCheckedMs: 1_700_000_000_123,
-  nodes: [{ node: 'n1', healthy: false, score: 0.25 }],
+  reason: 'HTTP 503, expected 200',
+  sinceMs: 1_700_000_000_000,
+  nodes: [
+    {
+      ...{ node: 'n1', healthy: false, score: 0.25 },
+      ...{ reason: 'HTTP 503, expected 200', sinceMs: 1_700_000_000_000 },
+    },
+  ],
 }
 
 describe('health status', () => {
@@ -54,26 +61,35 @@ describe('health status', () => {
     expect(answer.body).toEqual({
       healthy: true,
       score: 1,
+      reason: '',
+      since: 0,
+      lastCheck: 0,
       rttMs: 0,
       healthyNodes: 1,
       totalNodes: 1,
-      nodes: [{ node: 'n1', healthy: true, score: 1 }],
+      nodes: [{ node: 'n1', healthy: true, score: 1, reason: '', since: 0 }],
     })
   })
 
   test('one node that reaches a member is enough', async () => {
-    const nodes = [...failing.nodes, { node: 'n2', healthy: true, score: 0.5 }]
+    const nodes = [
+      ...failing.nodes,
+      { node: 'n2', healthy: true, score: 0.5, reason: '', sinceMs: 0 },
+    ]
     known.set('192.0.2.1', { ...failing, globalRttMs: 3, nodes })
     const { body } = await call(acme, 'GET', `/members/${first.id}/status`)
     known.clear()
     expect(body).toEqual({
       healthy: true,
       score: 0.25,
+      reason: 'HTTP 503, expected 200',
+      since: 1_700_000_000_000,
+      lastCheck: 1_700_000_000_123,
       rttMs: 12.5,
       globalRttMs: 3,
       healthyNodes: 1,
       totalNodes: 2,
-      nodes,
+      nodes: nodes.map(({ sinceMs, ...node }) => ({ ...node, since: sinceMs })),
     })
   })
 
@@ -145,8 +161,11 @@ describe('dashboard and snapshot', () => {
       geoRules: { [pool]: geoRules },
       healthStatus: {
         [pool]: {
-          '192.0.2.1': { healthy: false, score: 0.25, lastChecked: 1_700_000_000_123 },
-          '2001:db8::2': { healthy: true, score: 1, lastChecked: 0 },
+          '192.0.2.1': {
+            ...{ healthy: false, score: 0.25, lastChecked: 1_700_000_000_123 },
+            ...{ reason: 'HTTP 503, expected 200', since: 1_700_000_000_000 },
+          },
+          '2001:db8::2': { healthy: true, score: 1, lastChecked: 0, reason: '', since: 0 },
         },
       },
       stats,

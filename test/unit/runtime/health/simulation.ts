@@ -99,6 +99,7 @@ export class Simulation {
       unhealthyKeys,
       warmingKeys,
       rttThresholdMs: this.rttThresholdMs,
+      lastChecks: new SharedArrayBuffer(8 * targets.length),
     })
   }
 

@@ -68,10 +68,10 @@ describe('tcp', () => {
 describe('http: status and body', () => {
   const rows: [string, number, string, Partial<HealthCheckModel>, string][] = [
     ['the default expects 200', 200, '', {}, ''],
-    ['another status fails', 503, '', {}, 'status 503, expected 200'],
+    ['another status fails', 503, '', {}, 'HTTP 503, expected 200'],
     ['another status can be the expected one', 204, '', { httpExpectedStatus: 204 }, ''],
     ['0 ignores the status', 500, '', { httpExpectedStatus: 0 }, ''],
-    ['a redirect is a status', 302, '', {}, 'status 302, expected 200'],
+    ['a redirect is a status', 302, '', {}, 'HTTP 302, expected 200'],
     ['a redirect can be expected', 302, '', { httpExpectedStatus: 302 }, ''],
     ['the text is in the body', 200, 'all is well', { httpContains: 'is well' }, ''],
     [
@@ -87,7 +87,7 @@ describe('http: status and body', () => {
       500,
       'ok',
       { httpContains: 'ok' },
-      'status 500, expected 200',
+      'HTTP 500, expected 200',
     ],
     [
       'status ignored, text missing',
@@ -265,7 +265,7 @@ describe('http: hostile and broken backends', () => {
     const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
     const backend = await use(startRawBackend((socket) => socket.write(upgrade)))
     const result = await probe(http(backend.port, check))
-    expect([result.outcome, result.reason]).toEqual(['failure', 'status 101, expected 200'])
+    expect([result.outcome, result.reason]).toEqual(['failure', 'HTTP 101, expected 200'])
   })
 })
 

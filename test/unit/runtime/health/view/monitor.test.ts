@@ -60,7 +60,7 @@ describe('the health monitor', () => {
 
     backend.answer((_request, response) => response.writeHead(503).end())
     await expect.poll(() => monitor.verdictOf('m1', '127.0.0.1'), deadline).toBe(false)
-    expect(changes).toMatchObject([{ healthy: false, reason: 'status 503, expected 200' }])
+    expect(changes).toMatchObject([{ healthy: false, reason: 'HTTP 503, expected 200' }])
     expect(await verdicts.load()).toMatchObject([{ memberUid: 'm1', healthy: false }])
 
     backend.answer((_request, response) => response.end())

@@ -45,6 +45,9 @@ function set(memberUid: string, parts: Partial<MemberHealth> = {}): void {
     warmupPasses: 0,
     knowledge: 'known',
     intervalMs: 10_000,
+    reason: '',
+    sinceMs: 0,
+    lastCheckMs: 0,
     ...parts,
   })
   publisher.note([owner(memberUid)])
