@@ -65,7 +65,7 @@ export interface Route {
   readonly refusals?: readonly number[]
   /** By status, where a refusal may have more than `error`. */
   readonly refusalBodies?: Readonly<Record<number, TSchema>>
-  /** It writes the configuration, though it has no entity tag: see `dry-run.ts`. */
+  /** It writes the configuration, though it has no entity tag: it has dry runs. */
   readonly takesDryRun?: true
   /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
   readonly ifMatch?: string

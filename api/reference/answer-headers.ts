@@ -27,7 +27,7 @@ export function answerHeaders(row: Route, status: number, response: RouteRespons
   return shown({
     ETag: isTagged === true,
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
-    'X-Gslb-Dry-Run': isConfigWrite(row) || row.takesDryRun === true,
+    'X-Gslb-Dry-Run': takesDryRun(row),
     'X-Next-Cursor': isPaged(row),
     'Set-Cookie': setsCookie === true,
     Location: status === 302,
@@ -47,6 +47,11 @@ function shown(has: Readonly<Partial<Record<keyof typeof fields, boolean>>>): Js
 export function isConfigWrite({ method, ifMatch, responses }: Route): boolean {
   if (method === 'GET') return false
   return ifMatch !== undefined || Object.values(responses).some(({ isTagged }) => isTagged)
+}
+
+/** Writes of what is in Git; others know no such parameter and answer 400. */
+export function takesDryRun(row: Route): boolean {
+  return row.takesDryRun === true || isConfigWrite(row)
 }
 
 function isPaged({ query }: Route): boolean {

@@ -57,7 +57,6 @@ export const NewMember = body({
   warmupThreshold: defaulted(properties.warmupThreshold),
   rumUrl: defaulted(properties.rumUrl),
   externalSignalMode: orEmpty(properties.externalSignalMode, defaulted),
-  enabled: defaulted(properties.enabled),
 })
 export type NewMember = Static<typeof NewMember>
 

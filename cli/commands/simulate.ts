@@ -22,6 +22,7 @@ import { compareSimulations, printComparison } from '#cli/simulate/compare.ts'
 import type { ComparedSide } from '#cli/simulate/compare.ts'
 import { printSimulation } from '#cli/simulate/print.ts'
 import { applyHealthFile, unknownMember } from '#cli/simulate/health.ts'
+import type { AppliedHealth } from '#cli/simulate/health.ts'
 import type { SimulatedClient } from '#cli/simulate/question.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
 import { showOverlays } from '#cli/simulate/overlays.ts'
@@ -39,8 +40,8 @@ that is asked. With --compare: which answers differ; without NAME, of all servic
   --bundle FILE     a compiled bundle instead
   --compare OTHER   another bundle or configuration directory: what would change
   --health FILE     JSON such as {"web-eu/192.0.2.10": false}: POOL/ADDRESS or TENANT/POOL/ADDRESS,
-                    or {"healthy": true, "score": 0.5, "rttMs": 12} for a member; members that
-                    are not named are healthy
+                    or {"healthy": true, "score": 0.5, "rttMs": 12} for a member, or its status
+                    from the API; members that are not named are healthy
   --count N         count the shares of N answers in a row (default 1000, at most 10000000): how
                     often an address stood where in the answer
   --seed N          of the random numbers (default 1): the same seed gives the same answers
@@ -118,7 +119,11 @@ export const simulateCommand: Command = {
       at: values.at === undefined ? null : new Date(asked.nowMs).toISOString(),
       seed: asked.seed,
     }
-    const result = simulate(bundle, state, { ...common, tables: common.tables(bundle) })
+    const result = simulate(bundle, state, {
+      ...common,
+      words: side.value.words,
+      tables: common.tables(bundle),
+    })
     io.out(
       isJson
         ? `${JSON.stringify({ ...heading, digest: bundle.digest, overlays, ...result }, null, 2)}\n`
@@ -162,7 +167,7 @@ interface Sources {
 }
 
 /** The bundle, and the state that a server has at that time under the given health. */
-function prepare(sources: Sources, nowMs: number): Result<ComparedSide, Fault> {
+function prepare(sources: Sources, nowMs: number): Result<Side, Fault> {
   if (sources.bundle !== undefined && sources.config !== undefined) {
     throw new UsageError('give --config or --bundle, not both')
   }
@@ -183,17 +188,26 @@ function prepareOther(path: string, sources: Sources, nowMs: number): Result<Com
   return bundle.ok ? sideOf(bundle.value, sources, nowMs) : bundle
 }
 
-function sideOf(
-  bundle: Bundle,
-  { health }: Sources,
-  nowMs: number,
-): Result<ComparedSide & { readonly unknownMembers: readonly string[] }, Fault> {
+function sideOf(bundle: Bundle, { health }: Sources, nowMs: number): Result<Side, Fault> {
   const state = createRoutingState(bundle, 1)
-  const applied = health === undefined ? ok([]) : applyHealthFile(bundle, state, health)
+  const applied = health === undefined ? ok(nothing) : applyHealthFile(bundle, state, health)
   if (!applied.ok) return fault(Exit.Usage, applied.error)
   const overlays = showOverlays(bundle, state, nowMs)
-  return ok({ bundle, state, overlays, unknownMembers: applied.value })
+  return ok({
+    bundle,
+    state,
+    overlays,
+    unknownMembers: applied.value.unknown,
+    words: applied.value.words,
+  })
 }
+
+type Side = ComparedSide & {
+  readonly unknownMembers: readonly string[]
+  readonly words: AppliedHealth['words']
+}
+
+const nothing: AppliedHealth = { unknown: [], words: new Map() }
 
 function opened(path: string): Result<Bundle, Fault> {
   const bundle = openBundleFile(path)

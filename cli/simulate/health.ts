@@ -8,24 +8,47 @@ import { rebuildPool } from '#routing/state/candidates.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
+import type { HealthWords } from './question.ts'
 
 /**
  * Applies `{"POOL/ADDRESS": false}`; in place of `false` also `{"healthy": true, "score": 0.5,
- * "rttMs": 12}`.
+ * "rttMs": 12}`, or the status of a member as the API gives it.
  *
- * @returns an error as a sentence, or the names that no member of this bundle has
+ * @returns an error as a sentence, or what it says and the names that no member of this bundle has
  */
 export function applyHealthFile(
   bundle: Bundle,
   state: RoutingState,
   path: string,
-): Result<readonly string[], string> {
+): Result<AppliedHealth, string> {
   const healthy = readHealth(path)
   if (!healthy.ok) return healthy
   const unknown = setHealth(bundle, state, healthy.value)
   for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
-  return ok(unknown)
+  return ok({ unknown, words: wordsOf(bundle, healthy.value) })
 }
+
+export interface AppliedHealth {
+  readonly unknown: readonly string[]
+  /** By the number of the member. */
+  readonly words: ReadonlyMap<number, HealthWords>
+}
+
+function wordsOf(
+  bundle: Bundle,
+  told: ReadonlyMap<string, ToldHealth>,
+): ReadonlyMap<number, HealthWords> {
+  const words = new Map<number, HealthWords>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    for (const name of memberNames(bundle, member)) {
+      const { words: said } = told.get(name) ?? {}
+      if (said !== undefined) words.set(member, said)
+    }
+  }
+  return words
+}
+
+type ToldHealth = AssumedHealth & { readonly words?: HealthWords }
 
 /** A sentence about the first name that no member has. */
 export function unknownMember(bundle: Bundle, path: string, name: string): string {
@@ -35,7 +58,7 @@ export function unknownMember(bundle: Bundle, path: string, name: string): strin
   return `${path}: there is no member "${name}"${hint}`
 }
 
-function readHealth(path: string): Result<ReadonlyMap<string, AssumedHealth>, string> {
+function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>, string> {
   let value: unknown
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))
@@ -45,7 +68,7 @@ function readHealth(path: string): Result<ReadonlyMap<string, AssumedHealth>, st
   const remedy = 'write {"POOL/ADDRESS": true or false, …}, or {"healthy", "score", "rttMs"}'
   const shape = `${path}: ${remedy}`
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return err(shape)
-  const members = new Map<string, AssumedHealth>()
+  const members = new Map<string, ToldHealth>()
   for (const [name, given] of Object.entries(value)) {
     const health = healthOf(given)
     if (health === undefined) return err(shape)
@@ -54,18 +77,40 @@ function readHealth(path: string): Result<ReadonlyMap<string, AssumedHealth>, st
   return ok(members)
 }
 
-function healthOf(value: unknown): AssumedHealth | undefined {
+/** More that the status of a member in the API has; it decides no answer. */
+const passedOver: ReadonlySet<string> = new Set([
+  ...['globalRttMs', 'warming', 'warmupPasses', 'warmupThreshold'],
+  ...['healthyNodes', 'totalNodes', 'nodes'],
+])
+const reasonLengthMax = 500
+
+function healthOf(value: unknown): ToldHealth | undefined {
   if (typeof value === 'boolean') return { healthy: value }
   if (typeof value !== 'object' || value === null) return undefined
-  const { healthy = true, score, rttMs, ...rest } = value as Record<string, unknown>
-  if (typeof healthy !== 'boolean' || Object.keys(rest).length > 0) return undefined
+  const { healthy = true, score, rttMs, ...more } = value as Record<string, unknown>
+  const { reason = '', since = 0, lastCheck = 0, ...rest } = more
+  const isKnown = Object.keys(rest).every((name) => passedOver.has(name))
+  if (typeof healthy !== 'boolean' || !isKnown) return undefined
+  if (typeof reason !== 'string' || !isTime(since) || !isTime(lastCheck)) return undefined
+  const words = { reason: printable(reason), since, lastCheck }
+  const isSaid = reason !== '' || since > 0 || lastCheck > 0
   if (score !== undefined && !isBetween(score, 0, 1)) return undefined
   if (rttMs !== undefined && !isBetween(rttMs, 0, 60_000)) return undefined
   return {
     healthy,
     ...(score === undefined ? {} : { score: score as number }),
     ...(rttMs === undefined ? {} : { rttMs: rttMs as number }),
+    ...(isSaid ? { words } : {}),
   }
+}
+
+/** Of a day that JavaScript has (ECMA-262, time values). */
+function isTime(value: unknown): value is number {
+  return isBetween(value, 0, 8.64e15)
+}
+
+function printable(text: string): string {
+  return text.slice(0, reasonLengthMax).replace(/\p{Cc}/gu, ' ')
 }
 
 function isBetween(value: unknown, least: number, most: number): boolean {

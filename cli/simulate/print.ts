@@ -1,8 +1,8 @@
 // A simulated answer as text for people: one step a line, in the order the server takes them.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
-import type { ExplainedMember, MemberStanding } from '#routing/choose/explain.ts'
+import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
-import type { SimulatedService } from './service.ts'
+import type { SimulatedMember, SimulatedService } from './service.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface SimulationHeading {
@@ -136,17 +136,28 @@ function traceLines({ trace }: SimulatedService): string[] {
 
 const shownMax = 8
 
-function memberText(member: ExplainedMember): string {
+function memberText(member: SimulatedMember): string {
   const { name, ipAddress, weight, priority, score, rttMs, standing } = member
   const facts = [
     `weight ${weight}`,
     priority === 0 ? 'no priority' : `priority ${priority}`,
-    ...(score === 1 ? [] : [`score ${score.toFixed(2)}`]),
+    ...(score === 1 || (score === 0 && standing === 'unhealthy')
+      ? []
+      : [`score ${score.toFixed(2)}`]),
     ...(rttMs === 0 ? [] : [`RTT ${rttMs.toFixed(1)} ms`]),
   ]
   const label = name === '' ? [] : [name]
-  const out = standing === 'candidate' ? [] : [standings[standing]]
+  const why = standing === 'unhealthy' ? healthWords(member) : []
+  const out = standing === 'candidate' ? [] : [standings[standing], ...why]
   return `${ipAddress.padEnd(20)} ${[...label, ...facts, ...out].join(', ')}`
+}
+
+/** Why it is unhealthy, and since when, where the health file says so. */
+function healthWords({ reason = '', since = 0 }: SimulatedMember): string[] {
+  return [
+    ...(reason === '' ? [] : [reason]),
+    ...(since === 0 ? [] : [`since ${new Date(since).toISOString()}`]),
+  ]
 }
 
 function answerText({ rcode, zone, answerCount, service }: Simulation, type: string): string {

@@ -13,6 +13,15 @@ export interface SimulatedQuestion {
   readonly client: SimulatedClient | null
   readonly tables: RoutingTables
   readonly scripts: SimulatedScripts | null
+  /** What is said of the health of members, by their number; none: nothing. */
+  readonly words?: ReadonlyMap<number, HealthWords>
+}
+
+/** As the status of a member has them: the times are Unix milliseconds, 0 where not known. */
+export interface HealthWords {
+  readonly reason: string
+  readonly since: number
+  readonly lastCheck: number
 }
 
 export interface SimulatedClient {

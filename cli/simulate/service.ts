@@ -23,7 +23,7 @@ import type { RoutingQuery } from '#routing/state/strategy.ts'
 import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
-import type { SimulatedQuestion } from './question.ts'
+import type { HealthWords, SimulatedQuestion } from './question.ts'
 import type { ScriptNote } from './scripts.ts'
 
 export interface SimulatedService {
@@ -35,7 +35,7 @@ export interface SimulatedService {
   readonly pool: string | null
   /** The pool that answers in its place, when it has no candidates; null: its own. */
   readonly fallback: string | null
-  readonly members: readonly ExplainedMember[]
+  readonly members: readonly SimulatedMember[]
   /** The first address of the answer; null: no candidate, or a type without addresses. */
   readonly pick: string | null
   /** All addresses of the answer, in its order. */
@@ -47,6 +47,9 @@ export interface SimulatedService {
   readonly trace: SimulatedTrace | null
   readonly distribution: readonly SimulatedShare[]
 }
+
+/** With what the health file says of it. */
+export type SimulatedMember = ExplainedMember & Partial<HealthWords>
 
 /** Of the answers in a row. */
 export interface SimulatedShare {
@@ -116,7 +119,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
     algorithm: policy?.names.join(', ') ?? strategiesByCode[code]!.name,
     pool: pool < 0 ? null : nameOfPool(pool),
     fallback: shownPool === pool ? null : nameOfPool(shownPool),
-    members,
+    members: members.map((member) => ({ ...member, ...question.words?.get(member.index) })),
     pick: picks[0] ?? null,
     picks: picks as string[],
     mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),

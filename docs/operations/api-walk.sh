@@ -95,7 +95,10 @@ wants ipAddress
 call 200 GET "/pools/$pool/members"
 call 200 GET "/members/$member"
 call 200 PUT "/members/$member" '{"weight":5,"region":"DE"}'
+call 200 PATCH "/members/$member" '{"region":null}'
+wants '"region":"unknown"'
 call 200 GET "/members/$member/status"
+wants '"reason":""'
 call 200 GET "/pools/$pool/status"
 call 201 POST /services "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"poolId\":\"$pool\"}"
 service=$(field id)
@@ -103,11 +106,28 @@ call 200 GET /services
 call 200 GET "/services/$service"
 call 200 PUT "/services/$service" \
   "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"algorithm\":\"weighted-round-robin\",\"ttl\":30,\"poolId\":\"$pool\"}"
+call 200 PATCH "/services/$service" '{"onAllDown":"all","answerCount":2}'
+wants '"ttl":30'
 call 200 PUT "/pools/$pool" '{"name":"website"}'
+call 200 PATCH "/pools/$pool" '{"minHealthy":1}'
+wants '"name":"website"'
+
+# What would come of a change: the same answer, and nothing is changed.
+call 200 PATCH "/pools/$pool?dryRun=true" '{"name":"other"}'
+wants '"name":"other"'
+call 400 PATCH "/pools/$pool?dryRun=true" '{"minHealthy":9}'
+wants minHealthy
+call 204 DELETE "/services/$service?dryRun=true"
+call 200 GET "/services/$service"
+call 200 GET "/pools/$pool"
+wants '"name":"website"'
+call 200 PATCH "/pools/$pool" '{"minHealthy":null}'
 
 # How its members are probed, and which clients get which.
 call 404 GET "/pools/$pool/healthcheck"
 call 200 PUT "/pools/$pool/healthcheck" '{"type":"http","port":443,"tls":true,"httpPath":"/healthz"}'
+call 200 PATCH "/pools/$pool/healthcheck" '{"riseCount":2,"fallCount":3}'
+wants '"httpPath":"/healthz"'
 call 200 GET "/pools/$pool/healthcheck"
 call 403 PUT "/pools/$pool/healthcheck" '{"type":"script","scriptContent":"exit 0"}'
 call 400 PUT "/pools/$pool/healthcheck" '{"type":"webhook","webhookURL":"http://169.254.169.254/"}'

@@ -27,7 +27,7 @@ export interface ExplainedMember {
   /** In effect. */
   readonly weight: number
   readonly priority: number
-  /** 0 to 1. */
+  /** 0 to 1; less than 1 where it is unhealthy. */
   readonly score: number
   /** 0: not measured often enough. */
   readonly rttMs: number
@@ -51,10 +51,16 @@ export function explainPool(
       ipAddress: addressOfMember(bundle, member),
       weight: state.memberWeight[member]!,
       priority: bundle.memberPriority[member]!,
-      score: state.memberScore[member]!,
+      score: shownScore(state, member),
       rttMs: state.memberRttMs[member]!,
       standing: standingOf(bundle, state, member),
     }))
+}
+
+/** Without scoring every member has 1, which nobody may read as the score of who is down. */
+function shownScore(state: RoutingState, member: number): number {
+  const score = state.memberScore[member]!
+  return state.memberHealthy[member] !== 1 && score === 1 ? 0 : score
 }
 
 /** The same questions as `isCandidate`, with the name of the one that fails. */

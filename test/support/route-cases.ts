@@ -143,7 +143,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postPools: { needs: 'pool:write', body: named },
   getPoolsById: { needs: 'pool:read', make: pool },
   putPoolsById: { needs: 'pool:write', make: pool, body: named },
-  patchPoolsById: { needs: 'pool:write', make: pool, body: () => ({ minHealthy: 1 }) },
+  patchPoolsById: { needs: 'pool:write', make: pool, body: () => ({ minHealthy: 0 }) },
   deletePoolsById: { needs: 'pool:delete', make: pool },
   getPoolsByIdMembers: { needs: 'member:read', make: pool },
   postPoolsByIdMembers: { needs: 'member:write', make: pool, body: () => endpoint },

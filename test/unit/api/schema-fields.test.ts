@@ -27,7 +27,7 @@ interface Resource {
   readonly readOnly?: readonly string[]
 }
 
-/** A new field of a schema, or of the API, fails here until it is in both or in one of these lists. */
+/** A new field of a schema, or of the API, fails here until it is in both or in a list. */
 const resources: Readonly<Record<string, Resource>> = {
   Pool: {
     file: PoolSpec,
@@ -44,7 +44,7 @@ const resources: Readonly<Record<string, Resource>> = {
   Member: {
     file: Member,
     read: 'getMembersById',
-    writes: ['postPoolsByIdMembers', 'patchMembersById'],
+    writes: ['postPoolsByIdMembers', 'putMembersById', 'patchMembersById'],
     renamed: { uid: 'id' },
     readOnly: ['id', 'poolId'],
   },

@@ -80,6 +80,32 @@ test('says of each member why it is out', async () => {
   expect(seen!.distribution).toEqual([{ ipAddress: '192.0.2.1', count: 1000, places: [1000] }])
 })
 
+test('says why a member is unhealthy and since when, as the status in the API has it', async () => {
+  const status = {
+    ...{ healthy: false, score: 0, rttMs: 0, healthyNodes: 0, totalNodes: 1, nodes: [] },
+    ...{ reason: 'HTTP 503, expected 200', since: 1_700_000_000_000, lastCheck: 1_700_000_060_000 },
+  }
+  const health = put('health.json', JSON.stringify({ 'pool-1/192.0.2.2': status }))
+  const { service: seen } = await simulated('rr.example.org.', '--health', health)
+  const { reason, since, lastCheck } = status
+  expect(seen!.members[1]).toMatchObject({
+    standing: 'unhealthy',
+    score: 0,
+    reason,
+    since,
+    lastCheck,
+  })
+  const file = put('a.bundle', encode(model).bytes)
+  const { out } = await run('rr.example.org', '--bundle', file, '--health', health)
+  expect(out).toContain('out: unhealthy, HTTP 503, expected 200, since 2023-11-14T22:13:20.000Z\n')
+})
+
+test('does not give an unhealthy member the score of a healthy one', async () => {
+  const health = put('health.json', '{"pool-1/192.0.2.2": false}')
+  const { service: seen } = await simulated('rr.example.org.', '--health', health)
+  expect(seen!.members.map(({ score }) => score)).toEqual([1, 0, 1, 1])
+})
+
 describe('shares', () => {
   test('follow the algorithm, and are the same for a seed', async () => {
     const share = async (name: string, ...args: string[]) =>

@@ -53,6 +53,9 @@ function commitSettings(): void {
   git('update-ref', 'refs/heads/main', git(...person, 'commit-tree', '-p', 'main', '-m', 'x', tree))
 }
 
+/** What stands beside the fields of document A. */
+const policy = { onAllDown: 'empty', answerCount: 1 }
+
 describe('services', () => {
   test('a list is empty, not null, before there is one', async () => {
     expect(await call(zenith, 'GET', '/services')).toMatchObject({ status: 200, text: '[]' })
@@ -69,6 +72,7 @@ describe('services', () => {
       ttl: 60,
       poolId: null,
       filterChain: [],
+      ...policy,
     })
     expect((await call(acme, 'GET', `/services/${made.body.id}`)).body).toEqual(made.body)
     expect((await call(acme, 'GET', '/services')).list).toContainEqual(made.body)
@@ -114,7 +118,7 @@ describe('services', () => {
     const { body } = await call(acme, 'POST', '/services', { ...fresh(), ttl: 5, poolId: pool })
     const next = { ...fresh(), algorithm: 'failover', ttl: 30, poolId: pool, filterChain: [] }
     const changed = await call(acme, 'PUT', `/services/${body.id}`, next)
-    expect(changed.body).toEqual({ id: body.id, ...next })
+    expect(changed.body).toEqual({ id: body.id, ...next, ...policy })
     const { name, domain } = next
     const bare = await call(acme, 'PUT', `/services/${body.id}`, { name, domain })
     expect(bare.body).toMatchObject({ algorithm: 'round-robin', ttl: 60, poolId: null })
