@@ -136,7 +136,7 @@ describe('the messages', () => {
     })
   })
 
-  test('tell of health when verdict, score or reason change, and not for a round trip', async () => {
+  test('tell of health when verdict, score or reason change, not for a round trip', async () => {
     const world = await startFeed()
     const listener = await ready(world, acme)
     listener.heard.length = 0
