@@ -29,6 +29,15 @@ export const HealthCheck = Type.Object(
     scriptContent: Type.String(),
     webhookURL: Type.String(),
     webhookMethod: Type.String(),
+    httpMethod: Type.String(),
+    httpHeaders: Type.Record(Type.String(), Type.String()),
+    httpExpectedStatuses: Type.Array(Type.Union([Type.Integer(), Type.String()])),
+    clientCertificate: Type.String(),
+    grpcService: Type.String(),
+    dnsName: Type.String(),
+    dnsType: Type.String(),
+    dnsRcode: Type.String(),
+    dnsContains: Type.String(),
   },
   { title: 'HealthCheck' },
 )
@@ -39,10 +48,9 @@ type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof prope
 export const HealthCheckBody = Type.Unsafe<Fields>(
   body(
     Object.fromEntries(
-      Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [
-        name,
-        orZero(schema),
-      ]),
+      Object.entries({ ...properties, ...inWords() } as Record<string, TSchema>).map(
+        ([name, schema]) => [name, orZero(schema)],
+      ),
     ),
   ),
 )
@@ -59,11 +67,38 @@ export const HealthCheckPatch = mergePatchOf(
 ) as unknown as ReturnType<typeof Type.Unsafe<HealthCheckPatch>>
 export type HealthCheckPatch = { readonly [Key in keyof Fields]?: Fields[Key] | null }
 
+/** What to write in a field that holds several. */
+function inWords(): Record<string, TSchema> {
+  const { httpExpectedStatuses, httpHeaders } = properties
+  const status = 'a status such as 200 or a range such as "200-299"'
+  const value = 'printable ASCII, 1024 characters at most, without blanks at its ends'
+  return {
+    httpExpectedStatuses: saying(httpExpectedStatuses, 'items', { 'x-expected': status }),
+    httpHeaders: saying(httpHeaders, 'patternProperties', { 'x-expected': value }),
+  }
+}
+
+function saying(
+  schema: TSchema,
+  part: 'items' | 'patternProperties',
+  words: Readonly<Record<string, string>>,
+): TSchema {
+  const keywords = schema as unknown as Record<typeof part, Record<string, object>>
+  const inside = keywords[part]
+  const said =
+    part === 'items'
+      ? { ...inside, ...words }
+      : Object.fromEntries(
+          Object.entries(inside).map(([key, value]) => [key, { ...value, ...words }]),
+        )
+  return Type.Unsafe({ ...keywords, [part]: said })
+}
+
 /** The one field whose zero says something: it ignores the status. */
 const zeroCounts: ReadonlySet<string> = new Set(['httpExpectedStatus'])
 
 export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
-  const said = Object.entries(fields).filter(([name, value]) => !isZero(name, value))
+  const said = Object.entries(fields).filter(([name, value]) => !isUnset(name, value))
   return withoutDefaults(Object.fromEntries(said), HealthCheckInFile)
 }
 
@@ -71,11 +106,18 @@ export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
 export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
   const said = Object.entries(fields).map(([name, value]) => [
     name,
-    isZero(name, value) ? null : value,
+    isUnset(name, value) ? null : value,
   ])
   return patchOf(Object.fromEntries(said) as JsonObject, HealthCheckInFile)
 }
 
-function isZero(name: string, value: unknown): boolean {
-  return value === '' || (value === 0 && !zeroCounts.has(name))
+/** A client that writes an empty value means the default. */
+function isUnset(name: string, value: unknown): boolean {
+  if (value === 0) return !zeroCounts.has(name)
+  return isEmpty(value)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === ''
 }

@@ -1,7 +1,6 @@
 // Pools and their members as columns: pools by uid, members of a pool side by side, IPv4 first.
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { healthCheckText } from '#bundle/format/health-check.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
 import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { placeCode } from '#bundle/format/routing-cells.ts'
@@ -131,7 +130,6 @@ export function poolRow(pool: PoolModel): PoolRow {
   const members = [...v4, ...all.filter(({ octets }) => octets.length === 16)]
   const memberUids = new Uint8Array(members.length * 16)
   for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
-  const check = pool.healthCheck as unknown as Json
-  const healthCheck = check === null ? '' : canonicalJson(check)
+  const healthCheck = pool.healthCheck === null ? '' : healthCheckText(pool.healthCheck)
   return { members, memberUids, count4: v4.length, healthCheck }
 }

@@ -1,4 +1,6 @@
 // Health checks as a bundle stores them: canonical JSON, read back with care.
+import { canonicalJson } from './canonical-json.ts'
+import type { Json } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
@@ -16,7 +18,22 @@ const types: ReadonlySet<unknown> = new Set<HealthCheckModel['type']>([
   'icmp',
   'script',
   'webhook',
+  'grpc',
+  'dns',
 ])
+
+/** Fields that came later, with what holds where a bundle lacks them, as older ones do. */
+export const laterFields = Object.freeze({
+  httpMethod: 'GET',
+  httpHeaders: {},
+  httpExpectedStatuses: [],
+  clientCertificate: '',
+  grpcService: '',
+  dnsName: '',
+  dnsType: 'A',
+  dnsRcode: 'NOERROR',
+  dnsContains: '',
+} as const satisfies Partial<HealthCheckModel>)
 
 /** What each field must be; a newer compiler may know types that this node has not. */
 const fields: Readonly<Record<keyof HealthCheckModel, (value: unknown) => boolean>> = {
@@ -37,7 +54,29 @@ const fields: Readonly<Record<keyof HealthCheckModel, (value: unknown) => boolea
   scriptPath: isText,
   scriptContent: isText,
   webhookURL: isText,
-  webhookMethod: (value) => value === 'POST' || value === 'GET',
+  webhookMethod: oneOf('POST', 'GET'),
+  httpMethod: oneOf('GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'),
+  httpHeaders: isTexts,
+  httpExpectedStatuses: (value) => Array.isArray(value) && value.every(isStatusRange),
+  clientCertificate: isText,
+  grpcService: isText,
+  dnsName: isText,
+  dnsType: oneOf('A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'TXT'),
+  dnsRcode: oneOf('NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL', 'NOTIMP', 'FORMERR'),
+  dnsContains: isText,
+}
+
+/** Fields of later versions are left out where they say nothing: what did not change stays equal. */
+export function healthCheckText(check: HealthCheckModel): string {
+  const said = Object.entries(check).filter(([name, value]) => !isLaterDefault(name, value))
+  return canonicalJson(Object.fromEntries(said) as Json)
+}
+
+function isLaterDefault(name: string, value: unknown): boolean {
+  if (!Object.hasOwn(laterFields, name)) return false
+  // Those that hold something are empty by default.
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === (laterFields as Readonly<Record<string, unknown>>)[name]
 }
 
 /** @returns undefined when the text is no health check that this version can run */
@@ -49,7 +88,20 @@ export function parseHealthCheck(text: string): HealthCheckModel | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const record = value as Record<string, unknown>
+  const record: Record<string, unknown> = { ...laterFields, ...value }
   const isWhole = Object.entries(fields).every(([name, fits]) => fits(record[name]))
-  return isWhole ? (value as HealthCheckModel) : undefined
+  return isWhole ? (record as unknown as HealthCheckModel) : undefined
+}
+
+function oneOf(...values: readonly string[]): (value: unknown) => boolean {
+  return (value) => values.includes(value as string)
+}
+
+function isTexts(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every(isText)
+}
+
+function isStatusRange(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(isCount)
 }

@@ -212,7 +212,7 @@ export type ExternalSignalMode = 'and' | 'or' | 'override'
 
 /** Field names and units of document A; every default applied. */
 export interface HealthCheckModel {
-  readonly type: 'tcp' | 'http' | 'icmp' | 'script' | 'webhook'
+  readonly type: 'tcp' | 'http' | 'icmp' | 'script' | 'webhook' | 'grpc' | 'dns'
   /** Ignored by `icmp`; only passed on by `script` and `webhook`. */
   readonly port: number
   readonly intervalMs: number
@@ -236,6 +236,20 @@ export interface HealthCheckModel {
   readonly scriptContent: string
   readonly webhookURL: string
   readonly webhookMethod: 'POST' | 'GET'
+  readonly httpMethod: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT'
+  readonly httpHeaders: Readonly<Record<string, string>>
+  /** From and to, inclusive; empty: `httpExpectedStatus` counts. */
+  readonly httpExpectedStatuses: readonly (readonly [from: number, to: number])[]
+  /** Of the node's settings; empty: none. */
+  readonly clientCertificate: string
+  /** Empty: the whole server. */
+  readonly grpcService: string
+  /** Presentation format, with or without the final dot. */
+  readonly dnsName: string
+  readonly dnsType: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TXT'
+  readonly dnsRcode: 'NOERROR' | 'NXDOMAIN' | 'REFUSED' | 'SERVFAIL' | 'NOTIMP' | 'FORMERR'
+  /** Empty ignores the records. */
+  readonly dnsContains: string
   /** Successes in a row that make an unhealthy member healthy. */
   readonly riseCount: number
   /** Failures in a row that make a healthy member unhealthy. */

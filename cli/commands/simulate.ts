@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import { parseAddress } from '#dns/address.ts'
@@ -56,7 +57,11 @@ Exit codes: 0 simulated, whatever the answer; 1 errors in configuration or bundl
 
 const countMax = 10_000_000
 /** Of a simulation nothing is run or asked. */
-const lenientPolicy = { allowScriptChecks: true, webhookAllowedHosts: ['0.0.0.0/0', '::/0'] }
+const lenientPolicy: HealthCheckPolicy = {
+  allowScriptChecks: true,
+  webhookAllowedHosts: ['0.0.0.0/0', '::/0'],
+  clientCertificates: 'any',
+}
 const options = {
   type: { type: 'string', default: 'A' },
   config: { type: 'string' },

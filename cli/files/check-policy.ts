@@ -8,17 +8,21 @@ import { UsageError } from '#cli/terminal/command.ts'
 export const checkPolicyOptions = {
   'allow-script-checks': { type: 'boolean', default: false },
   'webhook-allowed-host': { type: 'string', multiple: true },
+  'client-certificate': { type: 'string', multiple: true },
 } as const
 
 export const checkPolicyUsage = `  --allow-script-checks
                       as on nodes with health.allowScriptChecks
   --webhook-allowed-host NETWORK
-                      as on nodes with it in health.webhookAllowedHosts; may be given often`
+                      as on nodes with it in health.webhookAllowedHosts; may be given often
+  --client-certificate NAME
+                      as on nodes with it in health.clientCertificates; may be given often`
 
 /** @throws UsageError for what is neither an address nor a network */
 export function checkPolicyOf(values: {
   readonly 'allow-script-checks': boolean
   readonly 'webhook-allowed-host'?: readonly string[] | undefined
+  readonly 'client-certificate'?: readonly string[] | undefined
 }): HealthCheckPolicy {
   const webhookAllowedHosts = values['webhook-allowed-host'] ?? []
   for (const text of webhookAllowedHosts) {
@@ -27,5 +31,23 @@ export function checkPolicyOf(values: {
         `--webhook-allowed-host ${text} is neither an address nor a network such as 10.1.0.0/16`,
       )
   }
-  return { allowScriptChecks: values['allow-script-checks'], webhookAllowedHosts }
+  return {
+    allowScriptChecks: values['allow-script-checks'],
+    webhookAllowedHosts,
+    clientCertificates: values['client-certificate'] ?? [],
+  }
+}
+
+/** Of a node, by its settings. */
+export function checkPolicyOfNode(health: {
+  readonly allowScriptChecks: boolean
+  readonly webhookAllowedHosts: readonly string[]
+  readonly clientCertificates: Readonly<Record<string, unknown>>
+}): HealthCheckPolicy {
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
+  return {
+    allowScriptChecks,
+    webhookAllowedHosts,
+    clientCertificates: Object.keys(clientCertificates),
+  }
 }

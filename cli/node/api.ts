@@ -21,6 +21,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
+import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { createNodeAudit } from './audit.ts'
@@ -142,7 +143,6 @@ function portsOf(
   const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
-  const { allowScriptChecks, webhookAllowedHosts } = settings.health
   const clientsMax = settings.api.maxWebSocketClients
   return {
     view,
@@ -167,7 +167,7 @@ function portsOf(
     tenants: createConfigTenants(config, configWriter, systemClock),
     tenantKeys,
     audit,
-    checkPolicy: { allowScriptChecks, webhookAllowedHosts },
+    checkPolicy: checkPolicyOfNode(settings.health),
     memberHealth,
     healthSignals,
     overlays,

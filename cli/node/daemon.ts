@@ -25,6 +25,7 @@ import type { DataDir } from '#cli/data/data-dir.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
+import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
 import { createNodeApi } from './api.ts'
 import type { NodeApi } from './api.ts'
@@ -257,7 +258,6 @@ class RunningDaemon implements Daemon {
 
   #createGitops(): GitopsControl {
     const { gitops, health } = this.#settings
-    const { allowScriptChecks, webhookAllowedHosts } = health
     const control = createGitopsControl({
       dataDir: this.#settings.dataDir,
       url: gitops.url,
@@ -268,7 +268,7 @@ class RunningDaemon implements Daemon {
       channel,
       signingKeyPem: this.#key.pem,
       recordTtlMs,
-      checkPolicy: { allowScriptChecks, webhookAllowedHosts },
+      checkPolicy: checkPolicyOfNode(health),
       resume: this.#node.resumePoint(),
     })
     const tell = createGitopsLog(this.#log)

@@ -22,10 +22,11 @@ export function createNodeHealth(
   environment: Readonly<Record<string, string | undefined>>,
 ): HealthMonitor | null {
   if (!health.enabled) return null
-  const { allowScriptChecks, webhookAllowedHosts } = health
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
   const probeSettings = {
     allowScriptChecks,
     webhookAllowedHosts,
+    clientCertificates,
     environment: allowScriptChecks ? { ...environment } : {},
   }
   const clock = systemClock

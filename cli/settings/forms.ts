@@ -6,7 +6,11 @@ import type { TSchema } from 'typebox'
 export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'networks'
 
 export type SettingValue =
-  string | number | boolean | readonly string[] | Readonly<Record<string, string>>
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
 /** A leaf of the schema, as the loader, the reference page and SIGHUP read it. */
 export interface SettingLeaf {
@@ -92,6 +96,23 @@ export const mapping = <Values extends string[]>(
       default: {},
       maxProperties: 1_000,
     }),
+  )
+const pemFile = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
+/** Names of the writer's own, each with the files of a certificate. */
+export const certificates = (options: Record<string, unknown>) =>
+  Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
+      Type.Object({ cert: pemFile, key: pemFile }, { additionalProperties: false }),
+      {
+        ...options,
+        additionalProperties: false,
+        default: {},
+        maxProperties: 1_000,
+        'x-expected':
+          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }',
+      },
+    ),
   )
 export const choice = <Values extends string[]>(
   values: readonly [...Values],

@@ -2,7 +2,17 @@
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { healthPolicies } from '#runtime/health/view/policy.ts'
-import { boolean, choice, database, duration, integer, networks, section, text } from './forms.ts'
+import {
+  boolean,
+  certificates,
+  choice,
+  database,
+  duration,
+  integer,
+  networks,
+  section,
+  text,
+} from './forms.ts'
 import type { SettingLeaf } from './forms.ts'
 import { backup } from './backup.ts'
 import { license } from './license.ts'
@@ -261,6 +271,12 @@ export const SettingsFile = Type.Object(
         description:
           'Internal addresses and networks that health checks of type `webhook` may ask. ' +
           'Loopback, link-local, private, shared and reserved addresses are refused otherwise.',
+      }),
+      clientCertificates: certificates({
+        description:
+          'Client certificates that health checks of type `http` and `grpc` may show, by the name ' +
+          'that they use: PEM files, each `{ cert: PATH, key: PATH }`. Renewed files are taken ' +
+          'over within half a minute. Every tenant may use them.',
       }),
     }),
     state: section('Whose health decides, where several nodes tell each other what they see.', {

@@ -6,6 +6,7 @@ import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { HealthPolicy } from '#runtime/health/view/policy.ts'
+import type { ClientCertificateFiles } from '#runtime/health/probes/probe-settings.ts'
 import { variable } from '#cli/terminal/command.ts'
 import { readSettingsText } from './file.ts'
 import type { SettingValues } from './file.ts'
@@ -84,6 +85,8 @@ export interface Settings {
     readonly allowScriptChecks: boolean
     /** Addresses and networks. */
     readonly webhookAllowedHosts: readonly string[]
+    /** Paths, by the name that checks use. */
+    readonly clientCertificates: Readonly<Record<string, ClientCertificateFiles>>
   }
   readonly state: {
     readonly healthPolicy: HealthPolicy

@@ -1,20 +1,19 @@
 // A checked tree as the model that the encoder takes: defaults applied, references as positions.
 import type {
   BundleModel,
-  HealthCheckModel,
   MemberModel,
   OnAllDown,
   PoolModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
-import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed } from '#routing/choose/algorithms.ts'
 import { filterNamed } from '#routing/choose/filters.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { healthCheckModel } from '#compiler/health-check-model.ts'
 import { memberUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
@@ -179,29 +178,5 @@ function memberModel(member: Member, poolUid: string): MemberModel {
     warmupThreshold: member.warmupThreshold,
     rumUrl: member.rumUrl,
     externalSignalMode: member.externalSignalMode,
-  }
-}
-
-function healthCheckModel(check: HealthCheck | undefined): HealthCheckModel | null {
-  if (check === undefined) return null
-  return {
-    type: check.type,
-    port: check.port,
-    intervalMs: check.intervalMs,
-    timeoutMs: check.timeoutMs,
-    httpPath: check.httpPath,
-    httpHost: check.httpHost,
-    httpExpectedStatus: check.httpExpectedStatus,
-    httpContains: check.httpContains,
-    tls: check.tls,
-    insecureSkipVerify: check.insecureSkipVerify,
-    riseCount: check.riseCount,
-    fallCount: check.fallCount,
-    scoreWindow: check.scoreWindow,
-    icmpCount: check.icmpCount,
-    scriptPath: check.scriptPath,
-    scriptContent: check.scriptContent,
-    webhookURL: check.webhookURL,
-    webhookMethod: check.webhookMethod,
   }
 }

@@ -14,6 +14,19 @@ export const healthLimits = {
   responseHeaderBytesMax: 16_384,
   /** 1xx responses before the final one (RFC 9110 section 15.2 sets no bound of its own). */
   interimResponsesMax: 10,
+  /** A gRPC health response is one number; later versions may add fields. */
+  grpcMessageBytesMax: 4_096,
+  grpcSessionMemoryMb: 1,
+  grpcHeaderPairsMax: 64,
+  /** Packets of a member that answer something else than what it was asked. */
+  dnsWrongAnswersMax: 100,
+  /** Times that a query is sent over UDP, spread over the time that the probe has. */
+  dnsSendsMax: 3,
+  /** Compression pointers of one name; a name has 127 labels at most. */
+  dnsPointersMax: 127,
+  /** Files of client certificates are looked at again after so long, for those that were renewed. */
+  clientCertificateMs: 30_000,
+  clientCertificateBytesMax: 1_048_576,
   /** Of the few threads that name lookups and files share, the ones that webhooks may hold. */
   webhookLookupsMax: 3,
   /** A name that took longer has to share one of them with the other slow ones. */

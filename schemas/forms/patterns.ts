@@ -11,6 +11,14 @@ export const hostPattern = '^[!-~]*$'
 export const programPathPattern = '^(/[^\\u0000-\\u001f\\u007f]*)?$'
 /** Empty, or an absolute address. */
 export const httpAddressPattern = '^(https?://[!-~]+)?$'
+/** A field name (RFC 9110 section 5.6.2). */
+export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
+/** A field value that all servers take: printable ASCII, blanks inside. */
+export const headerValuePattern = '^([!-~]([ -~]*[!-~])?)?$'
+/** One status or a range of them, as text. */
+export const statusRangePattern = '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$'
+/** Empty, or a name of the operator's. */
+export const certificateNamePattern = '^([a-z0-9]([a-z0-9._-]*[a-z0-9])?)?$'
 /** What stands in for a pool without healthy members; a pool's name has no control characters. */
 export const onAllDownPattern = '^(empty|all|pool:[^\\u0000-\\u001f\\u007f]+)$'
 
@@ -21,6 +29,9 @@ export const patternWords: Readonly<Record<string, string>> = Object.freeze({
   [requestPathPattern]: 'start it with "/", and write spaces as %20 and other signs in ASCII',
   [hostPattern]: 'write it in ASCII, without spaces',
   [programPathPattern]: 'write an absolute path such as /usr/lib/gslbd/check',
+  [headerValuePattern]: 'write it in printable ASCII, without blanks at its ends',
+  [statusRangePattern]: 'write a status such as 200 or a range such as "200-299"',
+  [certificateNamePattern]: 'write the name in small letters, digits, dashes and dots',
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
 })

@@ -3,18 +3,24 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import {
+  certificateNamePattern,
+  headerNamePattern,
+  headerValuePattern,
   hostPattern,
   httpAddressPattern,
   programPathPattern,
   requestPathPattern,
+  statusRangePattern,
+  textPattern,
 } from '#schemas/forms/patterns.ts'
 
 const Basics = {
-  type: choice(['tcp', 'http', 'icmp', 'script', 'webhook'], {
+  type: choice(['tcp', 'http', 'icmp', 'script', 'webhook', 'grpc', 'dns'], {
     description:
       'What a probe does. `tcp` connects; `http` asks for `httpPath` and looks at status and ' +
       'body; `icmp` sends echo requests; `script` runs a program of the node; `webhook` asks ' +
-      'another server about the member.',
+      'another server about the member; `grpc` asks by the gRPC health checking protocol; `dns` ' +
+      'asks the member for `dnsName`.',
     default: 'tcp',
   }),
   port: Type.Integer({
@@ -23,7 +29,7 @@ const Basics = {
     default: 80,
     description:
       'Port that is probed, the same for every member of the pool. Type `icmp` ignores it; ' +
-      '`script` and `webhook` pass it on.',
+      '`script` and `webhook` pass it on; `dns` mostly wants 53.',
   }),
   intervalMs: Type.Integer({
     minimum: 100,
@@ -58,6 +64,10 @@ const Basics = {
 }
 
 const Http = {
+  httpMethod: choice(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'], {
+    description: 'Method of the request; none of them sends a body.',
+    default: 'GET',
+  }),
   httpPath: Type.String({
     maxLength: 2_048,
     pattern: requestPathPattern,
@@ -70,23 +80,57 @@ const Http = {
     default: '',
     description:
       'Overrides the Host header and the TLS server name; the connection still goes to the ' +
-      "member's address. Empty: the member's address.",
+      "member's address. Empty: the member's address. Also of type `grpc`.",
   }),
+  httpHeaders: Type.Record(
+    Type.String({ pattern: headerNamePattern }),
+    Type.String({ maxLength: 1_024, pattern: headerValuePattern }),
+    {
+      maxProperties: 32,
+      additionalProperties: false,
+      default: {},
+      description:
+        'Header fields to send, by name. No secrets: all who read the configuration see them.',
+    },
+  ),
   httpExpectedStatus: Type.Integer({
     minimum: 0,
     maximum: 599,
     default: 200,
     description: 'Status that counts as healthy; 0 ignores the status.',
   }),
+  httpExpectedStatuses: Type.Array(
+    Type.Unsafe<number | string>({
+      type: ['integer', 'string'],
+      minimum: 100,
+      maximum: 599,
+      pattern: statusRangePattern,
+    }),
+    {
+      maxItems: 50,
+      default: [],
+      description:
+        'Statuses that count as healthy, each a number or a range: `[200, "300-399"]`. When it ' +
+        'has any, `httpExpectedStatus` has no effect.',
+    },
+  ),
   httpContains: Type.String({
     maxLength: 4_096,
     default: '',
     description: 'Text that the first 1 MB of the body must contain; empty ignores the body.',
   }),
-  tls: Type.Boolean({ default: false, description: 'Use HTTPS.' }),
+  tls: Type.Boolean({ default: false, description: 'Use HTTPS; for `grpc`, TLS.' }),
   insecureSkipVerify: Type.Boolean({
     default: false,
     description: 'Accept any certificate. The compiler warns when it is true.',
+  }),
+  clientCertificate: Type.String({
+    maxLength: 63,
+    pattern: certificateNamePattern,
+    default: '',
+    description:
+      'Client certificate that the node shows over TLS, by its name in `health.clientCertificates` ' +
+      'of the settings of the nodes; for `http` and `grpc`. Empty: none.',
   }),
 }
 
@@ -128,8 +172,43 @@ const Webhook = {
   }),
 }
 
+const Grpc = {
+  grpcService: Type.String({
+    maxLength: 255,
+    pattern: hostPattern,
+    default: '',
+    description: 'Service that type `grpc` asks about; empty asks about the whole server.',
+  }),
+}
+
+const Dns = {
+  dnsName: Type.String({
+    maxLength: 254,
+    pattern: hostPattern,
+    default: '',
+    description: 'Name that type `dns` asks for.',
+  }),
+  dnsType: choice(['A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'TXT'], {
+    description: 'Record type that it asks for.',
+    default: 'A',
+  }),
+  dnsRcode: choice(['NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL', 'NOTIMP', 'FORMERR'], {
+    description: 'Response code that counts as healthy.',
+    default: 'NOERROR',
+  }),
+  dnsContains: Type.String({
+    maxLength: 255,
+    pattern: textPattern,
+    default: '',
+    description:
+      'What one record of that type in the answer must hold, as `dig +short` shows it: ' +
+      '`192.0.2.10`, `10 mail.example.com.`; of SOA and TXT a part is enough. Empty ignores the ' +
+      'records.',
+  }),
+}
+
 export const HealthCheck = Type.Object(
-  { ...Basics, ...Http, ...Icmp, ...Script, ...Webhook },
+  { ...Basics, ...Http, ...Icmp, ...Script, ...Webhook, ...Grpc, ...Dns },
   {
     additionalProperties: false,
     description:

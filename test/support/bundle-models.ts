@@ -5,6 +5,7 @@ import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { EncodedBundle } from '#bundle/encode/encode.ts'
+import { laterFields } from '#bundle/format/health-check.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { plainRouting } from '#bundle/format/model.ts'
@@ -118,6 +119,7 @@ export const healthCheck: HealthCheckModel = {
   scriptContent: '',
   webhookURL: '',
   webhookMethod: 'POST',
+  ...laterFields,
 }
 
 /** A repository with nothing in it. */

@@ -3,14 +3,23 @@ import { HealthCheck } from '#schemas/objects/health-check.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-/** Fields that only one type looks at. */
-const fieldsOf = {
-  tcp: [],
-  http: ['httpPath', 'httpHost', 'httpExpectedStatus', 'httpContains', 'tls', 'insecureSkipVerify'],
-  icmp: ['icmpCount'],
-  script: ['scriptPath', 'scriptContent'],
-  webhook: ['webhookURL', 'webhookMethod'],
-} as const satisfies Record<HealthCheck['type'], readonly (keyof HealthCheck)[]>
+type Field = keyof HealthCheck
+type Type = HealthCheck['type']
+
+/** Fields that only some types look at, the first of which is advised. */
+const ownersOf: readonly (readonly [owners: readonly Type[], fields: readonly Field[]])[] = [
+  [['http'], ['httpMethod', 'httpPath', 'httpHeaders', 'httpExpectedStatus']],
+  [['http'], ['httpExpectedStatuses', 'httpContains']],
+  [
+    ['http', 'grpc'],
+    ['httpHost', 'tls', 'insecureSkipVerify', 'clientCertificate'],
+  ],
+  [['icmp'], ['icmpCount']],
+  [['script'], ['scriptPath', 'scriptContent']],
+  [['webhook'], ['webhookURL', 'webhookMethod']],
+  [['grpc'], ['grpcService']],
+  [['dns'], ['dnsName', 'dnsType', 'dnsRcode', 'dnsContains']],
+]
 
 export const healthCheckSense: ObjectRule<'Pool'> = {
   name: 'health-check-sense',
@@ -23,34 +32,32 @@ export const healthCheckSense: ObjectRule<'Pool'> = {
       report('health-check-slow', valueAt('spec', 'healthCheck', 'timeoutMs'), { args })
     }
     for (const field of ['riseCount', 'fallCount'] as const) {
-      if (check.scoreWindow === 0 || check[field] === defaultOf(field)) continue
+      if (check.scoreWindow === 0 || isDefault(check, field)) continue
       const args = [field, String(check.scoreWindow)]
       report('health-check-count-ignored', keyAt('spec', 'healthCheck', field), { args })
     }
-    const { httpExpectedStatus: status } = check
-    if (status > 0 && status < 100) {
-      const place = valueAt('spec', 'healthCheck', 'httpExpectedStatus')
-      report('health-check-status', place, { args: [String(status)] })
-    }
-    if (type === 'http' && check.insecureSkipVerify) {
+    if ((type === 'http' || type === 'grpc') && check.insecureSkipVerify) {
       report('health-check-insecure', valueAt('spec', 'healthCheck', 'insecureSkipVerify'))
     }
-    for (const [owner, fields] of Object.entries(fieldsOf)) {
-      if (owner === type) continue
+    for (const [owners, fields] of ownersOf) {
+      if (owners.includes(type)) continue
       for (const field of fields) {
         // A field with its default has no effect on any type: saying so helps nobody.
-        if (check[field] === defaultOf(field)) continue
-        const args = [field, type, owner]
+        if (isDefault(check, field)) continue
+        const args = [field, type, owners[0]!]
         report('health-check-ignored-field', keyAt('spec', 'healthCheck', field), { args })
       }
     }
-    if (type === 'icmp' && check.port !== defaultOf('port')) {
+    if (type === 'icmp' && !isDefault(check, 'port')) {
       const args = ['port', type, 'tcp']
       report('health-check-ignored-field', keyAt('spec', 'healthCheck', 'port'), { args })
     }
   },
 }
 
-function defaultOf(field: keyof HealthCheck): unknown {
-  return (HealthCheck.properties[field] as { default?: unknown }).default
+function isDefault(check: HealthCheck, field: Field): boolean {
+  const value: unknown = check[field]
+  // Those that hold something are empty by default.
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === (HealthCheck.properties[field] as { default?: unknown }).default
 }

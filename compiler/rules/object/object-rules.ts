@@ -2,6 +2,8 @@
 import type { Kind } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'
+import { healthCheckDns } from '#compiler/rules/health-check-dns.ts'
+import { healthCheckHttp } from '#compiler/rules/health-check-http.ts'
 import { healthCheckScript } from './health-check-script.ts'
 import { geoRules } from './geo-rules.ts'
 import { healthCheckSense } from './health-check-sense.ts'
@@ -32,6 +34,8 @@ export const objectRules = Object.freeze([
   healthCheckSense,
   healthCheckScript,
   healthCheckWebhook,
+  healthCheckHttp,
+  healthCheckDns,
   zoneNames,
   soaMinimum,
   routingSettings,

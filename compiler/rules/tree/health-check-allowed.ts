@@ -1,4 +1,5 @@
 // A health check runs and asks only what the nodes allow.
+import { suggest } from '#lib/suggest.ts'
 import { parseAddress } from '#dns/address.ts'
 import { isForbiddenAddress } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
@@ -16,6 +17,13 @@ export const healthChecksAllowed: TreeRule = {
       if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))
         report('health-check-script-disabled', place)
+      }
+      const name = check?.clientCertificate ?? ''
+      const { clientCertificates: names } = checkPolicy
+      if (name !== '' && names !== 'any' && !names.includes(name)) {
+        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'clientCertificate'))
+        const suggestion = suggest(name, names)
+        report('health-check-certificate-unknown', place, { args: [name], suggestion })
       }
       // Whatever the type is: it would be asked as soon as that changes.
       const host = URL.parse(check?.webhookURL ?? '')?.hostname

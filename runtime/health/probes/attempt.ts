@@ -52,6 +52,11 @@ export class Attempt {
     })
   }
 
+  /** The member answered what was sent to it; where there is no handshake to measure. */
+  answeredAfter(rttMs: number): void {
+    this.#rttMs = rttMs
+  }
+
   get isOver(): boolean {
     return this.#isOver
   }

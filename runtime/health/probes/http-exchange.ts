@@ -2,11 +2,12 @@
 import { request } from 'node:http'
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
+import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { Attempt } from './attempt.ts'
 import { healthLimits } from '../limits.ts'
 
 export interface ProbeRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: HealthCheckModel['httpMethod']
   /** Path and query. */
   readonly path: string
   /** With `host`. */

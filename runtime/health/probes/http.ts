@@ -1,83 +1,56 @@
-// The http probe: one GET on a connection of its own, judged by its status, then its body.
+// The http probe: one request on a connection of its own, judged by its status, then its body.
 import type { IncomingMessage } from 'node:http'
-import { connect, isIP, isIPv6 } from 'node:net'
 import type { Socket } from 'node:net'
-import { checkServerIdentity, connect as connectTls, createSecureContext } from 'node:tls'
-import type { SecureContext } from 'node:tls'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import { Attempt } from './attempt.ts'
 import { BodySearch } from './body-search.ts'
+import type { ClientCertificates } from '../client-certificates.ts'
 import type { Probe, ProbeTarget } from './probe.ts'
 import { exchange } from './http-exchange.ts'
+import { hostOf, openMember } from './member-connection.ts'
 
-export const http: Probe = {
-  type: 'http',
-  run(target, report) {
-    const { check } = target
-    const socket = check.tls
-      ? openTls(target)
-      : connect({ host: target.ipAddress, port: check.port })
-    const attempt = new Attempt(check.timeoutMs, report)
-    attempt.useMember(socket)
-    // Only a connection whose certificate was accepted carries the request.
-    socket.once(check.tls ? 'secureConnect' : 'connect', () => {
-      if (!attempt.isOver) sendRequest(target, socket, attempt)
-    })
-    return attempt.cancel
-  },
-}
-
-let sharedContext: SecureContext | undefined
-
-/** The certificate is for `httpHost` when that is set, for the address otherwise. */
-function openTls({ ipAddress, check }: ProbeTarget): Socket {
-  const name = check.httpHost === '' ? ipAddress : hostnameOf(check.httpHost)
-  // Built once: each context of its own would load the root certificates again.
-  sharedContext ??= createSecureContext()
-  return connectTls({
-    host: ipAddress,
-    port: check.port,
-    secureContext: sharedContext,
-    // RFC 6066 section 3: an address is no server name.
-    servername: isIP(name) === 0 ? name : '',
-    checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
-    rejectUnauthorized: !check.insecureSkipVerify,
-    ALPNProtocols: ['http/1.1'],
-  })
-}
-
-/** `[2001:db8::1]:8443` is 2001:db8::1, `www.example.com.:8443` is www.example.com. */
-function hostnameOf(host: string): string {
-  if (isIPv6(host)) return host
-  const bracketed = /^\[([^\]]*)\]/.exec(host)
-  if (bracketed !== null) return bracketed[1] ?? ''
-  return host.replace(/:\d*$/, '').replace(/\.$/, '')
+export function createHttp(certificates: ClientCertificates): Probe {
+  return {
+    type: 'http',
+    run(target, report) {
+      const attempt = new Attempt(target.check.timeoutMs, report)
+      openMember(target, 'http/1.1', certificates, attempt, (socket) => {
+        sendRequest(target, socket, attempt)
+      })
+      return attempt.cancel
+    },
+  }
 }
 
 function sendRequest(target: ProbeTarget, socket: Socket, attempt: Attempt): void {
   const { check } = target
-  const host = check.httpHost === '' ? hostHeader(target) : check.httpHost
-  const request = { method: 'GET', path: check.httpPath, headers: { host }, body: '' } as const
-  exchange(socket, request, attempt, (response) => {
+  const { httpMethod: method, httpPath: path } = check
+  const headers = { ...check.httpHeaders, host: hostOf(target) }
+  exchange(socket, { method, path, headers, body: '' }, attempt, (response) => {
     judge(response, check, attempt)
   })
 }
 
-/** RFC 9110 section 7.2: the port is left out when it is the scheme's own. */
-function hostHeader({ ipAddress, check }: ProbeTarget): string {
-  const host = isIPv6(ipAddress) ? `[${ipAddress}]` : ipAddress
-  return check.port === (check.tls ? 443 : 80) ? host : `${host}:${check.port}`
-}
-
 function judge(response: IncomingMessage, check: HealthCheckModel, attempt: Attempt): void {
   const status = response.statusCode ?? 0
-  if (check.httpExpectedStatus !== 0 && status !== check.httpExpectedStatus) {
-    attempt.fail(`HTTP ${status}, expected ${check.httpExpectedStatus}`)
+  const expected = expectedOf(check)
+  if (expected.length > 0 && !expected.some(([from, to]) => status >= from && status <= to)) {
+    const words = expected.map(([from, to]) => (from === to ? from : `${from}-${to}`))
+    attempt.fail(`HTTP ${status}, expected ${words.join(', ')}`)
   } else if (check.httpContains === '') {
     attempt.succeed()
   } else {
     search(response, check.httpContains, attempt)
   }
+}
+
+/** @returns nothing: each status will do */
+function expectedOf({
+  httpExpectedStatus: one,
+  httpExpectedStatuses: some,
+}: HealthCheckModel): HealthCheckModel['httpExpectedStatuses'] {
+  if (some.length > 0) return some
+  return one === 0 ? [] : [[one, one]]
 }
 
 function search(response: IncomingMessage, text: string, attempt: Attempt): void {

@@ -8,10 +8,20 @@ export interface ProbeSettings {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Addresses and CIDR blocks that a webhook may reach though they are not public. */
   readonly webhookAllowedHosts: readonly string[]
+  /** By the name that checks use. */
+  readonly clientCertificates: Readonly<Record<string, ClientCertificateFiles>>
+}
+
+/** Paths of PEM files. */
+export interface ClientCertificateFiles {
+  /** The certificate, then those between it and its authority. */
+  readonly cert: string
+  readonly key: string
 }
 
 export const defaultProbeSettings: ProbeSettings = Object.freeze({
   allowScriptChecks: false,
   environment: Object.freeze({}),
   webhookAllowedHosts: Object.freeze([]),
+  clientCertificates: Object.freeze({}),
 })

@@ -1,8 +1,12 @@
 // Every probe there is. Adding one means one file in probes/, one line here, one set of cases.
+import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { ClientCertificates } from '#runtime/health/client-certificates.ts'
 import type { Probe } from './probe.ts'
 import type { ProbeSettings } from './probe-settings.ts'
-import { http } from './http.ts'
+import { dns } from './dns.ts'
+import { createGrpc } from './grpc.ts'
+import { createHttp } from './http.ts'
 import { createIcmp } from './icmp.ts'
 import { createForbiddenScript, createScript } from './script.ts'
 import { tcp } from './tcp.ts'
@@ -19,13 +23,17 @@ export function createProbes({
   allowScriptChecks,
   environment,
   webhookAllowedHosts,
+  clientCertificates,
   log,
 }: ProbeOptions): ProbeTable {
+  const certificates = new ClientCertificates({ clientCertificates }, systemClock, log)
   return Object.freeze({
     tcp,
-    http,
+    http: createHttp(certificates),
     icmp: createIcmp(log),
     script: allowScriptChecks ? createScript(environment) : createForbiddenScript(log),
     webhook: createWebhook(webhookAllowedHosts),
+    grpc: createGrpc(certificates),
+    dns,
   })
 }

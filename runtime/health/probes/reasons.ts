@@ -28,6 +28,12 @@ const reasons: Readonly<Record<string, string>> = Object.freeze({
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the backend does not speak TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the backend does not speak TLS',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the backend wants a client certificate',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'the backend does not trust the client certificate',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the backend does not trust the client certificate',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+    'the backend does not speak the protocol of the check',
+  ERR_HTTP2_ERROR: 'the backend does not speak HTTP/2',
 })
 
 const localCodes: ReadonlySet<string> = new Set([
@@ -57,6 +63,7 @@ export function reasonOf(error: Error): string {
   if (known !== undefined) return known
   if (code.startsWith('HPE_')) return 'the response is not HTTP'
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return `TLS failed (${code})`
+  if (code.startsWith('ERR_HTTP2_')) return `HTTP/2 failed (${code})`
   return code === '' ? 'the connection failed' : `the connection failed (${code})`
 }
 

@@ -109,7 +109,7 @@ function send(url: URL, target: ProbeTarget, socket: Socket, attempt: Attempt): 
   const path = `${url.pathname}${url.search}`
   exchange(socket, { method, path, headers, body }, attempt, ({ statusCode = 0 }) => {
     if (statusCode >= 200 && statusCode <= 299) attempt.succeed()
-    else attempt.fail(`HTTP ${statusCode}, expected 2xx`)
+    else attempt.fail(`HTTP ${statusCode}, expected 200-299`)
   })
 }
 

@@ -15,6 +15,8 @@ export function zeroProbeCounts(): ProbeCounts {
     icmp: zeroCounts(),
     script: zeroCounts(),
     webhook: zeroCounts(),
+    grpc: zeroCounts(),
+    dns: zeroCounts(),
   }
 }
 

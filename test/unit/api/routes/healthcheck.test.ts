@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
@@ -24,7 +25,19 @@ const defaults = {
   scriptContent: '',
   webhookURL: '',
   webhookMethod: 'POST',
+  httpMethod: 'GET',
+  httpHeaders: {},
+  httpExpectedStatuses: [],
+  clientCertificate: '',
+  grpcService: '',
+  dnsName: '',
+  dnsType: 'A',
+  dnsRcode: 'NOERROR',
+  dnsContains: '',
 }
+
+const zeroOf = (value: unknown) =>
+  typeof value === 'number' ? 0 : typeof value === 'string' ? '' : false
 
 let world: ConfigWorld
 let pools = 0
@@ -55,11 +68,28 @@ describe('health checks', () => {
     const zeros = Object.fromEntries(
       Object.entries(defaults).map(([name, value]) => [
         name,
-        typeof value === 'number' ? 0 : typeof value === 'string' ? '' : false,
+        typeof value === 'object' ? value : zeroOf(value),
       ]),
     )
     const made = await call(acme, 'PUT', await newPool(), zeros)
     expect(made).toMatchObject({ status: 200, body: { ...defaults, httpExpectedStatus: 0 } })
+  })
+
+  test.each([
+    {
+      type: 'http',
+      httpMethod: 'HEAD',
+      httpHeaders: { 'X-Probe': 'gslbd', accept: 'text/plain' },
+      httpExpectedStatuses: [200, '204', '300-399'],
+    },
+    { type: 'grpc', port: 50_051, grpcService: 'shop.v1.Cart', tls: true },
+    { type: 'dns', port: 53, dnsName: 'www.example.com', dnsType: 'AAAA', dnsContains: '::1' },
+    { type: 'dns', port: 53, dnsName: 'no.example.com', dnsRcode: 'NXDOMAIN' },
+  ])('$type is shown as it was given: %j', async (fields) => {
+    const path = await newPool()
+    const made = await call(acme, 'PUT', path, fields)
+    expect(made).toMatchObject({ status: 200, body: { ...defaults, ...fields } })
+    expect((await call(acme, 'GET', path)).body).toEqual({ ...defaults, ...fields })
   })
 
   test('each call replaces the whole check', async () => {
@@ -74,7 +104,7 @@ describe('health checks', () => {
   test.each([
     [
       { type: 'udp' },
-      'type: must be one of tcp, http, icmp, script, webhook, not this text of 3 characters',
+      'type: must be one of tcp, http, icmp, script, webhook, grpc, dns, not this text of 3 characters',
     ],
     [
       { port: 65_536 },
@@ -92,6 +122,18 @@ describe('health checks', () => {
     [{ type: 'webhook' }, 'webhookURL'],
     [{ webhookUrl: 'https://hc.example.com/' }, 'did you mean "webhookURL"?'],
     [{ type: 'webhook', webhookURL: 'https://:8443/' }, 'webhookURL: '],
+    [{ httpExpectedStatuses: ['2xx'] }, 'httpExpectedStatuses.0: must be a status such as 200'],
+    [{ httpExpectedStatuses: [20] }, 'httpExpectedStatuses.0: '],
+    [{ httpExpectedStatuses: ['299-200'] }, 'httpExpectedStatuses.0: '],
+    [{ httpHeaders: { Host: 'a' } }, 'httpHeaders.Host: '],
+    [{ httpHeaders: { authorization: 'Bearer a' } }, 'httpHeaders.authorization: '],
+    [{ httpHeaders: { 'a b': 'c' } }, 'httpHeaders'],
+    [{ httpHeaders: { a: 'b\r\nc: d' } }, 'httpHeaders.a: must be printable ASCII'],
+    [{ httpMethod: 'BREW' }, 'httpMethod: must be one of GET, HEAD'],
+    [{ type: 'http', tls: true, clientCertificate: 'x' }, 'clientCertificate: '],
+    [{ type: 'dns', port: 53 }, 'dnsName'],
+    [{ type: 'dns', port: 53, dnsName: 'a..b' }, 'dnsName: '],
+    [{ type: 'dns', dnsName: 'a.b', dnsContains: '::1' }, 'dnsContains: '],
   ])('%j is refused by field and reason', async (body, sentence) => {
     const answer = await call(acme, 'PUT', await newPool(), body)
     expect(answer.body.error).toContain(sentence)
@@ -145,7 +187,11 @@ describe('health checks', () => {
 
 describe('on a node that runs scripts', () => {
   test('only a system administrator sets a script check', async () => {
-    const checkPolicy = { allowScriptChecks: true, webhookAllowedHosts: ['10.0.0.0/8'] }
+    const checkPolicy = {
+      ...strictPolicy,
+      allowScriptChecks: true,
+      webhookAllowedHosts: ['10.0.0.0/8'],
+    }
     const allowing = await startConfigWorld({ checkPolicy })
     try {
       const { body } = await allowing.call(acme, 'POST', '/pools', { name: 'scripted' })

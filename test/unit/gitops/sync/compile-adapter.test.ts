@@ -1,6 +1,7 @@
 // The Git side compiles for what its node allows.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 
@@ -12,12 +13,15 @@ test.each([
     'health-check-webhook-internal',
     { allowScriptChecks: false, webhookAllowedHosts: ['0.0.0.0/0', '::/0'] },
   ],
+  ['health-check-certificate-unknown', { clientCertificates: ['nobody'] }],
 ])('%s stops a commit, unless the node allows it', (code, policy) => {
   const files = readConfigDirectory(join(fixtures, code))
   if (!files.ok) throw new Error(files.error)
   const refused = createCompilePort().compile(files.value, 'c0ffee')
   expect([refused.ok, refused.diagnostics[0]?.code]).toEqual([false, code])
-  expect(createCompilePort(policy).compile(files.value, 'c0ffee').ok).toBe(true)
+  expect(createCompilePort({ ...strictPolicy, ...policy }).compile(files.value, 'c0ffee').ok).toBe(
+    true,
+  )
 })
 
 test.each([

@@ -68,6 +68,8 @@ export class Simulation {
         icmp: probe('icmp'),
         script: probe('script'),
         webhook: probe('webhook'),
+        grpc: probe('grpc'),
+        dns: probe('dns'),
       },
       clock: this.clock,
       random: new Random(this.#seed),

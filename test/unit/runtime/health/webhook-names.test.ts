@@ -77,7 +77,7 @@ const rows: readonly (readonly [title: string, key: string, Reached])[] = [
   [
     'a redirect is a failure, and is not followed',
     'redirect',
-    { outcome: 'failure', reason: 'HTTP 302, expected 2xx', outside: 1, inside: 0 },
+    { outcome: 'failure', reason: 'HTTP 302, expected 200-299', outside: 1, inside: 0 },
   ],
   [
     'an allowed network may be asked',

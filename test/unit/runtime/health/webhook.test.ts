@@ -75,9 +75,9 @@ describe('the request', () => {
 test.each([
   [200, 'success', ''],
   [299, 'success', ''],
-  [301, 'failure', 'HTTP 301, expected 2xx'],
-  [404, 'failure', 'HTTP 404, expected 2xx'],
-  [503, 'failure', 'HTTP 503, expected 2xx'],
+  [301, 'failure', 'HTTP 301, expected 200-299'],
+  [404, 'failure', 'HTTP 404, expected 200-299'],
+  [503, 'failure', 'HTTP 503, expected 200-299'],
 ])('status %i', async (status, outcome, reason) => {
   const backend = await use(startHttpBackend())
   backend.answer((_request, response) => response.writeHead(status).end())
