@@ -66,10 +66,10 @@ const fields: Readonly<Record<keyof HealthCheckModel, (value: unknown) => boolea
   dnsContains: isText,
 }
 
-/** Fields of later versions are left out where they say nothing: what did not change stays equal. */
+/** Without fields of later versions that say nothing: what did not change stays equal. */
 export function healthCheckText(check: HealthCheckModel): string {
   const said = Object.entries(check).filter(([name, value]) => !isLaterDefault(name, value))
-  return canonicalJson(Object.fromEntries(said) as Json)
+  return canonicalJson(Object.fromEntries(said))
 }
 
 function isLaterDefault(name: string, value: unknown): boolean {

@@ -151,7 +151,7 @@ class Reader {
 function plainOf(value: unknown): unknown {
   if (isSeq(value)) return value.items.map(scalarOf)
   if (!isMap(value)) return scalarOf(value)
-  return Object.fromEntries(value.items.map((item) => [scalarOf(item.key), scalarOf(item.value)]))
+  return Object.fromEntries(value.items.map((item) => [scalarOf(item.key), plainOf(item.value)]))
 }
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node)

@@ -5,7 +5,7 @@ import type { Report } from '#compiler/diagnostics/finding.ts'
 import { statusRanges } from '../health-check-model.ts'
 import type { ObjectRule } from './object/object-rule.ts'
 
-/** They say how the message is sent, which the node decides. RFC 9110 sections 7.2, 7.6.1, 10.1.1. */
+/** They say how the message is sent, and to whom. RFC 9110 sections 7.2, 7.6.1, 10.1.1. */
 const framing: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

@@ -24,7 +24,7 @@ export const healthLimits = {
   dnsSendsMax: 3,
   /** Compression pointers of one name; a name has 127 labels at most. */
   dnsPointersMax: 127,
-  /** Files of client certificates are looked at again after so long, for those that were renewed. */
+  /** Files of client certificates are looked at again after so long: they may be renewed. */
   clientCertificateMs: 30_000,
   clientCertificateBytesMax: 1_048_576,
   /** Of the few threads that name lookups and files share, the ones that webhooks may hold. */

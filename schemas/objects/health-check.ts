@@ -129,8 +129,8 @@ const Http = {
     pattern: certificateNamePattern,
     default: '',
     description:
-      'Client certificate that the node shows over TLS, by its name in `health.clientCertificates` ' +
-      'of the settings of the nodes; for `http` and `grpc`. Empty: none.',
+      'Client certificate that the node shows over TLS, by its name in the setting ' +
+      '`health.clientCertificates` of the nodes; for `http` and `grpc`. Empty: none.',
   }),
 }
 

@@ -75,6 +75,15 @@ test('an empty health check has the defaults of document A', () => {
     scriptContent: '',
     webhookURL: '',
     webhookMethod: 'POST',
+    httpMethod: 'GET',
+    httpHeaders: {},
+    httpExpectedStatuses: [],
+    clientCertificate: '',
+    grpcService: '',
+    dnsName: '',
+    dnsType: 'A',
+    dnsRcode: 'NOERROR',
+    dnsContains: '',
   })
 })
 

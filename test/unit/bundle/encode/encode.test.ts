@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parseHealthCheck } from '#bundle/format/health-check.ts'
 import { memberOctets, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeFlag } from '#bundle/format/cells.ts'
@@ -159,7 +160,7 @@ describe('pools and members', () => {
     expect([bundle.memberPort[0], bundle.memberPool[0]]).toEqual([8443, 0])
     expect(textOf(bundle, bundle.memberRegion[0]!)).toBe('münchen')
     expect(bundle.poolHealthCheck[0]).toBe(0)
-    expect(JSON.parse(textOf(bundle, bundle.poolHealthCheck[1]!))).toEqual(healthCheck)
+    expect(parseHealthCheck(textOf(bundle, bundle.poolHealthCheck[1]!))).toEqual(healthCheck)
     expect(textOf(bundle, 0)).toBe('')
   })
 })

@@ -47,6 +47,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['health.enabled', false, true],
   ['health.allowScriptChecks', false, true],
   ['health.webhookAllowedHosts', [], ['10.0.0.7', 'fd00::/8']],
+  ['health.clientCertificates', {}, { probes: { cert: '/etc/a.pem', key: '/etc/b.pem' } }],
   ['license.defaultFreeRPS', 50, 100],
   ['license.defaultUnlicensedRPS', 5, 20],
   ['license.expiredFallbackRPS', 20, 0],

@@ -78,7 +78,12 @@ describe('defaults', () => {
           allowedSigners: resolve('./data/allowed_signers'),
         },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
-        health: { enabled: false, allowScriptChecks: false, webhookAllowedHosts: [] },
+        health: {
+          enabled: false,
+          allowScriptChecks: false,
+          webhookAllowedHosts: [],
+          clientCertificates: {},
+        },
         state: {
           healthPolicy: 'local-or-global-fallback',
           quorumMinPercent: 51,
@@ -173,7 +178,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'an unknown key that resembles nothing',
       'health: { xyzzy: 1 }\n',
       '1:11: there is no setting health.xyzzy; remove it, or use one of: enabled, ' +
-        'allowScriptChecks, webhookAllowedHosts',
+        'allowScriptChecks, webhookAllowedHosts, clientCertificates',
     ],
     [
       'a number out of range',

@@ -146,7 +146,7 @@ async function startHttp2(answer: (stream: ServerHttp2Stream) => void): Promise<
   server.on('sessionError', () => undefined)
   const sessions = new Set<{ destroy: () => void }>()
   server.on('session', (session) => sessions.add(session))
-  server.on('stream', (stream) => {
+  server.on('stream', (stream: ServerHttp2Stream) => {
     stream.on('error', () => undefined)
     answer(stream)
   })
