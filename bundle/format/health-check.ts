@@ -1,6 +1,5 @@
 // Health checks as a bundle stores them: canonical JSON, read back with care.
 import { canonicalJson } from './canonical-json.ts'
-import type { Json } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
