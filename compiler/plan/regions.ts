@@ -41,6 +41,9 @@ export function suggestRegion(region: string): string | undefined {
   if (isContinent) return usual?.startsWith(continentPrefix) === true ? usual : undefined
   if (usual !== undefined) return usual
   if (isCountryCode(code)) return code
+  // ISO 3166-2: no table says in which subdivision a client is.
+  const country = /^([A-Z]{2})-[A-Z0-9]{1,3}$/.exec(code)?.[1] ?? ''
+  if (isCountryCode(country)) return country
   const near = suggest(name, countriesByName().keys())
   return near === undefined ? undefined : countriesByName().get(near)
 }

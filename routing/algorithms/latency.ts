@@ -1,6 +1,7 @@
 // latency: a random member, weighted by a bonus for the client's region and by round-trip time.
 import { continentBit, placeCode } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
+import { countryRow } from '../geo/countries.ts'
 import type { CountryTable } from '../geo/geo-tables.ts'
 import { keepMeasured } from '../filters/latency.ts'
 import { drawByKeys } from '../filters/weighted-round-robin.ts'
@@ -18,10 +19,11 @@ export const latency: Algorithm = {
     const { regionBonusMultiplier, fallbackRegion } = settings.latency
     const { country } = geo
     const fallback = placeCode(fallbackRegion)
+    const fallbackRow = fallback < continentBit ? countryRow(fallback) : 0
     const likeness: Likeness = {
       kind: LikenessKind.Region,
       isAlike(chain: Chain, value: number): boolean {
-        return regionOf(chain, country!, value, fallback) === chain.picked
+        return regionOf(chain, country!, value, fallback, fallbackRow) === chain.picked
       },
     }
     return (chain) => {
@@ -33,7 +35,7 @@ export const latency: Algorithm = {
       if (country !== null) {
         const row = rowOfClient(country.ranges, chain)
         const value = valueOfRow(country.ranges, chain, row)
-        chain.picked = regionOf(chain, country, value, fallback)
+        chain.picked = regionOf(chain, country, value, fallback, fallbackRow)
         if (regionBonusMultiplier !== 0) needAlike(chain, country.ranges, row, likeness)
       }
       for (let i = 0; i < chain.count; i++) {
@@ -51,10 +53,16 @@ export const latency: Algorithm = {
  * The region of candidates that the client is in: a country, else a continent, else 0. Row 0 is of
  * clients that the database does not know: they are where the settings say.
  */
-function regionOf(chain: Chain, table: CountryTable, row: number, fallback: number): number {
+function regionOf(
+  chain: Chain,
+  table: CountryTable,
+  row: number,
+  fallback: number,
+  fallbackRow: number,
+): number {
   const { bundle, members, count } = chain
   const country = row === 0 ? fallback : table.countryCode[row]!
-  const continent = table.continentCode[row]!
+  const continent = table.continentCode[row === 0 ? fallbackRow : row]!
   let region = 0
   for (let i = 0; i < count; i++) {
     const place = bundle.memberPlace[members[i]!]!

@@ -148,6 +148,7 @@ const single: readonly (readonly [string, Choice])[] = [
   ['algorithm map-file', { algorithm: 'map-file' }],
   ['algorithm latency', { algorithm: 'latency' }],
   ['algorithm latency, fallback to nobody', { algorithm: 'latency', fallbackRegion: 'JP' }],
+  ['algorithm latency, fallback to a country', { algorithm: 'latency', fallbackRegion: 'FR' }],
   ['algorithm latency with a fallback', { algorithm: 'latency', fallbackRegion: 'continent:EU' }],
   ['filter geo-ip', { chain: ['geo-ip'], answerCount: 3 }],
   ['filter asn', { chain: ['asn'], answerCount: 3 }],

@@ -46,6 +46,7 @@ test.each([
   ['a known client goes to its country', known, 'FR', world, 'DE'],
   ['an unknown one to the fallback', unknown, 'FR', world, 'FR'],
   ['an unknown one to the continent to fall back on', unknown, 'continent:NA', world, regions[2]!],
+  ['an unknown one to the continent of that country', unknown, 'US', world, regions[2]!],
   ['a client by its continent', american, 'FR', world, regions[2]!],
   ['a known client in no region of a member goes anywhere', elsewhere, 'FR', world, anyone],
   [

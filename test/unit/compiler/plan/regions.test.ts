@@ -9,6 +9,9 @@ test.each(['DE', 'XK', 'continent:EU', 'unknown', ''])('a client may be in "%s"'
 test.each([
   ['de', 'DE'],
   ['UK', 'GB'],
+  ['US-CA', 'US'],
+  ['fr-75c', 'FR'],
+  ['rack-7', undefined],
   ['Germany', 'DE'],
   ['Germny', 'DE'],
   ['europe', 'continent:EU'],
