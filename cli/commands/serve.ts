@@ -4,7 +4,7 @@ import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { askOnTerminal, createAdmin } from '../create-admin.ts'
 import { startDaemon } from '#cli/node/daemon.ts'
-import { createLog } from '#cli/terminal/log.ts'
+import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import { believeOwnKey } from '#cli/data/own-key.ts'
 import { runUntilSignal } from '#cli/node/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
@@ -17,7 +17,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --settings FILE      gslbd.yaml; without it every setting has its default
   --data-dir DIR       where the node keeps its state (GSLB_DATA_DIR; default ./data)
   --log-level LEVEL    debug, info, warn or error (GSLB_LOG_LEVEL; default info)
-  --log-format FORMAT  json or text (GSLB_LOG_FORMAT; default json)
+  --log-format FORMAT  auto, text or json (GSLB_LOG_FORMAT; default auto: text on a terminal,
+                       JSON elsewhere)
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
 SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
@@ -51,7 +52,7 @@ export const serve: Command = {
       else io.err(`gslbd: ${created.error}\n`)
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
-    const log = createLog(settings.value.logging, io.out, io.lostLines)
+    const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     const prepare = async () => believeOwnKey(settings.value)
     const ended = await runUntilSignal(() => startDaemon(settings.value, log, prepare), log, read)
     if (ended.ok) return Exit.Ok

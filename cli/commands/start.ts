@@ -9,7 +9,7 @@ import { startDaemon } from '#cli/node/daemon.ts'
 import type { Daemon } from '#cli/node/daemon.ts'
 import { startDemoBackends } from '../demo-backends.ts'
 import type { DemoBackends } from '../demo-backends.ts'
-import { createLog } from '#cli/terminal/log.ts'
+import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import { operatorKeyPath, prepareQuickstart } from '../quickstart.ts'
 import { runUntilSignal } from '#cli/node/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
@@ -46,7 +46,7 @@ export const start: Command = {
     const read = () => quickstartSettings(values['data-dir'], io, ports)
     const settings = read()
     if (!settings.ok) return failed(io, settings.error.join('\n'))
-    const log = createLog(settings.value.logging, io.out, io.lostLines)
+    const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     let servers: DemoBackends | undefined
     // With the data directory held: of two starts, the second is told about the first.
     const prepare = async (): Promise<Result<null, string>> => {

@@ -314,9 +314,11 @@ export const SettingsFile = Type.Object(
       geoipDBPath: database('A country database of its own; otherwise that of `geoip.dbPath`.'),
     }),
     logging: section('The log, on standard output.', {
-      format: choice(['json', 'text'], {
-        default: 'json',
-        description: '`json` for machines, `text` for people.',
+      format: choice(['auto', 'text', 'json'], {
+        default: 'auto',
+        description:
+          '`text` for people, `json` for machines, `auto`: text on a terminal and JSON ' +
+          'elsewhere. In text an error is its message; its stack is shown at level `debug`.',
       }),
       level: choice(['debug', 'info', 'warn', 'error'], {
         default: 'info',

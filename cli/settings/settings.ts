@@ -99,7 +99,8 @@ export interface Settings {
   readonly asn: { readonly dbPath: string | undefined }
   readonly latency: { readonly geoipDBPath: string | undefined }
   readonly logging: {
-    readonly format: 'json' | 'text'
+    /** `auto`: as `logFormatOf` says. */
+    readonly format: 'auto' | 'text' | 'json'
     readonly level: 'debug' | 'info' | 'warn' | 'error'
   }
 }

@@ -5,6 +5,20 @@ import type { Settings } from '#cli/settings/settings.ts'
 
 export type LogLevel = Settings['logging']['level']
 
+export interface LogForm {
+  readonly format: 'text' | 'json'
+  readonly level: LogLevel
+}
+
+/** @param isTerminal whether the log is written to one: then a person reads it */
+export function logFormOf(
+  { format, level }: Settings['logging'],
+  { isTerminal }: { readonly isTerminal: boolean },
+): LogForm {
+  const fitting = isTerminal ? 'text' : 'json'
+  return { format: format === 'auto' ? fitting : format, level }
+}
+
 /** The whole logger; layers below see only `Log`. */
 export interface ProcessLog extends Log {
   readonly debug: (fields: object, message: string) => void
@@ -31,10 +45,12 @@ const secretFields = [
  * @param takeLost how many lines before this one could not be written; asking forgets them
  */
 export function createLog(
-  { format, level }: Settings['logging'],
+  { format, level }: LogForm,
   write: (line: string) => void,
   takeLost: () => number = () => 0,
 ): ProcessLog {
+  // Asked for each line, which may be the first one: the logger exists by then.
+  const withStack = (): boolean => logger.isLevelEnabled('debug')
   const logger = pino(
     {
       level,
@@ -48,7 +64,9 @@ export function createLog(
         censor: '[redacted]',
       },
       // Values inside a sentence, such as the address in a failed fetch, escape `redact`.
-      hooks: { streamWrite: format === 'text' ? (line) => textLine(masked(line)) : masked },
+      hooks: {
+        streamWrite: format === 'text' ? (line) => textLine(masked(line), withStack()) : masked,
+      },
     },
     { write },
   )
@@ -90,12 +108,17 @@ function masked(line: string): string {
   return line.replace(/([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"\\]{1,2000}@/gi, '$1[redacted]@')
 }
 
-/** `2026-01-31T12:00:00.000Z WARN  sentence  key=value key="two words"` */
-function textLine(json: string): string {
+/**
+ * `2026-01-31T12:00:00.000Z WARN  sentence  key=value key="two words"`
+ *
+ * @param withStack the stacks of errors follow, a line each, set in from the left
+ */
+function textLine(json: string, withStack: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as LogRecord
   const head = `${time} ${level.toUpperCase().padEnd(5)} ${printable(msg)}`
   const pairs = Object.entries(fields).map(([key, value]) => `${key}=${textValue(value)}`)
-  return `${[head, pairs.join(' ')].join('  ').trimEnd()}\n`
+  const stacks = withStack ? Object.values(fields).flatMap(stackLines) : []
+  return `${[[head, pairs.join(' ')].join('  ').trimEnd(), ...stacks].join('\n')}\n`
 }
 
 /** A line of pino's, as configured above. */
@@ -106,7 +129,25 @@ interface LogRecord {
   readonly [field: string]: unknown
 }
 
+/** As pino's serializer writes an `Error`; its message has those of the causes, too. */
+interface WrittenError {
+  readonly message: string
+  readonly stack: string
+}
+
+function isError(value: unknown): value is WrittenError {
+  if (typeof value !== 'object' || value === null) return false
+  const { message, stack } = value as Partial<Record<keyof WrittenError, unknown>>
+  return typeof message === 'string' && typeof stack === 'string'
+}
+
+function stackLines(value: unknown): readonly string[] {
+  if (!isError(value)) return []
+  return value.stack.split('\n').map((line) => `    ${printable(line.trim())}`)
+}
+
 function textValue(value: unknown): string {
+  if (isError(value)) return textValue(value.message)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return /^[\w.:/@+-]+$/.test(text) ? text : printable(JSON.stringify(value))
 }

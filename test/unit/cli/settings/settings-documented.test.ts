@@ -54,7 +54,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['license.refreshInterval', '1h', '10m'],
   // Of the vendor, says the interface; this program has none.
   ['license.serverURL', '', 'https://licence.example.com'],
-  ['logging.format', 'json', 'text'],
+  ['logging.format', 'auto', 'text'],
   ['logging.level', 'info', 'debug'],
   ['state.healthPolicy', 'local-or-global-fallback', 'global-quorum'],
   ['state.quorumMinPercent', 51, 100],

@@ -92,7 +92,7 @@ describe('defaults', () => {
         geoip: { dbPath: undefined },
         asn: { dbPath: undefined },
         latency: { geoipDBPath: undefined },
-        logging: { format: 'json', level: 'info' },
+        logging: { format: 'auto', level: 'info' },
       },
     })
   })
@@ -300,7 +300,7 @@ describe('a mistake is named with its place and its remedy', () => {
     })
     expect(loaded.ok ? [] : loaded.error).toEqual([
       `${file}:1:14: dns.port is "x", write a whole number from 0 to 65535`,
-      'environment variable GSLB_LOG_FORMAT: logging.format is "xml", write json or text',
+      'environment variable GSLB_LOG_FORMAT: logging.format is "xml", write auto, text or json',
       '--log-level: logging.level is "loud", write debug, info, warn or error',
     ])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLog } from '#cli/terminal/log.ts'
+import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import type { LogLevel, ProcessLog } from '#cli/terminal/log.ts'
 
 function record(format: 'json' | 'text', level: LogLevel = 'info'): [ProcessLog, string[]] {
@@ -62,6 +62,37 @@ describe('a text line', () => {
     const [log, lines] = record('text')
     log.info(fields, message)
     expect(lines.map((line) => line.slice(25))).toEqual([`${expected}\n`])
+  })
+})
+
+describe('an error in a text line', () => {
+  const broken = (): Error => new Error('broken', { cause: new Error('no disk\nERROR forged') })
+
+  test('is its message with those of its causes, without a stack', () => {
+    const [log, lines] = record('text')
+    log.error({ err: broken(), port: 53 }, 'it failed')
+    expect(lines[0]?.slice(25)).toBe(
+      'ERROR it failed  err="broken: no disk\\nERROR forged" port=53\n',
+    )
+  })
+
+  test('has its stack below it at level debug, each line set in', () => {
+    const [log, lines] = record('text', 'debug')
+    log.error({ err: broken() }, 'it failed')
+    const [, ...stack] = lines.join('').trimEnd().split('\n')
+    expect(stack.join('\n')).toContain('log.test.ts')
+    expect(stack.filter((line) => !line.startsWith('    '))).toEqual([])
+  })
+})
+
+describe('the format', () => {
+  test.each([
+    ['auto', true, 'text'],
+    ['auto', false, 'json'],
+    ['text', false, 'text'],
+    ['json', true, 'json'],
+  ] as const)('%s, on a terminal: %s, is %s', (format, isTerminal, expected) => {
+    expect(logFormOf({ format, level: 'info' }, { isTerminal }).format).toBe(expected)
   })
 })
 
