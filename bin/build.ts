@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
+import { libraryFiles, libraryFolder, shippedFolder } from '#api/reference/assets.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -56,6 +57,11 @@ for (const path of [
   'examples',
 ]) {
   if (existsSync(join(root, path))) cpSync(join(root, path), join(dist, path), { recursive: true })
+}
+
+// Of the reference page: two files of a library of 12 MB, and what its licences want with them.
+for (const name of libraryFiles) {
+  cpSync(join(libraryFolder(), name), join(dist, 'api/reference', shippedFolder, name))
 }
 
 const map = Object.fromEntries(

@@ -9,13 +9,8 @@ import { apiLimits } from '#api/http/limits.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
-import {
-  answerHeaders,
-  entityTag,
-  isConfigWrite,
-  refusalHeaders,
-  takesDryRun,
-} from './answer-headers.ts'
+import { answerHeaders, entityTag, isConfigWrite, refusalHeaders, takesDryRun } from './answer-headers.ts'
+import { curlSampleOf } from './curl-sample.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -69,6 +64,7 @@ function operationOf(row: Route): Json {
     parameters: [...pathParameters(row), ...queryParameters(row), ...headerParameters(row)],
     ...(body === undefined ? {} : { requestBody: requestBodyOf(row) }),
     responses: { ...successes(row), ...refusals(row) },
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curlSampleOf(row) }],
   }
 }
 

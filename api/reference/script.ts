@@ -1,47 +1,93 @@
-// What the reference page does in a browser: sends a form as a request and shows the answer.
+// What the page of the reference does in a browser beside Swagger UI: the document with its curl
+// samples, a search over all words of a route, and a little style.
+
+/** Stands in the samples of the document; the page puts its own origin there. */
+export const sampleOrigin = 'http://127.0.0.1:8080'
 
 /** Plain JavaScript, as the browser gets it. */
 export const pageScript = `'use strict'
-for (const form of document.querySelectorAll('form')) {
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault()
-    const output = form.querySelector('output')
-    const fields = new FormData(form)
-    let path = form.dataset.path
-    const query = new URLSearchParams()
-    for (const [name, value] of fields) {
-      if (name.startsWith('path:')) {
-        path = path.replace('{' + name.slice(5) + '}', encodeURIComponent(value))
-      } else if (name.startsWith('query:') && value !== '') query.set(name.slice(6), value)
+const place = document.querySelector('#reference')
+
+// Swagger UI shows no samples before a request was sent; in a description it renders them.
+function withSamples(spec) {
+  for (const operations of Object.values(spec.paths)) {
+    for (const operation of Object.values(operations)) {
+      for (const { source } of operation['x-codeSamples'] ?? []) {
+        const sample = source.replaceAll('${sampleOrigin}', location.origin)
+        operation.description += '\\n\\n\`\`\`sh\\n' + sample + '\\n\`\`\`'
+      }
     }
-    const headers = {}
-    const token = document.querySelector('#token').value
-    if (token !== '') headers.authorization = 'Bearer ' + token
-    const body = fields.get('body')
-    if (body !== null) headers['content-type'] = 'application/json'
-    output.textContent = '…'
-    try {
-      const search = query.size === 0 ? '' : '?' + query
-      const answer = await fetch(path + search, { method: form.dataset.method, headers, body })
-      const text = await answer.text()
-      let shown = text
-      try {
-        shown = JSON.stringify(JSON.parse(text), null, 2)
-      } catch {}
-      output.textContent = answer.status + ' ' + answer.statusText + '\\n' + shown
-    } catch (error) {
-      output.textContent = String(error)
+  }
+  return spec
+}
+
+// Fields are described for docs/, too, where such links lead to a file beside.
+function withoutFileLinks(key, value) {
+  if (key !== 'description' || typeof value !== 'string') return value
+  return value.replace(/ ?\\[[^\\]]*\\]\\(\\.\\.\\/[^)]*\\)\\.?/g, '')
+}
+
+// All that a reader may look for; every word must be there.
+function wordsOf(path, method, operation, tag) {
+  const text = [tag, method, path, JSON.stringify(operation)]
+  return text.join(' ').toLowerCase()
+}
+
+function search() {
+  const known = new Map()
+  const textOf = (entry, tag) => {
+    const key = entry.get('method') + ' ' + entry.get('path')
+    if (!known.has(key)) {
+      known.set(key, wordsOf(entry.get('path'), entry.get('method'), entry.get('operation'), tag))
     }
+    return known.get(key)
+  }
+  return (tags, phrase) => {
+    const words = phrase.toLowerCase().split(/\\s+/).filter(Boolean)
+    const fits = (entry, tag) => words.every((word) => textOf(entry, tag).includes(word))
+    return tags
+      .map((one, tag) => one.update('operations', (all) => all.filter((op) => fits(op, tag))))
+      .filter((one) => one.get('operations').size > 0)
+  }
+}
+
+// The library says "Filter by tag or path", and has no setting for it.
+function nameSearch() {
+  const observer = new MutationObserver(() => {
+    const input = place.querySelector('.operation-filter-input')
+    if (input === null) return
+    observer.disconnect()
+    input.placeholder = 'Search: words of a route, its fields, its path'
+  })
+  observer.observe(place, { childList: true, subtree: true })
+}
+
+async function show() {
+  const answer = await fetch('/api/v1/openapi.json')
+  if (!answer.ok) throw new Error('openapi.json is answered with ' + answer.status)
+  const spec = JSON.parse(await answer.text(), withoutFileLinks)
+  nameSearch()
+  SwaggerUIBundle({
+    domNode: place,
+    spec: withSamples(spec),
+    plugins: [() => ({ fn: { opsFilter: search() } })],
+    validatorUrl: null,
+    filter: true,
+    deepLinking: true,
+    docExpansion: 'list',
+    displayRequestDuration: true,
+    defaultModelRendering: 'model',
+    defaultModelExpandDepth: 4,
   })
 }
+
+show().catch((error) => {
+  place.textContent = 'The reference cannot be shown: ' + error.message
+})
 `
 
-export const pageStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto}
-body{padding:0 1rem}
-summary{cursor:pointer;padding:.3rem 0}
-code,textarea,output,input{font-family:ui-monospace,monospace}
-label{display:block;margin:.4rem 0}textarea{width:100%;height:8rem}
-output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0}
-details{border-bottom:1px solid #8884}form{padding:.5rem 1rem 1rem}
-b{display:inline-block;min-width:4.5rem}:root{color-scheme:light dark}
+export const pageStyle = `body{margin:0}
+#reference:not(:has(.swagger-ui)){font:16px/1.5 system-ui,sans-serif;padding:2rem}
+noscript{display:block;font:16px/1.5 system-ui,sans-serif;padding:2rem}
+.swagger-ui .topbar{display:none}
 `

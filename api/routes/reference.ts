@@ -1,8 +1,11 @@
-// /, /api/v1/openapi.json and /api/v1/docs: what this API is, for people and for programs.
+// /, /api/v1/openapi.json and /api/v1/docs with its files: what this API is, for people and for
+// programs.
 import { Type } from 'typebox'
+import { assetNames, assetOf } from '../reference/assets.ts'
 import { openApiOf } from '../reference/openapi.ts'
 import { pageOf, pagePolicy } from '../reference/page.ts'
-import { success } from '#api/http/reply.ts'
+import { missing, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 
@@ -10,10 +13,9 @@ const tag = 'Reference'
 
 export const referencePath = '/api/v1/docs'
 
-/** @param table all routes, these two among them; asked when the first request comes */
+/** @param table all routes, these among them; asked when the first request comes */
 export function referenceRoutes(table: () => readonly Route[]): readonly Route[] {
   let document: string | undefined
-  let page: string | undefined
   return [
     route({
       method: 'GET',
@@ -56,7 +58,32 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
           contentType: 'text/html; charset=utf-8',
         },
       },
-      handle: () => success((page ??= pageOf(table())), { 'content-security-policy': pagePolicy }),
+      handle: () => success(pageOf(`${referencePath}/`), { 'content-security-policy': pagePolicy }),
+    }),
+    route({
+      method: 'GET',
+      path: `${referencePath}/{file}`,
+      needs: 'public',
+      withoutConfig: true,
+      tag,
+      summary: 'A file of that page',
+      params: Type.Object({ file: Type.String({ maxLength: 255, examples: [...assetNames] }) }),
+      responses: {
+        200: { description: 'The file', schema: Type.String(), contentType: 'text/plain' },
+        304: { description: 'It is as before: its `ETag` is in `If-None-Match`', schema: null },
+      },
+      refusals: [404],
+      handle: ({ params, request }) => fileOf(params.file, request.header('if-none-match')),
     }),
   ]
+}
+
+async function fileOf(name: string, known: string | undefined): Promise<Reply> {
+  const asset = await assetOf(name)
+  if (asset === undefined) return missing('file of the reference')
+  const { type, bytes, etag } = asset
+  // Asked for each time and sent only when it is another.
+  const headers = { 'cache-control': 'no-cache', etag }
+  if (known === etag) return { status: 304, headers }
+  return success(bytes, { ...headers, 'content-type': type })
 }

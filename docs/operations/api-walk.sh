@@ -63,6 +63,7 @@ totp() {
 # What there is to call.
 call 200 GET /openapi.json
 call 200 GET /docs
+call 200 GET /docs/page.js
 
 # The first account, and who is asking.
 call 200 GET /health

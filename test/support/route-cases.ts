@@ -110,6 +110,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   get: anyone,
   getOpenapiJson: anyone,
   getDocs: anyone,
+  // Of no name that the page has.
+  getDocsByFile: { ...anyone, statuses: [404] },
   getMetrics: { needs: 'cluster:status' },
   getGitopsStatus: { needs: 'settings:read' },
   getAuthConfig: anyone,

@@ -1,16 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
+import { sampleBodyOf } from '#api/reference/curl-sample.ts'
 import { operationId } from '#api/reference/openapi.ts'
 import { paramNames } from '#api/http/route.ts'
 import { routes } from '#api/routes.ts'
+import { createCheck } from '#api/http/validation.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 
 interface Operation {
   readonly operationId: string
   readonly 'x-permission': string
   readonly description: string
+  readonly 'x-codeSamples': readonly { readonly source: string }[]
   readonly parameters: readonly { readonly name: string; readonly in: string }[]
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
   readonly responses: Record<
@@ -160,19 +162,58 @@ describe('the OpenAPI document', () => {
   })
 })
 
+describe('a curl sample', () => {
+  test('of each route names its method and path, and a credential where one is needed', async () => {
+    const { paths } = await load()
+    for (const { method, path, needs } of routes) {
+      const sample = paths[path]?.[method.toLowerCase()]?.['x-codeSamples'][0]?.source ?? ''
+      const [start = ''] = path.split('{')
+      expect(sample).toContain(`http://127.0.0.1:8080${start}`)
+      expect(sample).not.toMatch(/[{}](?!.*')/)
+      expect(sample.includes(`-X ${method} `)).toBe(method !== 'GET')
+      expect(sample.includes('Authorization')).toBe(needs !== 'public')
+    }
+  })
+
+  test('has a body that the route takes', () => {
+    for (const row of routes) {
+      const schema = row.shownBody ?? row.body
+      if (schema === undefined) continue
+      const faults = createCheck(schema, 'body')(sampleBodyOf(schema))
+      expect(faults, `${row.method} ${row.path}`).toEqual([])
+    }
+  })
+})
+
 describe('the page', () => {
-  test('has every route and allows nothing but its own script and style', async () => {
+  test('has no script or style in it, and names no other host', async () => {
     const answer = await app.inject('/api/v1/docs')
     const policy = String(answer.headers['content-security-policy'])
-    for (const { path, method } of routes) {
-      expect(answer.payload).toContain(`data-method="${method}" data-path="${path}"`)
-    }
-    for (const element of ['script', 'style']) {
-      const [, text = ''] = new RegExp(`<${element}>([^]*)</${element}>`).exec(answer.payload) ?? []
-      const hash = createHash('sha256').update(text).digest('base64')
-      expect(policy).toContain(`${element}-src 'sha256-${hash}'`)
-    }
-    expect(policy).toContain("default-src 'none'")
-    expect(answer.payload).not.toMatch(/src="|https?:\/\/|\son\w+="/)
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|https?:/)
+    expect(answer.payload).not.toMatch(/<style|<script>|https?:\/\/|\son\w+=|\sstyle=/)
   })
+
+  test.each([
+    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 1_000_000],
+    ['swagger-ui.css', 'text/css; charset=utf-8', 100_000],
+    ['page.js', 'text/javascript; charset=utf-8', 1_000],
+    ['page.css', 'text/css; charset=utf-8', 100],
+  ])('has the file %s, which is sent again only when it is another', async (name, type, bytes) => {
+    const url = `/api/v1/docs/${name}`
+    const answer = await app.inject(url)
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, type])
+    expect(answer.rawPayload.length).toBeGreaterThan(bytes)
+    const { etag } = answer.headers
+    const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
+    expect([again.statusCode, again.payload]).toEqual([304, ''])
+    expect((await app.inject('/api/v1/docs')).payload).toContain(`"${url}"`)
+  })
+
+  test.each(['LICENSE', 'constructor', '..%2fpackage.json', 'index.html'])(
+    'has no file %s',
+    async (name) => {
+      expect((await app.inject(`/api/v1/docs/${name}`)).statusCode).toBe(404)
+    },
+  )
 })

@@ -16,6 +16,22 @@ test('gslbd help is the same from dist and from the source', () => {
   expect(node('dist/cli/main.js', 'help')).toBe(node('cli/main.ts', 'help'))
 })
 
+test('dist has two files of Swagger UI for the reference, and their licences', () => {
+  const files = readdirSync(join(root, 'dist/api/reference/assets'))
+  expect(files.toSorted()).toEqual([
+    'LICENSE',
+    'NOTICE',
+    'swagger-ui-bundle.js',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'swagger-ui.css',
+  ])
+  const program = `import('#api/reference/assets.ts')
+    .then(({ assetOf }) => assetOf('swagger-ui.css'))
+    .then(({ bytes }) => console.log(bytes.length))`
+  const bytes = execFileSync(process.execPath, ['-e', program], { cwd: join(root, 'dist') })
+  expect(Number(bytes)).toBeGreaterThan(100_000)
+})
+
 test('dist holds no TypeScript and names none by a relative path', () => {
   const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
   expect(files.filter((path) => path.endsWith('.ts'))).toEqual([])
