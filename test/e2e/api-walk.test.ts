@@ -1,6 +1,6 @@
-// What README.md and docs/operations offer to try the API with, each on a node that is new.
+// What docs/operations offers to try the API with, on a node that is new.
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, test } from 'vitest'
@@ -13,7 +13,6 @@ import { tempDir } from '#test/support/temp-dir.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const script = join(root, 'docs/operations/api-walk.sh')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const apiKey = 'ab'.repeat(32)
 const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
 /** Twenty seconds on a machine at rest. */
@@ -32,26 +31,6 @@ async function serve(more: object): Promise<void> {
   writeFileSync(settings, JSON.stringify({ dataDir: './data', dns, api, ...more }))
   daemon = await start('serve', '--settings', settings)
 }
-
-test(
-  'the short form in README.md leads to an answer and a verified commit',
-  async () => {
-    await serve({})
-    const [, section = ''] = readme.split('## Or by the API\n')
-    const [, commands = ''] = /^( {4}api=.*\n(?: {4}.*\n|\n(?= {4}))*)/m.exec(section) ?? []
-    const script = commands
-      .replaceAll(/^ {4}/gm, '')
-      .replace('http://127.0.0.1:8080', `http://127.0.0.1:${daemon.apiPort}`)
-      .replace('-p 5353', `-p ${daemon.dnsPort}`)
-      .replace(/^dig /m, ': ')
-    const { stdout } = await run('bash', ['-ec', script], { cwd: home })
-    expect(await daemon.answers('shop.example.com. A')).toEqual([
-      'shop.example.com. 60 IN A 192.0.2.10',
-    ])
-    expect(stdout).toContain('Good "git" signature for node@gslbd')
-  },
-  patienceMs,
-)
 
 test(
   'the walk goes through every route, and each change is a verified commit',

@@ -1,9 +1,7 @@
-// docs/routing.md shows what gslbd simulate prints and has a row for everything there is; what
-// README.md says of geo routing works.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+// docs/routing.md shows what gslbd simulate prints and has a row for everything there is.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { Exit } from '#cli/terminal/command.ts'
 import { main } from '#cli/main.ts'
 import { algorithms } from '#routing/choose/algorithms.ts'
@@ -15,7 +13,6 @@ import { tableRows } from '#test/tidy/doc-rules.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const page = readFileSync(join(root, 'docs/routing.md'), 'utf8')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
 /** A command line of the page with the indented lines below it. */
 const shown = [...page.matchAll(/^ {4}\$ (.+)\n((?: {4}.*\n)+)/gm)].map(([, command, output]) => ({
@@ -73,41 +70,4 @@ describe('the tables', () => {
       for (const alias of aliases) expect(page).toContain(`\`${alias}\``)
     }
   })
-})
-
-test('the five minutes of README.md', async () => {
-  const [, section = ''] = readme.split('## Geo routing in five minutes')
-  const blocks = [...section.split(/^## /m)[0]!.matchAll(/^```yaml\n([^]*?)^```$/gm)]
-  const [rules, settings, declared] = blocks.map(([, text = '']) => parse(text) as object)
-  expect(Object.keys(settings!)).toEqual(['geoip'])
-  const { members, filterChain } = declared as { members: object[]; filterChain: string[] }
-  const config = tempDir('five-minutes')
-  const put = (kind: string, path: string, name: string, spec: object): void => {
-    const document = { apiVersion: 'gslb/v1', kind, metadata: { name }, spec }
-    mkdirSync(dirname(join(config, path)), { recursive: true })
-    // JSON is YAML.
-    writeFileSync(join(config, path), JSON.stringify(document))
-  }
-  const nameservers = [{ name: 'ns.example.net.' }]
-  put('Settings', 'gslb.yaml', 'settings', { zones: [{ name: 'example.com.', nameservers }] })
-  put('Pool', 'tenants/default/pools/plain.yaml', 'plain', { members })
-  put('Pool', 'tenants/default/pools/ruled.yaml', 'ruled', { members, ...rules })
-  for (const [name, pool] of [
-    ['near', 'plain'],
-    ['ruled', 'ruled'],
-  ] as const) {
-    const spec = { domain: `${name}.example.com.`, pool, filterChain }
-    put('Service', `tenants/default/services/${name}.yaml`, name, spec)
-  }
-  for (const [name, client, answer] of [
-    ['near', '10.1.2.0/24', '192.0.2.10'],
-    ['near', '10.3.2.0/24', '198.51.100.10'],
-    ['ruled', '10.20.1.0/24', '198.51.100.10'],
-    ['ruled', '10.21.1.0/24', '192.0.2.10'],
-  ] as const) {
-    const args = ['--config', config, '--geoip', writeDatabase(), '--client', client]
-    const { exit, out } = await run(['simulate', `${name}.example.com.`, ...args])
-    expect([name, client, exit, out]).toEqual([name, client, Exit.Ok, expect.any(String)])
-    expect([name, client, /^answer +(\S+),/m.exec(out)?.[1]]).toEqual([name, client, answer])
-  }
 })
