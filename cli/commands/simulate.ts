@@ -151,7 +151,8 @@ interface Values {
 function questionOf(positionals: readonly string[], values: Values) {
   const [text, ...rest] = positionals
   const isOptional = values.compare !== undefined
-  if ((text === undefined && !isOptional) || rest.length > 0) throw new UsageError('give one name')
+  if (text === undefined && !isOptional) throw new UsageError('give one name')
+  if (rest[0] !== undefined) throw new UsageError(surplusText(rest[0]))
   const qname = parseName(text ?? '.')
   if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
   return {
@@ -163,6 +164,12 @@ function questionOf(positionals: readonly string[], values: Values) {
     client: values.client === undefined ? null : checkedClient(values.client),
     nowMs: values.at === undefined ? systemClock.nowMs() : checkedTime(values.at),
   }
+}
+
+/** Who knows `dig` writes the type behind the name. */
+function surplusText(word: string): string {
+  const isType = Object.values(rrTypeNames).includes(word.toUpperCase())
+  return `"${word}" is one too many: give one name${isType ? `, and --type ${word}` : ''}`
 }
 
 interface Sources {

@@ -3,6 +3,7 @@ import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
 import type { SimulatedMember, SimulatedService } from './service.ts'
+import { placeText } from '#cli/simulated-place.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface SimulationHeading {
@@ -32,6 +33,7 @@ export function printSimulation(heading: SimulationHeading, simulation: Simulati
   const lines = [
     row('question', `${heading.name} ${heading.type}`),
     ...(heading.client === null ? [] : [row('client', clientText(heading.client, simulation))]),
+    ...placeLines(service),
     ...timeLines(heading, service),
     ...(rule === null ? [] : [row('rule', ruleText(rule))]),
     row('zone', simulation.zone ?? 'none of ours'),
@@ -48,6 +50,11 @@ function clientText(client: string, { ecsScope }: Simulation): string {
   return ecsScope === 0
     ? `${client} (the answer does not depend on it: scope 0)`
     : `${client}, scope /${ecsScope}`
+}
+
+function placeLines(service: SimulatedService | null): string[] {
+  const place = service?.clientPlace ?? null
+  return place === null ? [] : [row('place', placeText(place))]
 }
 
 function row(label: string, text: string): string {
@@ -83,11 +90,11 @@ function nameText({ zone, match, owner, service }: Simulation): string {
 }
 
 function serviceLines(service: SimulatedService, { seed }: SimulationHeading): string[] {
-  const { name, tenant, algorithm, members } = service
+  const { name, tenant, algorithm, members, clientPlace } = service
   const lines = [
     row('service', `${name} of tenant ${tenant}, ${algorithm}, TTL ${service.ttlSeconds}`),
     row('pool', poolText(service)),
-    ...members.map((member) => row('', memberText(member))),
+    ...members.map((member) => row('', memberText(member, clientPlace !== null))),
     ...traceLines(service),
   ]
   return [...lines, ...shareLines(service, seed)]
@@ -136,11 +143,13 @@ function traceLines({ trace }: SimulatedService): string[] {
 
 const shownMax = 8
 
-function memberText(member: SimulatedMember): string {
-  const { name, ipAddress, weight, priority, score, rttMs, standing } = member
+/** @param withRegion a step goes by it */
+function memberText(member: SimulatedMember, withRegion: boolean): string {
+  const { name, ipAddress, region, weight, priority, score, rttMs, standing } = member
   const facts = [
     `weight ${weight}`,
     priority === 0 ? 'no priority' : `priority ${priority}`,
+    ...(withRegion ? [region === '' ? 'no region' : `region ${region}`] : []),
     ...(score === 1 || (score === 0 && standing === 'unhealthy')
       ? []
       : [`score ${score.toFixed(2)}`]),

@@ -24,6 +24,8 @@ import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
 import type { HealthWords, SimulatedQuestion } from './question.ts'
+import { placeOfClient } from '#cli/simulated-place.ts'
+import type { SimulatedPlace } from '#cli/simulated-place.ts'
 import type { ScriptNote } from './scripts.ts'
 
 export interface SimulatedService {
@@ -43,6 +45,8 @@ export interface SimulatedService {
   /** What answers may hold for this client under this health, whatever turn and dice say. */
   readonly mayAnswer: readonly string[]
   readonly ttlSeconds: number
+  /** Where the client is; null: no step goes by it. */
+  readonly clientPlace: SimulatedPlace | null
   /** null: a plain strategy, which is one step. */
   readonly trace: SimulatedTrace | null
   readonly distribution: readonly SimulatedShare[]
@@ -124,6 +128,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
     picks: picks as string[],
     mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),
     ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
+    clientPlace: placeOfClient(tx.chain, question.tables.geo, policy?.names ?? []),
     trace: trace === null ? null : addressesOf(bundle, trace, notes),
     distribution: members
       .filter(({ index }) => draws.has(index))

@@ -24,6 +24,8 @@ export interface ExplainedMember {
   readonly index: number
   readonly name: string
   readonly ipAddress: string
+  /** As declared; empty: none. */
+  readonly region: string
   /** In effect. */
   readonly weight: number
   readonly priority: number
@@ -49,6 +51,7 @@ export function explainPool(
       index: member,
       name: textOf(bundle, bundle.memberName[member]!),
       ipAddress: addressOfMember(bundle, member),
+      region: textOf(bundle, bundle.memberRegion[member]!),
       weight: state.memberWeight[member]!,
       priority: bundle.memberPriority[member]!,
       score: shownScore(state, member),

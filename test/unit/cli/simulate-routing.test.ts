@@ -82,6 +82,35 @@ describe('the client decides', () => {
     expect(result).toMatchObject({ ecsScope, service: { pick } })
   })
 
+  test.each([
+    ['10.1.2.3', 'country DE, continent EU', { country: 'DE', continent: 'EU' }],
+    ['192.0.2.9', 'unknown to the database', { country: null, continent: null }],
+  ])('of %s it shows the place, and the regions of members', async (client, text, clientPlace) => {
+    const args = ['--client', client, '--geoip', countries()]
+    const file = put('a.bundle', encode(model).bytes)
+    const { out } = await run('geo.example.org.', '--bundle', file, ...args)
+    expect(out).toContain(`\nplace     ${text}\n`)
+    expect(out).toMatch(/192\.0\.2\.1 .*, region DE\n/)
+    expect(out).toMatch(/192\.0\.2\.2 .*, region continent:EU\n/)
+    expect(await simulated('geo.example.org.', ...args)).toMatchObject({ service: { clientPlace } })
+  })
+
+  test('without a database the place is unknown; where no step needs it, none is told', async () => {
+    const file = put('a.bundle', encode(model).bytes)
+    const { out } = await run('geo.example.org.', '--bundle', file)
+    expect(out).toContain('place     unknown: there is no database, name one with --geoip\n')
+    const other = await run('dice.example.org.', '--bundle', file, '--geoip', countries())
+    expect(other.out).not.toMatch(/^place|region/m)
+  })
+
+  test.each([
+    ['AAAA', '"AAAA" is one too many: give one name, and --type AAAA'],
+    ['b.example.org.', '"b.example.org." is one too many: give one name'],
+  ])('a surplus argument %s is named', async (word, sentence) => {
+    const { exit, err } = await run('a.example.org.', word)
+    expect([exit, err.split('\n')[0]]).toEqual([Exit.Usage, `gslbd simulate: ${sentence}`])
+  })
+
   test('a geo rule goes before the algorithm, and the text says so', async () => {
     const file = put('a.bundle', encode(model).bytes)
     const { out } = await run('ruled.example.org.', '--bundle', file, '--client', '10.9.9.9')
