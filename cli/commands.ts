@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   attest: async () => (await import('./commands/attest.ts')).attest,
   bundle: async () => (await import('./commands/bundle.ts')).bundle,
   check: async () => (await import('./commands/check.ts')).check,
+  'check-settings': async () => (await import('./commands/check-settings.ts')).checkSettings,
   compile: async () => (await import('./commands/compile.ts')).compile,
   explain: async () => (await import('./commands/explain.ts')).explain,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,

@@ -71,7 +71,7 @@ async function overview(): Promise<string> {
   const lines = ['gslbd: authoritative DNS with global server load balancing', '']
   for (const load of Object.values(commands)) {
     const { name, summary } = await load()
-    lines.push(`  gslbd ${name.padEnd(10)} ${summary}`)
+    lines.push(`  gslbd ${name.padEnd(14)} ${summary}`)
   }
   lines.push('', 'Run "gslbd COMMAND --help" for the options of one command.', '')
   return lines.join('\n')

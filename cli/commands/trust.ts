@@ -2,27 +2,37 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
+import { parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
-import { addSigner, listSigners } from '#gitops/trust/trust-file.ts'
+import { addSigner, listSigners, removeSigners } from '#gitops/trust/trust-file.ts'
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
+import { rotateNodeKey } from '../rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]
+       gslbd trust remove WHO [--data-dir D | --file F]
+       gslbd trust rotate [--data-dir D] [--file F]
        gslbd trust reset [--data-dir D]
 
 add     has the node accept commits signed by KEY, a public key file or "ssh-ed25519 …" itself;
         PRINCIPAL is whose it is, such as an e-mail address
 list    shows the accepted keys
+remove  takes keys out of the file: WHO is a principal as "list" shows it (all of its keys), a
+        fingerprint "SHA256:…", a public key file or the key itself (whoever has it). What was
+        accepted before stays accepted. The last key stays: add another one first.
+rotate  gives the node a new key, for what it signs itself: bundles, and commits by the API; stop
+        the node first. The new key takes the place of the old one in the file.
 reset   forgets the accepted commit after the branch was rewritten on purpose; stop the node first.
         The next start takes the head of the branch when that commit itself is signed.
 
   --data-dir D   the node's data directory (default GSLB_DATA_DIR, or ./data)
   --file F       the allowed_signers file (default D/allowed_signers)
 
-A running node notices a changed file by itself. To remove a key, delete its line from the file.
+A running node notices a changed file by itself.
 Exit codes: 0 done; 2 wrong call; 4 the key or the file cannot be used.`
 
 interface Options {
@@ -46,7 +56,9 @@ export const trust: Command = {
     if (verb === 'add' && rest.length === 2) return add(rest[0]!, rest[1]!, options, io)
     if (verb === 'list' && rest.length === 0) return list(options, io)
     if (verb === 'reset' && rest.length === 0) return reset(options, io)
-    throw new UsageError('say "add PRINCIPAL KEY", "list" or "reset"')
+    if (verb === 'remove' && rest.length === 1) return remove(rest[0]!, options, io)
+    if (verb === 'rotate' && rest.length === 0) return rotate(options, io)
+    throw new UsageError('say "add PRINCIPAL KEY", "list", "remove WHO", "rotate" or "reset"')
   },
 }
 
@@ -97,6 +109,52 @@ function list({ file }: Options, io: Io): Exit {
   }
   if (signers.value.length === 0) io.err(`${file} lists no Ed25519 key: no commit is accepted\n`)
   return Exit.Ok
+}
+
+function remove(who: string, { file }: Options, io: Io): Exit {
+  if (!existsSync(file)) return fail(io, `${file} does not exist: there is nothing to remove`)
+  const isMeant = whoIs(who)
+  const signers = listSigners(file)
+  if (!signers.ok) return fail(io, `${file}: ${signers.error}`)
+  const meant = signers.value.filter(isMeant)
+  if (meant.length === 0) {
+    return fail(io, `no key in ${file} is that of "${who}"; "gslbd trust list" shows all`)
+  }
+  if (meant.length === signers.value.length) {
+    return fail(io, `${file} would list no key, and no commit be accepted; add another one first`)
+  }
+  const removed = removeSigners(file, isMeant)
+  if (!removed.ok) return fail(io, removed.error)
+  for (const { principals, publicKey } of removed.value.removed) {
+    io.out(`removed from ${file}: ${principals}  ${publicKey.fingerprint}\n`)
+  }
+  return Exit.Ok
+}
+
+/** A principal, a fingerprint, or a key: its file or the line. */
+function whoIs(who: string): (signer: AllowedSigner) => boolean {
+  const line = who.startsWith('ssh-') ? who : existsSync(who) ? readKeyFile(who) : undefined
+  const key = line === undefined ? undefined : parsePublicKeyLine(line)
+  const fingerprint = key?.ok === true ? key.value.publicKey.fingerprint : who
+  return ({ principals, publicKey }) =>
+    publicKey.fingerprint === fingerprint || (key === undefined && principals === who)
+}
+
+function rotate({ dataDir, file }: Options, io: Io): Exit {
+  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
+    return fail(io, `${dataDir} holds no key of a node; name the data directory with --data-dir`)
+  }
+  // A running node would go on with the key that it has read.
+  const held = openDataDir(dataDir)
+  if (!held.ok) return fail(io, held.error)
+  try {
+    const rotated = rotateNodeKey(dataDir, file)
+    if (!rotated.ok) return fail(io, rotated.error)
+    io.out(`${rotated.value.join('\n')}\n`)
+    return Exit.Ok
+  } finally {
+    held.value.release()
+  }
 }
 
 const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString()

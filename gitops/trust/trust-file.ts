@@ -1,4 +1,5 @@
-// Changes to the pinned allowed_signers file: lines are added, what people wrote stays as it is.
+// Changes to the pinned allowed_signers file: lines are added and removed, and what people wrote
+// stays as it is otherwise.
 import { readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -58,6 +59,32 @@ export function addSigner(
     return err(`${path} cannot be written: ${(error as Error).message}`)
   }
   return ok({ line })
+}
+
+/**
+ * Removes the lines that `isMeant` names, and no other octet of the file.
+ *
+ * @returns what was removed, and how many Ed25519 keys are left. Errors: a sentence.
+ */
+export function removeSigners(
+  path: string,
+  isMeant: (signer: AllowedSigner) => boolean,
+): Result<{ readonly removed: readonly AllowedSigner[]; readonly left: number }, string> {
+  const text = readOrEmpty(path)
+  if (!text.ok) return text
+  const signers = parseAllowedSigners(text.value)
+  if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
+  const removed = signers.value.filter(isMeant)
+  const left = signers.value.length - removed.length
+  if (removed.length === 0) return ok({ removed, left })
+  const gone = new Set(removed.map(({ line }) => line))
+  const kept = text.value.split('\n').filter((_line, index) => !gone.has(index + 1))
+  try {
+    writeDurably(path, kept.join('\n'))
+  } catch (error) {
+    return err(`${path} cannot be written: ${(error as Error).message}`)
+  }
+  return ok({ removed, left })
 }
 
 function readOrEmpty(path: string): Result<string, string> {

@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('a curl sample', () => {
-  test('of each route names its method and path, and a credential where one is needed', async () => {
+  test('of each route names method, path and, where needed, a credential', async () => {
     const { paths } = await load()
     for (const { method, path, needs } of routes) {
       const sample = paths[path]?.[method.toLowerCase()]?.['x-codeSamples'][0]?.source ?? ''

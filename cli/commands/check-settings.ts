@@ -1,0 +1,31 @@
+// `gslbd check-settings`: whether a node would take its settings, before it is started with them.
+import { parseArgs } from 'node:util'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+
+const usage = `Usage: gslbd check-settings FILE
+
+Reads FILE as "gslbd serve --settings FILE" would, with the environment that it is called in, and
+lists every mistake with its line, column, and what to write. Nothing is started or written.
+
+Exit codes: 0 a node takes them; 1 mistakes were found; 2 wrong call.`
+
+export const checkSettings: Command = {
+  name: 'check-settings',
+  summary: 'check gslbd.yaml before a node is started with it',
+  usage,
+  async run(args, io) {
+    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    const [file, surplus] = positionals
+    if (file === undefined) throw new UsageError('name the settings file')
+    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one too many: give one file`)
+    const settings = loadSettings({ file, env: io.env, flags: {} })
+    if (!settings.ok) {
+      io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    io.out(`${file}: a node takes these settings; its data is in ${settings.value.dataDir}\n`)
+    return Exit.Ok
+  },
+}

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Exit } from '#cli/terminal/command.ts'
+import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
+import { runCli } from '#test/support/run-cli.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const lineOf = (): { readonly line: string; readonly fingerprint: string } => {
+  const { publicKey } = generateSshKey('a note')
+  return {
+    line: formatPublicKeyLine(publicKey, 'a note'),
+    fingerprint: publicKey.fingerprint,
+  }
+}
+const [ann, ann2, bob] = [lineOf(), lineOf(), lineOf()]
+const text = [
+  '# who may',
+  `ann@example.com namespaces="git" ${ann.line}`,
+  '',
+  `ann@example.com ${ann2.line}`,
+  `bob@example.com   ${bob.line}`,
+  'carl@example.com ssh-rsa AAAA',
+  '',
+].join('\n')
+
+function fileWith(content: string): string {
+  const file = join(tempDir('trust'), 'allowed_signers')
+  writeFileSync(file, content)
+  return file
+}
+
+test.each([
+  ['a principal', 'ann@example.com', [ann.line, ann2.line]],
+  ['a fingerprint', ann2.fingerprint, [ann2.line]],
+  ['a key', bob.line, [bob.line]],
+])(
+  'trust remove takes out the lines of %s, and leaves the others as they are',
+  async (_w, who, gone) => {
+    const file = fileWith(text)
+    const { exit, out } = await runCli('trust', 'remove', who, '--file', file)
+    expect([exit, out.trim().split('\n').length]).toEqual([Exit.Ok, gone.length])
+    const left = text.split('\n').filter((line) => !gone.some((each) => line.includes(each)))
+    expect(readFileSync(file, 'utf8')).toBe(left.join('\n'))
+  },
+)
+
+test('trust remove takes a public key file, too', async () => {
+  const file = fileWith(text)
+  const key = join(tempDir('key'), 'bob.pub')
+  writeFileSync(key, `${bob.line}\n`)
+  expect((await runCli('trust', 'remove', key, '--file', file)).exit).toBe(Exit.Ok)
+  expect(readFileSync(file, 'utf8')).not.toContain(bob.line)
+})
+
+test.each([
+  ['somebody who is not there', 'dora@example.com', text, 'gslbd trust list'],
+  ['the last key', 'bob@example.com', `bob@example.com ${bob.line}\n`, 'add another one first'],
+  ['anybody of a damaged file', 'bob@example.com', `bob ${bob.line}\nx\n`, 'line 2'],
+])('trust remove of %s changes nothing and says why', async (_what, who, content, words) => {
+  const file = fileWith(content)
+  const { exit, err } = await runCli('trust', 'remove', who, '--file', file)
+  expect([exit, err]).toEqual([Exit.Trust, expect.stringContaining(words)])
+  expect(readFileSync(file, 'utf8')).toBe(content)
+})
