@@ -24,7 +24,7 @@ const fingerprints = async (dataDir: string): Promise<string[]> => {
   return out.match(/SHA256:\S+/g) ?? []
 }
 
-test('a node with a new key answers and takes writes, and the old key is not believed', async () => {
+test('a node with a new key answers and takes writes; the old key is not believed', async () => {
   const dataDir = join(tempDir('rotation'), 'data')
   const args = ['start', '--data-dir', dataDir, '--dns-port', '0', '--api-port', '0']
   let daemon = await start(...args)

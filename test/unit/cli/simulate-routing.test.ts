@@ -95,7 +95,7 @@ describe('the client decides', () => {
     expect(await simulated('geo.example.org.', ...args)).toMatchObject({ service: { clientPlace } })
   })
 
-  test('without a database the place is unknown; where no step needs it, none is told', async () => {
+  test('without a database the place is unknown; without such a step it is not told', async () => {
     const file = put('a.bundle', encode(model).bytes)
     const { out } = await run('geo.example.org.', '--bundle', file)
     expect(out).toContain('place     unknown: there is no database, name one with --geoip\n')
