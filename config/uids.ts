@@ -1,27 +1,13 @@
 // The ids that the API gives to new things: made once, so that a request that is applied again, on
 // another commit, makes the same things.
-import { randomBytes } from 'node:crypto'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Clock } from '#lib/clock.ts'
+import { uuidV7 } from '#lib/uuid.ts'
 import { isPartKind, partKindsOf, partSpecs } from './parts.ts'
 import type { Operation, WriteRequest } from './operation.ts'
 
-/** UUIDv7 (RFC 9562 section 5.7): sorts by the time it was made. */
-export function uuidv7(nowMs: number): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(Math.floor(nowMs), 0, 6)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  const at = [0, 8, 12, 16, 20, 32]
-  return at
-    .slice(1)
-    .map((end, i) => hex.slice(at[i], end))
-    .join('-')
-}
-
 export function withUids(request: WriteRequest, clock: Clock): WriteRequest {
-  const mint = (): string => uuidv7(clock.nowMs())
+  const mint = (): string => uuidV7(clock.nowMs())
   return { ...request, operations: request.operations.map((one) => completed(one, mint)) }
 }
 

@@ -20,8 +20,9 @@ export function isInNetwork(address: Uint8Array, { octets, prefixBits }: Network
 
 /**
  * True for what a server of ours should not be led to by a name or an address that others wrote:
- * this host, this link, private and shared networks, groups, and the addresses at which clouds
- * answer their own guests. An IPv6 address that stands for an IPv4 address is judged by that.
+ * this host, this link, private and shared networks, groups, ranges that no server on the Internet
+ * has, and the addresses at which clouds answer their own guests. An IPv6 address that stands for
+ * an IPv4 address is judged by that.
  */
 export function isInternalAddress(address: Uint8Array): boolean {
   if (internalNetworks.some((network) => isInNetwork(address, network))) return true
@@ -36,7 +37,12 @@ export function isForbiddenAddress(address: Uint8Array, allowed: readonly Networ
   return isInternalAddress(plain) && !allowed.some((network) => isInNetwork(plain, network))
 }
 
-/** RFC 6890 and what came after it. */
+/**
+ * What the registries of special-purpose addresses (RFC 6890; iana-ipv4- and
+ * iana-ipv6-special-registry) call not globally reachable, groups, and what was once set aside. The
+ * few parts of `192.0.0.0/24` and `2001::/23` that are reachable are services of the own network,
+ * or no place for a server.
+ */
 const internalNetworks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -45,8 +51,14 @@ const internalNetworks = [
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
+  // Documentation (RFC 5737), here and below.
+  '192.0.2.0/24',
+  // Relays to 6to4, which are withdrawn (RFC 7526): whoever announces it gets the request.
+  '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
   // The platform's own server as an Azure guest sees it.
@@ -55,9 +67,16 @@ const internalNetworks = [
   '::1/128',
   // NAT64 within a network (RFC 8215): nobody outside knows what it stands for.
   '64:ff9b:1::/48',
+  // Discard-only (RFC 6666), and the dummy prefix next to it (RFC 9780).
   '100::/64',
-  // Teredo (RFC 4380) hides the address that it stands for.
-  '2001::/32',
+  '100:0:0:1::/64',
+  // Protocols of the IETF. Teredo (RFC 4380) among them hides the address that it stands for.
+  '2001::/23',
+  // Documentation (RFC 3849 and 9637).
+  '2001:db8::/32',
+  '3fff::/20',
+  // Segments of SRv6 (RFC 9602), within a network.
+  '5f00::/16',
   'fc00::/7',
   'fe80::/10',
   'fec0::/10',

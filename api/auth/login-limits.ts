@@ -10,7 +10,7 @@ import { emailKey } from '#state/ports/users.ts'
 /** Attempts per window; those of an account are forgotten when a login succeeds. */
 export const loginLimits = {
   windowMs: 15 * 60_000,
-  /** From one network, at one account. */
+  /** From one network, at one account; and codes of one enrolment. */
   perPairMax: 10,
   /** At one account, wherever from. Higher, or else anybody could lock anybody out. */
   perAccountMax: 100,
@@ -18,7 +18,11 @@ export const loginLimits = {
   perNetworkMax: 300,
 } as const
 
-/** Milliseconds to wait; 0: go on. Counts this attempt. */
+/**
+ * Milliseconds to wait; 0: go on. Counts this attempt, but one that is refused only where it is
+ * refused: what somebody tries in excess at one account must not lock the network for others, nor
+ * the account for all.
+ */
 export async function countAttempt(
   attempts: LoginAttempts,
   account: string,
@@ -26,19 +30,37 @@ export async function countAttempt(
 ): Promise<Result<number, StoreFailure>> {
   const { windowMs, perPairMax, perAccountMax, perNetworkMax } = loginLimits
   const keys = keysOf(account, address)
-  let waitMs = 0
+  // First of all, so that a network that is locked leaves no trace of made-up accounts.
+  const before = await attempts.count(keys.network)
+  if (!before.ok) return before
+  if (before.value.count >= perNetworkMax) return ok(before.value.resetsInMs)
   for (const [key, most] of [
-    [keys.network, perNetworkMax],
     [keys.pair, perPairMax],
+    [keys.network, perNetworkMax],
     [keys.account, perAccountMax],
   ] as const) {
     const counted = await attempts.record(key, windowMs)
     if (!counted.ok) return counted
-    if (counted.value.count > most) waitMs = Math.max(waitMs, counted.value.resetsInMs)
-    // What one network tries in excess must not lock the account for all.
-    if (waitMs > 0) break
+    if (counted.value.count > most) return ok(counted.value.resetsInMs)
   }
-  return ok(waitMs)
+  return ok(0)
+}
+
+/**
+ * Of the app with which a person who is logged in enrols: counted for the account alone, since it
+ * says nothing of the network. Milliseconds to wait; 0: go on.
+ */
+export async function countEnrolment(
+  attempts: LoginAttempts,
+  userId: string,
+): Promise<Result<number, StoreFailure>> {
+  const counted = await attempts.record(`totp:${userId}`, loginLimits.windowMs)
+  if (!counted.ok) return counted
+  return ok(counted.value.count > loginLimits.perPairMax ? counted.value.resetsInMs : 0)
+}
+
+export async function forgetEnrolment(attempts: LoginAttempts, userId: string): Promise<void> {
+  await attempts.clear(`totp:${userId}`)
 }
 
 /**

@@ -1,7 +1,7 @@
 // /api/v1/auth/totp: an authenticator app as the second factor of one's own account.
 import { Type } from 'typebox'
 import type { TotpState, User } from '#state/ports/users.ts'
-import { countAttempt, forgetAttempts } from '../auth/login-limits.ts'
+import { countEnrolment, forgetEnrolment } from '../auth/login-limits.ts'
 import { tooMany } from '../auth/login.ts'
 import { seal, unseal } from '../auth/secret-box.ts'
 import { secretKeyFault } from '../auth/secret-key.ts'
@@ -73,21 +73,21 @@ const verify = route({
     },
   },
   refusals: [404, 409, 429],
-  handle: async ({ caller, ports, body, request }) => {
+  handle: async ({ caller, ports, body }) => {
     const { secretKey } = ports.auth
     if (secretKey === null) return noSecretKey
     const user = await ownAccount(caller, ports)
     if ('status' in user) return user
     if (user.totp === null) return refused(409, 'begin with POST /api/v1/auth/totp/setup')
     if (user.totp.active) return isActive
-    const counted = await countAttempt(ports.loginAttempts, `totp:${user.id}`, request.address)
+    const counted = await countEnrolment(ports.loginAttempts, user.id)
     if (!counted.ok) return storeFailed(counted.error)
     if (counted.value > 0) return tooMany(counted.value)
     const secret = unseal(secretKey, user.totp.secretCiphertext)
     if (!secret.ok) return (await wrongKey(ports)) ?? beginAgain
     const step = stepOfCode(secret.value, body.code, ports.clock.nowMs())
     if (step === null) return invalid('code', 'is not the one that the app shows now')
-    await forgetAttempts(ports.loginAttempts, `totp:${user.id}`, request.address)
+    await forgetEnrolment(ports.loginAttempts, user.id)
     const saved = await save(ports, user, { ...user.totp, active: true, lastUsedStep: step })
     return saved ?? success({ totpEnabled: true })
   },

@@ -270,7 +270,8 @@ export const SettingsFile = Type.Object(
       webhookAllowedHosts: networks({
         description:
           'Internal addresses and networks that health checks of type `webhook` may ask. ' +
-          'Loopback, link-local, private, shared and reserved addresses are refused otherwise.',
+          'Loopback, link-local, private, shared, documentation and other reserved addresses are ' +
+          'refused otherwise.',
       }),
       clientCertificates: certificates({
         description:

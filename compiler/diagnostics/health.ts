@@ -62,8 +62,9 @@ export const healthDiagnostics = {
       'the nodes (in gslbd check: --webhook-allowed-host)',
     cause:
       'Whoever may edit the configuration could make the nodes call servers that only they can ' +
-      'reach: loopback, private and shared networks, cloud metadata. A name is checked when it ' +
-      'is asked.',
+      'reach: loopback, private and shared networks, cloud metadata. Nor is there a public ' +
+      'server in a range for documentation or another special purpose, such as 192.0.2.0/24. ' +
+      'A name is checked when it is asked.',
     bad: 'healthCheck: { type: webhook, webhookURL: "http://169.254.169.254/" }',
     good: 'healthCheck: { type: webhook, webhookURL: "https://hc.example.com/" }',
   },

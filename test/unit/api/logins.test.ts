@@ -152,6 +152,29 @@ describe('POST /auth/login', () => {
     expect((await logIn(world)).status).toBe(200)
   })
 
+  test('400 times at one account does not lock the other accounts of the address', async () => {
+    const world = await withAdmin()
+    for (let i = 0; i < 400; i++) {
+      await post(world, '/auth/login', { email: 'bob@example.com', password: 'guessed' })
+    }
+    expect((await logIn(world)).status).toBe(200)
+  })
+
+  test('at ever new accounts locks the address, and no other account', async () => {
+    const world = await withAdmin()
+    const statuses: number[] = []
+    for (let i = 0; i <= loginLimits.perNetworkMax; i++) {
+      const form = { email: `${i}@example.com`, password: 'guessed' }
+      statuses.push((await post(world, '/auth/login', form)).status)
+    }
+    // The account was made from here, too.
+    expect(statuses.indexOf(429)).toBe(loginLimits.perNetworkMax - 1)
+    expect((await logIn(world)).status).toBe(429)
+    const key = 'net:127.0.0.1'
+    const { count } = await valueOf(world.ports.loginAttempts.count(key))
+    expect(count).toBe(loginLimits.perNetworkMax)
+  })
+
   test('that succeeds forgets the failures before it', async () => {
     const world = await withAdmin()
     for (let i = 0; i < 3 * loginLimits.perPairMax; i++) {
@@ -234,6 +257,19 @@ describe('TOTP', () => {
     expect((await logIn(world, { totpCode: code() })).status).toBe(401)
     world.time.pass(30_000)
     expect((await logIn(world, { totpCode: code() })).status).toBe(200)
+  })
+
+  test('of 400 codes slow the account down, and not the logins of its address', async () => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    const verify = (text: string) => post(world, '/auth/totp/verify', { code: text }, token)
+    const statuses: number[] = []
+    for (let i = 0; i < 400; i++) statuses.push((await verify(wrongCode(code()))).status)
+    const tried = loginLimits.perPairMax
+    expect(statuses.slice(0, tried)).toEqual(Array<number>(tried).fill(400))
+    expect(new Set(statuses.slice(tried))).toEqual(new Set([429]))
+    expect((await verify(code())).status).toBe(429)
+    expect((await logIn(world)).status).toBe(200)
   })
 
   test('takes no code of two minutes ago', async () => {

@@ -1,5 +1,5 @@
 // Asks webhooks by name, in a network of its own with a name server that lies in turns; prints what
-// came of it as JSON. 198.51.100.7 stands for the Internet, 127.0.0.1 for what must not be reached.
+// came of it as JSON. 192.31.196.7 stands for the Internet, 127.0.0.1 for what must not be reached.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import dnsPacket from 'dns-packet'
@@ -8,7 +8,7 @@ import { startHttpBackend } from '#test/support/backend.ts'
 import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'
 
-const outside = '198.51.100.7'
+const outside = '192.31.196.7'
 const inside = '127.0.0.1'
 const port = 80
 

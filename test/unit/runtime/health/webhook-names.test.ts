@@ -27,7 +27,7 @@ beforeAll(async () => {
   writeFileSync(resolvConf, 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n')
   const steps = [
     'ip link set lo up',
-    'ip address add 198.51.100.7/32 dev lo',
+    'ip address add 192.31.196.7/32 dev lo',
     `mount --bind ${resolvConf} /etc/resolv.conf`,
     'exec "$@"',
   ]
