@@ -91,7 +91,9 @@ export class Publisher {
   #handOver(bundle: Uint8Array): void {
     const { commit, seq, serial, digest, previous } = this.#state
     const { channel, key, clock, recordTtlMs, handOver } = this.#parts
-    const issuedAtMs = Math.floor(clock.nowMs())
+    const nowMs = Math.floor(clock.nowMs())
+    // A record has no time before 1970, at which a clock without a battery may stand.
+    const issuedAtMs = Math.max(0, nowMs)
     const expiresAtMs = issuedAtMs + recordTtlMs
     const record: ChannelRecord = {
       channel,
@@ -103,7 +105,7 @@ export class Publisher {
       issuedAtMs,
       expiresAtMs,
     }
-    this.#recordIssuedAtMs = issuedAtMs
+    this.#recordIssuedAtMs = nowMs
     this.#recordSerial = serial
     this.#node = { seq, digest }
     handOver({ signedRecord: signChannelRecord(record, key), bundle, commit })

@@ -94,7 +94,8 @@ export class Writer {
       const triedMs = clock.monotonicMs()
       const unready = await this.#makeReady()
       if (unready !== undefined) return unready
-      const atSeconds = Math.floor(this.#parts.clock.nowMs() / 1000)
+      // Git has no time before 1970.
+      const atSeconds = Math.max(0, Math.floor(this.#parts.clock.nowMs() / 1000))
       const signer = this.#signer(atSeconds)
       if (!signer.ok) return failed('not-trusted', signer.error)
       const parts = { ...this.#parts, driver: source.driver }
