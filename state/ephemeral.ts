@@ -35,6 +35,8 @@ export interface EphemeralOptions {
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
+  /** After which Redis counts as away; tests on a busy machine give more. */
+  readonly commandTimeoutMs?: number
 }
 
 export interface EphemeralStatus {

@@ -54,7 +54,9 @@ export function createConfigTenants(
         ...(isDryRun ? { isDryRun } : {}),
         operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
       })
-      return done.ok ? ok({ id, name, rpsLimit, createdAt }) : err(refusalOf(done.error, caller))
+      return done.ok
+        ? ok({ id, name, rpsLimit, createdAt })
+        : err(refusalOf(done.error, caller, requestId))
     },
     remove: async (id, { caller, requestId, isDryRun }) => {
       const done = await writer.write({
@@ -63,7 +65,7 @@ export function createConfigTenants(
         ...(isDryRun ? { isDryRun } : {}),
         operations: [{ verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }],
       })
-      return done.ok ? ok(null) : err(refusalOf(done.error, caller))
+      return done.ok ? ok(null) : err(refusalOf(done.error, caller, requestId))
     },
   }
 }

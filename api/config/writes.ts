@@ -76,8 +76,14 @@ async function submit(
     ...override.value,
     ...(isDryRun ? { isDryRun } : {}),
   })
-  return done.ok ? done : err(refusalOf(done.error, caller))
+  if (done.ok) return done
+  const { code, message } = done.error
+  // Whom the answer sends to the operator: there the reason is.
+  if (statusOf[code] === 500) ports.log.error({ requestId, code, reason: message }, writeFailed)
+  return err(refusalOf(done.error, caller, requestId))
 }
+
+const writeFailed = 'a change over the API was not carried out'
 
 const overrideHeader = 'x-gslb-override'
 const reasonLengthMax = 200
@@ -129,7 +135,11 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
 
 const sentencesMax = 5
 
-export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: Caller): Reply {
+export function refusalOf(
+  { code, message, diagnostics }: WriteFailure,
+  caller: Caller,
+  requestId: string,
+): Reply {
   const status = statusOf[code]
   if (code === 'invalid' && diagnostics.length > 0) {
     const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
@@ -141,6 +151,7 @@ export function refusalOf({ code, message, diagnostics }: WriteFailure, caller: 
     const said = caller.isSystemAdmin ? message : heldForOthers
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
+  if (status === 500 && !caller.isSystemAdmin) return failedForOthers(code, requestId)
   const said = code === 'guarded' && !caller.isSystemAdmin ? guardedForOthers : message
   const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
@@ -156,6 +167,16 @@ const heldForOthers =
   'The newest commit of the configuration is held, so that nothing can be changed until it is ' +
   'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +
   'GET /api/v1/gitops/status has the reason.'
+
+/** The reason speaks of paths, hosts, keys and commands of the operator, who has it in the log. */
+function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
+  const isSure = code === 'not-trusted' || code === 'unreachable'
+  const outcome = isSure
+    ? 'The change cannot be written at the moment, and nothing was changed.'
+    : 'It is not known whether the change was made: look before you try again.'
+  const help = `Tell an administrator of the system, who finds the reason with request ${requestId}.`
+  return refused(500, `${outcome} ${help}`)
+}
 
 /** What stands in the files of other tenants is not for everybody's eyes. */
 function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {

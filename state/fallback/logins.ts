@@ -4,7 +4,13 @@ import type { LoginAttempts } from '../ports/login-attempts.ts'
 import type { OidcNonces } from '../ports/oidc-nonces.ts'
 import type { WebSocketTokens } from '../ports/websocket-tokens.ts'
 
-/** A nonce is in one of the two, so it is good once. */
+/** What a nonce stands for once it was taken here. */
+const usedUp = '\0used'
+
+/**
+ * A nonce is good once. It is in one of the two, or in both: what Redis did too late, it did all the
+ * same. So what was taken here is remembered.
+ */
 export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcNonces {
   return {
     put: async (nonce, value) => {
@@ -13,7 +19,10 @@ export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcN
     },
     take: async (nonce) => {
       const here = await local.take(nonce)
-      if (here.ok && here.value !== null) return here
+      if (here.ok && here.value !== null) {
+        await local.put(nonce, usedUp)
+        return here.value === usedUp ? ok(null) : here
+      }
       const taken = await shared.take(nonce)
       return taken.ok ? taken : ok(null)
     },

@@ -2,12 +2,17 @@
 
 export const redisLimits = {
   connectTimeoutMs: 2_000,
-  commandTimeoutMs: 1_000,
+  /** One that takes longer means that Redis is away: whoever waits for a login waits for all. */
+  commandTimeoutMs: 250,
   /** Commands under way and waiting; one more is refused. */
   commandsMax: 1_000,
   /** A connection that is silent for so long is given up; a ping keeps it from being silent. */
   silenceMs: 9_000,
   pingMs: 3_000,
+  /** Between two questions to a Redis that answered, so that a silent one is missed at rest, too. */
+  lookMs: 1_000,
+  /** From a command that took too long to the first question whether Redis is back. */
+  awayPauseMs: 500,
   reconnectFirstMs: 50,
   reconnectMaxMs: 2_000,
   /** Between two questions to a Redis that is still reading its files. */

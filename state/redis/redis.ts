@@ -16,6 +16,8 @@ export interface RedisOptions {
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
+  /** Tests on a busy machine give more. */
+  readonly commandTimeoutMs?: number
 }
 
 export interface RedisStatus {
@@ -49,12 +51,17 @@ export class Redis {
   readonly #upHandlers = new Set<() => void>()
   /** By channel; Redis knows one of ours for each. */
   readonly #channels = new Map<string, Channel>()
+  readonly #host: string
+  readonly #commandTimeoutMs: number
+  readonly #look: NodeJS.Timeout
   #listening: Promise<unknown> = Promise.resolve()
   #isAsking = false
   #status: RedisStatus
 
-  constructor({ url, prefix, clock, log }: RedisOptions) {
+  constructor({ url, prefix, clock, log, commandTimeoutMs }: RedisOptions) {
     this.#prefix = prefix
+    this.#host = hostOf(url)
+    this.#commandTimeoutMs = commandTimeoutMs ?? redisLimits.commandTimeoutMs
     this.#clock = clock
     this.#log = log
     this.#status = { state: 'away', sinceMs: clock.nowMs(), fault: 'Redis was not reached yet.' }
@@ -68,6 +75,8 @@ export class Redis {
       // It rejects only when it is closed before it ever was connected.
       client.connect().catch(() => undefined)
     }
+    const look = (): void => void (this.#status.state === 'up' && this.#send(['PING']))
+    this.#look = setInterval(look, redisLimits.lookMs).unref()
   }
 
   readonly status = (): RedisStatus => this.#status
@@ -117,6 +126,7 @@ export class Redis {
   }
 
   close(): void {
+    clearInterval(this.#look)
     this.#upHandlers.clear()
     for (const client of [this.#client, this.#listener]) {
       try {
@@ -128,20 +138,37 @@ export class Redis {
   }
 
   async #send(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
+    const { state, fault } = this.#status
+    // Whoever asks while it is away does not wait to learn it again.
+    if (state === 'away') return away(fault ?? messageOf('CONNECTING'))
+    return await this.#ask(words)
+  }
+
+  async #ask(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
     if (!this.#client.isReady) return away(this.#status.fault ?? messageOf('CONNECTING'))
     const { promise, resolve } = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => resolve('late'), redisLimits.commandTimeoutMs)
+    // After a pause of this process its own sockets are read before Redis is called late.
+    const onTime = (): void => void setImmediate(() => resolve('late'))
+    const timer = setTimeout(onTime, this.#commandTimeoutMs)
     try {
       const reply = this.#client.sendCommand<RedisReply>([...words])
       const first = await Promise.race([reply.then((value) => ({ value })), promise])
       if (first !== 'late') return ok(first.value)
       reply.catch(() => undefined)
+      this.#isLate()
       return away(messageOf('TIMEOUT'))
     } catch (error) {
       return away(messageOf(wordOf(error)))
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** The connection stays: on it, what was sent is done before whatever follows. */
+  #isLate(): void {
+    if (this.#status.state !== 'up') return
+    this.#isAway('TIMEOUT')
+    setTimeout(() => void this.#tellUp(), redisLimits.awayPauseMs).unref()
   }
 
   async #hearAll(): Promise<void> {
@@ -159,7 +186,7 @@ export class Redis {
     this.#isAsking = true
     try {
       while (this.#client.isReady && this.#listener.isReady) {
-        if ((await this.#send(['PING'])).ok) return this.#isUp()
+        if ((await this.#ask(['PING'])).ok) return this.#isUp()
         await delay(redisLimits.loadingPauseMs)
       }
     } finally {
@@ -170,7 +197,7 @@ export class Redis {
   #isUp(): void {
     if (this.#status.state !== 'up') {
       this.#status = { state: 'up', sinceMs: this.#clock.nowMs(), fault: null }
-      this.#log.info({}, 'Redis is reached.')
+      this.#log.info({ host: this.#host }, 'Redis is reached.')
     }
     for (const handler of this.#upHandlers) handler()
   }
@@ -179,7 +206,8 @@ export class Redis {
     const fault = `Redis is not reached (${word}).`
     const wasUp = this.#status.state === 'up'
     if (wasUp || this.#status.fault !== fault) {
-      this.#log.warn({ code: word }, 'Redis is not reached. This node goes on with its memory.')
+      const told = 'Redis is not reached. This node goes on with its memory.'
+      this.#log.warn({ code: word, host: this.#host }, told)
     }
     const sinceMs = wasUp ? this.#clock.nowMs() : this.#status.sinceMs
     this.#status = { state: 'away', sinceMs, fault }
@@ -221,6 +249,11 @@ function clientOf(url: string) {
 const away = (message: string) => err({ code: 'store-away', message } as const)
 
 const messageOf = (word: string): string => `Redis did not do it (${word}).`
+
+/** Not the port: of a URL with a slash in its password that is a piece of the password. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : ''
+}
 
 /** The first word of what Redis says, or the system's code; never a value. */
 function wordOf(error: unknown): string {

@@ -27,6 +27,9 @@ export interface EphemeralAdapter {
 export const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const prefix = 'test:'
 
+/** The contracts are about what is stored, not about a machine that has others to run. */
+const commandTimeoutMs = 10_000
+
 interface Connected {
   readonly ports: EphemeralPorts
   readonly close: () => void
@@ -64,13 +67,13 @@ const onRedis =
   }
 
 const alone = onRedis(async (url, clock) => {
-  const redis = new Redis({ url, prefix, clock, log: silentLog })
+  const redis = new Redis({ url, prefix, clock, log: silentLog, commandTimeoutMs })
   await waitUntil('Redis', () => redis.status().state === 'up')
   return { ports: redisPorts(redis, clock), close: () => redis.close() }
 })
 
 const withFallback = onRedis(async (url, clock) => {
-  const created = createEphemeral({ url, prefix, clock, log: silentLog })
+  const created = createEphemeral({ url, prefix, clock, log: silentLog, commandTimeoutMs })
   if (!created.ok) throw new Error(created.error)
   await waitUntil('Redis', () => created.value.status().state === 'up')
   return { ports: created.value, close: created.value.close }

@@ -14,6 +14,9 @@ export interface RedisServer {
   /** On the same port, with what it knew. */
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
+  /** SIGSTOP: it takes connections and answers nothing, until `resume`. */
+  readonly pause: () => void
+  readonly resume: () => void
 }
 
 const host = '127.0.0.1'
@@ -51,6 +54,8 @@ export async function startRedis(
     url: `redis://${host}:${port}/0`,
     start,
     kill,
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
     stop: async () => {
       await kill()
       removeTempDir(directory)

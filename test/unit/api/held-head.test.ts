@@ -20,7 +20,7 @@ const callerOf = (tenant: string, isSystemAdmin: boolean): Caller => ({
 })
 
 test('a tenant is told whom to ask, with the faults of its own files alone', () => {
-  const { status, body } = refusalOf(failure, callerOf('acme', false))
+  const { status, body } = refusalOf(failure, callerOf('acme', false), 'r1')
   const said = body as { error: string; diagnostics: { file: string }[] }
   expect(status).toBe(409)
   expect(said.error).toMatch(/held.*Tell an administrator of the repository/)
@@ -29,6 +29,24 @@ test('a tenant is told whom to ask, with the faults of its own files alone', () 
 })
 
 test('a system administrator is told what to do', () => {
-  const { body } = refusalOf(failure, callerOf('default', true))
+  const { body } = refusalOf(failure, callerOf('default', true), 'r1')
   expect(body).toMatchObject({ error: failure.message, diagnostics: failure.diagnostics })
+})
+
+const failures: readonly (readonly [WriteFailure['code'], outcome: RegExp])[] = [
+  ['not-trusted', /nothing was changed/],
+  ['unreachable', /nothing was changed/],
+  ['uncertain', /not known whether the change was made/],
+  ['internal', /not known whether the change was made/],
+]
+test.each(failures)('of a write that is %s a tenant gets no internals', (code, outcome) => {
+  const message = 'its key SHA256:abc is not in /var/lib/gslbd/allowed_signers: gslbd trust add …'
+  const one: WriteFailure = { code, message, operation: -1, diagnostics: [] }
+  const { status, body } = refusalOf(one, callerOf('acme', false), 'r1')
+  const { error } = body as { error: string }
+  expect(status).toBe(500)
+  expect(error).toMatch(outcome)
+  expect(error).toMatch(/with request r1\.$/)
+  expect(error).not.toMatch(/SHA256|\/var|gslbd/)
+  expect(refusalOf(one, callerOf('default', true), 'r1').body).toEqual({ error: message })
 })
