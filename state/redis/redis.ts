@@ -51,7 +51,6 @@ export class Redis {
   readonly #upHandlers = new Set<() => void>()
   /** By channel; Redis knows one of ours for each. */
   readonly #channels = new Map<string, Channel>()
-  readonly #host: string
   readonly #commandTimeoutMs: number
   readonly #look: NodeJS.Timeout
   #listening: Promise<unknown> = Promise.resolve()
@@ -60,7 +59,6 @@ export class Redis {
 
   constructor({ url, prefix, clock, log, commandTimeoutMs }: RedisOptions) {
     this.#prefix = prefix
-    this.#host = hostOf(url)
     this.#commandTimeoutMs = commandTimeoutMs ?? redisLimits.commandTimeoutMs
     this.#clock = clock
     this.#log = log
@@ -197,7 +195,7 @@ export class Redis {
   #isUp(): void {
     if (this.#status.state !== 'up') {
       this.#status = { state: 'up', sinceMs: this.#clock.nowMs(), fault: null }
-      this.#log.info({ host: this.#host }, 'Redis is reached.')
+      this.#log.info({}, 'Redis is reached.')
     }
     for (const handler of this.#upHandlers) handler()
   }
@@ -206,8 +204,7 @@ export class Redis {
     const fault = `Redis is not reached (${word}).`
     const wasUp = this.#status.state === 'up'
     if (wasUp || this.#status.fault !== fault) {
-      const told = 'Redis is not reached. This node goes on with its memory.'
-      this.#log.warn({ code: word, host: this.#host }, told)
+      this.#log.warn({ code: word }, 'Redis is not reached. This node goes on with its memory.')
     }
     const sinceMs = wasUp ? this.#clock.nowMs() : this.#status.sinceMs
     this.#status = { state: 'away', sinceMs, fault }
@@ -249,11 +246,6 @@ function clientOf(url: string) {
 const away = (message: string) => err({ code: 'store-away', message } as const)
 
 const messageOf = (word: string): string => `Redis did not do it (${word}).`
-
-/** Not the port: of a URL with a slash in its password that is a piece of the password. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : ''
-}
 
 /** The first word of what Redis says, or the system's code; never a value. */
 function wordOf(error: unknown): string {

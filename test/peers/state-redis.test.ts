@@ -26,7 +26,9 @@ async function node({ url }: RedisServer, log: string[] = []): Promise<Ephemeral
     log.push(`${message} ${JSON.stringify(fields)}`)
   }
   const lines = { info: write, warn: write, error: write }
-  const created = createEphemeral({ url, prefix, clock: systemClock, log: lines })
+  // A machine that has others to run is no Redis that is away.
+  const options = { url, prefix, clock: systemClock, log: lines, commandTimeoutMs: 10_000 }
+  const created = createEphemeral(options)
   if (!created.ok) throw new Error(created.error)
   onTestFinished(created.value.close)
   await isUp(created.value)
