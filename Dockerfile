@@ -41,7 +41,7 @@ VOLUME /var/lib/gslbd
 EXPOSE 53/udp 53/tcp 5353/udp 5353/tcp
 
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/api/v1/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/api/v1/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["gslbd"]

@@ -2,7 +2,7 @@
 import type { Route } from './http/route.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
-import { getHealth } from './routes/health.ts'
+import { getHealth, getReady } from './routes/health.ts'
 import { getMetrics } from './routes/metrics.ts'
 import { oidcRoutes } from './routes/oidc.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -28,6 +28,7 @@ import { webSocketRoutes } from './routes/websocket.ts'
 
 export const routes: readonly Route[] = Object.freeze<Route[]>([
   getHealth,
+  getReady,
   ...authRoutes,
   ...totpRoutes,
   ...oidcRoutes,

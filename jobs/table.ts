@@ -18,6 +18,8 @@ export interface JobContext {
   readonly flushUsage: () => Promise<void>
   /** Writes a backup, when the last one is old enough. */
   readonly backUp: () => Promise<void>
+  /** Asks a database on another server whether it is there. */
+  readonly lookAtDatabase: () => Promise<void>
   /** Removes what is too old, or too much, from the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
@@ -35,6 +37,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'sample-thread-load',
     periodMs: 5_000,
     run: (context) => context.sampleThreadLoad(),
+  },
+  {
+    name: 'look-at-database',
+    periodMs: 5_000,
+    run: (context) => context.lookAtDatabase(),
   },
   {
     name: 'forget-old-measurements',

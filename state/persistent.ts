@@ -32,6 +32,8 @@ export interface PersistentOptions {
   /** This node's name. */
   readonly node: string
   readonly clock: Clock
+  /** Told of each status of the database, also when it is as before. */
+  readonly onStatus?: (status: SqlStatus) => void
 }
 
 export interface PersistentState {
@@ -57,13 +59,13 @@ export interface PersistentState {
 export async function createPersistent(
   options: PersistentOptions,
 ): Promise<Result<PersistentState, string>> {
-  const { url, dataDir, node, clock } = options
+  const { url, dataDir, node, clock, onStatus } = options
   if (url !== '' && !/^postgres(ql)?:\/\/[^/]/.test(url)) {
     return err('database.url does not begin with postgresql:// and a host. Mend or remove it.')
   }
   const opened = await (url === ''
-    ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock)
-    : openSql('postgresql', postgresDriver(url), clock))
+    ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock, onStatus)
+    : openSql('postgresql', postgresDriver(url), clock, onStatus))
   return opened.ok ? ok(persistentState(opened.value, node)) : opened
 }
 

@@ -4,6 +4,8 @@ import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.t
 /** Everything the API needs; the composition builds it from the parts that it started. */
 export interface OperatorView {
   readonly health: () => HealthStatus
+  /** What the node still waits for since its start; empty: it can be used. */
+  readonly unready: () => readonly HealthReason[]
   readonly gitops: () => GitopsStatus
   /** Prometheus text; see api/metrics/metrics.ts. */
   readonly metrics: () => Promise<string>
@@ -12,6 +14,16 @@ export interface OperatorView {
 export interface HealthStatus {
   /** `starting`: no bundle yet. `degraded`: answering, but something needs a person. */
   readonly status: 'ok' | 'degraded' | 'starting'
+  /** Empty when it is ok, and only then. */
+  readonly reasons: readonly HealthReason[]
+}
+
+/** For everybody's eyes: no path, no host, no name. */
+export interface HealthReason {
+  /** A word for programs, such as `redis-away`. */
+  readonly code: string
+  /** What is wrong and where to look. */
+  readonly message: string
 }
 
 /** Head, accepted and active are three different things; each may be behind the one before. */

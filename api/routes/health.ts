@@ -1,7 +1,12 @@
-// GET /api/v1/health: is this node answering? Always 200; a probe reads the word.
+// GET /api/v1/health: is this process there? Always 200. GET /api/v1/ready: can the node be used?
 import { Type } from 'typebox'
-import { success } from '#api/http/reply.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
+
+const reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
+  description: 'Empty when all is well, and only then',
+})
 
 export const getHealth = route({
   method: 'GET',
@@ -13,8 +18,35 @@ export const getHealth = route({
   responses: {
     200: {
       description: 'starting: no bundle yet. degraded: answering, but something needs a person',
-      schema: Type.Object({ status: Type.Enum(['ok', 'degraded', 'starting']) }),
+      schema: Type.Object({ status: Type.Enum(['ok', 'degraded', 'starting']), reasons }),
     },
   },
   handle: ({ ports }) => success(ports.view.health()),
+})
+
+export const getReady = route({
+  method: 'GET',
+  path: '/api/v1/ready',
+  needs: 'public',
+  withoutConfig: true,
+  tag: 'Node',
+  summary: 'Whether this node can be used',
+  details:
+    '503 from the start until there are a bundle, the configuration and the database. A database ' +
+    'that goes away later changes nothing here, since queries are answered: see /api/v1/health.',
+  responses: {
+    200: {
+      description: 'It can be used',
+      schema: Type.Object({ status: Type.Literal('ready'), reasons }),
+    },
+  },
+  refusals: [503],
+  refusalBodies: { 503: Type.Object({ error: Type.String(), reasons }) },
+  handle: ({ ports }) => {
+    const waitsFor = ports.view.unready()
+    if (waitsFor.length === 0) return success({ status: 'ready', reasons: [] })
+    const said = waitsFor.map(({ message }) => message).join(' ')
+    const answer = refused(503, `not ready: ${said}`, { reasons: waitsFor })
+    return { ...answer, headers: { 'retry-after': String(apiLimits.retryAfter.readingSeconds) } }
+  },
 })

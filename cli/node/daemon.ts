@@ -1,5 +1,4 @@
-// The whole daemon, put together: data directory, key, node, Git side, API, jobs; and taken apart
-// again.
+// The whole daemon, put together and taken apart: data directory, key, node, Git, API, jobs.
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
@@ -311,6 +310,7 @@ class RunningDaemon implements Daemon {
       load: this.#load,
       canKeep: () => this.#dataDir.fault() === null,
       isBackedUp: this.#records.isBackedUp,
+      database: this.#records.database,
       repository: () => this.#repacker.status(),
       clock: systemClock,
       branch: this.#settings.gitops.branch,

@@ -12,6 +12,8 @@ import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
 import type { BackupDone } from '#state/backup/backups.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import { damagedRemedy } from '#state/sql/database/sql.ts'
+import { DatabaseWatch } from '#cli/database-watch.ts'
+import type { DatabasePlace } from '#cli/database-watch.ts'
 import { createNodeState } from './state.ts'
 import type { NodeState, NodeStateOptions } from './state.ts'
 import type { BackupSection } from '#cli/settings/backup.ts'
@@ -29,11 +31,19 @@ export interface NodeRecords {
   readonly state: NodeState
   /** An authenticated API request. */
   readonly countCall: (tenant: string) => void
-  readonly jobs: Pick<JobContext, 'flushUsage' | 'backUp' | 'pruneAudit'>
+  readonly jobs: Pick<JobContext, 'flushUsage' | 'backUp' | 'pruneAudit' | 'lookAtDatabase'>
+  readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
   /** Writes what was counted, then closes the database. */
   readonly close: () => Promise<void>
+}
+
+export interface DatabaseView {
+  /** false: nobody can log in, and accounts cannot be read, until it is back. */
+  readonly isUp: boolean
+  /** It was there at least once since the start, or is made when it is first needed. */
+  readonly wasThere: boolean
 }
 
 /** From a backup that could not be taken to the next try. */
@@ -44,13 +54,15 @@ const lastFlushMs = 5_000
 export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
   const { settings, takeQueries, clock, log } = parts
   const { dataDir, database, api } = settings
+  const watch = new DatabaseWatch(log, (fault) => databaseOf(settings, fault))
   const state = createNodeState({
     dataDir,
     databaseUrl: database.url,
     clock,
     prepare: roleKeeper(settings, clock, log),
+    onStatus: (status) => watch.note(status),
   })
-  const { usage, audit } = state.persistent
+  const { usage, audit, users } = state.persistent
   const meter = new UsageMeter({ usage, takeQueries, clock, log })
   // Nobody can ask a node without an API for what only its own database knows.
   const isMetered = api.enabled || database.url !== ''
@@ -67,6 +79,14 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
         const pruned = await audit.prune(beforeMs, auditLimits.entriesMax)
         if (!pruned.ok) log.warn({}, `the audit copy is not pruned: ${pruned.error.message}`)
       },
+      // A server elsewhere goes away while nobody asks it anything.
+      lookAtDatabase: async () => {
+        if (database.url !== '') await users.hasAny()
+      },
+    },
+    database: () => {
+      const isUp = (state.status()?.state ?? 'up') === 'up'
+      return { isUp, wasThere: watch.wasUp || (database.url === '' && isUp) }
     },
     isBackedUp: () => backups.isTaken,
     close: async () => {
@@ -106,13 +126,7 @@ function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOption
 }
 
 /** Where the database is, without the URL, which is a secret, and what helps when it is away. */
-function databaseOf(
-  { dataDir, database: { url } }: Settings,
-  message: string,
-): {
-  readonly fields: Readonly<Record<string, string>>
-  readonly remedy: string
-} {
+function databaseOf({ dataDir, database: { url } }: Settings, message: string): DatabasePlace {
   if (url === '') {
     const directory = resolve(dataDir, 'database')
     const remedy =

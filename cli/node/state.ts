@@ -7,12 +7,15 @@ import type { Result } from '#lib/result.ts'
 import { createPersistent } from '#state/persistent.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
+import type { SqlStatus } from '#state/sql/database/sql.ts'
 
 export interface NodeState {
   /** Each port opens the database when it is first called. */
   readonly persistent: Pick<PersistentState, PersistentPort>
   /** Errors: a sentence that says what to do. */
   readonly open: () => Promise<Result<PersistentState, string>>
+  /** null: nobody has needed it yet. */
+  readonly status: () => SqlStatus | null
   /** There is something to open: this is not the first start. */
   readonly exists: () => boolean
   readonly close: () => Promise<void>
@@ -36,13 +39,21 @@ export interface NodeStateOptions {
   readonly clock: Clock
   /** Runs before the first call of a port; again before each one until it has succeeded. */
   readonly prepare: (state: PersistentState) => StoreCall<void>
+  /** Told of each status of the database, also when it is as before. */
+  readonly onStatus?: (status: SqlStatus) => void
 }
 
 export function createNodeState(options: NodeStateOptions): NodeState {
-  const { dataDir, databaseUrl, clock, prepare } = options
+  const { dataDir, databaseUrl, clock, prepare, onStatus = () => undefined } = options
+  let status: SqlStatus | null = null
+  const note = (next: SqlStatus): void => {
+    status = next
+    onStatus(next)
+  }
+  const persistentOptions = { url: databaseUrl, dataDir, node: '', clock, onStatus: note }
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
-    (opening ??= createPersistent({ url: databaseUrl, dataDir, node: '', clock }).then((opened) => {
+    (opening ??= createPersistent(persistentOptions).then((opened) => {
       if (!opened.ok) opening = undefined
       return opened
     }))
@@ -51,6 +62,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
   return {
     persistent: Object.fromEntries(ports) as NodeState['persistent'],
     open,
+    status: () => status,
     exists: () => databaseUrl !== '' || existsSync(join(dataDir, 'database')),
     close: async () => {
       const opened = await opening

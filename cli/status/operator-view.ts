@@ -17,9 +17,11 @@ import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
+import { healthOf, unreadyOf } from '#cli/health-reasons.ts'
+import type { HealthParts } from '#cli/health-reasons.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
-export interface ViewParts {
+export interface ViewParts extends HealthParts {
   readonly node: DnsNode
   readonly gitops: GitopsControl
   /** null: health checks are off. */
@@ -27,12 +29,6 @@ export interface ViewParts {
   readonly shared: () => EphemeralStatus
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
-  /** false: the data directory cannot be written, so a restart would serve what it holds. */
-  readonly canKeep: () => boolean
-  /** false: a backup that was due could not be taken. */
-  readonly isBackedUp: () => boolean
-  /** false: the file of the audit log cannot be written. */
-  readonly isAudited: () => boolean
   readonly repository: () => RepackerStatus
   readonly clock: Clock
   readonly branch: string
@@ -47,28 +43,11 @@ export interface ViewParts {
 export function createOperatorView(parts: ViewParts): OperatorView {
   const metrics = createMetrics(() => snapshot(parts))
   return {
-    health: () => ({ status: overall(parts) }),
+    health: () => healthOf(parts),
+    unready: () => unreadyOf(parts),
     gitops: () => gitopsStatus(parts),
     metrics: () => metrics.text(),
   }
-}
-
-function overall({
-  node,
-  gitops,
-  canKeep,
-  isBackedUp,
-  isAudited,
-  shared,
-}: ViewParts): 'ok' | 'degraded' | 'starting' {
-  const { active, refused, expired, isStored } = node.status()
-  if (active === null) return 'starting'
-  const { sync } = gitops.status()
-  const isBehind = sync === 'held' || sync === 'unreachable'
-  const isAlone = shared().state === 'away'
-  const isKept = isStored && canKeep() && isBackedUp() && isAudited()
-  const needsSomebody = refused !== null || expired || !isKept || isBehind || isAlone
-  return needsSomebody ? 'degraded' : 'ok'
 }
 
 function ageSeconds({ clock }: ViewParts, issuedAtMs: number): number {

@@ -34,7 +34,8 @@ export const devMode: AuthPolicy = {
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 const plainView: OperatorView = {
-  health: () => ({ status: 'ok' }),
+  health: () => ({ status: 'ok', reasons: [] }),
+  unready: () => [],
   gitops: () => notBrought<OperatorView>('view').gitops(),
   metrics: async () => 'gslbd_up 1\n',
 }

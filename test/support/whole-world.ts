@@ -51,7 +51,8 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       loginAttempts: createMemoryLoginAttempts(systemClock),
       auth: { ...withKeys, systemKey: systemKey(rootKey) },
       view: {
-        health: () => ({ status: 'ok' }),
+        health: () => ({ status: 'ok', reasons: [] }),
+        unready: () => [],
         gitops: () => startingStatus,
         metrics: async () => '',
       },

@@ -55,6 +55,15 @@ export function sqlFault(error: unknown): SqlFault {
   return { kind: 'unknown', code: code === '' ? 'connection lost' : code }
 }
 
+/** Of one statement or transaction, while the server does well. */
+const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
+
+/** The server is away, or cannot do what it is for. */
+export function isServerFault({ kind, code }: SqlFault): boolean {
+  const isAny = kind === 'untouched' || kind === 'unknown'
+  return isAny && !ownFaults.some((prefix) => code.startsWith(prefix))
+}
+
 export function failureOf({ kind, code }: SqlFault): StoreFailure {
   if (kind === 'refused') {
     return { code: 'store-refused', message: `The database refused the values (${code}).` }

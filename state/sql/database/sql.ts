@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
-import { failureOf, sqlFault } from './faults.ts'
+import { failureOf, isServerFault, sqlFault } from './faults.ts'
 import type { SqlFault } from './faults.ts'
 import { sqlLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
@@ -47,13 +47,16 @@ export interface Sql {
  * again with each call; one of a newer program is refused for good.
  *
  * Errors: a sentence that says what to do.
+ *
+ * @param onStatus told of each status, also when it is as before
  */
 export async function openSql(
   kind: SqlKind,
   driver: SqlDriver,
   clock: Clock,
+  onStatus: (status: SqlStatus) => void = () => undefined,
 ): Promise<Result<Sql, string>> {
-  const calls = new SqlCalls(kind, driver, clock)
+  const calls = new SqlCalls(kind, driver, clock, onStatus)
   await calls.open()
   const { state, fault } = calls.status()
   if (state !== 'refused') return ok(calls)
@@ -65,6 +68,7 @@ class SqlCalls implements Sql {
   readonly #kind: SqlKind
   readonly #driver: SqlDriver
   readonly #clock: Clock
+  readonly #onStatus: (status: SqlStatus) => void
   #connection: SqlConnection | null = null
   #opening: Promise<SqlConnection | null> | null = null
   #openedAtMs = Number.NEGATIVE_INFINITY
@@ -72,10 +76,16 @@ class SqlCalls implements Sql {
   #closed = false
   #status: SqlStatus
 
-  constructor(kind: SqlKind, driver: SqlDriver, clock: Clock) {
+  constructor(
+    kind: SqlKind,
+    driver: SqlDriver,
+    clock: Clock,
+    onStatus: (status: SqlStatus) => void,
+  ) {
     this.#kind = kind
     this.#driver = driver
     this.#clock = clock
+    this.#onStatus = onStatus
     this.#status = { kind, state: 'away', sinceMs: clock.nowMs(), fault: 'It was not opened yet.' }
   }
 
@@ -132,10 +142,14 @@ class SqlCalls implements Sql {
         const result = await this.#tryOnce(work)
         if (result.ok) return result
         const pauseMs = sqlLimits.retryPausesMs[tried]
-        const { again, failure } = result.error
+        const { again, failure, isServers } = result.error
         const isSafe = again === 'safe' || (again === 'if-repeatable' && repeatable)
         const isTime = pauseMs !== undefined && this.#clock.monotonicMs() + pauseMs < endMs
-        if (!isSafe || !isTime || this.#closed) return err(failure)
+        if (!isSafe || !isTime || this.#closed) {
+          // Only now: a connection that the server ended is replaced without a word.
+          if (isServers) this.#is('away', failure.message)
+          return err(failure)
+        }
         await delay(pauseMs)
       }
     } finally {
@@ -145,7 +159,8 @@ class SqlCalls implements Sql {
 
   async #tryOnce<T>(work: (db: Db) => Promise<T>): Promise<Result<T, TryFailure>> {
     const connection = await this.open()
-    if (connection === null) return err({ again: 'safe', failure: this.#failure() })
+    if (connection === null)
+      return err({ again: 'safe', failure: this.#failure(), isServers: false })
     try {
       const value = await work(connection.db)
       if (this.#status.state !== 'up' && connection === this.#connection) this.#is('up', null)
@@ -155,9 +170,10 @@ class SqlCalls implements Sql {
       // Not the driver's error itself: it carries the values of the statement.
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
-      if (fault.kind === 'refused') return err({ again: 'never', failure })
-      this.#is('away', failure.message)
-      return err({ again: fault.kind === 'untouched' ? 'safe' : 'if-repeatable', failure })
+      const isServers = isServerFault(fault)
+      if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
+      const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
+      return err({ again, failure, isServers })
     }
   }
 
@@ -175,6 +191,7 @@ class SqlCalls implements Sql {
   #is(state: SqlStatus['state'], fault: string | null): void {
     const sinceMs = state === this.#status.state ? this.#status.sinceMs : this.#clock.nowMs()
     this.#status = { kind: this.#kind, state, sinceMs, fault }
+    this.#onStatus(this.#status)
   }
 }
 
@@ -213,6 +230,8 @@ const diskRemedies: Readonly<Record<string, string>> = {
 interface TryFailure {
   readonly again: 'safe' | 'if-repeatable' | 'never'
   readonly failure: StoreFailure
+  /** The status has to say it; when nothing was open, it says it already. */
+  readonly isServers: boolean
 }
 
 const overloaded: StoreFailure = {

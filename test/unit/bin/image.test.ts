@@ -16,7 +16,7 @@ test('the settings of the image load, with the API that its health check asks', 
   if (!settings.ok) throw new Error(settings.error.join('\n'))
   expect(settings.value.api.enabled).toBe(true)
   const { listenAddr, port } = settings.value.api
-  expect(dockerfile).toContain(`http://${listenAddr}:${port}/api/v1/health`)
+  expect(dockerfile).toContain(`http://${listenAddr}:${port}/api/v1/ready`)
   expect(dockerfile).toContain(`EXPOSE 53/udp 53/tcp ${settings.value.dns.port}/udp`)
 })
 

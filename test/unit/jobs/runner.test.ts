@@ -24,6 +24,7 @@ function create(
       sampleThreadLoad: () => undefined,
       forgetOldMeasurements: () => undefined,
       flushUsage: async () => undefined,
+      lookAtDatabase: async () => undefined,
       backUp: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,
@@ -178,6 +179,7 @@ describe('the table', () => {
       sampleThreadLoad: () => calls.push('load'),
       forgetOldMeasurements: () => calls.push('forget'),
       flushUsage: async () => void calls.push('usage'),
+      lookAtDatabase: async () => void calls.push('database'),
       backUp: async () => void calls.push('backup'),
       pruneAudit: async () => void calls.push('audit'),
     })
@@ -188,6 +190,7 @@ describe('the table', () => {
       'audit',
       'backup',
       'collect',
+      'database',
       'expiry true',
       'forget',
       'licence',

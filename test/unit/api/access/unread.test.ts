@@ -32,7 +32,12 @@ beforeAll(async () => {
   whole = await startWholeWorld({
     config: view,
     tenants: createConfigTenants(view, { write: nothing }, systemClock),
-    view: { health: () => ({ status: 'ok' }), gitops: () => gitops, metrics: async () => '' },
+    view: {
+      health: () => ({ status: 'ok', reasons: [] }),
+      unready: () => [],
+      gitops: () => gitops,
+      metrics: async () => '',
+    },
   })
 })
 afterAll(() => whole.stop())

@@ -42,7 +42,8 @@ const held: GitopsStatus = {
   },
 }
 const plainView: OperatorView = {
-  health: () => ({ status: 'ok' }),
+  health: () => ({ status: 'ok', reasons: [] }),
+  unready: () => [],
   gitops: () => held,
   metrics: async () => 'gslbd_up 1\n',
 }
@@ -89,11 +90,29 @@ async function sendRaw(origin: string, bytes: string): Promise<string> {
   return answer
 }
 
+const away = { code: 'database-away', message: 'The database was not reached yet.' }
+
+describe('GET /api/v1/ready', () => {
+  test('is 503 with its reasons until nothing is missing, and needs no credential', async () => {
+    const missing = [away]
+    const [origin] = await start({ unready: () => missing })
+    const early = await fetch(`${origin}/api/v1/ready`)
+    const error = `not ready: ${away.message}`
+    expect([early.status, await early.json()]).toEqual([503, { error, reasons: [away] }])
+    expect(early.headers.get('retry-after')).toBe('2')
+    missing.pop()
+    const ready = await fetch(`${origin}/api/v1/ready`)
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', reasons: [] }])
+    expect(routes.find(({ path }) => path === '/api/v1/ready')?.needs).toBe('public')
+  })
+})
+
 describe('GET /api/v1/health', () => {
   test.each(['ok', 'degraded', 'starting'] as const)('says %s with status 200', async (status) => {
-    const [origin] = await start({ health: () => ({ status }) })
+    const reasons = status === 'ok' ? [] : [away]
+    const [origin] = await start({ health: () => ({ status, reasons }) })
     const answer = await fetch(`${origin}/api/v1/health`)
-    expect([answer.status, await answer.json()]).toEqual([200, { status }])
+    expect([answer.status, await answer.json()]).toEqual([200, { status, reasons }])
   })
 
   test('needs no credential', () => {

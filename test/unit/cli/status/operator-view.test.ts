@@ -5,6 +5,7 @@ import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { openNodeKey } from '#cli/data/key.ts'
+import type { DatabaseView } from '#cli/node/records.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { RecordAlarm } from '#cli/status/record-alarm.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
@@ -65,12 +66,14 @@ interface Disk {
   isWritable: boolean
   isBackedUp?: boolean
   isAudited?: boolean
+  database?: DatabaseView
 }
 
 const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   isAudited: () => disk.isAudited ?? true,
+  database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 
 async function bench(
@@ -143,9 +146,14 @@ async function bench(
   }
 }
 
-test('before the first bundle, health is starting', async () => {
+const codes = (reasons: readonly { readonly code: string }[]): readonly string[] =>
+  reasons.map(({ code }) => code)
+
+test('before the first bundle, health is starting, and the node is not ready', async () => {
   const { view } = await bench()
   expect(view.health().status).toBe('starting')
+  expect(codes(view.health().reasons)).toContain('no-bundle')
+  expect(codes(view.unready())).toEqual(['no-bundle', 'configuration-unread'])
   expect(view.gitops()).toMatchObject({ sync: 'starting', active: null, reason: null })
 })
 
@@ -217,11 +225,24 @@ test('a data directory that cannot be written is degraded, until it can be', asy
 })
 
 test.each([
-  ['a backup that could not be taken', { isBackedUp: false }],
-  ['an audit log that cannot be written', { isAudited: false }],
-])('%s is degraded', async (_what, fault) => {
-  const disk = { isWritable: true, ...fault }
+  ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
+  ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
+  ['a directory that cannot be written', 'data-directory', { isWritable: false }],
+  ['a database away', 'database-away', { database: { isUp: false, wasThere: true } }],
+])('%s is degraded, with the reason', async (_what, code, fault) => {
+  const disk: Disk = { isWritable: true }
   const { view, publish, now } = await bench(disk)
   await publish(1, now())
-  expect(view.health().status).toBe('degraded')
+  expect(view.health()).toEqual({ status: 'ok', reasons: [] })
+  Object.assign(disk, fault)
+  expect(view.health()).toMatchObject({ status: 'degraded', reasons: [{ code }] })
+})
+
+test('a database that was never reached keeps a node from being ready, one lost later does not', async () => {
+  const disk: Disk = { isWritable: true, database: { isUp: false, wasThere: false } }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(codes(view.unready())).toContain('database-away')
+  disk.database = { isUp: false, wasThere: true }
+  expect(codes(view.unready())).not.toContain('database-away')
 })

@@ -1,0 +1,42 @@
+// Whether the database is there: an error in the log when a running node loses it, a line when it
+// is back.
+import type { Log } from '#lib/log.ts'
+import type { SqlStatus } from '#state/sql/database/sql.ts'
+
+/** Where it is, for the operator, without the URL; and what helps. */
+export interface DatabasePlace {
+  readonly fields: Readonly<Record<string, string>>
+  readonly remedy: string
+}
+
+export class DatabaseWatch {
+  readonly #log: Log
+  readonly #placeOf: (fault: string) => DatabasePlace
+  #isTold = false
+  #wasUp = false
+
+  constructor(log: Log, placeOf: (fault: string) => DatabasePlace) {
+    this.#log = log
+    this.#placeOf = placeOf
+  }
+
+  /** It was reached at least once since the start. */
+  get wasUp(): boolean {
+    return this.#wasUp
+  }
+
+  /** To be told of each status. At the start, who needs the database says what is missing. */
+  note({ state, fault }: Pick<SqlStatus, 'state' | 'fault'>): void {
+    if (state === 'up') {
+      if (this.#isTold) this.#log.info(this.#placeOf('').fields, 'the database is reached again')
+      this.#isTold = false
+      this.#wasUp = true
+    } else if (this.#wasUp && !this.#isTold) {
+      this.#isTold = true
+      const { fields, remedy } = this.#placeOf(fault ?? '')
+      this.#log.error(fields, `the database is away: ${fault ?? ''} ${lost} ${remedy}`.trimEnd())
+    }
+  }
+}
+
+const lost = 'Until it is back nobody can log in, and accounts and roles cannot be read or changed.'
