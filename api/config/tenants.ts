@@ -54,9 +54,8 @@ export function createConfigTenants(
         ...(isDryRun ? { isDryRun } : {}),
         operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
       })
-      return done.ok
-        ? ok({ id, name, rpsLimit, createdAt })
-        : err(refusalOf(done.error, caller, requestId))
+      if (!done.ok) return err(refusalOf(done.error, caller, requestId))
+      return ok({ id, name, rpsLimit, createdAt })
     },
     remove: async (id, { caller, requestId, isDryRun }) => {
       const done = await writer.write({

@@ -174,8 +174,8 @@ function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
   const outcome = isSure
     ? 'The change cannot be written at the moment, and nothing was changed.'
     : 'It is not known whether the change was made: look before you try again.'
-  const help = `Tell an administrator of the system, who finds the reason with request ${requestId}.`
-  return refused(500, `${outcome} ${help}`)
+  const whom = 'Tell an administrator of the system, who finds the reason in the log by request'
+  return refused(500, `${outcome} ${whom} ${requestId}.`)
 }
 
 /** What stands in the files of other tenants is not for everybody's eyes. */

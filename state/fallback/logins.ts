@@ -8,8 +8,8 @@ import type { WebSocketTokens } from '../ports/websocket-tokens.ts'
 const usedUp = '\0used'
 
 /**
- * A nonce is good once. It is in one of the two, or in both: what Redis did too late, it did all the
- * same. So what was taken here is remembered.
+ * A nonce is good once. It is in one of the two, or in both: what Redis did too late, it did all
+ * the same. So what was taken here is remembered.
  */
 export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcNonces {
   return {

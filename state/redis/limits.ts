@@ -9,7 +9,7 @@ export const redisLimits = {
   /** A connection that is silent for so long is given up; a ping keeps it from being silent. */
   silenceMs: 9_000,
   pingMs: 3_000,
-  /** Between two questions to a Redis that answered, so that a silent one is missed at rest, too. */
+  /** Between two questions to a Redis that answered: a silent one is missed at rest, too. */
   lookMs: 1_000,
   /** From a command that took too long to the first question whether Redis is back. */
   awayPauseMs: 500,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.remove())
 
-test('a tenant sees no paths, keys and commands of the operator, who finds them in the log', async () => {
+test('a tenant sees no paths, keys and commands of the operator, whose log has them', async () => {
   const daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first commit', async () =>
     (await daemon.answers('www.example.com. A')).join().includes('192.0.2.1'),

@@ -29,7 +29,7 @@ afterAll(async () => {
   site.remove()
 })
 
-test('a Redis that hangs is missed at rest, memory takes over, and it is back when it answers', async () => {
+test('a Redis that hangs is missed at rest, and memory takes over until it answers', async () => {
   const daemon = await start('serve', '--settings', site.settingsFile)
   const healthIs = (status: string) =>
     waitUntil(`health to be ${status}`, async () => (await daemon.health()) === status)
@@ -64,7 +64,7 @@ test('a Redis that hangs is missed at rest, memory takes over, and it is back wh
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
 
-test('what a hanging Redis is told too late counts once, and the next call does not wait', async () => {
+test('what a hanging Redis is told counts once, and the next call does not wait', async () => {
   const created = createEphemeral({ url: redis.url, prefix, clock: systemClock, log: silentLog })
   if (!created.ok) throw new Error(created.error)
   const { nonces, loginAttempts, status, close } = created.value
@@ -72,7 +72,7 @@ test('what a hanging Redis is told too late counts once, and the next call does 
   await waitUntil('Redis', () => status().state === 'up')
   redis.pause()
   await valueOf(nonces.put('state', 'verifier'))
-  expect(status()).toMatchObject({ state: 'away', fault: expect.stringContaining('TIMEOUT') })
+  expect([status().state, status().fault]).toEqual(['away', 'Redis is not reached (TIMEOUT).'])
   const beganMs = performance.now()
   for (let i = 0; i < 100; i++) await valueOf(loginAttempts.record('ann', 60_000))
   expect(performance.now() - beganMs).toBeLessThan(100 * redisLimits.commandTimeoutMs)

@@ -107,6 +107,7 @@ const anyone = { needs: 'public' } as const
 /** By the operation's id in the OpenAPI document. */
 export const routeCases: Readonly<Record<string, RouteCase>> = {
   getHealth: anyone,
+  getReady: anyone,
   get: anyone,
   getOpenapiJson: anyone,
   getDocs: anyone,

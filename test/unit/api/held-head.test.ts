@@ -46,7 +46,7 @@ test.each(failures)('of a write that is %s a tenant gets no internals', (code, o
   const { error } = body as { error: string }
   expect(status).toBe(500)
   expect(error).toMatch(outcome)
-  expect(error).toMatch(/with request r1\.$/)
+  expect(error).toMatch(/by request r1\.$/)
   expect(error).not.toMatch(/SHA256|\/var|gslbd/)
   expect(refusalOf(one, callerOf('default', true), 'r1').body).toEqual({ error: message })
 })

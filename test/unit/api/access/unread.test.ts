@@ -44,7 +44,7 @@ afterAll(() => whole.stop())
 
 /** By the operation's id; all others say something of the configuration. */
 const withoutConfig = [
-  ...['get', 'getHealth', 'getGitopsStatus', 'getMetrics', 'getOpenapiJson', 'getDocs'],
+  ...['get', 'getHealth', 'getReady', 'getGitopsStatus', 'getMetrics', 'getOpenapiJson', 'getDocs'],
   ...['postAuthSetup', 'postAuthLogin', 'postAuthLogout', 'getAuthMe', 'getAuthConfig'],
   ...['postAuthTotpSetup', 'postAuthTotpVerify', 'getAuthOidcAuthorize', 'getAuthOidcCallback'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
