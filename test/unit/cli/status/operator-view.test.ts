@@ -238,7 +238,7 @@ test.each([
   expect(view.health()).toMatchObject({ status: 'degraded', reasons: [{ code }] })
 })
 
-test('a database that was never reached keeps a node unready, one lost later does not', async () => {
+test('a database never reached keeps a node unready, one lost later does not', async () => {
   const disk: Disk = { isWritable: true, database: { isUp: false, wasThere: false } }
   const { view, publish, now } = await bench(disk)
   await publish(1, now())
