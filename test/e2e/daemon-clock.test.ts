@@ -11,13 +11,16 @@ const { spawnWith } = useDaemons({ GSLB_API_KEY: 'a-system-key-of-the-tests-0123
 let site: Site
 
 beforeAll(async () => {
-  site = await Site.make('clock')
+  site = await Site.make('clock', { auth: { bcryptCost: 10 } })
   site.trustNode()
   await site.push()
 })
 afterAll(() => site.remove())
 
-test('before 1970 a node answers queries, logs people in and takes changes', async () => {
+/** Making a database takes seconds, and minutes on a machine that has others to run. */
+const long = { timeout: 240_000 }
+
+test('before 1970 a node answers queries, logs people in and takes changes', long, async () => {
   const early = join(site.path, 'early.mjs')
   writeFileSync(early, 'const now = Date.now\nDate.now = () => now() - 60 * 365 * 86_400_000\n')
   const daemon = spawnWith(early, 'serve', '--settings', site.settingsFile)
