@@ -1,13 +1,14 @@
 // The Git port over a bare repository on disk; no index, no work tree, no git program.
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, ObjectError, StagedObject } from './driver.ts'
 import { deflateAhead, isThere, writeLooseObjects } from './loose-objects.ts'
-import { ObjectStore } from './object-store.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { loosePath, ObjectStore } from './object-store.ts'
+import { Oversized } from '#gitops/oversized.ts'
 import { listRefs, moveRef, readRef } from './refs.ts'
 import { writeChangedTree } from './tree-writer.ts'
 import { TreeWalker } from './tree-walker.ts'
@@ -16,8 +17,11 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 
 export function createDiskDriver(gitdir: string): GitDriver {
   const store = new ObjectStore(gitdir)
-  const read = async (oid: string, type: ObjectType): Promise<Result<Buffer, ObjectError>> =>
-    readObject(gitdir, store, oid, type)
+  const read = async (
+    oid: string,
+    type: ObjectType,
+    bytesMax: number = gitLimits.objectBytesMax,
+  ): Promise<Result<Buffer, ObjectError>> => readObject({ gitdir, store, oid, type, bytesMax })
   /** Folders of the last two plans: what was planned is usually what the next plan starts from. */
   let planned: [ReadonlyMap<string, Uint8Array>, ReadonlyMap<string, Uint8Array>] = [
     new Map(),
@@ -29,7 +33,7 @@ export function createDiskDriver(gitdir: string): GitDriver {
     readRef: (ref) => readRef(gitdir, ref),
     listRefs: (prefix) => listRefs(gitdir, prefix),
     readCommit: (oid) => read(oid, 'commit'),
-    readBlob: (oid) => read(oid, 'blob'),
+    readBlob: (oid, bytesMax) => read(oid, 'blob', bytesMax),
     readTree: (oid) => walker.walk(oid),
     writeObject: (type, content) => writeObject(gitdir, type, content),
     writeObjects: (objects) => writeLooseObjects(gitdir, objects),
@@ -60,16 +64,24 @@ export function createDiskDriver(gitdir: string): GitDriver {
   }
 }
 
-function readObject(
-  gitdir: string,
-  store: ObjectStore,
-  oid: string,
-  type: ObjectType,
-): Result<Buffer, ObjectError> {
+interface Wanted {
+  readonly gitdir: string
+  readonly store: ObjectStore
+  readonly oid: string
+  readonly type: ObjectType
+  readonly bytesMax: number
+}
+
+function readObject({ gitdir, store, oid, type, bytesMax }: Wanted): Result<Buffer, ObjectError> {
   let found
   try {
-    found = store.read(oid)
+    found = store.read(oid, bytesMax)
   } catch (error) {
+    if (error instanceof Oversized) {
+      const { sizeBytes } = error
+      const reason = `Object ${oid} has ${sizeBytes} octets; at most ${bytesMax} are read.`
+      return err({ kind: 'oversized', sizeBytes, reason })
+    }
     const { message } = error as Error
     return err({ kind: 'damaged', reason: `Object ${oid} in ${gitdir} cannot be read: ${message}` })
   }
@@ -91,7 +103,7 @@ export function objectIdOf(type: ObjectType, content: Uint8Array): string {
 /** Whole or not at all: a crash must not leave half an object. */
 function writeObject(gitdir: string, type: ObjectType, content: Uint8Array): string {
   const oid = objectIdOf(type, content)
-  const path = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
+  const path = loosePath(gitdir, oid)
   if (!isThere(path)) {
     const wrapped = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
     try {

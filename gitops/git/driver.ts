@@ -12,9 +12,14 @@ export interface TreeFile {
   readonly kind: EntryKind
 }
 
-/** `missing`: the store does not have it. `damaged`: it is there, and is not what its name says. */
+/**
+ * `missing`: the store does not have it. `damaged`: it is there, and is not what its name says.
+ * `oversized`: it says that it is larger than the reader takes.
+ */
 export interface ObjectError {
-  readonly kind: 'missing' | 'damaged' | 'refused'
+  readonly kind: 'missing' | 'damaged' | 'refused' | 'oversized'
+  /** Of what is `oversized`. */
+  readonly sizeBytes?: number
   /** A sentence. */
   readonly reason: string
 }
@@ -50,7 +55,8 @@ export interface GitDriver {
    * use.
    */
   readTree(treeOid: string): Promise<Result<readonly TreeFile[], ObjectError>>
-  readBlob(oid: string): Promise<Result<Uint8Array, ObjectError>>
+  /** @param bytesMax what is larger is `oversized`, and costs no more than a look at its header */
+  readBlob(oid: string, bytesMax?: number): Promise<Result<Uint8Array, ObjectError>>
   /** Writes a tree that is `baseTree` with files set (bytes) or removed (null); returns its id. */
   writeFiles(
     baseTree: string | null,

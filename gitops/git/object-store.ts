@@ -1,9 +1,9 @@
 // Any object of a repository on disk, loose or packed, also while git moves it from one to the
 // other.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inflateSync } from 'node:zlib'
 import { gitLimits } from '#gitops/limits.ts'
+import { readLooseObject } from '#gitops/loose-object.ts'
+import { Oversized } from '#gitops/oversized.ts'
 import { PackSet } from './pack-set.ts'
 import type { StoredObject } from './pack-set.ts'
 
@@ -23,13 +23,14 @@ export class ObjectStore {
    * Not checked against its id.
    *
    * @returns undefined when the repository does not have it
-   * @throws the file system's error, or what is wrong with the object
+   * @throws Oversized, the file system's error, or what is wrong with the object
    */
-  read(oid: string): StoredObject | undefined {
+  read(oid: string, bytesMax: number = gitLimits.objectBytesMax): StoredObject | undefined {
     try {
-      const found = this.#look(oid)
+      const found = this.#look(oid, bytesMax)
       if (found !== undefined) return found
-    } catch {
+    } catch (error) {
+      if (error instanceof Oversized) throw error
       // A pack may be gone from under us; what is wrong with the object shows again.
       this.#packs.close()
     }
@@ -37,33 +38,16 @@ export class ObjectStore {
     // that went, which is where git puts what no ref reaches.
     this.#packs.rescan()
     const tree: StoredObject = { type: 'tree', content: Buffer.alloc(0) }
-    return this.#look(oid) ?? (oid === emptyTree ? tree : undefined)
+    return this.#look(oid, bytesMax) ?? (oid === emptyTree ? tree : undefined)
   }
 
-  #look(oid: string): StoredObject | undefined {
+  #look(oid: string, bytesMax: number): StoredObject | undefined {
     const base = (id: string): StoredObject | undefined => this.read(id)
-    return readLoose(this.#gitdir, oid) ?? this.#packs.read(oid, base)
+    const loose = readLooseObject(loosePath(this.#gitdir, oid), bytesMax)
+    return loose ?? this.#packs.read(oid, base, bytesMax)
   }
 }
 
-function readLoose(gitdir: string, oid: string): StoredObject | undefined {
-  let deflated
-  try {
-    deflated = readFileSync(join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2)))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-  const whole = inflateSync(deflated, { maxOutputLength: gitLimits.objectBytesMax })
-  const end = whole.indexOf(0)
-  const header = /^(commit|tree|blob|tag) (\d+)$/.exec(
-    whole.toString('latin1', 0, Math.min(end, 32)),
-  )
-  const content = whole.subarray(end + 1)
-  if (header === null || Number(header[2]) !== content.length) {
-    throw new Error('it is no loose object')
-  }
-  const type = header[1] as StoredObject['type']
-  // What zlib gives of a small file is a piece of 16 kilobytes, which would stay as long as it.
-  return { type, content: content.length < 4_096 ? Buffer.from(content) : content }
+export function loosePath(gitdir: string, oid: string): string {
+  return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
 }

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
 import { assert } from '#lib/assert.ts'
 import { gitLimits } from '#gitops/limits.ts'
+import { Oversized } from '#gitops/oversized.ts'
 
 export type PackedType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -92,7 +93,7 @@ export class PackFile {
     return Number(this.#row(farAt, offset - 0x8000_0000, 8).readBigUInt64BE())
   }
 
-  /** @throws what is wrong with it */
+  /** @throws Oversized, or what is wrong with it */
   entry(at: number): PackEntry {
     const bytes = readAt(this.#pack, at, 64)
     let next = 0
@@ -104,7 +105,7 @@ export class PackFile {
       last = octet()
       sizeBytes += (last & 127) * factor
     }
-    if (sizeBytes > gitLimits.objectBytesMax) damaged(`it has ${sizeBytes} octets`)
+    if (sizeBytes > gitLimits.objectBytesMax) throw new Oversized(sizeBytes)
     const type = wholeTypes[code]
     if (type !== undefined) return { kind: 'whole', type, sizeBytes, dataAt: at + next }
     if (code === idDelta) {
@@ -154,25 +155,40 @@ function damaged(what: string): never {
   throw new Error(`in its pack ${what}`)
 }
 
-/**
- * The object that a delta makes of its base.
- *
- * @throws what is wrong with the delta
- */
-export function applyDelta(base: Buffer, delta: Buffer): Buffer {
+interface DeltaHead {
+  readonly baseBytes: number
+  readonly resultBytes: number
+  /** Where the commands begin. */
+  readonly commandsAt: number
+}
+
+/** @throws Oversized, or what is wrong with the delta */
+export function deltaHead(delta: Buffer): DeltaHead {
   let at = 0
-  const octet = (): number => delta[at++] ?? damaged('its delta is cut short')
   const size = (): number => {
     let value = 0
     for (let factor = 1, last = 128; last >= 128; factor *= 128) {
-      last = octet()
+      last = delta[at++] ?? damaged('its delta is cut short')
       value += (last & 127) * factor
     }
     return value
   }
-  if (size() !== base.length) damaged('its delta is for another base')
-  const bytes = size()
-  if (bytes > gitLimits.objectBytesMax) damaged(`it has ${bytes} octets`)
+  const baseBytes = size()
+  const resultBytes = size()
+  if (resultBytes > gitLimits.objectBytesMax) throw new Oversized(resultBytes)
+  return { baseBytes, resultBytes, commandsAt: at }
+}
+
+/**
+ * The object that a delta makes of its base.
+ *
+ * @throws Oversized, or what is wrong with the delta
+ */
+export function applyDelta(base: Buffer, delta: Buffer): Buffer {
+  const { baseBytes, resultBytes: bytes, commandsAt } = deltaHead(delta)
+  let at = commandsAt
+  const octet = (): number => delta[at++] ?? damaged('its delta is cut short')
+  if (baseBytes !== base.length) damaged('its delta is for another base')
   const result = Buffer.allocUnsafe(bytes)
   let filled = 0
   while (at < delta.length) {

@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitLimits } from '#gitops/limits.ts'
-import { applyDelta, PackFile } from './pack-file.ts'
+import { Oversized } from '#gitops/oversized.ts'
+import { applyDelta, deltaHead, PackFile } from './pack-file.ts'
 import type { PackEntry, PackedType } from './pack-file.ts'
 
 export interface StoredObject {
@@ -44,29 +45,38 @@ export class PackSet {
   /**
    * @param readElsewhere reads the base of a delta that is not in the same pack
    * @returns undefined when none of the packs of the last look has it
-   * @throws the file system's error, or what is wrong with the object, or with a pack that may have
-   *   it when no other one has
+   * @throws Oversized, the file system's error, or what is wrong with the object, or with a pack
+   *   that may have it when no other one has
    */
   read(
     oid: string,
     readElsewhere: (base: string) => StoredObject | undefined,
+    bytesMax: number,
   ): StoredObject | undefined {
     const place = this.#find(oid)
     if (place === undefined) return undefined
     this.#idle?.refresh()
-    const deltas: { place: Place; entry: PackEntry }[] = []
+    const deltas: { place: Place; entry: PackEntry; delta?: Buffer }[] = []
     let next = place
     let object: StoredObject | undefined
     while (object === undefined) {
       object = this.#recent.get(next.pack)?.get(next.at)
+      const isAsked = deltas.length === 0
+      if (isAsked && object !== undefined) checkSize(object.content.length, bytesMax)
       if (object !== undefined) break
       const entry = next.pack.entry(next.at)
       if (entry.kind === 'whole') {
+        if (isAsked) checkSize(entry.sizeBytes, bytesMax)
         object = { type: entry.type, content: next.pack.inflate(entry) }
         this.#remember(next, object)
         break
       }
-      deltas.push({ place: next, entry })
+      if (isAsked) {
+        // Its size is in its delta, and known before any base of it is read.
+        const delta = next.pack.inflate(entry)
+        checkSize(deltaHead(delta).resultBytes, bytesMax)
+        deltas.push({ place: next, entry, delta })
+      } else deltas.push({ place: next, entry })
       if (deltas.length > gitLimits.deltasMax) throw new Error('in its pack it has too many deltas')
       if (entry.kind === 'delta') {
         next = { pack: next.pack, at: entry.base }
@@ -78,8 +88,8 @@ export class PackSet {
       if (at === undefined && object === undefined)
         throw new Error(`its base ${entry.base} is gone`)
     }
-    for (const { place, entry } of deltas.reverse()) {
-      const content = applyDelta(object.content, place.pack.inflate(entry))
+    for (const { place, entry, delta } of deltas.reverse()) {
+      const content = applyDelta(object.content, delta ?? place.pack.inflate(entry))
       object = { type: object.type, content }
       this.#remember(place, object)
     }
@@ -148,6 +158,10 @@ export class PackSet {
     this.#recent.clear()
     this.#recentBytes = 0
   }
+}
+
+function checkSize(sizeBytes: number, bytesMax: number): void {
+  if (sizeBytes > bytesMax) throw new Oversized(sizeBytes)
 }
 
 /** Packs in the repository. */

@@ -44,8 +44,8 @@ export interface ConfigSource {
   attestations(): Promise<Result<ReadonlyMap<string, string>, SourceError>>
   /** Brings `head` and its history into `driver`. */
   fetch(head: string): Promise<Result<void, SourceError>>
-  /** The bytes of an attestation that `attestations` listed. */
-  readAttestation(commit: string, blob: string): Promise<Result<Uint8Array, SourceError>>
+  /** The bytes of an attestation that `attestations` listed; null: too many to be one. */
+  readAttestation(commit: string, blob: string): Promise<Result<Uint8Array | null, SourceError>>
   /** What to do about objects that are missing or damaged; a sentence. */
   readonly repairAdvice: string
   /** Throws away what can be fetched again, after damage was found. */

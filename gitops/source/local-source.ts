@@ -4,6 +4,7 @@ import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import type { ConfigSource } from './config-source.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { diskError } from './disk-error.ts'
+import { gitLimits } from '#gitops/limits.ts'
 
 export function createLocalSource(gitdir: string, branch: string): ConfigSource {
   const driver = createDiskDriver(gitdir)
@@ -49,7 +50,8 @@ export function createLocalSource(gitdir: string, branch: string): ConfigSource 
     attestations: async () => ok(driver.listRefs(attestationRefPrefix)),
     fetch: async () => ok(undefined),
     readAttestation: async (_commit, blob) => {
-      const bytes = await driver.readBlob(blob)
+      const bytes = await driver.readBlob(blob, gitLimits.attestationBytesMax)
+      if (!bytes.ok && bytes.error.kind === 'oversized') return ok(null)
       return bytes.ok ? bytes : err({ code: 'Unreadable', reason: bytes.error.reason })
     },
     repairAdvice:

@@ -146,13 +146,18 @@ class RemoteSource implements ConfigSource {
     return ok(undefined)
   }
 
-  async readAttestation(commit: string, blob: string): Promise<Result<Uint8Array, SourceError>> {
-    let bytes = await this.#mirror.readBlob(blob)
-    if (!bytes.ok) {
+  async readAttestation(
+    commit: string,
+    blob: string,
+  ): Promise<Result<Uint8Array | null, SourceError>> {
+    const read = () => this.#mirror.readBlob(blob, gitLimits.attestationBytesMax)
+    let bytes = await read()
+    if (!bytes.ok && bytes.error.kind !== 'oversized') {
       const fetched = await this.#fetchRef(attestationRefPrefix + commit)
       if (!fetched.ok) return fetched
-      bytes = await this.#mirror.readBlob(blob)
+      bytes = await read()
     }
+    if (!bytes.ok && bytes.error.kind === 'oversized') return ok(null)
     return bytes.ok ? bytes : err({ code: 'Unreadable', reason: bytes.error.reason })
   }
 

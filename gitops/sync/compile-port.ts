@@ -1,5 +1,6 @@
 // The compiler as the Git side sees it, and the files of a commit as the compiler sees them.
 import type { NameOutline } from '#compiler/name-outline.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -76,8 +77,13 @@ export class SourceReader {
   }
 
   async #load({ path, oid: blobId, kind }: TreeFile): Promise<SourceFile | ObjectError> {
-    const bytes = await this.#driver().readBlob(blobId)
-    if (!bytes.ok) return bytes.error
+    const bytes = await this.#driver().readBlob(blobId, fileBytesMax)
+    if (!bytes.ok) {
+      const { sizeBytes, ...error } = bytes.error
+      // The compiler refuses it by its size, with its path.
+      if (sizeBytes !== undefined) return { path, blobId, kind, sizeBytes, bytes: null }
+      return { ...error, reason: `${error.reason} It is the file ${path}.` }
+    }
     return { path, blobId, kind, sizeBytes: bytes.value.length, bytes: bytes.value }
   }
 }

@@ -190,7 +190,8 @@ export async function digestOfTree(
 }
 
 export function holdOf(error: ObjectError): Hold {
-  return { code: error.kind === 'refused' ? 'MalformedCommit' : 'Unreadable', reason: error.reason }
+  const isOfCommit = error.kind === 'refused' || error.kind === 'oversized'
+  return { code: isOfCommit ? 'MalformedCommit' : 'Unreadable', reason: error.reason }
 }
 
 export const nameOfSigner = ({ principals, publicKey }: AllowedSigner): string =>
