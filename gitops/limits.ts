@@ -42,6 +42,8 @@ export const gitLimits = {
   staleLockMs: 60_000,
   lockWaitMs: 1_000,
   backoffMaxMs: 300_000,
+  /** The same for a repository on this machine, which nobody has to be spared. */
+  localBackoffMaxMs: 5_000,
   /** Writes that wait for their commit; more are told to come back. */
   writeQueueMax: 2_048,
   /** Requests that one commit carries. */

@@ -48,8 +48,12 @@ export class CommitGraph {
     if (accepted === null) return ok({ commits: [head], descends: true })
     if (accepted === head) return ok({ commits: [], descends: true })
     const base = await this.#node(accepted)
-    // The whole history of the head is here; what is not cannot be a part of it.
-    if (!base.ok && base.error.kind === 'missing') return ok({ commits: [], descends: false })
+    if (!base.ok && base.error.kind === 'missing') {
+      const reached = await this.#reaches(head, accepted)
+      if (!reached.ok) return reached
+      // The history has it, so it was lost here.
+      return reached.value ? base : ok({ commits: [], descends: false })
+    }
     const walk = new Walk()
     walk.mark(head, await this.#node(head), false)
     walk.mark(accepted, base, true)
@@ -112,6 +116,20 @@ export class CommitGraph {
     const later = new Set([accepted])
     for (const oid of later) for (const child of children.get(oid) ?? []) later.add(child)
     return later
+  }
+
+  /** Whether `oid`, which need not be here, is in the history of `head`. As long as that. */
+  async #reaches(head: string, oid: string): Promise<Result<boolean, ObjectError>> {
+    const all = new Set([head])
+    for (const next of all) {
+      if (next === oid) return ok(true)
+      if (all.size > gitLimits.walkedCommitsMax) return ok(false)
+      const node = await this.#node(next)
+      // The whole history of the head should be here.
+      if (!node.ok) return node
+      for (const parent of node.value.parents) all.add(parent)
+    }
+    return ok(false)
   }
 
   async #node(oid: string): Promise<Result<Node, ObjectError>> {

@@ -9,6 +9,7 @@ import { deflateAhead, isThere, writeLooseObjects } from './loose-objects.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { loosePath, ObjectStore } from './object-store.ts'
 import { Oversized } from '#gitops/oversized.ts'
+import { Presence } from '#gitops/presence.ts'
 import { listRefs, moveRef, readRef } from './refs.ts'
 import { writeChangedTree } from './tree-writer.ts'
 import { TreeWalker } from './tree-walker.ts'
@@ -28,6 +29,9 @@ export function createDiskDriver(gitdir: string): GitDriver {
     new Map(),
   ]
   const walker = new TreeWalker((oid) => read(oid, 'tree'))
+  const known = (oid: string): Uint8Array | undefined =>
+    planned[0].get(oid) ?? planned[1].get(oid) ?? walker.rawOf(oid)
+  const presence = new Presence(gitdir, store, known)
   return {
     gitdir,
     readRef: (ref) => readRef(gitdir, ref),
@@ -35,6 +39,15 @@ export function createDiskDriver(gitdir: string): GitDriver {
     readCommit: (oid) => read(oid, 'commit'),
     readBlob: (oid, bytesMax) => read(oid, 'blob', bytesMax),
     readTree: (oid) => walker.walk(oid),
+    stillHas: (objects) => {
+      try {
+        const gone = presence.firstMissing(objects)
+        return gone === undefined ? ok(undefined) : err(missing(gitdir, gone))
+      } catch (error) {
+        const { message } = error as Error
+        return err({ kind: 'damaged', reason: `${gitdir} cannot be read: ${message}.` })
+      }
+    },
     writeObject: (type, content) => writeObject(gitdir, type, content),
     writeObjects: (objects) => writeLooseObjects(gitdir, objects),
     planFiles: async (base, changes) => {
@@ -42,8 +55,8 @@ export function createDiskDriver(gitdir: string): GitDriver {
       const folders = new Map<string, Uint8Array>()
       const tree = await writeChangedTree(base, changes, {
         readTree: async (oid) => {
-          const known = planned[0].get(oid) ?? planned[1].get(oid) ?? walker.rawOf(oid)
-          return known === undefined ? read(oid, 'tree') : ok(known)
+          const raw = known(oid)
+          return raw === undefined ? read(oid, 'tree') : ok(raw)
         },
         write: (type, content) => {
           const oid = objectIdOf(type, content)
@@ -62,6 +75,10 @@ export function createDiskDriver(gitdir: string): GitDriver {
       }),
     moveRef: (ref, expected, next) => moveRef(gitdir, ref, expected, next),
   }
+}
+
+function missing(gitdir: string, oid: string): ObjectError {
+  return { kind: 'missing', reason: `Object ${oid} is missing in ${gitdir}.` }
 }
 
 interface Wanted {
@@ -85,8 +102,7 @@ function readObject({ gitdir, store, oid, type, bytesMax }: Wanted): Result<Buff
     const { message } = error as Error
     return err({ kind: 'damaged', reason: `Object ${oid} in ${gitdir} cannot be read: ${message}` })
   }
-  if (found === undefined)
-    return err({ kind: 'missing', reason: `Object ${oid} is missing in ${gitdir}.` })
+  if (found === undefined) return err(missing(gitdir, oid))
   if (found.type !== type || objectIdOf(type, found.content) !== oid) {
     return err({
       kind: 'damaged',

@@ -1,5 +1,6 @@
 // The port to one Git object store: what the rest of this folder needs of Git, and nothing more.
 import type { Result } from '#lib/result.ts'
+import type { CommitObjects } from '#gitops/presence.ts'
 
 export type EntryKind = 'file' | 'symlink' | 'submodule'
 
@@ -57,6 +58,8 @@ export interface GitDriver {
   readTree(treeOid: string): Promise<Result<readonly TreeFile[], ObjectError>>
   /** @param bytesMax what is larger is `oversized`, and costs no more than a look at its header */
   readBlob(oid: string, bytesMax?: number): Promise<Result<Uint8Array, ObjectError>>
+  /** Whether all of them are still there; their content is not read. */
+  stillHas(objects: CommitObjects): Result<void, ObjectError>
   /** Writes a tree that is `baseTree` with files set (bytes) or removed (null); returns its id. */
   writeFiles(
     baseTree: string | null,

@@ -1,5 +1,6 @@
 // Any object of a repository on disk, loose or packed, also while git moves it from one to the
 // other.
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitLimits } from '#gitops/limits.ts'
 import { readLooseObject } from '#gitops/loose-object.ts'
@@ -39,6 +40,18 @@ export class ObjectStore {
     this.#packs.rescan()
     const tree: StoredObject = { type: 'tree', content: Buffer.alloc(0) }
     return this.#look(oid, bytesMax) ?? (oid === emptyTree ? tree : undefined)
+  }
+
+  /** Looks which packs there are; `has` does not. */
+  rescan(): void {
+    this.#packs.rescan()
+  }
+
+  /** Whether it has a file, or is in one of the packs of the last look. */
+  has(oid: string): boolean {
+    if (oid === emptyTree) return true
+    const file = statSync(loosePath(this.#gitdir, oid), { throwIfNoEntry: false })
+    return (file !== undefined && file.size > 0) || this.#packs.has(oid)
   }
 
   #look(oid: string, bytesMax: number): StoredObject | undefined {

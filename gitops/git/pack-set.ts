@@ -96,6 +96,11 @@ export class PackSet {
     return object
   }
 
+  /** Whether one of the packs of the last look has it. @throws as `read` does */
+  has(oid: string): boolean {
+    return this.#find(oid) !== undefined
+  }
+
   /** What is read later opens them again. */
   close(): void {
     clearTimeout(this.#idle)

@@ -1,6 +1,7 @@
 // Where commits come from: the port that the local origin and an HTTP remote both fill.
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
+import type { CommitObjects } from '#gitops/presence.ts'
 import type { SourceCode } from '#gitops/status/status.ts'
 
 export interface SourceError {
@@ -42,6 +43,8 @@ export interface ConfigSource {
   head(): Promise<Result<string | null, SourceError>>
   /** Attested commits and the blobs of their attestations, asked anew. */
   attestations(): Promise<Result<ReadonlyMap<string, string>, SourceError>>
+  /** Whether what was accepted is still there for others to fetch. A remote answers for itself. */
+  inspect(accepted: CommitObjects): Result<void, SourceError>
   /** Brings `head` and its history into `driver`. */
   fetch(head: string): Promise<Result<void, SourceError>>
   /** The bytes of an attestation that `attestations` listed; null: too many to be one. */

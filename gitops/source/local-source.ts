@@ -6,6 +6,10 @@ import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { diskError } from './disk-error.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
+const repairAdvice =
+  'Put a clone of a checkout, or a backup, in place of the repository ' +
+  '(docs/operations/trust.md, "Damaged objects"); what was accepted goes on serving.'
+
 export function createLocalSource(gitdir: string, branch: string): ConfigSource {
   const driver = createDiskDriver(gitdir)
   const ref = `refs/heads/${branch}`
@@ -48,15 +52,18 @@ export function createLocalSource(gitdir: string, branch: string): ConfigSource 
     },
     head: async () => ok(driver.readRef(ref)),
     attestations: async () => ok(driver.listRefs(attestationRefPrefix)),
+    inspect: (accepted) => {
+      const there = driver.stillHas(accepted)
+      if (there.ok) return there
+      return err({ code: 'Unreadable', reason: `${there.error.reason} ${repairAdvice}` })
+    },
     fetch: async () => ok(undefined),
     readAttestation: async (_commit, blob) => {
       const bytes = await driver.readBlob(blob, gitLimits.attestationBytesMax)
       if (!bytes.ok && bytes.error.kind === 'oversized') return ok(null)
       return bytes.ok ? bytes : err({ code: 'Unreadable', reason: bytes.error.reason })
     },
-    repairAdvice:
-      'Put a clone of a checkout, or a backup, in place of the repository ' +
-      '(docs/operations/trust.md, "Damaged objects"); what was accepted goes on serving.',
+    repairAdvice,
     discard: () => undefined,
   }
 }

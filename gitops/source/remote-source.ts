@@ -86,7 +86,10 @@ class RemoteSource implements ConfigSource {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, `${seen}\n`)
     }
-    return this.#fetchRef(this.#headRef)
+    const fetched = await this.#fetchRef(this.#headRef)
+    // What the remote sent builds on objects that the mirror should have.
+    if (!fetched.ok && fetched.error.code === 'Unreadable') this.discard()
+    return fetched
   }
 
   async push(push: Push): Promise<Result<void, PushFailure>> {
@@ -143,6 +146,10 @@ class RemoteSource implements ConfigSource {
 
   /** What a push needs is at the remote; of the mirror the next look tells. */
   async rehearse(): Promise<Result<void, SourceError>> {
+    return ok(undefined)
+  }
+
+  inspect(): Result<void, SourceError> {
     return ok(undefined)
   }
 

@@ -40,7 +40,13 @@ export function isOfDisk(code: GitopsStatus['code']): boolean {
 
 export interface GitopsStatus {
   /** Newest commit of the branch that was seen. */
-  readonly head: { commit: string; author: string; committedAtMs: number } | null
+  readonly head: {
+    readonly commit: string
+    /** '' when the commit cannot be read. */
+    readonly author: string
+    /** 0 when the commit cannot be read. */
+    readonly committedAtMs: number
+  } | null
   /** The commit that was verified and compiled last. */
   readonly accepted: AcceptedCommit | null
   readonly sync: 'synced' | 'pending' | 'held' | 'unreachable'

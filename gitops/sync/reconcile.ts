@@ -1,19 +1,22 @@
 // One look at the branch: runs the steps, keeps the verdict on a held head, says what changed.
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Clock } from '#lib/clock.ts'
-import { short } from '#gitops/trust/accept.ts'
+import { holdOf, short } from '#gitops/trust/accept.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/commit-object.ts'
+import type { Err, Result } from '#lib/result.ts'
 import type { Push, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle } from './compile-port.ts'
+import type { ObjectError } from '#gitops/git/driver.ts'
 import {
   basisOf,
   compileStop,
   fetchHead,
   serialOf,
   standing,
+  stopOf,
   steps,
   synced,
   syncedWith,
@@ -29,6 +32,8 @@ export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   readonly report: (status: GitopsStatus, change: string) => void
   /** Told once of each accepted commit, right after it was compiled and handed over. */
   readonly onAccepted?: (accepted: AcceptedTree) => void
+  /** Whether what was accepted is still in the repository; asked while it is the head. */
+  readonly inspect?: () => Result<void, SourceError>
 }
 
 export interface AcceptedTree {
@@ -49,6 +54,8 @@ export class Reconciler {
   #restored: Stop | undefined
   /** Names of the accepted commit; undefined: it is none, or it has errors now. */
   #outline: CompiledBundle['outline'] | undefined
+  /** Why the accepted commit cannot be read here, as of the last try. */
+  #unread: ObjectError | undefined
   /** Of this node, and refused by the disk: until that takes it, something needs a person. */
   #undone: Push | undefined
 
@@ -109,9 +116,7 @@ export class Reconciler {
     this.#undone = undefined
     this.#restored = syncedWith(compiled)
     this.#outline = compiled.outline
-    const { author, committer } = commit
-    const seen = { commit: head, author: author.name, committedAtMs: committer.seconds * 1000 }
-    this.#status = { ...this.#status, head: seen }
+    this.#status = { ...this.#status, head: headOf(head, commit) }
     this.#conclude(this.#restored)
   }
 
@@ -122,14 +127,25 @@ export class Reconciler {
     const isKnown = this.#restored !== undefined && this.#status.head?.commit === accepted
     const fetched = await this.#timed('fetch', async () => {
       const result = await fetchHead(this.#parts, accepted, isKnown)
-      return result.ok ? { run: result.value } : { stop: result.error }
+      return result.ok ? { run: result.value, stop: undefined } : result.error
     })
-    if (fetched.run === undefined) return fetched.stop
+    if (fetched.stop !== undefined) {
+      if (fetched.head !== undefined) this.#see(fetched.head, null)
+      return fetched.stop
+    }
     await this.#restore()
-    if (!('commit' in fetched.run)) return this.#standing()
+    if (!('commit' in fetched.run)) return this.#unreadStop() ?? this.#standing()
     const { run } = fetched as { run: Run }
     this.#see(run.head, run.commit)
-    if (run.head === accepted) return this.#standing()
+    if (run.head === accepted) return this.#unreadStop() ?? this.#standing()
+    const stop = await this.#judge(run)
+    // A history without it does not bring it back.
+    if (stop.sync !== 'held' || stop.code === 'HistoryRewritten') return stop
+    return this.#unreadStop() ?? stop
+  }
+
+  /** Of a head that is not the accepted commit. */
+  async #judge(run: Run): Promise<Stop> {
     const basis = basisOf(run)
     if (this.#held?.basis === basis) return this.#held.stop
     this.#held = undefined
@@ -139,13 +155,21 @@ export class Reconciler {
     if (stop === undefined && run.compiled !== undefined) {
       this.#restored = syncedWith(run.compiled)
       this.#outline = run.compiled.outline
+      this.#unread = undefined
       const { tree } = run.commit
       this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files })
     }
     return stop ?? this.#restored ?? synced
   }
 
+  /** While nobody has what was accepted in mind: without its objects no one can build on it. */
+  #unreadStop(): Stop | undefined {
+    return this.#unread === undefined ? undefined : stopOf(holdOf(this.#unread), this.#parts)
+  }
+
   #standing(): Stop {
+    const there = this.#parts.inspect?.()
+    if (there?.ok === false) return unreachable(there.error)
     return standing(this.#parts, this.#restored ?? synced)
   }
 
@@ -185,7 +209,8 @@ export class Reconciler {
     }
     const commit = await graph.commit(accepted.commit)
     const files = commit.ok ? await reader.read(commit.value.tree) : commit
-    // Not here: a remote's mirror was lost. The fetch that follows brings it.
+    // Where a remote's mirror was lost, the fetch that follows brings it.
+    this.#unread = commit.ok && files.ok ? undefined : (files as Err<ObjectError>).error
     if (!files.ok || !commit.ok) return
     this.#see(accepted.commit, commit.value)
     const outcome = compiler.compile(files.value, accepted.commit)
@@ -202,10 +227,10 @@ export class Reconciler {
     this.#restored = outcome.ok ? syncedWith(outcome) : compileStop(accepted.commit, outcome)
   }
 
-  #see(oid: string, { author, committer }: CommitObject): void {
-    const head = { commit: oid, author: author.name, committedAtMs: committer.seconds * 1000 }
+  /** @param commit null: it cannot be read */
+  #see(oid: string, commit: CommitObject | null): void {
     const isNew = this.#status.head?.commit !== oid
-    this.#status = { ...this.#status, head }
+    this.#status = { ...this.#status, head: headOf(oid, commit) }
     // Seen, and not yet judged: what follows may take seconds.
     if (isNew) this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '' }, '')
   }
@@ -250,6 +275,12 @@ export class Reconciler {
     if (isSame && before.head?.commit === head?.commit) return ''
     return [`${sync}, ${code}: ${reason}`, ...diagnostics.map(({ text }) => text)].join('\n')
   }
+}
+
+function headOf(oid: string, commit: CommitObject | null): NonNullable<GitopsStatus['head']> {
+  if (commit === null) return { commit: oid, author: '', committedAtMs: 0 }
+  const { author, committer } = commit
+  return { commit: oid, author: author.name, committedAtMs: committer.seconds * 1000 }
 }
 
 /** The disk's refusal is for the operator; anything else that is thrown is a mistake of ours. */

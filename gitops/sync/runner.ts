@@ -8,6 +8,8 @@ export interface RunnerParts {
   readonly look: () => Promise<'reached' | 'failed'>
   /** Pause between two looks that went well; Infinity when only pokes count. */
   readonly pollMs: number
+  /** Longest pause after a look that failed. */
+  readonly retryMaxMs: number
   /** 0 up to, not including, 1. */
   readonly random: () => number
   /** Told after each look: when the next comes, 0 for "on a poke". */
@@ -20,8 +22,13 @@ const firstRetryMs = 1_000
  * The pause before the next look. ±20 %, so that the nodes of a fleet do not ask together; doubled
  * for each failure, since a forge that is down or counts requests is not helped by more of them.
  */
-export function pauseMs(pollMs: number, failures: number, random: number): number {
-  const retries = { firstMs: Math.min(pollMs, firstRetryMs), mostMs: gitLimits.backoffMaxMs }
+export function pauseMs(
+  pollMs: number,
+  failures: number,
+  random: number,
+  retryMaxMs: number,
+): number {
+  const retries = { firstMs: Math.min(pollMs, firstRetryMs), mostMs: retryMaxMs }
   const base = failures === 0 ? pollMs : backoffMs(retries, failures)
   return base * (0.8 + 0.4 * random)
 }
@@ -67,7 +74,8 @@ export class Runner {
   }
 
   #schedule(): void {
-    const delayMs = pauseMs(this.#parts.pollMs, this.#failures, this.#parts.random())
+    const { pollMs, random, retryMaxMs } = this.#parts
+    const delayMs = pauseMs(pollMs, this.#failures, random(), retryMaxMs)
     const isOnClock = Number.isFinite(delayMs)
     this.#parts.onScheduled(isOnClock ? delayMs : 0)
     if (isOnClock) this.#timer = setTimeout(() => this.poke(), delayMs)

@@ -79,6 +79,12 @@ export const steps: readonly Step[] = Object.freeze([
   { name: 'publish', run: publish },
 ])
 
+/** With the head of the branch, where its commit cannot be read. */
+export interface FetchStop {
+  readonly stop: Stop
+  readonly head?: string
+}
+
 /**
  * The step before the others: which commit is the head, and is it here? null: there is nothing
  * new.
@@ -87,19 +93,21 @@ export async function fetchHead(
   parts: StepParts,
   accepted: string | null,
   isKnown: boolean,
-): Promise<Result<Run | { head: string }, Stop>> {
+): Promise<Result<Run | { head: string }, FetchStop>> {
   const head = await parts.source.head()
-  if (!head.ok) return err(unreachable(head.error))
-  if (head.value === null) return err(held(branchMissing(parts, accepted)))
-  if (head.value === accepted && isKnown) return ok({ head: head.value })
+  if (!head.ok) return err({ stop: unreachable(head.error) })
+  if (head.value === null) return err({ stop: held(branchMissing(parts, accepted)) })
+  // Its commit is looked for each time: a mirror may have lost it.
+  const isHere = isKnown && head.value === accepted && (await parts.graph.commit(head.value)).ok
+  if (isHere) return ok({ head: head.value })
   const fetched = await parts.source.fetch(head.value)
-  if (!fetched.ok) return err(unreachable(fetched.error))
+  if (!fetched.ok) return err({ stop: unreachable(fetched.error) })
   const commit = await parts.graph.commit(head.value)
-  if (!commit.ok) return err(stopOf(holdOf(commit.error), parts))
+  if (!commit.ok) return err({ stop: stopOf(holdOf(commit.error), parts), head: head.value })
   const attestations = parts.requireSignature
     ? await parts.source.attestations()
     : ok(new Map<string, string>())
-  if (!attestations.ok) return err(unreachable(attestations.error))
+  if (!attestations.ok) return err({ stop: unreachable(attestations.error) })
   return ok({
     head: head.value,
     commit: commit.value,
@@ -267,7 +275,7 @@ export function compileStop(commit: string, failure: CompileFailure): Stop {
 }
 
 /** Damage to what can be fetched again is cured by fetching it again. */
-function stopOf({ code, reason }: Hold, { source }: StepParts): Stop {
+export function stopOf({ code, reason }: Hold, { source }: Pick<StepParts, 'source'>): Stop {
   if (code !== 'Unreadable') return held({ code, reason })
   source.discard()
   return unreachable({ code, reason: `${reason} ${source.repairAdvice}` })

@@ -9,7 +9,9 @@ import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
 import type { ConfigNews } from '#config/view.ts'
+import type { SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
+import { gitLimits } from '#gitops/limits.ts'
 import { privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { openSource, statePathOf } from './options.ts'
 import type { GitopsOptions, OpenSource } from './options.ts'
@@ -130,6 +132,10 @@ function run(
   let status = unknownStatus
   const accepted = new AcceptedConfig(compiler.readOf)
   const turns = new Turns()
+  const inspect = (): Result<void, SourceError> => {
+    const objects = accepted.objects()
+    return objects === null ? ok(undefined) : source.inspect(objects)
+  }
   const reconciler = new Reconciler({
     source,
     compiler,
@@ -145,9 +151,10 @@ function run(
     },
     onAccepted: (tree) =>
       onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
+    inspect,
   })
   const lookLater = (): void => runner.poke()
-  const shared = { source, publisher, reconciler, accepted }
+  const shared = { source, publisher, reconciler, accepted, inspect }
   const queue = openWrites(parts, { ...shared, turns, abort, lookLater })
   const runner = new Runner({
     look: async () => {
@@ -155,6 +162,7 @@ function run(
       return reconciler.status.sync === 'unreachable' ? 'failed' : 'reached'
     },
     pollMs: localGitdir === null ? options.pollMs : Infinity,
+    retryMaxMs: localGitdir === null ? gitLimits.backoffMaxMs : gitLimits.localBackoffMaxMs,
     random,
     onScheduled: (delayMs) => {
       const nextCheckAtMs = delayMs === 0 ? 0 : Math.floor(clock.nowMs() + delayMs)
@@ -164,7 +172,11 @@ function run(
   })
   const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
   const renewMs = Math.min(renewEveryMs, recordTtlMs / 4)
-  const renewal = setInterval(() => publisher.renewWhenDue(), renewMs)
+  const renewal = setInterval(() => {
+    publisher.renewWhenDue()
+    // Nothing tells of an object that is lost: it is looked for.
+    if (localGitdir !== null) runner.poke()
+  }, renewMs)
   runner.poke()
   return {
     poke: () => runner.poke(),
@@ -180,7 +192,7 @@ function run(
   }
 }
 
-type WriteSidePart = 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
+type WriteSidePart = 'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
 type WriteSide = Pick<WriterParts, WriteSidePart> & {
   readonly turns: Turns
   readonly abort: AbortController

@@ -7,6 +7,7 @@ import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
+import type { CommitObjects } from '../presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
 
@@ -52,6 +53,16 @@ export class AcceptedConfig implements TreePaths {
 
   get files(): ReadonlyMap<string, AcceptedFile> {
     return this.#files
+  }
+
+  /** What it cannot do without; null before the first commit. */
+  objects(): CommitObjects | null {
+    if (this.#commit === null || this.#tree === null) return null
+    return { commit: this.#commit, tree: this.#tree, blobs: this.#blobs() }
+  }
+
+  *#blobs(): Generator<string> {
+    for (const { source, read } of this.#files.values()) if (read !== null) yield source.blobId
   }
 
   isTaken = (path: string): boolean => this.#taken.has(path.toLowerCase())

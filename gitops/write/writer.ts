@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { nameOfSigner } from '#gitops/trust/accept.ts'
 import { findSigner } from '#gitops/trust/allowed-signers.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
-import type { ConfigSource, Push, PushFailure } from '#gitops/source/config-source.ts'
+import type { ConfigSource, Push, PushFailure, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
 import { gitLimits } from '../limits.ts'
@@ -30,6 +30,8 @@ export interface WriterParts {
   readonly publisher: Publisher
   readonly reconciler: Reconciler
   readonly accepted: AcceptedConfig
+  /** Whether what was accepted is still in the repository. */
+  readonly inspect: () => Result<void, SourceError>
   readonly key: SshPrivateKey
   readonly requireSignature: boolean
   readonly allowedSignersPath: string
@@ -100,7 +102,7 @@ export class Writer {
       if (!signer.ok) return failed('not-trusted', signer.error)
       const parts = { ...this.#parts, driver: source.driver }
       const selected = await selectRequests(parts, rest, atSeconds)
-      if (!selected.ok) return failed('unreachable', selected.error)
+      if (!selected.ok) return this.#notRead(selected.error)
       // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
       if (selected.value.failed.length > 0 && !isFresh) continue
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
@@ -125,6 +127,13 @@ export class Writer {
       return undefined
     } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
     return failed('contended', 'Other writers were faster each time. Try again.')
+  }
+
+  /** A mirror that has lost what a write builds on is fetched anew. */
+  #notRead(reason: string): WriteFailure {
+    this.#parts.source.discard()
+    this.#parts.lookLater()
+    return failed('unreachable', `${reason} ${notInGit}`)
   }
 
   /** Before the first try; 0: at once, on what was accepted last. */
@@ -158,10 +167,11 @@ export class Writer {
 
   /** The accepted commit must be the head: nobody builds on what is not accepted. */
   async #makeReady(): Promise<WriteFailure | undefined> {
-    const { source, accepted, reconciler } = this.#parts
+    const { source, accepted, reconciler, inspect } = this.#parts
     const head = source.isLocal ? await source.head() : ok(accepted.commit)
     const isHead = head.ok && head.value === accepted.commit
-    if (isHead && accepted.commit !== null && reconciler.status.sync === 'synced') return undefined
+    const isSynced = isHead && accepted.commit !== null && reconciler.status.sync === 'synced'
+    if (isSynced && inspect().ok) return undefined
     await reconciler.check()
     const { sync, code, reason, diagnostics, head: seen } = reconciler.status
     if (sync === 'unreachable') return failed('unreachable', `${reason} ${notInGit}`)

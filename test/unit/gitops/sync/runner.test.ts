@@ -11,18 +11,21 @@ const pauses: readonly [
   pollMs: number,
   failures: number,
   random: number,
+  mostMs: number,
   expected: number,
 ][] = [
-  ['the poll period', 30_000, 0, 0.5, 30_000],
-  ['a fifth less at the least', 30_000, 0, 0, 24_000],
-  ['short after a first failure', 30_000, 1, 0.5, 1_000],
-  ['twice as long after the next', 30_000, 2, 0.5, 2_000],
-  ['five minutes at the most', 30_000, 40, 0.5, 300_000],
-  ['short for a local origin that failed', Infinity, 1, 0.5, 1_000],
-  ['no clock for a local origin', Infinity, 0, 0.5, Infinity],
+  ['the poll period', 30_000, 0, 0.5, 300_000, 30_000],
+  ['a fifth less at the least', 30_000, 0, 0, 300_000, 24_000],
+  ['short after a first failure', 30_000, 1, 0.5, 300_000, 1_000],
+  ['twice as long after the next', 30_000, 2, 0.5, 300_000, 2_000],
+  ['five minutes at the most', 30_000, 40, 0.5, 300_000, 300_000],
+  ['short for a local origin that failed', Infinity, 1, 0.5, 300_000, 1_000],
+  ['short for a local origin that goes on failing', Infinity, 40, 0.5, 5_000, 5_000],
+  ['no clock for a local origin', Infinity, 0, 0.5, 300_000, Infinity],
 ]
-for (const [title, pollMs, failures, random, expected] of pauses) {
-  test(`the pause is ${title}`, () => assert.equal(pauseMs(pollMs, failures, random), expected))
+for (const [title, pollMs, failures, random, mostMs, expected] of pauses) {
+  test(`the pause is ${title}`, () =>
+    assert.equal(pauseMs(pollMs, failures, random, mostMs), expected))
 }
 
 test('pokes during a look lead to one more look, never to two at once', async () => {
@@ -38,6 +41,7 @@ test('pokes during a look lead to one more look, never to two at once', async ()
       return 'reached'
     },
     pollMs: Infinity,
+    retryMaxMs: 300_000,
     random: () => 0.5,
     onScheduled: () => undefined,
   })

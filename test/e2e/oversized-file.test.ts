@@ -1,0 +1,80 @@
+// A file far beyond what may be read, in a signed commit: held with its name, and nothing is damaged.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { callApi } from '#test/support/api-client.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { gitHttpServer } from '#test/support/git-http-server.ts'
+import { Site } from '#test/support/site.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const systemKey = 'ab'.repeat(32)
+const { start, killAll } = useDaemons({ GSLB_API_KEY: systemKey })
+const bytes = 70 * 1024 * 1024
+const path = 'tenants/default/services/huge.yaml'
+let site: Site
+
+beforeEach(async () => {
+  site = await Site.make('oversized')
+  site.trustNode()
+  await site.push()
+})
+afterEach(async () => {
+  await killAll()
+  site.remove()
+})
+
+async function pushHuge(): Promise<string> {
+  site.write(path, Buffer.alloc(bytes, '#'))
+  const commit = await site.commit('huge')
+  await site.push()
+  return commit
+}
+
+async function expectHeld(daemon: DaemonProcess, commit: string): Promise<void> {
+  const status = await waitUntil('the verdict', async () => {
+    const next = await daemon.gitops()
+    return next.head === commit && next.sync !== 'pending' && next
+  })
+  expect([status.sync, status.reason?.code]).toEqual(['held', 'CompileFailed'])
+  expect(status.diagnostics).toMatchObject([{ code: 'file-too-large', file: path }])
+  expect(status.diagnostics[0]?.message).toContain(String(bytes))
+  const write = await callApi<object>(daemon, 'POST', '/pools', {
+    bearer: systemKey,
+    body: { name: 'one' },
+  })
+  expect(write.status).toBe(409)
+  expect(await daemon.answers('www.example.com. A')).toEqual(['www.example.com. 5 IN A 192.0.2.1'])
+}
+
+test('70 MiB under tenants/ are held with the file, and writes are a conflict', async () => {
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+  await expectHeld(daemon, await pushHuge())
+  // Packed, the size is in another place.
+  await site.run('git', '-C', join(site.dataDir, 'config.git'), 'gc', '-q')
+  await daemon.stop()
+  const again = await start('serve', '--settings', site.settingsFile)
+  await expectHeld(again, await site.git('rev-parse', 'HEAD'))
+  await site.git('rm', '-q', path)
+  await site.commit('small again')
+  await site.push()
+  await waitUntil('sync', async () => (await again.gitops()).sync === 'synced')
+})
+
+test('70 MiB from a remote are downloaded once', async () => {
+  const server = await gitHttpServer(site.dataDir)
+  site.writeSettings({ gitops: { url: server.url('config.git'), poll: '1s' } })
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+  await expectHeld(daemon, await pushHuge())
+  const folder = join(site.dataDir, 'gitops/mirror.git/objects/pack')
+  const packs = () =>
+    readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`)
+  const before = packs()
+  const looks = server.requests.length + 12
+  await waitUntil('more looks', () => server.requests.length >= looks)
+  expect(packs()).toEqual(before)
+  expect((await daemon.gitops()).sync).toBe('held')
+})

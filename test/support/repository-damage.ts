@@ -1,0 +1,30 @@
+// Damage to objects of a repository on disk, and its repair.
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Damage {
+  readonly oid: string
+  readonly repair: () => void
+}
+
+/** Of a loose object. */
+export function damageObject(gitdir: string, oid: string, how: 'lost' | 'flipped'): Damage {
+  const path = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
+  const aside = `${path}.aside`
+  const whole = readFileSync(path)
+  renameSync(path, aside)
+  if (how === 'flipped') writeFileSync(path, flipped(whole, whole.length >> 1))
+  return { oid, repair: () => renameSync(aside, path) }
+}
+
+/** One octet of a file. */
+export function flipOctet(path: string, at: number): void {
+  chmodSync(path, 0o644)
+  writeFileSync(path, flipped(readFileSync(path), at))
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[at]! ^= 0xff
+  return copy
+}
