@@ -36,6 +36,10 @@ export const gitLimits = {
   /** A whole request, first clone included. */
   networkTotalMs: 600_000,
   responseBytesMax: 1024 * 1024 * 1024,
+  /** What the git program may print of a remote: refs, or progress. */
+  programOutputBytesMax: 16 * 1024 * 1024,
+  /** Characters of what a remote says, in a message. */
+  remoteWordsMax: 200,
   /** Each fetch adds a pack to the mirror, and each is looked into: start over. */
   mirrorPacksMax: 100,
   /** A `.lock` file this old belongs to a process that died. */

@@ -5,6 +5,7 @@ import { mirrorPath, originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { Repacker } from '#gitops/git/repacker.ts'
+import type { SshAccess } from '#gitops/ssh-transport.ts'
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import type { JobRunner } from '#jobs/runner.ts'
 import { jobs } from '#jobs/table.ts'
@@ -98,6 +99,11 @@ function openKeyAndState(
   if (key.value.warning !== undefined) log.warn({}, key.value.warning)
   const shared = openEphemeralState(settings, log)
   return shared.ok ? ok({ key: key.value, shared: shared.value }) : shared
+}
+
+function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
+  const searchPath = process.env['PATH'] ?? ''
+  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
 }
 
 function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacker {
@@ -264,6 +270,7 @@ class RunningDaemon implements Daemon {
       pollMs: gitops.pollMs,
       requireSignature: gitops.requireSignature,
       allowedSignersPath: gitops.allowedSigners,
+      ssh: sshAccess(gitops),
       channel,
       signingKeyPem: this.#key.pem,
       recordTtlMs,

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { TSchema } from 'typebox'
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
-export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'networks'
+export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks'
 
 export type SettingValue =
   | string

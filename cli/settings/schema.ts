@@ -169,11 +169,22 @@ const auth = section('Logins. [More](../operations/access.md).', {
 const gitops = section('Where the configuration comes from and whose signatures are believed.', {
   url: text(2_000, {
     default: '',
-    'x-kind': 'url',
+    'x-kind': 'git-url',
     description:
-      'http:// or https:// address of the configuration repository. Empty: the bare ' +
-      'repository `config.git` in the data directory is the origin. An address with a ' +
-      'password belongs in GSLB_GITOPS_URL, not in the file.',
+      'Address of the configuration repository: https://, http://, ssh://git@host/path or ' +
+      'git@host:path. Empty: the bare repository `config.git` in the data directory is the ' +
+      'origin. An address with a password belongs in GSLB_GITOPS_URL, not in the file. SSH needs ' +
+      'the programs git and ssh. [More](../operations/trust.md#credentials).',
+  }),
+  sshKey: text(4_096, {
+    'x-kind': 'path',
+    'x-default': '`ssh_key` in the data directory',
+    description: 'Private key for a remote over SSH, without a passphrase.',
+  }),
+  knownHosts: text(4_096, {
+    'x-kind': 'path',
+    'x-default': '`known_hosts` in the data directory',
+    description: 'Host keys that are believed of a remote over SSH; no other one is.',
   }),
   branch: text(200, {
     default: 'main',

@@ -78,6 +78,9 @@ export interface Settings {
     readonly packAfterObjects: number
     readonly requireSignature: boolean
     readonly allowedSigners: string
+    /** For a remote over SSH. */
+    readonly sshKey: string
+    readonly knownHosts: string
   }
   readonly license: LicenseSection
   readonly health: {
@@ -222,11 +225,18 @@ function settle(
     if (row.leaf['x-kind'] === 'duration') value = milliseconds(String(value))
     if (row.key === 'dns.threads') value ??= availableParallelism()
     if (row.key === 'state.nodeName') value ??= hostname()
-    if (row.key === 'gitops.allowedSigners')
-      value ??= join(settings['dataDir'] as string, 'allowed_signers')
+    const name = namesInDataDir[row.key]
+    if (name !== undefined) value ??= join(settings['dataDir'] as string, name)
     place(settings, row, value)
   }
   return settings as unknown as Omit<Settings, 'file'>
+}
+
+/** Defaults of paths. */
+const namesInDataDir: Readonly<Record<string, string>> = {
+  'gitops.allowedSigners': 'allowed_signers',
+  'gitops.sshKey': 'ssh_key',
+  'gitops.knownHosts': 'known_hosts',
 }
 
 function place(settings: Record<string, unknown>, row: SettingRow, value: unknown): void {

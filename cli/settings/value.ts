@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { Value } from 'typebox/value'
 import { unreachable } from '#lib/assert.ts'
+import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -26,7 +27,8 @@ export function problemOf(
     const found = row.leaf['x-secret'] === true ? 'not of the right form' : shown(value)
     return `${row.key} is ${found}, write ${expected(row.leaf)}${hint}`
   }
-  if (row.leaf['x-kind'] === 'url' && from === 'file' && hasCredentials(String(value))) {
+  const isUrl = row.leaf['x-kind'] === 'url' || row.leaf['x-kind'] === 'git-url'
+  if (isUrl && from === 'file' && hasCredentials(String(value))) {
     return `${row.key} holds a name or password; remove this key and set GSLB_GITOPS_URL instead`
   }
   return undefined
@@ -47,6 +49,8 @@ export function expected(leaf: SettingLeaf): string {
       return 'a path'
     case 'url':
       return 'an http:// or https:// address'
+    case 'git-url':
+      return 'an https://, http:// or ssh:// address, or git@host:path'
     case 'networks':
       return 'a list of addresses and networks, such as [192.0.2.7, 10.1.0.0/16]'
     case undefined:
@@ -81,6 +85,8 @@ function textFits(leaf: SettingLeaf, value: string): boolean {
       return value !== '' && !value.includes('\0')
     case 'url':
       return value === '' || isHttpAddress(value)
+    case 'git-url':
+      return value === '' || isHttpAddress(value) || isSshUrl(value)
     case 'networks':
     case undefined:
       return true
@@ -97,7 +103,8 @@ function isHttpAddress(value: string): boolean {
 /** A name alone counts, too: forges take tokens in its place. */
 function hasCredentials(value: string): boolean {
   const url = URL.parse(value)
-  return url !== null && (url.username !== '' || url.password !== '')
+  // The user of an address of SSH is no secret; it cannot have a password.
+  return url !== null && url.protocol !== 'ssh:' && (url.username !== '' || url.password !== '')
 }
 
 function shown(value: unknown): string {

@@ -1,8 +1,7 @@
-// Commits from an HTTP(S) remote, through a bare mirror that can be thrown away and fetched again.
-import fs, { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// Commits from a remote, through a bare mirror that can be thrown away and fetched again.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import git from 'isomorphic-git'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
@@ -10,18 +9,23 @@ import type { ConfigSource, Push, PushFailure, SourceError } from './config-sour
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { diskError } from './disk-error.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
-import { createHttpClient, explain, RemoteError } from './http-client.ts'
+import { explain, RemoteError } from './http-client.ts'
 import type { HttpLimits } from './http-client.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { makeBareRepository } from './origin.ts'
+import { createHttpTransport } from '#gitops/http-transport.ts'
 import { packCount } from '#gitops/git/pack-set.ts'
-import { sendPack } from './send-pack.ts'
+import type { RemoteTransport } from '#gitops/remote-transport.ts'
+import { createSshTransport } from '#gitops/ssh-transport.ts'
+import type { SshAccess } from '#gitops/ssh-transport.ts'
 
 export interface RemoteOptions {
   /** Without credentials. */
   readonly url: string
   /** Value of the Authorization header, or ''. */
   readonly authorization: string
+  /** For an address of SSH; without it, HTTP is spoken. */
+  readonly ssh?: SshAccess
   readonly branch: string
   /** Where the mirror lives; owned by this source alone. */
   readonly gitdir: string
@@ -33,7 +37,13 @@ export interface RemoteOptions {
 const lockedReason = /failed to update ref|\block\b/
 
 export function createRemoteSource(options: RemoteOptions): ConfigSource {
-  return new RemoteSource(options)
+  const { ssh, ...http } = options
+  const { url, limits, stop } = options
+  const transport =
+    ssh === undefined
+      ? createHttpTransport(http)
+      : createSshTransport({ url, access: ssh, limits, stop })
+  return new RemoteSource(options, transport)
 }
 
 class RemoteSource implements ConfigSource {
@@ -41,15 +51,15 @@ class RemoteSource implements ConfigSource {
   readonly isLocal = false
   readonly repairAdvice = 'The mirror is fetched anew by itself.'
   readonly #options: RemoteOptions
-  readonly #http: git.HttpClient
+  readonly #transport: RemoteTransport
   readonly #headRef: string
   #mirror: GitDriver
 
-  constructor(options: RemoteOptions) {
+  constructor(options: RemoteOptions, transport: RemoteTransport) {
     this.#options = options
     this.name = options.url
     this.#headRef = `refs/heads/${options.branch}`
-    this.#http = createHttpClient(options.url, options.limits, options.stop)
+    this.#transport = transport
     this.#mirror = openMirror(options.gitdir)
   }
 
@@ -98,8 +108,7 @@ class RemoteSource implements ConfigSource {
     const before = await this.head()
     if (!before.ok) return err({ kind: 'refused', reason: before.error.reason })
     if (before.value !== expected) return err({ kind: 'lost-race' })
-    const http = { http: this.#http, url: this.name, headers: this.#headers() }
-    const sent = await this.#ask(() => sendPack({ ...http, ref: this.#headRef, push }))
+    const sent = await this.#ask(() => this.#transport.push(this.#mirror, this.#headRef, push))
     if (!sent.ok && sent.error.code === 'Unauthorized') {
       const reason = `${sent.error.reason} To write, the account needs the right to push.`
       return err({ kind: 'refused', reason })
@@ -174,35 +183,11 @@ class RemoteSource implements ConfigSource {
   }
 
   async #list(prefix: string): Promise<Result<ReadonlyMap<string, string>, SourceError>> {
-    return this.#ask(async () => {
-      const headers = this.#headers()
-      const refs = await git.listServerRefs({ http: this.#http, url: this.name, headers, prefix })
-      return new Map(refs.map(({ ref, oid }) => [ref, oid]))
-    })
+    return this.#ask(() => this.#transport.list(prefix))
   }
 
   async #fetchRef(ref: string): Promise<Result<void, SourceError>> {
-    return this.#ask(async () => {
-      const { gitdir } = this.#options
-      await git.fetch({
-        fs,
-        http: this.#http,
-        gitdir,
-        url: this.name,
-        headers: this.#headers(),
-        remote: 'origin',
-        ref,
-        remoteRef: ref,
-        singleBranch: true,
-        tags: false,
-      })
-    })
-  }
-
-  /** isomorphic-git adds to the object it is given, so each call gets its own. */
-  #headers(): Record<string, string> {
-    const { authorization } = this.#options
-    return authorization === '' ? {} : { Authorization: authorization }
+    return this.#ask(() => this.#transport.fetch(this.#options.gitdir, ref))
   }
 
   async #ask<T>(question: () => Promise<T>): Promise<Result<T, SourceError>> {

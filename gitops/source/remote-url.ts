@@ -13,6 +13,8 @@ export type RemoteUrl =
       /** Value of the Authorization header; '' without credentials. */
       readonly authorization: string
     }
+  /** `ssh://git@host:port/path` or `git@host:path`; has no password. */
+  | { readonly kind: 'ssh'; readonly url: string }
 
 /**
  * @param authToken wins over credentials in the URL; `user:password`, or a token alone. Errors:
@@ -20,20 +22,14 @@ export type RemoteUrl =
  */
 export function parseRemoteUrl(text: string, authToken: string): Result<RemoteUrl, string> {
   if (isAbsolute(text)) return ok({ kind: 'path', path: text })
-  if (/^(?:ssh|git\+ssh):\/\//.test(text) || /^[\w.-]+@[\w.-]+:/.test(text)) {
-    return err(
-      'gitops.url names an SSH remote, which is not supported. Use the https:// address of ' +
-        'the same repository, with a read-only token in GSLB_GITOPS_URL: ' +
-        'https://user:token@host/…',
-    )
-  }
+  if (isSshUrl(text)) return ok({ kind: 'ssh', url: text })
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'file:' && url.host === '')
     return ok({ kind: 'path', path: fileURLToPath(url) })
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     return err(
-      'gitops.url must be an https:// or http:// address, or an absolute path of a ' +
-        'repository on this machine.',
+      'gitops.url must be an https://, http:// or ssh:// address, git@host:path, or an ' +
+        'absolute path of a repository on this machine. An ssh:// address has no password.',
     )
   }
   const inUrl = `${decoded(url.username)}:${decoded(url.password)}`
@@ -42,6 +38,18 @@ export function parseRemoteUrl(text: string, authToken: string): Result<RemoteUr
   url.password = ''
   url.hash = ''
   return ok({ kind: 'http', url: url.href.replace(/\/+$/, ''), authorization: basic(given) })
+}
+
+const user = '[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}'
+const host = '(?:[A-Za-z0-9][A-Za-z0-9.-]{0,253}|\\[[0-9A-Fa-f:.]{2,45}\\])'
+/** No octet that could end a line or steer a terminal. */
+const path = '[\\x21-\\x7e]{1,1000}'
+const sshUrl = new RegExp(`^ssh://(?:${user}@)?${host}(?::[0-9]{1,5})?/${path}$`)
+const scpUrl = new RegExp(`^${user}@${host}:(?!-|\\/\\/)${path}$`)
+
+/** An address as ssh(1) and git take it; no part of it can be taken for an option. */
+export function isSshUrl(text: string): boolean {
+  return sshUrl.test(text) || (!text.includes('://') && scpUrl.test(text))
 }
 
 /** A token may hold a bare `%`, which stands for itself. */

@@ -99,9 +99,21 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
   },
   Unauthorized: {
     sync: 'unreachable',
-    cause: 'The Git server answered 401 or 403: the credentials are missing or not accepted.',
+    cause:
+      'The Git server answered 401 or 403, or did not let the SSH key in: the credentials are ' +
+      'missing or not accepted.',
     remedy:
-      'Set GSLB_GITOPS_URL to https://user:token@host/… with a token that may read the repository.',
+      'Set GSLB_GITOPS_URL to https://user:token@host/… with a token that may read the ' +
+      'repository; for SSH, give the server the public half of gitops.sshKey.',
+  },
+  HostKeyRefused: {
+    sync: 'unreachable',
+    cause:
+      'The SSH server of the remote does not have a host key that stands in gitops.knownHosts: it ' +
+      'is another server, its key was changed, or it was never pinned.',
+    remedy:
+      'Ask the operator of the server for the fingerprint of its key; put the line that fits it ' +
+      '(ssh-keyscan prints it) into gitops.knownHosts.',
   },
   NotFound: {
     sync: 'unreachable',

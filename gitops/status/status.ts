@@ -21,6 +21,7 @@ export type HoldCode =
 export type SourceCode =
   | 'BadUrl'
   | 'Unauthorized'
+  | 'HostKeyRefused'
   | 'NotFound'
   | 'ServerError'
   | 'TooManyRequests'

@@ -11,6 +11,7 @@ import type { Position } from '#gitops/sync/publication.ts'
 import { isBranchName, releaseDeadLocks } from '#gitops/git/refs.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
+import type { SshAccess } from '#gitops/ssh-transport.ts'
 
 export interface GitopsOptions {
   readonly dataDir: string
@@ -21,6 +22,8 @@ export interface GitopsOptions {
   readonly pollMs: number
   readonly requireSignature: boolean
   readonly allowedSignersPath: string
+  /** For a remote over SSH. */
+  readonly ssh?: SshAccess
   /** For an HTTP remote: `user:password` or a token. */
   readonly authToken?: string
   /** Name in the channel record. */
@@ -63,10 +66,15 @@ export function openSource(
     const gitdir = findGitdir(remote.value.path)
     return gitdir.ok ? local(gitdir.value, branch) : unreadable(gitdir.error)
   }
-  const { url, authorization } = remote.value
-  const gitdir = mirrorPath(dataDir)
-  const limits = defaultHttpLimits
-  const source = createRemoteSource({ url, authorization, branch, gitdir, limits, stop })
+  const shared = { branch, gitdir: mirrorPath(dataDir), limits: defaultHttpLimits, stop }
+  if (remote.value.kind === 'http') {
+    const { url, authorization } = remote.value
+    return ok({ source: createRemoteSource({ ...shared, url, authorization }), localGitdir: null })
+  }
+  const { url } = remote.value
+  const { ssh } = options
+  if (ssh === undefined) return err({ code: 'BadUrl', reason: `${url} needs a key for SSH.` })
+  const source = createRemoteSource({ ...shared, url, authorization: '', ssh })
   return ok({ source, localGitdir: null })
 }
 

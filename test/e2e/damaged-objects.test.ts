@@ -10,8 +10,7 @@ import { damageObject, flipOctet } from '#test/support/repository-damage.ts'
 import { poolPath, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const systemKey = 'ab'.repeat(32)
-const { start, killAll } = useDaemons({ GSLB_API_KEY: systemKey })
+const { start, killAll } = useDaemons()
 let site: Site
 let daemon: DaemonProcess
 
@@ -26,7 +25,7 @@ afterEach(async () => {
 })
 
 const call = (method: string, path: string, body?: object) =>
-  callApi<{ error: string }>(daemon, method, path, { bearer: systemKey, ...(body && { body }) })
+  callApi<{ error: string }>(daemon, method, path, { ...(body && { body }) })
 const create = async (name: string): Promise<number> =>
   (await call('POST', '/pools', { name })).status
 const oidOf = (what: string): Promise<string> => site.git('rev-parse', `main:${what}`)

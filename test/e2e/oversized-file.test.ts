@@ -9,8 +9,7 @@ import { gitHttpServer } from '#test/support/git-http-server.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const systemKey = 'ab'.repeat(32)
-const { start, killAll } = useDaemons({ GSLB_API_KEY: systemKey })
+const { start, killAll } = useDaemons()
 const bytes = 70 * 1024 * 1024
 const path = 'tenants/default/services/huge.yaml'
 let site: Site
@@ -41,7 +40,6 @@ async function expectHeld(daemon: DaemonProcess, commit: string): Promise<void> 
   expect(status.diagnostics).toMatchObject([{ code: 'file-too-large', file: path }])
   expect(status.diagnostics[0]?.message).toContain(String(bytes))
   const write = await callApi<object>(daemon, 'POST', '/pools', {
-    bearer: systemKey,
     body: { name: 'one' },
   })
   expect(write.status).toBe(409)

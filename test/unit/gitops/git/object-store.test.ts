@@ -273,6 +273,6 @@ const deltas: readonly [name: string, delta: number[], result: string][] = [
 ]
 test.each(deltas)('a delta of %s', (_name, delta, result) => {
   const apply = () => applyDelta(base, Buffer.from(delta)).toString()
-  if (result === 'error') expect(apply).toThrow('in its pack')
+  if (result === 'error') expect(apply).toThrow(/in its pack|it has \d+ octets/)
   else expect(apply()).toBe(result)
 })

@@ -280,8 +280,12 @@ const urls: readonly [url: string, isOk: boolean, shows: string][] = [
   ['https://u:50%@git.example.com/config.git', true, 'https://git.example.com/config.git'],
   ['/srv/config.git', true, '/srv/config.git'],
   ['file:///srv/config.git', true, '/srv/config.git'],
-  ['git@github.com:acme/config.git', false, 'SSH remote'],
-  ['ssh://git@github.com/acme/config.git', false, 'SSH remote'],
+  ['git@github.com:acme/config.git', true, 'git@github.com:acme/config.git'],
+  ['ssh://git@github.com:2222/acme/config.git', true, 'ssh://git@github.com:2222/acme/config.git'],
+  ['ssh://git:s3cret@github.com/acme/config.git', false, 'no password'],
+  ['ssh://-oProxyCommand=touch/x', false, 'https://'],
+  ['git@-oProxyCommand=x:config.git', false, 'https://'],
+  ['git@github.com:--upload-pack=x', false, 'https://'],
   ['git://github.com/acme/config.git', false, 'https://'],
   ['config.git', false, 'https://'],
 ]
@@ -290,7 +294,7 @@ for (const [url, isOk, shows] of urls) {
     const parsed = parseRemoteUrl(url, '')
     assert.equal(parsed.ok, isOk)
     if (!parsed.ok) assert.match(parsed.error, new RegExp(shows))
-    else assert.equal(parsed.value.kind === 'http' ? parsed.value.url : parsed.value.path, shows)
+    else assert.equal(parsed.value.kind === 'path' ? parsed.value.path : parsed.value.url, shows)
   })
 }
 
