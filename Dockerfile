@@ -15,6 +15,7 @@ RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:26-slim
 # No git and no ssh: gslbd reads repositories and signatures by itself, and certificates are Node's own.
+# For a remote over SSH build on this image: apt-get install git openssh-client.
 RUN groupadd --system --gid 5353 gslbd \
   && useradd --system --uid 5353 --gid gslbd --no-create-home --home-dir /var/lib/gslbd gslbd \
   && install -d -o gslbd -g gslbd -m 0750 /var/lib/gslbd

@@ -1,11 +1,12 @@
 // The whole daemon, put together and taken apart: data directory, key, node, Git, API, jobs.
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
-import { mirrorPath, originPath } from '#gitops/thread/options.ts'
+import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
-import type { CommitPublication } from '#gitops/sync/publication.ts'
+import type { CommitPublication, Publication } from '#gitops/sync/publication.ts'
 import { Repacker } from '#gitops/git/repacker.ts'
 import type { SshAccess } from '#gitops/ssh-transport.ts'
+import type { Repacker } from '#gitops/git/repacker.ts'
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import type { JobRunner } from '#jobs/runner.ts'
 import { jobs } from '#jobs/table.ts'
@@ -13,7 +14,6 @@ import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { DnsNode } from '#runtime/node/node.ts'
@@ -23,6 +23,7 @@ import type { EphemeralState } from '#state/ephemeral.ts'
 import { openDataDirToServe } from '#cli/data/data-dir.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
+import { createRepacker, sshAccess } from '#cli/git-programs.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
@@ -99,22 +100,6 @@ function openKeyAndState(
   if (key.value.warning !== undefined) log.warn({}, key.value.warning)
   const shared = openEphemeralState(settings, log)
   return shared.ok ? ok({ key: key.value, shared: shared.value }) : shared
-}
-
-function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
-  const searchPath = process.env['PATH'] ?? ''
-  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
-}
-
-function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacker {
-  return new Repacker({
-    gitdir: gitops.url === '' ? originPath(dataDir) : mirrorPath(dataDir),
-    afterObjects: gitops.packAfterObjects,
-    searchPath: process.env['PATH'] ?? '',
-    clock: systemClock,
-    after: systemAfter,
-    log,
-  })
 }
 
 class RunningDaemon implements Daemon {

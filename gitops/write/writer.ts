@@ -167,13 +167,15 @@ export class Writer {
 
   /** The accepted commit must be the head: nobody builds on what is not accepted. */
   async #makeReady(): Promise<WriteFailure | undefined> {
-    const { source, accepted, reconciler, inspect } = this.#parts
+    const { source, accepted, reconciler, inspect, lookLater } = this.#parts
     const head = source.isLocal ? await source.head() : ok(accepted.commit)
     const isHead = head.ok && head.value === accepted.commit
     const isSynced = isHead && accepted.commit !== null && reconciler.status.sync === 'synced'
     if (isSynced && inspect().ok) return undefined
     await reconciler.check()
     const { sync, code, reason, diagnostics, head: seen } = reconciler.status
+    // Found out by a write: no clock has been set for another look.
+    if (sync === 'unreachable' && source.isLocal) lookLater()
     if (sync === 'unreachable') return failed('unreachable', `${reason} ${notInGit}`)
     // The first commit of a repository may come from here; not the first one of a repository that
     // was lost, which would be all there is.

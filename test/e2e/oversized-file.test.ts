@@ -34,7 +34,7 @@ async function pushHuge(): Promise<string> {
 async function expectHeld(daemon: DaemonProcess, commit: string): Promise<void> {
   const status = await waitUntil('the verdict', async () => {
     const next = await daemon.gitops()
-    return next.head === commit && next.sync !== 'pending' && next
+    return next.head === commit && next.reason !== null && next
   })
   expect([status.sync, status.reason?.code]).toEqual(['held', 'CompileFailed'])
   expect(status.diagnostics).toMatchObject([{ code: 'file-too-large', file: path }])
