@@ -21,8 +21,8 @@ beforeEach(async () => {
   site = await Site.make('ssh')
   site.trustNode()
   await site.push()
-  // A path that the shell and ssh would take apart.
-  server = await sshServer(join(site.path, "it's 100% ssh"))
+  // The client's is a path that the shell and ssh would take apart.
+  server = await sshServer(join(site.path, 'sshd'), join(site.path, "it's 100% ssh"))
 })
 afterEach(async () => {
   await killAll()

@@ -1,6 +1,6 @@
 // A real sshd of this test alone, on a free port of this machine: its own host key, one user's key.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -20,21 +20,27 @@ export interface SshServer {
   readonly close: () => Promise<void>
 }
 
-/** @param folder for keys and settings; must not exist */
-export async function sshServer(folder: string): Promise<SshServer> {
-  mkdirSync(folder, { mode: 0o700 })
+/**
+ * @param folder for the server's files; must not exist
+ * @param clientFolder for the client's; must not exist
+ */
+export async function sshServer(folder: string, clientFolder: string): Promise<SshServer> {
+  for (const path of [folder, clientFolder]) mkdirSync(path, { mode: 0o700 })
   // Where sshd shuts its helper in; the package's own service makes it, and only root needs it.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const at = (name: string): string => join(folder, name)
-  for (const name of ['host', 'client']) {
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(name)])
+  const keyPath = join(clientFolder, 'key')
+  for (const path of [at('host'), keyPath]) {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path])
   }
+  copyFileSync(`${keyPath}.pub`, at('authorized'))
+  const knownHostsPath = join(clientFolder, 'known_hosts')
   const port = await freePort()
   const settings = {
     Port: port,
     ListenAddress: '127.0.0.1',
     HostKey: at('host'),
-    AuthorizedKeysFile: at('client.pub'),
+    AuthorizedKeysFile: at('authorized'),
     StrictModes: 'no',
     PidFile: 'none',
     UsePAM: 'no',
@@ -44,7 +50,7 @@ export async function sshServer(folder: string): Promise<SshServer> {
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`)
   writeFileSync(at('config'), lines.join(''))
   const [type, key] = readFileSync(at('host.pub'), 'utf8').split(' ')
-  writeFileSync(at('known_hosts'), `[127.0.0.1]:${port} ${type} ${key}\n`)
+  writeFileSync(knownHostsPath, `[127.0.0.1]:${port} ${type} ${key}\n`)
   const child = spawn(program, ['-D', '-e', '-f', at('config')], { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const close = async (): Promise<void> => {
@@ -57,8 +63,8 @@ export async function sshServer(folder: string): Promise<SshServer> {
   return {
     url: (gitdir) => `ssh://${username}@127.0.0.1:${port}${gitdir}`,
     port,
-    keyPath: at('client'),
-    knownHostsPath: at('known_hosts'),
+    keyPath,
+    knownHostsPath,
     close,
   }
 }
