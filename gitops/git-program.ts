@@ -22,7 +22,7 @@ export interface GitOutcome {
   readonly said: string
 }
 
-/** No settings of a person or of the machine, no hooks, no other protocol, nothing in the background. */
+/** No hooks, no other protocol, nothing in the background. */
 const alone = [
   'protocol.allow=never',
   'protocol.ssh.allow=always',

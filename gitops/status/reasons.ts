@@ -109,8 +109,8 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
   HostKeyRefused: {
     sync: 'unreachable',
     cause:
-      'The SSH server of the remote does not have a host key that stands in gitops.knownHosts: it ' +
-      'is another server, its key was changed, or it was never pinned.',
+      'The SSH server of the remote has no host key that stands in gitops.knownHosts: it is ' +
+      'another server, its key was changed, or it was never pinned.',
     remedy:
       'Ask the operator of the server for the fingerprint of its key; put the line that fits it ' +
       '(ssh-keyscan prints it) into gitops.knownHosts.',

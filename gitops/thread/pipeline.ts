@@ -117,18 +117,9 @@ function run(
   state: StoredState,
   abort: AbortController,
 ): Pipeline {
-  const { options, compiler, clock, random, onPublish, onStatus, onConfig } = parts
-  const { branch, requireSignature, allowedSignersPath, channel, recordTtlMs, resume } = options
-  const publisher = new Publisher({
-    state,
-    statePath: statePathOf(options.dataDir),
-    resume,
-    channel,
-    key: signingKeyFromPem(options.signingKeyPem),
-    recordTtlMs,
-    clock,
-    handOver: onPublish,
-  })
+  const { options, compiler, clock, random, onStatus, onConfig } = parts
+  const { branch, requireSignature, allowedSignersPath, recordTtlMs } = options
+  const publisher = openPublisher(parts, state)
   let status = unknownStatus
   const accepted = new AcceptedConfig(compiler.readOf)
   const turns = new Turns()
@@ -190,6 +181,23 @@ function run(
       await runner.stop()
     },
   }
+}
+
+function openPublisher(
+  { options, clock, onPublish }: PipelineParts,
+  state: StoredState,
+): Publisher {
+  const { dataDir, channel, recordTtlMs, resume, signingKeyPem } = options
+  return new Publisher({
+    state,
+    statePath: statePathOf(dataDir),
+    resume,
+    channel,
+    key: signingKeyFromPem(signingKeyPem),
+    recordTtlMs,
+    clock,
+    handOver: onPublish,
+  })
 }
 
 type WriteSidePart = 'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'

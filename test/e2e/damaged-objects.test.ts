@@ -1,4 +1,4 @@
-// A repository that lost or damaged an object: the node says so, and takes it back when it is there.
+// A repository that lost or damaged an object: the node says so, and goes on when it is back.
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -111,7 +111,7 @@ test('a host key that is not pinned is refused, and nothing is written down', as
   expect(await failure(source())).toBe('reached')
 })
 
-test('a key that the server does not know, and a path that is not there, are told apart', async () => {
+test('a key that is not known and a path that is not there are told apart', async () => {
   const stranger = join(site.path, 'stranger')
   await site.run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', stranger)
   const refused = { code: 'Unauthorized', reason: expect.stringContaining(stranger) as string }
