@@ -48,33 +48,41 @@ async function expectHeld(daemon: DaemonProcess, commit: string): Promise<void> 
   expect(await daemon.answers('www.example.com. A')).toEqual(['www.example.com. 5 IN A 192.0.2.1'])
 }
 
-test('70 MiB under tenants/ are held with the file, and writes are a conflict', async () => {
-  const daemon = await start('serve', '--settings', site.settingsFile)
-  await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
-  await expectHeld(daemon, await pushHuge())
-  // Packed, the size is in another place.
-  await site.run('git', '-C', join(site.dataDir, 'config.git'), 'gc', '-q')
-  await daemon.stop()
-  const again = await start('serve', '--settings', site.settingsFile)
-  await expectHeld(again, await site.git('rev-parse', 'HEAD'))
-  await site.git('rm', '-q', path)
-  await site.commit('small again')
-  await site.push()
-  await waitUntil('sync', async () => (await again.gitops()).sync === 'synced')
-}, patienceMs)
+test(
+  '70 MiB under tenants/ are held with the file, and writes are a conflict',
+  async () => {
+    const daemon = await start('serve', '--settings', site.settingsFile)
+    await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+    await expectHeld(daemon, await pushHuge())
+    // Packed, the size is in another place.
+    await site.run('git', '-C', join(site.dataDir, 'config.git'), 'gc', '-q')
+    await daemon.stop()
+    const again = await start('serve', '--settings', site.settingsFile)
+    await expectHeld(again, await site.git('rev-parse', 'HEAD'))
+    await site.git('rm', '-q', path)
+    await site.commit('small again')
+    await site.push()
+    await waitUntil('sync', async () => (await again.gitops()).sync === 'synced')
+  },
+  patienceMs,
+)
 
-test('70 MiB from a remote are downloaded once', async () => {
-  const server = await gitHttpServer(site.dataDir)
-  site.writeSettings({ gitops: { url: server.url('config.git'), poll: '1s' } })
-  const daemon = await start('serve', '--settings', site.settingsFile)
-  await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
-  await expectHeld(daemon, await pushHuge())
-  const folder = join(site.dataDir, 'gitops/mirror.git/objects/pack')
-  const packs = () =>
-    readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`)
-  const before = packs()
-  const looks = server.requests.length + 12
-  await waitUntil('more looks', () => server.requests.length >= looks)
-  expect(packs()).toEqual(before)
-  expect((await daemon.gitops()).sync).toBe('held')
-}, patienceMs)
+test(
+  '70 MiB from a remote are downloaded once',
+  async () => {
+    const server = await gitHttpServer(site.dataDir)
+    site.writeSettings({ gitops: { url: server.url('config.git'), poll: '1s' } })
+    const daemon = await start('serve', '--settings', site.settingsFile)
+    await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+    await expectHeld(daemon, await pushHuge())
+    const folder = join(site.dataDir, 'gitops/mirror.git/objects/pack')
+    const packs = () =>
+      readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`)
+    const before = packs()
+    const looks = server.requests.length + 12
+    await waitUntil('more looks', () => server.requests.length >= looks)
+    expect(packs()).toEqual(before)
+    expect((await daemon.gitops()).sync).toBe('held')
+  },
+  patienceMs,
+)
