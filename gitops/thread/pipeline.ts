@@ -162,12 +162,14 @@ function run(
     },
   })
   const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
-  const renewMs = Math.min(renewEveryMs, recordTtlMs / 4)
-  const renewal = setInterval(() => {
-    publisher.renewWhenDue()
-    // Nothing tells of an object that is lost: it is looked for.
-    if (localGitdir !== null) runner.poke()
-  }, renewMs)
+  const renewal = setInterval(
+    () => {
+      publisher.renewWhenDue()
+      // Nothing tells of an object that is lost: it is looked for.
+      if (localGitdir !== null) runner.poke()
+    },
+    Math.min(renewEveryMs, recordTtlMs / 4),
+  )
   runner.poke()
   return {
     poke: () => runner.poke(),
