@@ -48,6 +48,10 @@ export const gitLimits = {
   backoffMaxMs: 300_000,
   /** The same for a repository on this machine, which nobody has to be spared. */
   localBackoffMaxMs: 5_000,
+  /** Deaths of the thread that compiles on one commit, before that is held. */
+  threadDeathsMax: 2,
+  /** The same with deaths of the process, which may have been killed for another reason. */
+  processDeathsMax: 3,
   /** Writes that wait for their commit; more are told to come back. */
   writeQueueMax: 2_048,
   /** Requests that one commit carries. */

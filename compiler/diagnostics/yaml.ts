@@ -69,11 +69,19 @@ export const yamlDiagnostics = {
   },
   'yaml-too-deep': {
     severity: 'error',
-    message: 'the value is nested deeper than %s levels',
-    help: 'remove the extra levels',
-    cause: 'No field is nested that deep, and depth costs stack.',
+    message: 'this is nested deeper than %s levels',
+    help: 'remove the extra brackets, dashes or indentation; what follows is not read',
+    cause: 'No field is nested that deep, and each level costs memory.',
     bad: 'spec: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]',
     good: 'spec: {}',
+  },
+  'yaml-too-long': {
+    severity: 'error',
+    message: 'the file has more than %s keys, values and signs; here is the one too many',
+    help: 'make several objects of it, each in a file of its own; what follows is not read',
+    cause: 'Each costs a hundred times the memory of its text, so their number is limited.',
+    bad: '# a file of 100,000 lines',
+    good: '# several files of 1,000 lines',
   },
   'yaml-version': {
     severity: 'error',

@@ -1,12 +1,11 @@
 // One YAML file as plain values, with the place of each of them.
-import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Document, ParsedNode, YAMLMap } from 'yaml'
 import type { LocalSpan, Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { placeInScalar } from './scalar-place.ts'
-
-/** No field of any schema is nested half as deep. */
-const depthMax = 32
+import { depthMax, parseYaml, piecesMax } from '#compiler/yaml-parse.ts'
+import type { Excess } from '#compiler/yaml-parse.ts'
 
 export interface YamlDocument {
   /** Undefined for a file of comments. */
@@ -17,24 +16,27 @@ export interface YamlDocument {
 }
 
 export function readYaml(text: string): YamlDocument {
-  const document = parseDocument(text, {
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    // The library compares every key with every other one; a set below does the same in one pass.
-    uniqueKeys: false,
-    prettyErrors: false,
-    // With `silent` the library would drop every document after the first without a word.
-    logLevel: 'error',
-  })
+  const { document, excess } = parseYaml(text)
   const reader = new ValueReader()
-  const syntax = syntaxFinding(document, text)
   const value = reader.read(document.contents, 0)
+  const syntax =
+    excess === undefined
+      ? syntaxFinding(document, text)
+      : // The reader has found the very first place that is too deep, if it is in the tree.
+        (reader.findings.find(({ code }) => code === 'yaml-too-deep') ?? excessFinding(excess))
   return {
     value,
     findings: syntax === undefined ? reader.findings : [syntax],
     spanOf: (place) => spanOf(document, text, place),
   }
+}
+
+/** Alone: what else is wrong with half a file is an echo of where it was cut. */
+function excessFinding({ kind, at }: Excess): LocalFinding {
+  const span = { start: at, end: at + 1 }
+  return kind === 'depth'
+    ? finding('yaml-too-deep', span, [String(depthMax)])
+    : finding('yaml-too-long', span, [String(piecesMax)])
 }
 
 /** The first error only: what follows it is usually its echo. */
@@ -51,8 +53,6 @@ function syntaxFinding(document: Document.Parsed, text: string): LocalFinding | 
   if (error.code === 'MULTIPLE_DOCS') {
     return finding('yaml-several-documents', { start, end: start + 3 })
   }
-  if (error.code === 'RESOURCE_EXHAUSTION')
-    return finding('yaml-too-deep', span, [String(depthMax)])
   // The spread operator of the shell of people: a bare * or & at the start of a value.
   if (error.code === 'BAD_ALIAS') return finding('yaml-anchor', span)
   return finding('yaml-syntax', span, [sentence(error.message)])

@@ -42,6 +42,16 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
       'If the key may be believed, list it with "gslbd trust add". Otherwise vouch for the ' +
       `commit: run "gslbd attest COMMIT" and push the ref that it prints. ${amend}`,
   },
+  CommitFatal: {
+    sync: 'held',
+    cause:
+      'While this commit was read, the thread that compiles ended twice, or the process three ' +
+      'times. Most likely it needs more memory than the node has: compiling may use 40 % of what ' +
+      'the container is limited to.',
+    remedy:
+      'Push a new commit without its large files. Or give the node more memory and restart it: ' +
+      'with more memory, or another version of gslbd, the commit is tried again.',
+  },
   TooManyCommits: {
     sync: 'held',
     cause: 'The head brings more than 10,000 commits at once; each would be verified.',

@@ -2,6 +2,7 @@
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Clock } from '#lib/clock.ts'
 import { holdOf, short } from '#gitops/trust/accept.ts'
+import type { CommitTrials } from '#gitops/commit-trials.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/commit-object.ts'
 import type { Err, Result } from '#lib/result.ts'
@@ -24,10 +25,11 @@ import {
 } from './steps.ts'
 import type { Run, StepParts, Stop } from './steps.ts'
 import { isOfDisk, unknownStatus } from '#gitops/status/status.ts'
-import type { Condition, GitopsStatus } from '#gitops/status/status.ts'
+import type { AcceptedCommit, Condition, GitopsStatus } from '#gitops/status/status.ts'
 
 export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   readonly clock: Clock
+  readonly trials?: CommitTrials
   /** `change` is '' or lines for the log, told once and not on each look. */
   readonly report: (status: GitopsStatus, change: string) => void
   /** Told once of each accepted commit, right after it was compiled and handed over. */
@@ -150,7 +152,7 @@ export class Reconciler {
     if (this.#held?.basis === basis) return this.#held.stop
     this.#held = undefined
     run.before = this.#outline
-    const stop = await this.#climb(run)
+    const stop = await this.#tried(run.head, () => this.#climb(run))
     if (stop?.sync === 'held') this.#held = { basis, stop }
     if (stop === undefined && run.compiled !== undefined) {
       this.#restored = syncedWith(run.compiled)
@@ -183,6 +185,19 @@ export class Reconciler {
     return undefined
   }
 
+  /** Not a second time what ended this thread before. */
+  async #tried(commit: string, act: () => Promise<Stop | undefined>): Promise<Stop | undefined> {
+    const { trials, publisher } = this.#parts
+    const hold = trials?.holdOf(commit)
+    if (hold !== undefined) return stopOf(hold, this.#parts)
+    trials?.begin(commit, publisher.accepted?.commit ?? null)
+    try {
+      return await act()
+    } finally {
+      trials?.end(commit)
+    }
+  }
+
   async #timed<T extends { stop?: Stop | undefined }>(
     step: string,
     run: () => Promise<T>,
@@ -200,13 +215,17 @@ export class Reconciler {
    * Its signature was checked when it was accepted.
    */
   async #restore(): Promise<void> {
-    const { publisher, graph, reader, compiler } = this.#parts
-    const { accepted } = publisher
+    const { accepted } = this.#parts.publisher
     if (this.#restored !== undefined) return
-    if (accepted === null) {
-      this.#restored = synced
-      return
+    if (accepted === null) this.#restored = synced
+    else {
+      const stop = await this.#tried(accepted.commit, () => this.#restoreCommit(accepted))
+      this.#restored ??= stop
     }
+  }
+
+  async #restoreCommit(accepted: AcceptedCommit): Promise<undefined> {
+    const { publisher, graph, reader, compiler } = this.#parts
     const commit = await graph.commit(accepted.commit)
     const files = commit.ok ? await reader.read(commit.value.tree) : commit
     // Where a remote's mirror was lost, the fetch that follows brings it.

@@ -12,7 +12,8 @@ import type { GitopsOptions } from './options.ts'
 import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
-import type { FromWorker, ToWorker } from './worker.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
+import { compilerHeapMb, resourceLimitsOf } from '#gitops/worker-memory.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 import { PendingWrites, writeFailed } from '#gitops/write/pending-writes.ts'
 import { withUids } from '#config/uids.ts'
@@ -146,10 +147,14 @@ class Control implements GitopsControl {
     await this.start()
   }
 
-  #spawn(): Worker {
+  /** @param isRestart after a death */
+  #spawn(isRestart = false): Worker {
+    const heapMb = this.#options.heapMb ?? compilerHeapMb()
+    const start: WorkerStart = { options: this.#options, heapMb, isRestart }
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       name: 'gitops',
-      workerData: this.#options,
+      workerData: start,
+      resourceLimits: resourceLimitsOf(heapMb),
     })
     this.#worker = worker
     const startedAtMs = this.#clock.monotonicMs()
@@ -204,7 +209,7 @@ class Control implements GitopsControl {
     const failed = { sync: 'unreachable', code: 'WorkerFailed', reason } as const
     const status = { ...this.#status, ...failed, sinceMs: nowMs, nextCheckAtMs: nowMs + pauseMs }
     this.#tell(status, `unreachable, WorkerFailed: ${reason}`)
-    this.#restart = setTimeout(() => this.#spawn(), pauseMs)
+    this.#restart = setTimeout(() => this.#spawn(true), pauseMs)
   }
 
   #tell(status: GitopsStatus, change: string): void {

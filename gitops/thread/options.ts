@@ -31,6 +31,8 @@ export interface GitopsOptions {
   /** Ed25519, PKCS #8: signs bundles and records. */
   readonly signingKeyPem: string
   readonly recordTtlMs: number
+  /** Of the thread that compiles; left out, what suits the memory of the container. */
+  readonly heapMb?: number
   /** What health checks may do here; without it nothing that a node has to allow. */
   readonly checkPolicy?: HealthCheckPolicy
   /** What the node activated last. */
@@ -45,6 +47,7 @@ export interface OpenSource {
 
 export const originPath = (dataDir: string): string => join(dataDir, 'config.git')
 export const mirrorPath = (dataDir: string): string => join(dataDir, 'gitops', 'mirror.git')
+export const trialsPathOf = (dataDir: string): string => join(dataDir, 'gitops', 'trials.json')
 export const statePathOf = (dataDir: string): string => join(dataDir, 'gitops', 'state.json')
 
 /** Errors: `BadUrl` for a setting, `Unreadable` for a repository on this machine. */

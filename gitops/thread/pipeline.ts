@@ -7,6 +7,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import type { CommitTrials } from '#gitops/commit-trials.ts'
 import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
 import type { ConfigNews } from '#config/view.ts'
 import type { SourceError } from '#gitops/source/config-source.ts'
@@ -36,6 +37,8 @@ import type { WriterParts } from '#gitops/write/writer.ts'
 export interface PipelineParts {
   readonly options: GitopsOptions
   readonly compiler: ReadingCompiler
+  /** Left out, a commit that ends the thread is read again and again. */
+  readonly trials?: CommitTrials
   readonly clock: Clock
   readonly random: () => number
   /** A signed bundle, before its commit is in Git: most of what a node does with it can begin. */
@@ -133,6 +136,7 @@ function run(
     publisher,
     clock,
     branch,
+    ...(parts.trials === undefined ? {} : { trials: parts.trials }),
     requireSignature,
     allowedSignersPath,
     resetCommand: resetCommand(options.dataDir),

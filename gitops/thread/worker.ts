@@ -4,14 +4,25 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
+import { version } from '#lib/version.ts'
+import { CommitTrials } from '#gitops/commit-trials.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
+import { trialsPathOf } from './options.ts'
 import type { GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
+
+export interface WorkerStart {
+  readonly options: GitopsOptions
+  /** What it may take before it is ended. */
+  readonly heapMb: number
+  /** True when the one before died. */
+  readonly isRestart: boolean
+}
 
 export type ToWorker =
   | { readonly kind: 'poke' }
@@ -33,9 +44,10 @@ const tell = (message: FromWorker): void => port.postMessage(message)
 
 /** Spreads the polls of a fleet; nothing secret. */
 const random = new Random(randomInt(2 ** 32))
-const options = workerData as GitopsOptions
+const { options, heapMb, isRestart } = workerData as WorkerStart
 const pipeline = startPipeline({
   options,
+  trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
   compiler: createCompilePort(options.checkPolicy),
   clock: systemClock,
   random: () => random.next() / 2 ** 32,

@@ -18,6 +18,8 @@ import { hash } from 'node:crypto'
 interface Setup {
   readonly entries?: readonly { readonly path: string; readonly kind: 'symlink' | 'submodule' }[]
   readonly pad?: { readonly path: string; readonly bytes: number }
+  /** What follows in a file that would be too much for a folder in Git. */
+  readonly fill?: { readonly path: string; readonly piece: string; readonly count: number }
   readonly limits?: Partial<CompileLimits>
   readonly refusal?: string
   /** What the nodes allow; without it nothing. */
@@ -40,7 +42,13 @@ export function compileFixture(folder: string): CompileResult {
     sizeBytes: 0,
     bytes: null,
   }))
+  const { fill } = setup
   const sources = files.value.map((file): SourceFile => {
+    if (file.path === fill?.path)
+      return sourceFile(
+        file.path,
+        new TextDecoder().decode(file.bytes!) + fill.piece.repeat(fill.count),
+      )
     if (file.path !== setup.pad?.path) return file
     return { ...file, sizeBytes: setup.pad.bytes, bytes: null }
   })
