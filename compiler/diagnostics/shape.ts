@@ -62,9 +62,7 @@ export const shapeDiagnostics = {
   'field-type': {
     severity: 'error',
     message: '%s must be %s, got %s',
-    help:
-      'numbers and true or false are written without quotes, text that looks like one ' +
-      'with quotes',
+    help: '%s',
     cause: 'Values are not converted: "443" and 443 are different things.',
     bad: 'port: "443"',
     good: 'port: 443',
@@ -72,9 +70,7 @@ export const shapeDiagnostics = {
   'field-shape': {
     severity: 'error',
     message: '%s must be %s, got %s',
-    help:
-      'a mapping is lines of "key: value", indented below the field; a list is lines that start ' +
-      'with "- "; a single value stands behind the colon',
+    help: '%s',
     cause: 'A dash too many, or one that is missing, makes another structure of the same words.',
     bad: 'spec:\n  - members: []',
     good: 'spec:\n  members: []',

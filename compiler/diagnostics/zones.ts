@@ -90,8 +90,8 @@ export const zoneDiagnostics = {
     severity: 'error',
     message: '"%s" is not an IP address',
     help:
-      'write an IPv4 address such as 192.0.2.10 or an IPv6 address such as ' +
-      '"2001:db8::10", without a port',
+      'write one IPv4 address such as 192.0.2.10, or IPv6 such as "2001:db8::10", without a ' +
+      'port, a prefix length or a name',
     cause: 'Answers hold addresses. Names are not resolved, and 010 could be eight or ten.',
     bad: 'ipAddress: 192.0.2.10:443',
     good: 'ipAddress: 192.0.2.10\nport: 443',

@@ -67,7 +67,7 @@ export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
     return unread(blobId, '', [{ code: 'file-not-utf8', args, suggestion: '', spans: [span] }])
   }
   const yaml = readYaml(text)
-  if (yaml.findings.length > 0) {
+  if (yaml.findings.length > 0 && !(yaml.isWhole && isObject(yaml.value))) {
     return { ...unread(blobId, text, yaml.findings), ...claimOf(yaml.value) }
   }
   if (yaml.value === undefined || yaml.value === null) {
@@ -78,20 +78,24 @@ export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
 }
 
 function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile {
-  const findings: LocalFinding[] = []
+  const findings: LocalFinding[] = [...yaml.findings]
+  const taken = new Set(findings.map(({ spans }) => spans[0].start))
   const report: Report = (code, place, { args = [], suggestion = '', other } = {}) => {
     const others = other === undefined ? [] : [yaml.spanOf(other)]
-    findings.push({ code, args, suggestion, spans: [yaml.spanOf(place), ...others] })
+    const spans = [yaml.spanOf(place), ...others] as const
+    // Of one place the mistake of its YAML is the cause, and the rest its echo.
+    if (!taken.has(spans[0].start)) findings.push({ code, args, suggestion, spans })
   }
   const kind = checkHeader(yaml.value, report)
   const claim = { ...claimOf(yaml.value), kind }
-  if (kind === undefined || findings.length > 0)
+  if (kind === undefined || findings.length > yaml.findings.length)
     return { ...unread(blobId, text, findings), ...claim }
   const faults = validate(kind, yaml.value)
   if (faults.length > 0) {
     reportFaults(faults, report)
     return { ...unread(blobId, text, findings), ...claim }
   }
+  if (findings.length > 0) return { ...unread(blobId, text, findings), ...claim }
   const object = yaml.value as ObjectOf[Kind]
   for (const rule of objectRules) if (rule.kind === kind) rule.check(object as never, report)
   return {
@@ -103,6 +107,10 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
         ? checkName((object as ObjectOf['Service']).spec.domain, true).key
         : undefined,
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function checkHeader(value: unknown, report: Report): Kind | undefined {

@@ -8,6 +8,7 @@ import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
+import { shapeHint, valueHint } from '#compiler/value-hints.ts'
 
 /** Reports every fault, except those inside a part that is refused as a whole. */
 export function reportFaults(faults: readonly SchemaFault[], report: Report): void {
@@ -63,8 +64,10 @@ function worded(fault: SchemaFault): Worded {
       const wanted = typeNames(schema['type'])
       // A list for a mapping is a question of indentation and dashes, not of quotes.
       const isShape = [wanted, shown(value)].some((words) => containers.test(words))
+      const name = lastName(path)
+      const hint = isShape ? shapeHint(name, schema, value) : valueHint(name, schema, value)
       const code = isShape ? 'field-shape' : 'field-type'
-      return { code, place, args: [field, wanted, shown(value)] }
+      return { code, place, args: [field, wanted, shown(value), hint.help] }
     }
     case 'enum': {
       // The empty text is allowed in places, and no advice.
@@ -129,6 +132,11 @@ function planned({ path }: SchemaFault): Worded {
 
 function isBelow(path: YamlPath, parent: YamlPath): boolean {
   return path.length > parent.length && parent.every((step, i) => path[i] === step)
+}
+
+/** As it stands in front of a colon. */
+function lastName(path: YamlPath): string {
+  return path.findLast((step) => typeof step === 'string') ?? 'spec'
 }
 
 function fieldName(path: YamlPath): string {

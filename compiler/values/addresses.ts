@@ -19,7 +19,7 @@ export function checkAddress(text: string): CheckedAddress {
   if (!parsed.ok) {
     return {
       canonical: undefined,
-      fault: { code: 'address-invalid', args: [text], suggestion: '' },
+      fault: { code: 'address-invalid', args: [text], suggestion: addressIn(text) },
     }
   }
   const octets = parsed.value
@@ -38,6 +38,17 @@ export function checkAddress(text: string): CheckedAddress {
     }
   }
   return { canonical: formatAddress(octets), fault: undefined }
+}
+
+/** With a prefix length, a port or a scheme around it; '' when there is none. */
+function addressIn(text: string): string {
+  const plain = text
+    .trim()
+    .replace(/^[a-z]+:\/\//i, '')
+    .replace(/\/.*$/s, '')
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')
+  return plain !== text && parseAddress(plain).ok ? plain : ''
 }
 
 function unusable(octets: Uint8Array): string | undefined {

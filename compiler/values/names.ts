@@ -29,10 +29,14 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
   if (rest.includes('*') || rest === '') {
     return { key: undefined, fault: { code: 'name-wildcard', args: [text], suggestion: '' } }
   }
+  const isWhole = key.indexOf('.') < key.length - 1
   const absolute = `${text}.`
+  // Of one label it is rather the rest of the name that is missing.
+  const write = isWhole ? absolute : `the whole name, such as ${text}.example.com.`
+  const suggestion = isWhole ? absolute : ''
   const fault = text.endsWith('.')
     ? undefined
-    : { code: 'name-not-absolute' as const, args: [text, absolute], suggestion: absolute }
+    : { code: 'name-not-absolute' as const, args: [text, write], suggestion }
   return { key, fault }
 }
 
@@ -62,9 +66,15 @@ function lengthFault(text: string, error: string): NameFault {
 function formFault(text: string): NameFault {
   if (text === '.') return invalid(text, 'it is the root', '')
   if (text.includes('@')) return invalid(text, 'a mailbox is written as a name', mailboxName(text))
-  if (text.includes('://')) return invalid(text, 'it is a URL', '')
+  if (text.includes('://')) return invalid(text, 'it is a URL', hostOf(text))
   const odd = [...text].find((character) => !/[a-z0-9_*.-]/i.test(character)) ?? ''
-  return invalid(text, `the character ${JSON.stringify(odd)} cannot be in it`, '')
+  return invalid(text, `the character ${JSON.stringify(odd)} cannot be in it`, hostOf(text))
+}
+
+/** Of a URL, or of a name with a port or a path behind it; '' when that is none either. */
+function hostOf(text: string): string {
+  const host = text.replace(/^[a-z]+:\/\//i, '').replace(/[/:?#].*$/s, '')
+  return plain.test(host) && host.includes('.') ? `${host.replace(/\.$/, '')}.` : ''
 }
 
 /** RFC 1035 section 8: the first label is the local part, so a dot in it cannot be written here. */

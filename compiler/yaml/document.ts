@@ -1,34 +1,47 @@
 // One YAML file as plain values, with the place of each of them.
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
-import type { Document, ParsedNode, YAMLMap } from 'yaml'
+import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import type { LocalSpan, Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { placeInScalar } from './scalar-place.ts'
-import { depthMax, parseYaml, piecesMax } from '#compiler/yaml-parse.ts'
+import { readMended } from '#compiler/yaml-mend.ts'
+import type { Mended } from '#compiler/yaml-mend.ts'
+import { depthMax, piecesMax } from '#compiler/yaml-parse.ts'
 import type { Excess } from '#compiler/yaml-parse.ts'
 
 export interface YamlDocument {
   /** Undefined for a file of comments. */
   readonly value: unknown
   readonly findings: readonly LocalFinding[]
+  /** False when the value is of a part of the text only. */
+  readonly isWhole: boolean
   /** The span of a place; of the nearest enclosing key when the field was left out. */
   readonly spanOf: (place: Place) => LocalSpan
 }
 
 export function readYaml(text: string): YamlDocument {
-  const { document, excess } = parseYaml(text)
+  const mended = readMended(text)
+  const { document, excess } = mended
   const reader = new ValueReader()
   const value = reader.read(document.contents, 0)
-  const syntax =
-    excess === undefined
-      ? syntaxFinding(document, text)
-      : // The reader has found the very first place that is too deep, if it is in the tree.
-        (reader.findings.find(({ code }) => code === 'yaml-too-deep') ?? excessFinding(excess))
+  const own = reader.findings.map((one) => ({ ...one, spans: spansIn(mended, one.spans) }))
+  const findings = [...mended.findings, ...documentFindings(mended)]
+  if (excess !== undefined) {
+    // The reader has found the very first place that is too deep, if it is in the tree.
+    const deep = own.find(({ code }) => code === 'yaml-too-deep')
+    findings.push(deep ?? excessFinding(excess))
+  } else if (mended.isWhole) findings.push(...own)
   return {
     value,
-    findings: syntax === undefined ? reader.findings : [syntax],
-    spanOf: (place) => spanOf(document, text, place),
+    findings,
+    isWhole: mended.isWhole,
+    spanOf: (place) => mended.original(spanOf(document, mended.text, place)),
   }
+}
+
+function spansIn(mended: Mended, spans: LocalFinding['spans']): LocalFinding['spans'] {
+  const [first, ...others] = spans.map((span) => mended.original(span))
+  return [first!, ...others]
 }
 
 /** Alone: what else is wrong with half a file is an echo of where it was cut. */
@@ -39,28 +52,11 @@ function excessFinding({ kind, at }: Excess): LocalFinding {
     : finding('yaml-too-long', span, [String(piecesMax)])
 }
 
-/** The first error only: what follows it is usually its echo. */
-function syntaxFinding(document: Document.Parsed, text: string): LocalFinding | undefined {
+function documentFindings({ document, text }: Mended): readonly LocalFinding[] {
   const { yaml } = document.directives
-  if (yaml.explicit === true && yaml.version !== '1.2') {
-    const start = Math.max(0, text.indexOf('%YAML'))
-    return finding('yaml-version', { start, end: start + 9 }, [yaml.version])
-  }
-  const error = document.errors[0]
-  if (error === undefined) return undefined
-  const [start, end] = error.pos
-  const span = { start, end: Math.max(end, start + 1) }
-  if (error.code === 'MULTIPLE_DOCS') {
-    return finding('yaml-several-documents', { start, end: start + 3 })
-  }
-  // The spread operator of the shell of people: a bare * or & at the start of a value.
-  if (error.code === 'BAD_ALIAS') return finding('yaml-anchor', span)
-  return finding('yaml-syntax', span, [sentence(error.message)])
-}
-
-function sentence(message: string): string {
-  const first = message.split('\n', 1)[0] ?? ''
-  return first.charAt(0).toLowerCase() + first.slice(1).replace(/\.$/, '')
+  if (yaml.explicit !== true || yaml.version === '1.2') return []
+  const start = Math.max(0, text.indexOf('%YAML'))
+  return [finding('yaml-version', { start, end: start + 9 }, [yaml.version])]
 }
 
 function finding(
@@ -114,6 +110,14 @@ class ValueReader {
         this.findings.push(finding(code, span))
         continue
       }
+      const glued = value === null || isEmptyScalar(value) ? gluedKey(key) : null
+      if (glued !== null) {
+        const [, field = '', text = ''] = glued
+        const at = { start: span.start + field.length, end: span.start + field.length + 1 }
+        this.findings.push(finding('yaml-space-missing', at, ['colon', `${field}: ${text}`]))
+        result[field] = /^\d{1,9}$/.test(text) ? Number(text) : text
+        continue
+      }
       const name = key.value
       this.#checkText(name, span)
       const first = keys.get(name)
@@ -134,6 +138,16 @@ class ValueReader {
     }
     return result
   }
+}
+
+/** `{ port:443 }` is one key without a value. */
+function gluedKey({ type, value }: Scalar): RegExpExecArray | null {
+  if (type !== 'PLAIN' || typeof value !== 'string') return null
+  return /^([A-Za-z][\w-]*):([^/\s]\S*)$/.exec(value)
+}
+
+function isEmptyScalar(node: unknown): boolean {
+  return isScalar(node) && node.value === null && node.source === ''
 }
 
 function rangeOf(node: ParsedNode | null): LocalSpan {
@@ -159,7 +173,7 @@ function spanOf(document: Document.Parsed, text: string, place: Place): LocalSpa
       : undefined
     if (pair === undefined) return span
     node = pair.value
-    const isEmpty = node === null || (isScalar(node) && node.value === null && node.source === '')
+    const isEmpty = node === null || isEmptyScalar(node)
     span = isLast && place.at === 'value' && !isEmpty ? rangeOf(node) : rangeOf(pair.key)
   }
   if (place.character === undefined || !isScalar(node)) return span

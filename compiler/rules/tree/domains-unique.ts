@@ -1,4 +1,5 @@
 // One name has one service, across tenants, whatever its case and trailing dot.
+import { copyAndOriginal } from '#compiler/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
@@ -12,8 +13,9 @@ export const domainsUnique: TreeRule = {
       const key = entry.file.domainKey
       const first = key === undefined ? undefined : tree.serviceAt.get(key)
       if (key === undefined || first === undefined || first === entry) continue
-      const other = placeIn(first, place)
-      report('domain-duplicate', placeIn(entry, place), { args: [key], other })
+      const [copy, original] = copyAndOriginal(first, entry)
+      const detail = { args: [key], other: placeIn(original, place) }
+      report('domain-duplicate', placeIn(copy, place), detail)
     }
   },
 }

@@ -1,5 +1,6 @@
 // Pool and service names are unique across tenants; the names of other objects within theirs.
 import { kindNames, kinds } from '#schemas/kinds.ts'
+import { copyAndOriginal } from '#compiler/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -29,7 +30,8 @@ function checkOne(
     const { name } = entry.object.metadata
     const first = firstOf.get(name)!
     if (first === entry) continue
-    report(code, placeIn(entry, place), { args: [name], other: placeIn(first, place) })
+    const [copy, original] = copyAndOriginal(first, entry)
+    report(code, placeIn(copy, place), { args: [name], other: placeIn(original, place) })
   }
 }
 
@@ -41,10 +43,11 @@ function checkWithinOwner(entries: readonly Entry[], report: TreeReport): void {
     // A tenant's name has no `/`.
     const key = `${entry.tenant}/${metadata.name}`
     const first = firstOf.get(key)
-    const other = first === undefined ? undefined : placeIn(first, place)
-    if (other === undefined) firstOf.set(key, entry)
+    if (first === undefined) firstOf.set(key, entry)
     else {
-      report('object-name-duplicate', placeIn(entry, place), { args: [metadata.name, kind], other })
+      const [copy, original] = copyAndOriginal(first, entry)
+      const detail = { args: [metadata.name, kind], other: placeIn(original, place) }
+      report('object-name-duplicate', placeIn(copy, place), detail)
     }
   }
 }

@@ -1,4 +1,5 @@
 // A uid that is written down belongs to one object, member or response rule.
+import { copyAndOriginal } from '#compiler/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -17,8 +18,11 @@ export const uidsUnique: TreeRule = {
           const first = firstOf.get(claim.uid)
           if (first === undefined) firstOf.set(claim.uid, { entry, place: claim.place })
           else {
-            const other = placeIn(first.entry, first.place)
-            report('uid-duplicate', placeIn(entry, claim.place), { args: [claim.uid], other })
+            const [copy] = copyAndOriginal(first.entry, entry)
+            const here = placeIn(entry, claim.place)
+            const there = placeIn(first.entry, first.place)
+            const [at, other] = copy === entry ? [here, there] : [there, here]
+            report('uid-duplicate', at, { args: [claim.uid], other })
           }
         }
       }

@@ -1,0 +1,117 @@
+// Lines of a YAML text as a person sees them: where they start, how far they are indented, and
+// which brackets and quotes are open.
+import { CST, Lexer } from 'yaml'
+
+export interface Line {
+  /** Offset in the text. */
+  readonly start: number
+  /** Without the line end. */
+  readonly text: string
+  /** Leading white space. */
+  readonly indent: number
+  /** Columns, from 0, of its dashes. */
+  readonly dashes: readonly number[]
+  /** Column, from 0, of what comes after them. */
+  readonly column: number
+  /** From there on, without a comment at the end. */
+  readonly content: string
+}
+
+export function lineAt(text: string, offset: number): Line {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const end = text.indexOf('\n', offset)
+  return lineOf(start, text.slice(start, end < 0 ? undefined : end).replace(/\r$/, ''))
+}
+
+/** The one below that says anything; undefined at the end. */
+export function lineBelow(text: string, { start }: Line): Line | undefined {
+  for (let at = text.indexOf('\n', start) + 1; at > 0; at = text.indexOf('\n', at) + 1) {
+    const line = lineAt(text, at)
+    if (line.content !== '') return line
+  }
+  return undefined
+}
+
+/** Those above that say something, the nearest first. */
+export function* linesAbove(text: string, { start }: Line): Generator<Line> {
+  for (let at = start; at > 0; ) {
+    const line = lineAt(text, at - 1)
+    if (line.content !== '') yield line
+    at = line.start
+  }
+}
+
+export function* linesOf(text: string): Generator<Line> {
+  for (let at = 0; at <= text.length; ) {
+    yield lineAt(text, at)
+    const end = text.indexOf('\n', at)
+    if (end < 0) return
+    at = end + 1
+  }
+}
+
+function lineOf(start: number, text: string): Line {
+  const indent = text.length - text.trimStart().length
+  const dashes: number[] = []
+  let column = indent
+  while (text.startsWith('- ', column) || text.slice(column) === '-') {
+    dashes.push(column)
+    const rest = text.slice(column + 1)
+    column = text.length - rest.trimStart().length
+  }
+  const content = text
+    .slice(column)
+    .replace(/(^|\s)#.*$/, '')
+    .trimEnd()
+  return { start, text, indent, dashes, column, content }
+}
+
+/** What the library's lexer says besides the text itself. */
+const marks: readonly string[] = [CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]
+
+export interface OpenBracket {
+  readonly sign: string
+  readonly at: number
+}
+
+/** Brackets that are open before `end`, the innermost last. */
+export function openBrackets(text: string, end: number): readonly OpenBracket[] {
+  const open: OpenBracket[] = []
+  let at = 0
+  for (const piece of new Lexer().lex(text)) {
+    if (marks.includes(piece)) continue
+    if (at >= end) break
+    if (piece === '{' || piece === '[') open.push({ sign: piece, at })
+    else if (piece === '}' || piece === ']') open.pop()
+    at += piece.length
+  }
+  return open
+}
+
+/** A quote that opens a value and is not closed in its line. */
+export function openQuote({ text }: Line): number | undefined {
+  const opening = /(?:^|[:,[{-])\s*(["'])/g
+  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+    const at = opening.lastIndex - 1
+    const before = text.slice(0, at)
+    if (/(?:^|\s)#/.test(before)) return undefined
+    if (/\S$/.test(before) && !/[,[{]$/.test(before) && before !== '') continue
+    const close = closingQuote(text, at)
+    if (close < 0) return at
+    opening.lastIndex = close + 1
+  }
+  return undefined
+}
+
+/** @returns the place of the quote that closes the one at `at`; -1: none does */
+export function closingQuote(text: string, at: number): number {
+  const quote = text[at]
+  for (let i = at + 1; i < text.length; i++) {
+    if (quote === '"' && text[i] === '\\') i++
+    else if (text[i] === quote) {
+      if (quote !== "'" || text[i + 1] !== "'") return i
+      i++
+    }
+  }
+  return -1
+}
