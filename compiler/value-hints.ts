@@ -84,11 +84,13 @@ export function shapeHint(name: string, schema: JsonSchema, value: unknown): Val
   const types = [schema['type']].flat() as string[]
   if (value === null) {
     const empty = types.includes('array') ? '[]' : '{}'
-    return { help: `indent what belongs to it by two more spaces, or write ${name}: ${empty}` }
+    const needs = ((schema['required'] ?? []) as readonly string[]).length > 0
+    const or = needs ? '' : `, or write ${name}: ${empty}`
+    return { help: `write what belongs to it below, indented by two more spaces${or}` }
   }
   if (Array.isArray(value)) {
     return types.includes('object')
-      ? { help: 'remove the dash: the fields stand below it, indented, without "- "' }
+      ? { help: 'remove the dashes or brackets: its fields stand below it, indented, without "- "' }
       : { help: `write one value after "${name}:", without a dash or brackets` }
   }
   if (types.includes('array')) {
@@ -98,7 +100,7 @@ export function shapeHint(name: string, schema: JsonSchema, value: unknown): Val
           'put "- " in front of the first field of each entry, and indent its other fields by ' +
           'two more spaces',
       }
-    return { help: `write it as an entry: ${name}: [${String(value)}]`, meant: [value] }
+    return { help: `write it as an entry: ${name}: [${JSON.stringify(value)}]`, meant: [value] }
   }
   if (types.includes('object'))
     return { help: `write "${name}:" alone, and its fields below it, indented by two more spaces` }

@@ -1,8 +1,8 @@
 // Brackets of { } and [ ] that are missing or too many, and the commas between them.
 import type { YAMLError } from 'yaml'
 import { lineAt, linesAbove, openBrackets } from './yaml-lines.ts'
-import { insertAt, mistake } from './yaml-mistakes.ts'
-import type { Mistake } from './yaml-mistakes.ts'
+import { insertAt, mistake } from './yaml-mistake.ts'
+import type { Mistake } from './yaml-mistake.ts'
 
 const closing: Readonly<Record<string, string>> = Object.freeze({ '{': '}', '[': ']' })
 
@@ -15,7 +15,10 @@ export function bracketMistake(text: string, { message, pos }: YAMLError): Mista
   const close = closing[open.sign]!
   if (line.content.startsWith(close)) {
     const column = lineAt(text, open.at).indent + 2
-    const args = [line.indent === 0 ? 'no space' : `${line.indent} spaces`, `indent it by ${column} spaces`]
+    const args = [
+      line.indent === 0 ? 'no space' : `${line.indent} spaces`,
+      `indent it by ${column} spaces`,
+    ]
     const edit = { at: line.start, remove: line.indent, insert: ' '.repeat(column) }
     return mistake('yaml-indentation', [line.start + line.indent, 1], args, edit)
   }

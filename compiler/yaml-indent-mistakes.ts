@@ -1,8 +1,8 @@
 // Lines that stand a little too far left or right.
 import { lineBelow, linesAbove } from './yaml-lines.ts'
 import type { Line } from './yaml-lines.ts'
-import { mistake } from './yaml-mistakes.ts'
-import type { Edit, Mistake } from './yaml-mistakes.ts'
+import { mistake } from './yaml-mistake.ts'
+import type { Edit, Mistake } from './yaml-mistake.ts'
 
 /** The line below has fields for one that has a value already: it was to stand beside it. */
 export function deeperLine(text: string, line: Line): Mistake | undefined {
@@ -36,11 +36,15 @@ function moved(text: string, line: Line, column: number): Mistake {
   for (let one: Line | undefined = line; one !== undefined; one = lineBelow(text, one)) {
     if (one.indent < indent || (one !== line && one.indent <= column)) break
     // The line alone was wrong: what is below it is where it will be right.
-    if (one !== line && line.dashes.length > 0 && one.indent === line.column + column - indent) break
+    if (one !== line && line.dashes.length > 0 && one.indent === line.column + column - indent)
+      break
     const insert = ' '.repeat(Math.max(0, one.indent + column - indent))
     edits.push({ at: one.start, remove: one.indent, insert })
   }
-  const args = [spaces(indent), column === 0 ? 'do not indent it' : `indent it by ${spaces(column)}`]
+  const args = [
+    spaces(indent),
+    column === 0 ? 'do not indent it' : `indent it by ${spaces(column)}`,
+  ]
   return mistake('yaml-indentation', [start + indent, content.length], args, ...edits)
 }
 

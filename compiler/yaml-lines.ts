@@ -18,7 +18,8 @@ export interface Line {
 }
 
 export function lineAt(text: string, offset: number): Line {
-  const start = text.lastIndexOf('\n', offset - 1) + 1
+  // At 0 the search would take a line end there for one that is before it.
+  const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
   return lineOf(start, text.slice(start, end < 0 ? undefined : end).replace(/\r$/, ''))
 }
@@ -34,7 +35,7 @@ export function lineBelow(text: string, { start }: Line): Line | undefined {
 
 /** Those above that say something, the nearest first. */
 export function* linesAbove(text: string, { start }: Line): Generator<Line> {
-  for (let at = start; at > 0; ) {
+  for (let at = start; at > 0;) {
     const line = lineAt(text, at - 1)
     if (line.content !== '') yield line
     at = line.start
@@ -42,7 +43,7 @@ export function* linesAbove(text: string, { start }: Line): Generator<Line> {
 }
 
 export function* linesOf(text: string): Generator<Line> {
-  for (let at = 0; at <= text.length; ) {
+  for (let at = 0; at <= text.length;) {
     yield lineAt(text, at)
     const end = text.indexOf('\n', at)
     if (end < 0) return

@@ -1,7 +1,7 @@
 // Signs that look like those of YAML and are others: word processors and web pages put them in.
 import { CST, Lexer } from 'yaml'
-import { mistake } from './yaml-mistakes.ts'
-import type { Edit, Mistake } from './yaml-mistakes.ts'
+import { mistake } from './yaml-mistake.ts'
+import type { Edit, Mistake } from './yaml-mistake.ts'
 
 const quotes = /[“”„‟«»‘’‚‛]/
 const blank = /[\u00a0\u2007\u202f\u3000\u200b\u200e\u200f\ufeff]/

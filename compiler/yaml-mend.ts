@@ -4,7 +4,7 @@ import type { LocalSpan } from './diagnostics/diagnostic.ts'
 import type { LocalFinding } from './diagnostics/finding.ts'
 import { lookalikes } from './yaml-lookalikes.ts'
 import { mergeConflicts, mistakeIn } from './yaml-mistakes.ts'
-import type { Edit, Mistake } from './yaml-mistakes.ts'
+import type { Edit, Mistake } from './yaml-mistake.ts'
 import { parseYaml } from './yaml-parse.ts'
 import type { ParsedYaml } from './yaml-parse.ts'
 

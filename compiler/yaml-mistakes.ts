@@ -1,42 +1,13 @@
 // From what the YAML library says to what a person did: the mistake, what to do about it, and how
 // the text reads without it.
 import type { YAMLError } from 'yaml'
-import type { DiagnosticCode } from './diagnostics/diagnostics.ts'
-import type { LocalFinding } from './diagnostics/finding.ts'
 import { bracketMistake, commaMistake, extraBracket } from './yaml-bracket-mistakes.ts'
 import { deeperLine, reindented } from './yaml-indent-mistakes.ts'
 import { lineAt, linesOf, openBrackets } from './yaml-lines.ts'
 import type { Line } from './yaml-lines.ts'
+import { insertAt, mistake } from './yaml-mistake.ts'
+import type { Edit, Mistake } from './yaml-mistake.ts'
 import { openQuoteMistake, quotesNeeded } from './yaml-quote-mistakes.ts'
-
-/** In the text as it is when the mistake is found. */
-export interface Edit {
-  readonly at: number
-  readonly remove: number
-  readonly insert: string
-}
-
-export interface Mistake {
-  readonly finding: LocalFinding
-  /** None: nobody knows what was meant, and what follows cannot be read. */
-  readonly edits: readonly Edit[]
-  /** What is wrong with the text after such an edit may be an echo of it. */
-  readonly isGuess?: boolean
-}
-
-export function mistake(
-  code: DiagnosticCode,
-  [start, length]: readonly [start: number, length: number],
-  args: readonly string[],
-  ...edits: readonly Edit[]
-): Mistake {
-  const span = { start, end: start + Math.max(1, length) }
-  return { finding: { code, args, suggestion: '', spans: [span] }, edits }
-}
-
-export function insertAt(at: number, insert: string): Edit {
-  return { at, remove: 0, insert }
-}
 
 /** @param error the first one of the text */
 export function mistakeIn(text: string, error: YAMLError): Mistake {
@@ -133,6 +104,10 @@ function badEscape(text: string, { pos: [at] }: YAMLError): Mistake {
 
 /** `"a" b`: quotes are around all of a value, or nowhere in it. */
 function textAfter(text: string, { message, pos: [at] }: YAMLError): Mistake | undefined {
+  if (message.startsWith('Unexpected block-seq-ind on same line')) {
+    const words = 'a list cannot start in the line of its field: begin a new line with its dash'
+    return mistake('yaml-syntax', [at, 1], [words])
+  }
   if (!message.endsWith('at node end')) return undefined
   const line = lineAt(text, at)
   const length = line.start + line.text.length - at

@@ -87,7 +87,7 @@ class Reading {
   }
 }
 
-/** White space and comments cost little; the text of a plain value comes after a piece of its own. */
+/** White space and comments cost little; the text of a plain value follows a mark of its own. */
 function counts(piece: string): boolean {
   const [first = '\n'] = piece
   return piece === CST.SCALAR || '{}[],:-?*&!|>\'"%'.includes(first)

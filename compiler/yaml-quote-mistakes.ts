@@ -2,8 +2,8 @@
 import type { YAMLError } from 'yaml'
 import { closingQuote, lineAt, linesOf, openBrackets, openQuote } from './yaml-lines.ts'
 import type { Line } from './yaml-lines.ts'
-import { insertAt, mistake } from './yaml-mistakes.ts'
-import type { Mistake } from './yaml-mistakes.ts'
+import { insertAt, mistake } from './yaml-mistake.ts'
+import type { Mistake } from './yaml-mistake.ts'
 
 /** A text over several lines is YAML as well: its last quote stands at the end of a line. */
 export function openQuoteMistake(text: string, error: YAMLError): Mistake | undefined {

@@ -34,7 +34,8 @@ export function readYaml(text: string): YamlDocument {
   return {
     value,
     findings,
-    isWhole: mended.isWhole,
+    // What a merge key brings is not read.
+    isWhole: mended.isWhole && !own.some(({ code }) => code === 'yaml-merge-key'),
     spanOf: (place) => mended.original(spanOf(document, mended.text, place)),
   }
 }

@@ -120,7 +120,7 @@ function run(
   state: StoredState,
   abort: AbortController,
 ): Pipeline {
-  const { options, compiler, clock, random, onStatus, onConfig } = parts
+  const { options, compiler, clock, random, trials, onStatus, onConfig } = parts
   const { branch, requireSignature, allowedSignersPath, recordTtlMs } = options
   const publisher = openPublisher(parts, state)
   let status = unknownStatus
@@ -136,7 +136,7 @@ function run(
     publisher,
     clock,
     branch,
-    ...(parts.trials === undefined ? {} : { trials: parts.trials }),
+    ...(trials && { trials }),
     requireSignature,
     allowedSignersPath,
     resetCommand: resetCommand(options.dataDir),

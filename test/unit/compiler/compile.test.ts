@@ -125,7 +125,10 @@ const poolPath = 'tenants/default/pools/web.yaml'
 const cascades: readonly [title: string, broken: SourceFile][] = [
   ['with an unknown field', pool('web', '[{ ipAddress: 192.0.2.10, port: 443, wieght: 2 }]')],
   ['with a bad address', pool('web', '[{ ipAddress: 192.0.2.256, port: 443 }]')],
-  ['with broken YAML', sourceFile(poolPath, 'kind: Pool\nmetadata: { name: web\n')],
+  [
+    'with broken YAML',
+    sourceFile(poolPath, 'apiVersion: gslb/v1\nkind: Pool\nspec: {}\nmetadata: { name: web\n'),
+  ],
   [
     'that is no text',
     { ...sourceFile(poolPath, ''), bytes: Uint8Array.of(0xff), sizeBytes: 1, blobId: 'ff' },
@@ -149,7 +152,7 @@ for (const [title, broken] of cascades) {
 
 test('broken settings are one message, not one for each name', () => {
   const result = compile(sourceFile('gslb.yaml', 'kind: ['), pool('web'), ...users)
-  expect(placesOf(result)).toEqual(['gslb.yaml:1:8 yaml-syntax'])
+  expect(placesOf(result)).toEqual(['gslb.yaml:1:7 yaml-bracket-open'])
 })
 
 test('all mistakes of a run are listed at once', () => {

@@ -43,7 +43,7 @@ const cases: readonly [title: string, text: string, code: string, words: RegExp]
     'a list for a mapping',
     pool('metadata: { name: a }\nspec: []\n'),
     'field-shape',
-    /^a mapping is/,
+    /^remove the dashes or brackets/,
   ],
   [
     'an algorithm that is none',
@@ -62,7 +62,7 @@ const cases: readonly [title: string, text: string, code: string, words: RegExp]
     'geo-rule-endpoint-unknown',
     /^name a member, such as 192\.0\.2\.7$/,
   ],
-  ['a number in place of text', named('42'), 'field-type', /without quotes/],
+  ['a number in place of text', named('42'), 'field-type', /^put quotes around it: name: "42"$/],
   [
     'a mailbox for a name',
     soa('hostmaster@example.com'),

@@ -185,7 +185,7 @@ describe('names of ours', () => {
 describe('a policy', () => {
   test('that cannot be read hides nothing of the settings', () => {
     const files = { 'rpz/a.yaml': 'apiVersion: gslb/v1\nkind: ResponsePolicy\nspec: [' }
-    expect(found(files).map((text) => text.split(':')[0])).toEqual(['yaml-syntax'])
+    expect(found(files).map((text) => text.split(':')[0])).toEqual(['yaml-bracket-open'])
   })
 
   test('in the folder of a tenant, and a service in rpz/, are misplaced', () => {
