@@ -64,8 +64,7 @@ function worded(fault: SchemaFault): Worded {
       const wanted = typeNames(schema['type'])
       // A list for a mapping is a question of indentation and dashes, not of quotes.
       const isShape = [wanted, shown(value)].some((words) => containers.test(words))
-      const name = lastName(path)
-      const hint = isShape ? shapeHint(name, schema, value) : valueHint(name, schema, value)
+      const hint = (isShape ? shapeHint : valueHint)(lastName(path), schema, value)
       const code = isShape ? 'field-shape' : 'field-type'
       return { code, place, args: [field, wanted, shown(value), hint.help] }
     }
