@@ -10,7 +10,13 @@ export const apiLimits = {
   requestTimeoutMs: 30_000,
   /** Of our own code, from the whole request to the answer. */
   handlerTimeoutMs: 30_000,
+  /** What clients are told of an idle connection; a whole number of seconds. */
   keepAliveTimeoutMs: 5_000,
+  /**
+   * For how much longer it is kept: a request that leaves a busy client at the last moment would
+   * meet a closed connection, and a write must not be sent again (RFC 9112 section 9.3.1).
+   */
+  keepAliveGraceMs: 15_000,
   /** How often slow clients are looked for. */
   checkIntervalMs: 1_000,
   /** What requests in progress get at shutdown before they are cut off. */

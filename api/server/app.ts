@@ -14,6 +14,7 @@ import { answerBadUrl, answerClientError, answerError } from '#api/http/errors.t
 import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { pageHeaders, preflightHeaders } from '#api/http/origin.ts'
+import { OwnDelay } from '#api/own-delay.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { invalid, noContent, refused } from '#api/http/reply.ts'
 import { takesDryRun } from '#api/reference/answer-headers.ts'
@@ -34,6 +35,7 @@ declare module 'fastify' {
 
 /** @param trustedProxies addresses and networks whose X-Forwarded-… headers are believed */
 export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): FastifyInstance {
+  const ownDelay = new OwnDelay()
   const app = fastify({
     logger: false,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
@@ -47,13 +49,15 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     http: {
       maxHeaderSize: apiLimits.headerBytesMax,
       headersTimeout: apiLimits.headersTimeoutMs,
+      keepAliveTimeoutBuffer: apiLimits.keepAliveGraceMs,
       connectionsCheckingInterval: apiLimits.checkIntervalMs,
       shouldUpgradeCallback: isHandshake,
     },
     frameworkErrors: answerBadUrl,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: ownDelay.answerClientError,
   })
   app.server.maxConnections = apiLimits.connectionsMax + ports.feed.clientsMax
+  ownDelay.attach(app.server)
   const handshakes = new Handshakes()
   handshakes.attach(app)
   app.addHook('preClose', () => ports.feed.close())
