@@ -1,6 +1,5 @@
 // What a running node counts, and what it does not do when it is told not to: metrics, health, API.
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpBackend } from '#test/support/backend.ts'
 import { useDaemons } from '#test/support/daemon.ts'
@@ -240,14 +239,22 @@ test('without the API, the process listens on its DNS port only', async () => {
 
 /** TCP ports on which the process listens, from the kernel's tables. */
 function listeningPorts(pid: number): number[] {
-  const links = execFileSync('ls', ['-l', `/proc/${pid}/fd`]).toString()
-  const own = new Set(Array.from(links.matchAll(/socket:\[(\d+)\]/g), ([, inode]) => inode))
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(pid, fd)))
   const rows = ['tcp', 'tcp6'].flatMap((table) =>
     readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1),
   )
   return rows.flatMap((row) => {
     const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
-    const isOurs = state === '0A' && own.has(inode)
+    const isOurs = state === '0A' && inode !== undefined && own.has(inode)
     return isOurs ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : []
   })
+}
+
+/** Undefined for what is no socket, and for what the process has closed since it was listed. */
+function socketInode(pid: number, fd: string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
+  } catch {
+    return undefined
+  }
 }
