@@ -1,14 +1,5 @@
-// How the tests run: in processes of their own, two at a time. They need git and ssh-keygen.
+// How the tests run, the short lane: `npm test`. They need git and ssh-keygen.
 import { defineConfig } from 'vitest/config'
-import { shared } from '#test/support/run-config.ts'
+import { runOf } from '#test/support/run-config.ts'
 
-export default defineConfig({
-  test: {
-    ...shared,
-    include: ['test/**/*.test.ts'],
-    // These need other DNS servers: `npm run test:peers`, and in CI with everything else.
-    exclude: ['test/peers/**'],
-    provide: { stateServers: false },
-    maxWorkers: 2,
-  },
-})
+export default defineConfig(runOf('short'))

@@ -10,7 +10,7 @@ export default defineConfig({
       'test/contract/state/**/*.test.ts',
       'test/property/usage.test.ts',
     ],
-    provide: { stateServers: true },
+    provide: { stateServers: true, lane: 'long' },
     maxWorkers: 1,
   },
 })

@@ -9,6 +9,7 @@ import { filterNamed, filters } from '#routing/choose/filters.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import { Family } from '#routing/state/strategy.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { asnRule, routingSite } from '#test/support/routing-site.ts'
 import type { RoutingSite, World } from '#test/support/routing-site.ts'
 
@@ -153,7 +154,7 @@ describe.each(steps)('%s', (...step) => {
           for (const one of chosen) expect(candidates).toContain(one)
         },
       ),
-      { numRuns: 200 },
+      { numRuns: laneCount(200, 40) },
     )
   })
 

@@ -9,6 +9,7 @@ import type { ContestedRemote } from '#test/support/contested-remote.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { killAt } from '#test/support/kill-at.ts'
+import { laneRows } from '#test/support/lane.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -117,7 +118,8 @@ const moments: readonly Moment[] = [
   },
 ]
 
-test.each(moments)(
+// The long lane has the others, and test/e2e/daemon-crash.test.ts these moments without writers.
+test.each(laneRows(moments, ({ when }) => when.includes('Git')))(
   'killed $when, each acknowledged write is there and none is half there',
   { timeout: 180_000 },
   async ({ isKept, preload, arm }) => {

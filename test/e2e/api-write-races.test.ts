@@ -7,6 +7,7 @@ import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { contestedNode } from '#test/support/contested-node.ts'
 import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
@@ -15,7 +16,7 @@ import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** Writes to both together. */
-const count = countFrom('GSLB_WRITE_COUNT', 1_000)
+const count = countFrom('GSLB_WRITE_COUNT', laneCount(1_000))
 /** Requests under way at each node. */
 const lanes = 8
 

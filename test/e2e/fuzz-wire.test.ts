@@ -12,12 +12,13 @@ import { query } from '#test/support/dns/message.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { listedQueries } from '#test/support/dns/query-list.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
 import { complaintAbout, dnsMessageCorpus, mustBeDropped } from '../fuzz/targets/dns-message.ts'
 import { mutated } from '../fuzz/targets/mutator.ts'
 
 /** Messages per transport. A night's run: GSLB_FUZZ_COUNT=1000000, with a GSLB_SEED of its own. */
-const count = countFrom('GSLB_FUZZ_COUNT', 20_000)
+const count = countFrom('GSLB_FUZZ_COUNT', laneCount(20_000))
 const seed = testSeed
 /** One millisecond per message on a slow, shared machine, and time to start. */
 const timeout = 60_000 + count * 4

@@ -8,13 +8,14 @@ import { createInterface } from 'node:readline'
 import { onTestFinished, test } from 'vitest'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import type { Operation } from '#config/operation.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startWriteScene } from '#test/support/write-scene.ts'
 
 /** Writes of each of the two. */
-const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', 1_000) / 2)
+const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', laneCount(1_000)) / 2)
 
 interface Said {
   readonly name: string

@@ -16,12 +16,13 @@ import {
   hostilePath,
 } from '#test/support/hostile-requests.ts'
 import type { Header } from '#test/support/hostile-requests.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { startWholeWorld } from '#test/support/whole-world.ts'
 import type { WholeWorld } from '#test/support/whole-world.ts'
 
 /** Connections. */
-const count = Math.ceil(countFrom('GSLB_REQUEST_COUNT', 50_000) / 10)
+const count = Math.ceil(countFrom('GSLB_REQUEST_COUNT', laneCount(50_000)) / 10)
 
 let whole: WholeWorld
 let app: ReturnType<typeof createApp>

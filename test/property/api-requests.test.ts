@@ -14,6 +14,7 @@ import {
   hostileTexts,
 } from '#test/support/hostile-requests.ts'
 import type { Header } from '#test/support/hostile-requests.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { routeCases } from '#test/support/route-cases.ts'
 import type { Params } from '#test/support/route-cases.ts'
@@ -21,7 +22,7 @@ import { startWholeWorld } from '#test/support/whole-world.ts'
 import type { WholeWorld } from '#test/support/whole-world.ts'
 
 /** Requests; half a minute on two cores. Others of them: GSLB_SEED. */
-const count = countFrom('GSLB_REQUEST_COUNT', 50_000)
+const count = countFrom('GSLB_REQUEST_COUNT', laneCount(50_000))
 
 let whole: WholeWorld
 let forged: ReadonlyMap<string, string>

@@ -14,13 +14,14 @@ import { Counters } from '#runtime/counters/counters.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { query } from '#test/support/dns/message.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
 import { asnRule, geoBuffersOf } from '#test/support/routing-site.ts'
 import { complaintAbout } from '../fuzz/targets/dns-message.ts'
 import { mutated } from '../fuzz/targets/mutator.ts'
 
 /** Messages. A night's run: GSLB_FUZZ_COUNT=1000000, with a GSLB_SEED of its own. */
-const count = countFrom('GSLB_FUZZ_COUNT', 40_000)
+const count = countFrom('GSLB_FUZZ_COUNT', laneCount(40_000))
 const seed = testSeed
 
 const algorithms = ['round-robin', 'geo-ip', 'map-file', 'asn', 'latency', 'failover']

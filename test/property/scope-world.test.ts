@@ -15,6 +15,7 @@ import { RoutingState } from '#routing/state/state.ts'
 import { worldCountries, worldPlaces } from '#bench/support/geo-tables.ts'
 import { routingGeneration } from '#bench/support/routing-kinds.ts'
 import type { RoutingKind } from '#bench/support/routing-kinds.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 const continents = ['continent:EU', 'continent:NA', 'continent:AS', 'continent:SA']
 const oneCountry = ['DE', 'unknown', 'unknown', 'unknown']
@@ -163,6 +164,6 @@ test.each(
   const subject = subjectOf(service)
   const none = { wrong: 0, tooLong: 0 }
   // From the first client on: nothing is known of the candidates then.
-  expect(faultsOf(subject, isIpv6, { isFresh: false, clients: 100_000 })).toEqual(none)
-  expect(faultsOf(subject, isIpv6, { isFresh: true, clients: 2_000 })).toEqual(none)
+  expect(faultsOf(subject, isIpv6, { isFresh: false, clients: laneCount(100_000) })).toEqual(none)
+  expect(faultsOf(subject, isIpv6, { isFresh: true, clients: laneCount(2_000) })).toEqual(none)
 })

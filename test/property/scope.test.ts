@@ -7,6 +7,7 @@ import { formatAddress } from '#dns/address.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { parseCidr, prefixesToRanges } from '#routing/tables/cidr.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { asnRule, routingSite } from '#test/support/routing-site.ts'
 import type { RoutingSite, World } from '#test/support/routing-site.ts'
 
@@ -235,7 +236,7 @@ function forRandomWorlds(
       }
     }),
     // A fixed seed: whether draws show that two networks differ must not be left to luck.
-    { numRuns: 40, seed: 20 },
+    { numRuns: laneCount(40, 10), seed: 20 },
   )
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
 import { createPersistent } from '#state/persistent.ts'
 import type { PersistentState } from '#state/persistent.ts'
+import { placeDatabase } from './database-template.ts'
 import { startPostgres } from './postgres-server.ts'
 import { emptyTables } from './sql-tables.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
@@ -21,6 +22,7 @@ export type PersistentAdapter = () => Promise<{
 
 const embedded: PersistentAdapter = async () => {
   const dataDir = makeTempDir('embedded')
+  await placeDatabase(dataDir)
   return { state: await open('', dataDir), stop: async () => removeTempDir(dataDir) }
 }
 
