@@ -121,7 +121,7 @@ const moments: readonly Moment[] = [
 // The long lane has the others, and test/e2e/daemon-crash.test.ts these moments without writers.
 test.each(laneRows(moments, ({ when }) => when.includes('Git')))(
   'killed $when, each acknowledged write is there and none is half there',
-  { timeout: 180_000 },
+  { timeout: 480_000 },
   async ({ isKept, preload, arm }) => {
     const remote = await contestedRemote({ [poolPath]: poolYaml('192.0.2.1') })
     // Before the sandbox goes.

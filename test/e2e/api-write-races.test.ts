@@ -55,7 +55,7 @@ async function writeService(
 
 test(
   'interleaved writes to two nodes: each 201 is in Git and in DNS, and nothing is lost',
-  { timeout: 120_000 + count * 1_000 },
+  { timeout: 480_000 + count * 1_000 },
   async () => {
     const remote = await contestedRemote({ [poolPath]: poolYaml('192.0.2.1') })
     // Before the sandbox goes.

@@ -100,7 +100,7 @@ const killPhases = ['around its first swap', 'between two swaps', 'in its start'
 
 test(
   'killed at any moment, it comes up with a whole commit, never an older one',
-  { timeout: 120_000 + kills * 20_000 },
+  { timeout: 480_000 + kills * 20_000 },
   async () => {
     const random = new Random(testSeed)
     let isOver = false
@@ -155,7 +155,7 @@ const moments: readonly KillMoment[] = ['half written', 'after the rename']
 
 test(
   'killed in each durable write, it comes up with that commit or the one before',
-  { timeout: 180_000 },
+  { timeout: 480_000 },
   async () => {
     const armed = join(site.path, 'armed')
     const all = durable.flatMap((file) => moments.map((moment) => ({ file, moment })))

@@ -18,7 +18,7 @@ const slow = useDaemons({ SLOW_RESPONDER_MS: '400' })
 const hanging = useDaemons({ SLOW_RESPONDER_MS: '3600000' })
 afterEach(slow.killAll)
 afterEach(hanging.killAll)
-const patience = { timeoutMs: 60_000 } as const
+const patience = { timeoutMs: 180_000 } as const
 let site: Site
 
 beforeAll(async () => {

@@ -24,7 +24,7 @@ function tables(fill: number): GeoBuffers {
   return { ...noGeoBuffers, asn }
 }
 
-const patient = { timeout: 180_000 }
+const patient = { timeout: 480_000 }
 
 test.each([0, 2])('replaced tables take no memory, with %i threads', patient, async (threads) => {
   let reload = (buffers: GeoBuffers): void => void buffers

@@ -86,7 +86,7 @@ function replace(file: string, content: Buffer): void {
   renameSync(`${file}.new`, file)
 }
 
-const patient = { timeout: 180_000 }
+const patient = { timeout: 480_000 }
 
 test.each([
   ['UDP in batches', 2],

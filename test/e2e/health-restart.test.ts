@@ -47,7 +47,7 @@ async function listenAt(address: string, port: number): Promise<Backend> {
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   const title = `after ${signal} a dead member stays out and a closed gate stays closed`
-  test(title, { timeout: 180_000 }, async () => {
+  test(title, { timeout: 480_000 }, async () => {
     const site = await Site.make('health-restart', { health: { enabled: true } })
     cleanups.push(() => site.remove())
     const { port } = await listenAt(good, 0)

@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const deadline = { timeout: 45_000, interval: 10 }
+const deadline = { timeout: 120_000, interval: 10 }
 const [old, fresh] = ['127.0.0.1', '127.0.0.2']
 const key = newSigningKey()
 

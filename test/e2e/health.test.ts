@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const deadline = { timeout: 45_000, interval: 10 }
+const deadline = { timeout: 120_000, interval: 10 }
 const addresses = ['127.0.0.11', '127.0.0.12', '127.0.0.13']
 const intervalMs = 500
 const timeoutMs = 300

@@ -341,7 +341,7 @@ function neighbour({ client, isMapped }: Asked, scope: number): Asked {
   return { client: near, isMapped, ecsBits: client.isIpv4 && !isMapped ? 32 : 128 }
 }
 
-const patient = { timeout: 180_000 }
+const patient = { timeout: 480_000 }
 
 test('the member that rule by rule is right, and so for the whole scope', patient, () => {
   const { tx } = newTransaction()

@@ -163,7 +163,7 @@ const statuses = [
 const atOnce = 8
 
 const title = 'no bytes make a 500, a stack trace, or show another tenant'
-test(title, { timeout: 60_000 + count * 200 }, async () => {
+test(title, { timeout: 240_000 + count * 200 }, async () => {
   const seen = new Map<number, number>()
   const judge = async (parts: Parts): Promise<void> => {
     const answer = await exchange(bytesOf(parts))

@@ -114,7 +114,7 @@ function seeds(): Buffer[] {
 }
 
 describe('services that look at the client', () => {
-  test('answer mutated subnets as they must', { timeout: 60_000 + count * 4 }, () => {
+  test('answer mutated subnets as they must', { timeout: 240_000 + count * 4 }, () => {
     const tx = newTransaction()
     const random = new Random(seed)
     const honest = seeds()

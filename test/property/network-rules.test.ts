@@ -181,9 +181,9 @@ test('a hundred thousand nested and neighbouring networks are arranged in second
     const endpoint = `192.0.2.${index % 50}`
     return { index, network: { octets, prefixBits }, endpoint, priority: 0 }
   })
-  const started = performance.now()
+  const started = process.cpuUsage()
   const { ranges } = arrangeMapRules(read)
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(process.cpuUsage(started).user).toBeLessThan(10_000_000)
   expect(ranges.v4.length).toBeGreaterThan(50_000)
 })
 

@@ -160,7 +160,7 @@ test.each(
     [name, 'IPv4', service, false] as const,
     [name, 'IPv6', service, true] as const,
   ]),
-)('%s, %s: as short as it can be', { timeout: 120_000 }, (_name, _family, service, isIpv6) => {
+)('%s, %s: as short as it can be', { timeout: 240_000 }, (_name, _family, service, isIpv6) => {
   const subject = subjectOf(service)
   const none = { wrong: 0, tooLong: 0 }
   // From the first client on: nothing is known of the candidates then.

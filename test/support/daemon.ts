@@ -19,7 +19,7 @@ const host = '127.0.0.1'
 /** As `bin/gslbd` sets it: without, each start would compile everything again. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/gslbd')
 /** A second on a machine at rest. */
-const startPatience = { timeoutMs: 60_000 } as const
+const startPatience = { timeoutMs: 180_000 } as const
 
 /** One line of the log in JSON. */
 export interface LogLine {

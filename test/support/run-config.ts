@@ -14,9 +14,9 @@ const perFile = {
   pool: 'forks',
   setupFiles: ['test/support/setup.ts'],
   // A busy machine is no reason to fail; what hangs is found all the same.
-  testTimeout: 90_000,
-  hookTimeout: 180_000,
-  expect: { poll: { timeout: 45_000, interval: 10 } },
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 120_000, interval: 10 } },
   // A test that passes at its second try loses nobody's work, and is named at the end.
   retry: isCi ? 1 : 0,
 } satisfies ViteUserConfig['test']

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Default 45 000: what takes a second takes thirty on a machine that has others to run. */
+  /** Default 120 000: what takes a second takes a minute on a machine that has others to run. */
   readonly timeoutMs?: number
   /** Time between two looks. Default 10. */
   readonly intervalMs?: number
@@ -18,7 +18,7 @@ export interface WaitOptions {
 export async function waitUntil<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = 45_000, intervalMs = 10 }: WaitOptions = {},
+  { timeoutMs = 120_000, intervalMs = 10 }: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined | void>> {
   const deadline = performance.now() + timeoutMs
   let cause: unknown

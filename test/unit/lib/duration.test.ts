@@ -53,9 +53,9 @@ describe('a duration', () => {
   })
 
   test('is refused in time that grows with its length only', () => {
-    const before = performance.now()
+    const before = process.cpuUsage()
     expect(parseDuration('1'.repeat(50_000) + '!').ok).toBe(false)
     expect(parseDuration('1s'.repeat(50_000) + '!').ok).toBe(false)
-    expect(performance.now() - before).toBeLessThan(1_000)
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
   })
 })

@@ -270,7 +270,7 @@ test.each([
   const searchPath = fakeGit(box, `${trap}\ntouch ${box.at('began')}\nsleep 600`)
   const repacker = new Repacker({ ...parts, searchPath })
   await repacker.look()
-  await waitUntil('git', () => existsSync(box.at('began')), { timeoutMs: 30_000 })
+  await waitUntil('git', () => existsSync(box.at('began')), { timeoutMs: 180_000 })
   time.pass(gitLimits.repackMs - 1)
   expect(repacker.status().packings).toEqual(none)
   time.pass(1)
@@ -290,14 +290,14 @@ test('a node that stops takes git with it, and all that git has started', async 
   )
   const repacker = new Repacker({ ...parts, searchPath })
   await repacker.look()
-  await waitUntil('git', () => existsSync(box.at('child')), { timeoutMs: 30_000 })
+  await waitUntil('git', () => existsSync(box.at('child')), { timeoutMs: 180_000 })
   const pid = Number(readFileSync(box.at('child'), 'utf8'))
   await repacker.stop()
   const isGone = (): boolean => {
     const status = `/proc/${pid}/status`
     return !existsSync(status) || /^State:\s+Z/m.test(readFileSync(status, 'utf8'))
   }
-  await waitUntil('its end', isGone, { timeoutMs: 30_000 })
+  await waitUntil('its end', isGone, { timeoutMs: 180_000 })
   expect(repacker.status().packings).toEqual(none)
 })
 

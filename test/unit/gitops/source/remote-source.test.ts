@@ -20,6 +20,8 @@ interface Scene {
   /** Commits a signed change and puts it on the server; returns the commit. */
   readonly push: () => string
   readonly open: (url?: string, data?: string) => ConfigSource
+  /** From now on a server that is silent for a moment is given up. */
+  readonly hurry: () => void
 }
 
 const credentials = 'Basic cmVhZGVyOnMzY3JldA=='
@@ -41,6 +43,7 @@ async function scene(): Promise<Scene> {
   }
   const server = await gitHttpServer(box.at('root'))
   const stop = new AbortController()
+  const limits = { idleMs: 20_000, totalMs: 120_000, bytesMax: 1_000_000 }
   const open = (url = server.url('config.git'), data = 'data'): ConfigSource => {
     const parsed = parseRemoteUrl(url, '')
     assert(parsed.ok && parsed.value.kind === 'http')
@@ -49,7 +52,7 @@ async function scene(): Promise<Scene> {
       authorization: parsed.value.authorization,
       branch: 'main',
       gitdir: box.at(data, 'gitops/mirror.git'),
-      limits: { idleMs: 300, totalMs: 10_000, bytesMax: 1_000_000 },
+      limits,
       stop: stop.signal,
     })
   }
@@ -60,7 +63,8 @@ async function scene(): Promise<Scene> {
     dataDir: box.at('data'),
     allowedSignersPath: box.at('allowed_signers'),
   })
-  return { box, server, source, bench, push, open }
+  const hurry = (): void => void (limits.idleMs = 300)
+  return { box, server, source, bench, push, open, hurry }
 }
 
 test('follows a remote: clone, nothing new, one new commit', async () => {
@@ -153,9 +157,10 @@ const failures: readonly [
 ]
 for (const [title, act, code, says] of failures) {
   test(`${title} is told apart, and what was accepted stays`, async () => {
-    const { bench, push, server } = await scene()
+    const { bench, push, server, hurry } = await scene()
     const accepted = push()
     await bench.check()
+    if (code === 'Timeout') hurry()
     await act(server)
     const status = await bench.check()
     assert.deepEqual([status.sync, status.code], ['unreachable', code], status.reason)
@@ -168,14 +173,16 @@ for (const [title, act, code, says] of failures) {
 }
 
 test('a server that hangs while the pack is sent is given up', async () => {
-  const { bench, push, server } = await scene()
+  const { bench, push, server, hurry } = await scene()
   push()
   await bench.check()
   push()
   const serve = server.requests.length
   // The refs are answered, the fetch is not.
   const timer = setInterval(() => {
-    if (server.requests.length >= serve + 2) server.behave = 'hang'
+    if (server.requests.length < serve + 2) return
+    server.behave = 'hang'
+    hurry()
   }, 0)
   const status = await bench.check()
   clearInterval(timer)

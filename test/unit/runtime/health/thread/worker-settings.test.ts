@@ -35,7 +35,7 @@ function startMonitor(settings: Partial<ProbeSettings>): {
   return { monitor, lines }
 }
 
-const deadline = { timeout: 45_000, interval: 10 }
+const deadline = { timeout: 120_000, interval: 10 }
 const quick = { intervalMs: 100, timeoutMs: 10_000 }
 
 test('where both are allowed, a script and a webhook decide, as an echo does', async () => {

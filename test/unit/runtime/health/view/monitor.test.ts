@@ -44,7 +44,7 @@ function startMonitor(given: Partial<HealthMonitorParts> = {}): World {
   return { monitor, changes, lines }
 }
 
-const deadline = { timeout: 45_000, interval: 10 }
+const deadline = { timeout: 120_000, interval: 10 }
 const quick = { intervalMs: 100, timeoutMs: 10_000 }
 
 describe('the health monitor', () => {
