@@ -236,7 +236,8 @@ test('SIGTERM to npm start ends the node as well', async () => {
   let said = ''
   npm.stdout!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
   const lock = join(dataDir, 'lock')
-  await waitUntil('the node to run', () => said.includes('gslbd is running'), { timeoutMs: 180_000 })
+  const patience = { timeoutMs: 180_000 }
+  await waitUntil('the node to run', () => said.includes('gslbd is running'), patience)
   const pid = Number(readFileSync(lock, 'utf8').split(' ')[0])
   onTestFinished(() => {
     if (isAlive(pid)) process.kill(pid, 'SIGKILL')

@@ -23,6 +23,7 @@ import {
   uid,
   zone,
 } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 const zoneNames = ['example.org.', 'b.example.org.', 'a.c.example.org.', 'net.']
 /** Names at apexes, at other names' empty non-terminals, below both, and at wildcards. */
@@ -162,7 +163,7 @@ test('after any series of changes the octets are those of a fresh encoder', () =
         expect(loaded.ok ? '' : loaded.error.message).toBe('')
       }
     }),
-    { numRuns: 60 },
+    { numRuns: laneCount(60, 12) },
   )
 })
 
@@ -247,7 +248,7 @@ test('after any changes of what pools and members say, several at once, too', ()
         expect(encodeBundle(model, plainCodeOf, memory)).toEqual(encode(model))
       }
     }),
-    { numRuns: 25 },
+    { numRuns: laneCount(25, 8) },
   )
 })
 
@@ -331,6 +332,6 @@ test('an encoder that threw half-way writes what a fresh one writes', () => {
         expect(encodeBundle(model, plainCodeOf, memory).digest).toBe(encode(model).digest)
       }
     }),
-    { numRuns: 30 },
+    { numRuns: laneCount(30, 8) },
   )
 })

@@ -31,7 +31,7 @@ export const shared = {
   ],
 } satisfies ViteUserConfig['test']
 
-/** They measure their own process, start threads in it, or replace what others of it use. */
+/** They measure or fill their own process, start threads in it, or replace what others use. */
 const apart = [
   'test/e2e/**/*.test.ts',
   'test/unit/runtime/**/*.test.ts',
@@ -39,6 +39,7 @@ const apart = [
   'test/property/mmdb.test.ts',
   'test/unit/api/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',
+  'test/unit/compiler/hostile-files.test.ts',
   'test/unit/state/sql.test.ts',
 ]
 /** They need other DNS servers: `npm run test:peers`. */

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 const corpus = join(import.meta.dirname, '../../fuzz/corpus/yaml')
 
@@ -45,7 +46,7 @@ for (const [title, text] of repeated) {
 test('no sequence of octets makes the compiler throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void compileBytes(bytes)),
-    { numRuns: 300 },
+    { numRuns: laneCount(300, 60) },
   )
 })
 
@@ -84,7 +85,7 @@ test('no change to a good file makes the compiler throw', () => {
         text = text.slice(0, at) + insert + text.slice(at + cut)
       compileBytes(new TextEncoder().encode(text))
     }),
-    { numRuns: 500 },
+    { numRuns: laneCount(500, 100) },
   )
 })
 
@@ -102,6 +103,6 @@ test('any plain value in any field gives findings that lie inside the file', () 
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: laneCount(300, 60) },
   )
 })

@@ -18,6 +18,7 @@ import { ok } from '#lib/result.ts'
 import { Random } from '#lib/random.ts'
 import { BackupSum } from '#state/backup/format.ts'
 import type { PersistentState } from '#state/persistent.ts'
+import { placeDatabase } from '../../../support/database-template.ts'
 import { FakeTime } from '../../../support/fake-time.ts'
 import { everything, fill } from '../../../support/filled-state.ts'
 import { freePort } from '../../../support/free-port.ts'
@@ -208,7 +209,10 @@ describe('a node with a database', () => {
       return result.value
     })
   let before: unknown
-  beforeAll(async () => fill(await open()))
+  beforeAll(async () => {
+    await placeDatabase(dataDir)
+    await fill(await open())
+  })
   afterAll(async () => {
     await records.close()
     removeTempDir(dataDir)
