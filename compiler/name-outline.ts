@@ -16,7 +16,7 @@ export interface NameOutline {
 export function nameOutline(tree: Tree, plan: ZonePlan): NameOutline {
   const names: string[] = []
   const services = new Uint32Array(plan.zones.length)
-  for (const [i, { file }] of tree.services.entries()) {
+  for (const [i, { file }] of tree.of.Service.entries()) {
     if (file.domainKey === undefined) continue
     names.push(file.domainKey)
     services[plan.zoneOfService[i]!]!++

@@ -1,6 +1,5 @@
 // When to look: on a poke, when a watched file changes, and on a clock; never twice at the same
 // time.
-import { gitLimits } from '#gitops/limits.ts'
 import { backoffMs } from '#lib/backoff.ts'
 
 export interface RunnerParts {

@@ -7,7 +7,7 @@ const zenith = keyOf('zenith')
 let world: ConfigWorld
 let count = 0
 beforeAll(async () => {
-  const checkPolicy = { allowScriptChecks: true, webhookAllowedHosts: [] }
+  const checkPolicy = { allowScriptChecks: true, webhookAllowedHosts: [], clientCertificates: [] }
   world = await startConfigWorld({ checkPolicy })
 })
 afterAll(() => world.close())
