@@ -4,12 +4,18 @@ import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'
 import { patchTypes } from '#api/http/body.ts'
 import { sessionCookie } from '#api/access/credentials.ts'
-import { DryRun } from '../dry-run.ts'
+import { DryRun } from '#api/http/dry-run.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
-import { answerHeaders, entityTag, isConfigWrite, refusalHeaders, takesDryRun } from './answer-headers.ts'
+import {
+  answerHeaders,
+  entityTag,
+  isConfigWrite,
+  refusalHeaders,
+  takesDryRun,
+} from './answer-headers.ts'
 import { curlSampleOf } from './curl-sample.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { dryRunHeader } from '#api/dry-run.ts'
+import { dryRunHeader } from '#api/http/dry-run.ts'
 import { isForPages } from '#api/http/origin.ts'
 
 /** Where entries go; it never throws and never waits. */

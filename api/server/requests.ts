@@ -1,7 +1,7 @@
 // From a request of the framework to what a handler gets, and from its reply back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#api/access/caller.ts'
-import { isDryRun } from '#api/dry-run.ts'
+import { isDryRun } from '#api/http/dry-run.ts'
 import { isWaiting } from '#api/feed/web-socket.ts'
 import { isOtherOrigin } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'

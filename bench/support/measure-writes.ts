@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
-import { formatCommit } from '#gitops/git/commit-object.ts'
+import { formatCommit } from '#gitops/git/objects/commit-object.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'

@@ -10,7 +10,7 @@ import { addSigner, listSigners, removeSigners } from '#gitops/trust/trust-file.
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
-import { rotateNodeKey } from '../rotate-key.ts'
+import { rotateNodeKey } from '#cli/data/rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]

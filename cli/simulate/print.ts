@@ -3,7 +3,7 @@ import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
 import type { SimulatedMember, SimulatedService } from './service.ts'
-import { placeText } from '#cli/simulated-place.ts'
+import { placeText } from './place.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface SimulationHeading {

@@ -24,8 +24,8 @@ import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
 import type { HealthWords, SimulatedQuestion } from './question.ts'
-import { placeOfClient } from '#cli/simulated-place.ts'
-import type { SimulatedPlace } from '#cli/simulated-place.ts'
+import { placeOfClient } from './place.ts'
+import type { SimulatedPlace } from './place.ts'
 import type { ScriptNote } from './scripts.ts'
 
 export interface SimulatedService {

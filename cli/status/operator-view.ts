@@ -17,8 +17,8 @@ import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
-import { healthOf, unreadyOf } from '#cli/health-reasons.ts'
-import type { HealthParts } from '#cli/health-reasons.ts'
+import { healthOf, unreadyOf } from './health-reasons.ts'
+import type { HealthParts } from './health-reasons.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
 export interface ViewParts extends HealthParts {

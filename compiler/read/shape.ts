@@ -8,7 +8,7 @@ import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
-import { shapeHint, valueHint } from '#compiler/value-hints.ts'
+import { shapeHint, valueHint } from '#compiler/values/value-hints.ts'
 
 /** Reports every fault, except those inside a part that is refused as a whole. */
 export function reportFaults(faults: readonly SchemaFault[], report: Report): void {

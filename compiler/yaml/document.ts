@@ -4,10 +4,10 @@ import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import type { LocalSpan, Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { placeInScalar } from './scalar-place.ts'
-import { readMended } from '#compiler/yaml-mend.ts'
-import type { Mended } from '#compiler/yaml-mend.ts'
-import { depthMax, piecesMax } from '#compiler/yaml-parse.ts'
-import type { Excess } from '#compiler/yaml-parse.ts'
+import { readMended } from './mistakes/mend.ts'
+import type { Mended } from './mistakes/mend.ts'
+import { depthMax, piecesMax } from './parse/parse.ts'
+import type { Excess } from './parse/parse.ts'
 
 export interface YamlDocument {
   /** Undefined for a file of comments. */

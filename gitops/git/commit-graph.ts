@@ -1,8 +1,8 @@
 // Which commits a new head brings: reachable from it, and not from the commit accepted last.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { parseCommit } from './commit-object.ts'
-import type { CommitObject } from './commit-object.ts'
+import { parseCommit } from './objects/commit-object.ts'
+import type { CommitObject } from './objects/commit-object.ts'
 import type { GitDriver, ObjectError } from './driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 

@@ -1,6 +1,6 @@
 // The port to one Git object store: what the rest of this folder needs of Git, and nothing more.
 import type { Result } from '#lib/result.ts'
-import type { CommitObjects } from '#gitops/presence.ts'
+import type { CommitObjects } from './objects/presence.ts'
 
 export type EntryKind = 'file' | 'symlink' | 'submodule'
 

@@ -1,7 +1,7 @@
 // Where commits come from: the port that the local origin and an HTTP remote both fill.
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
-import type { CommitObjects } from '#gitops/presence.ts'
+import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { SourceCode } from '#gitops/status/status.ts'
 
 export interface SourceError {

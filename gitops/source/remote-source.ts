@@ -13,11 +13,11 @@ import { explain, RemoteError } from './http-client.ts'
 import type { HttpLimits } from './http-client.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { makeBareRepository } from './origin.ts'
-import { createHttpTransport } from '#gitops/http-transport.ts'
-import { packCount } from '#gitops/git/pack-set.ts'
-import type { RemoteTransport } from '#gitops/remote-transport.ts'
-import { createSshTransport } from '#gitops/ssh-transport.ts'
-import type { SshAccess } from '#gitops/ssh-transport.ts'
+import { createHttpTransport } from './http-transport.ts'
+import { packCount } from '#gitops/git/objects/pack-set.ts'
+import type { RemoteTransport } from './remote-transport.ts'
+import { createSshTransport } from './ssh-transport.ts'
+import type { SshAccess } from './ssh-transport.ts'
 
 export interface RemoteOptions {
   /** Without credentials. */

@@ -1,5 +1,5 @@
 // The compiler as the Git side sees it, and the files of a commit as the compiler sees them.
-import type { NameOutline } from '#compiler/name-outline.ts'
+import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'

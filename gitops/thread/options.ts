@@ -11,7 +11,7 @@ import type { Position } from '#gitops/sync/publication.ts'
 import { isBranchName, releaseDeadLocks } from '#gitops/git/refs.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
-import type { SshAccess } from '#gitops/ssh-transport.ts'
+import type { SshAccess } from '#gitops/source/ssh-transport.ts'
 
 export interface GitopsOptions {
   readonly dataDir: string

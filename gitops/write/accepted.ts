@@ -7,7 +7,7 @@ import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
-import type { CommitObjects } from '../presence.ts'
+import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
 

@@ -1,8 +1,8 @@
 // What one request removes: judged alone, however many others go into the same commit.
-import { outlineName } from '#compiler/name-outline.ts'
-import { removedNamesDefault } from '#schemas/guardrails.ts'
+import { outlineName } from '#compiler/plan/name-outline.ts'
+import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { areTooMany, wordsOf } from '../removal.ts'
+import { areTooMany, wordsOf } from '#gitops/guard/removal.ts'
 import type { Draft } from '#config/draft.ts'
 import type { WriteFailure, WriteRequest } from '#config/operation.ts'
 

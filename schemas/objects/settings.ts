@@ -1,7 +1,7 @@
 // What holds for the whole repository: zones, defaults of names outside them, routing settings.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { Guardrails } from '#schemas/guardrails.ts'
+import { Guardrails } from './guardrails.ts'
 import { Asn, GeoIp, Latency, MapFile, Signals } from './routing-settings.ts'
 import { Nameservers, Soa, Zone } from './zone.ts'
 

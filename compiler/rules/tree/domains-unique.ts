@@ -1,5 +1,5 @@
 // One name has one service, across tenants, whatever its case and trailing dot.
-import { copyAndOriginal } from '#compiler/copies.ts'
+import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

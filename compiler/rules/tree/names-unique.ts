@@ -1,6 +1,6 @@
 // Pool and service names are unique across tenants; the names of other objects within theirs.
 import { kindNames, kinds } from '#schemas/kinds.ts'
-import { copyAndOriginal } from '#compiler/copies.ts'
+import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { TreeRule } from './tree-rule.ts'

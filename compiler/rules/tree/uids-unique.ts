@@ -1,5 +1,5 @@
 // A uid that is written down belongs to one object, member or response rule.
-import { copyAndOriginal } from '#compiler/copies.ts'
+import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'

@@ -7,7 +7,7 @@ import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
 import { commitSigned, ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import { isBranchName } from '#gitops/git/refs.ts'
-import { parseTree } from '#gitops/git/tree-object.ts'
+import { parseTree } from '#gitops/git/objects/tree-object.ts'
 import { gitEnvironment, gitSandbox } from '../../../support/git-sandbox.ts'
 
 const author = { name: 'gslbd <gslbd@example.com>', seconds: 1_790_000_000 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compilerHeapMb } from '#gitops/worker-memory.ts'
+import { compilerHeapMb } from '#gitops/thread/worker-memory.ts'
 
 const mb = 2 ** 20
 const gb = 2 ** 30

@@ -1,0 +1,44 @@
+// What this node was too busy to read does not count as a slow client: after a delay of the whole
+// process, Node looks at its timers before it looks at its sockets.
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { answerClientError } from '#api/http/errors.ts'
+
+export class OwnDelay {
+  /** The newest request of each connection. */
+  readonly #newest = new WeakMap<Socket, IncomingMessage>()
+
+  attach(server: Server): void {
+    const remember = (request: IncomingMessage): unknown =>
+      this.#newest.set(request.socket, request)
+    server.on('request', remember)
+    server.on('upgrade', remember)
+    // A connection that was idle for too long. Without this listener, Node closes it at once.
+    server.on('timeout', (socket: Socket) => {
+      const before = socket.bytesRead
+      afterReading(() => {
+        if (socket.bytesRead === before) socket.destroy()
+      })
+    })
+  }
+
+  /** As `answerClientError`; a request that has come whole in the meantime is answered instead. */
+  readonly answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+      answerClientError(error, socket)
+      return
+    }
+    const before = this.#newest.get(socket)
+    const wasComplete = before?.complete === true
+    afterReading(() => {
+      const request = this.#newest.get(socket)
+      const isRead = request?.complete === true && !(request === before && wasComplete)
+      if (!isRead) answerClientError(error, socket)
+    })
+  }
+}
+
+/** Timers run before sockets are read, and this after: in the same turn of the event loop. */
+function afterReading(look: () => void): void {
+  setImmediate(look)
+}

@@ -1,0 +1,35 @@
+// What a change is measured by: the names that a tree answers for, and its zones.
+import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
+import { checkName } from '#compiler/values/names.ts'
+import type { Tree } from '#compiler/tree/tree.ts'
+import type { ZonePlan } from './zone-plan.ts'
+
+export interface NameOutline {
+  /** Domains of services: lower case, with the final dot. */
+  readonly names: readonly string[]
+  /** The declared zones, with how many services each has. */
+  readonly zones: ReadonlyMap<string, number>
+  /** Percent of the names that the next change may remove. */
+  readonly removedNamesMax: number
+}
+
+export function nameOutline(tree: Tree, plan: ZonePlan): NameOutline {
+  const names: string[] = []
+  const services = new Uint32Array(plan.zones.length)
+  for (const [i, { file }] of tree.of.Service.entries()) {
+    if (file.domainKey === undefined) continue
+    names.push(file.domainKey)
+    services[plan.zoneOfService[i]!]!++
+  }
+  const zones = new Map<string, number>()
+  for (const [i, { name, isImplied }] of plan.zones.entries()) {
+    if (!isImplied) zones.set(name, services[i]!)
+  }
+  const { guardrails } = tree.settings?.object.spec ?? {}
+  return { names, zones, removedNamesMax: guardrails?.removedNames ?? removedNamesDefault }
+}
+
+/** The form that an outline has a domain in; undefined: it is none. */
+export function outlineName(domain: string): string | undefined {
+  return checkName(domain, true).key
+}

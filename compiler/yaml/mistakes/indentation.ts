@@ -1,0 +1,54 @@
+// Lines that stand a little too far left or right.
+import { lineBelow, linesAbove } from '#compiler/yaml/parse/lines.ts'
+import type { Line } from '#compiler/yaml/parse/lines.ts'
+import { mistake } from './mistake.ts'
+import type { Edit, Mistake } from './mistake.ts'
+
+/** The line below has fields for one that has a value already: it was to stand beside it. */
+export function deeperLine(text: string, line: Line): Mistake | undefined {
+  const below = lineBelow(text, line)
+  if (below === undefined || below.indent <= line.column) return undefined
+  return moved(text, below, line.column)
+}
+
+/** The line stands in none of the columns that the lines above have. */
+export function reindented(text: string, line: Line): Mistake | undefined {
+  const columns = new Set<number>()
+  let limit = Infinity
+  for (const above of linesAbove(text, line)) {
+    const starts = line.dashes.length > 0 ? [...above.dashes, above.indent] : [above.column]
+    for (const start of starts) if (start < limit) columns.add(start)
+    limit = Math.min(limit, above.indent)
+    if (limit === 0) break
+  }
+  if (columns.size === 0 || columns.has(line.indent)) return undefined
+  // Of two that are as near, the deeper: it is a space that was forgotten, seldom one too many.
+  const nearest = [...columns].sort(
+    (a, b) => Math.abs(a - line.indent) - Math.abs(b - line.indent) || b - a,
+  )
+  return moved(text, line, nearest[0]!)
+}
+
+function moved(text: string, line: Line, column: number): Mistake {
+  const { start, indent, content } = line
+  const edits: Edit[] = []
+  // What is below it moves along.
+  for (let one: Line | undefined = line; one !== undefined; one = lineBelow(text, one)) {
+    if (one.indent < indent || (one !== line && one.indent <= column)) break
+    // The line alone was wrong: what is below it is where it will be right.
+    if (one !== line && line.dashes.length > 0 && one.indent === line.column + column - indent)
+      break
+    const insert = ' '.repeat(Math.max(0, one.indent + column - indent))
+    edits.push({ at: one.start, remove: one.indent, insert })
+  }
+  const args = [
+    spaces(indent),
+    column === 0 ? 'do not indent it' : `indent it by ${spaces(column)}`,
+  ]
+  return mistake('yaml-indentation', [start + indent, content.length], args, ...edits)
+}
+
+function spaces(count: number): string {
+  if (count === 0) return 'no space'
+  return count === 1 ? 'one space' : `${count} spaces`
+}

@@ -1,0 +1,64 @@
+// Quotes that are missing, or that never end.
+import type { YAMLError } from 'yaml'
+import {
+  closingQuote,
+  lineAt,
+  linesOf,
+  openBrackets,
+  openQuote,
+} from '#compiler/yaml/parse/lines.ts'
+import type { Line } from '#compiler/yaml/parse/lines.ts'
+import { insertAt, mistake } from './mistake.ts'
+import type { Mistake } from './mistake.ts'
+
+/** A text over several lines is YAML as well: its last quote stands at the end of a line. */
+export function openQuoteMistake(text: string, error: YAMLError): Mistake | undefined {
+  const isSure = error.message.startsWith('Missing closing')
+  let blockIndent = Infinity
+  let skipTo = 0
+  for (const line of linesOf(text)) {
+    if (!isSure && line.start > error.pos[0]) return undefined
+    if (line.text.trim() === '' || line.start < skipTo) continue
+    if (line.indent > blockIndent) continue
+    blockIndent = /(?:^|\s)[|>][+-]?\d*$/.test(line.content) ? line.indent : Infinity
+    const column = openQuote(line)
+    if (column === undefined) continue
+    const at = line.start + column
+    const close = closingQuote(text, at)
+    if (close >= 0 && endsValue(text, close)) skipTo = close
+    else return unclosed(text, line, at)
+  }
+  return undefined
+}
+
+function endsValue(text: string, close: number): boolean {
+  const { start, text: words } = lineAt(text, close)
+  return /^\s*(?:[,\]}:].*|#.*)?$/.test(words.slice(close + 1 - start))
+}
+
+function unclosed(text: string, { start, text: words }: Line, at: number): Mistake {
+  const column = at - start
+  const rest = words.slice(column)
+  const inFlow = openBrackets(text, at).length > 0
+  const value = rest.replace(inFlow ? /\s*[,}\]].*$/ : /\s+#.*$/, '').trimEnd()
+  const write = `${value}${rest[0]}`
+  return mistake('yaml-quote-open', [at, 1], [write], insertAt(at + value.length, rest[0]!))
+}
+
+/** A value that starts with a sign of YAML, or has a colon and a space inside. */
+export function quotesNeeded(text: string, at: number): Mistake | undefined {
+  const line = lineAt(text, at)
+  const value = line.text
+    .slice(at - line.start)
+    .replace(/\s+#.*$/, '')
+    .trimEnd()
+  if (value === '' || openBrackets(text, at).length > 0) return undefined
+  const sign = /[@`%|>]/.exec(value[0]!) === null ? '": "' : `"${value[0]}"`
+  const write = quoted(value)
+  const edit = { at, remove: value.length, insert: write }
+  return mistake('yaml-quotes-needed', [at, value.length], [sign, write], edit)
+}
+
+function quoted(value: string): string {
+  return /["\\]/.test(value) ? `'${value.replaceAll("'", "''")}'` : `"${value}"`
+}

@@ -1,0 +1,112 @@
+// What a commit of the API says about itself: who asked for what, for people and for `git log`.
+import type { Kind } from '#schemas/kinds.ts'
+import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
+import type { ConfigEntry, ConfigPart } from './entry.ts'
+import { isPartKind, partSpecs } from './parts.ts'
+import type { PartKind } from './parts.ts'
+import type { Actor, Operation, PartTarget, Target, WriteRequest } from './operation.ts'
+
+const fieldLengthMax = 200
+
+export interface CommitText {
+  /** `Name <address>` */
+  readonly author: string
+  readonly message: string
+}
+
+/** Where an operation's object or part is looked up: as it was, or else as it is to be. */
+export interface Named {
+  readonly get: (kind: Kind, uid: string) => ConfigEntry | undefined
+  readonly part: (kind: PartKind, uid: string) => ConfigPart | undefined
+}
+
+export const committer = 'gslbd <node@gslbd>'
+
+/** One group of trailers for each operation; git-interpret-trailers(1) reads them. */
+export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
+  const told = requests.flatMap(({ operations: list }) => toldOf(list, named))
+  const [first] = told
+  const isOne = told.length === 1 && first !== undefined
+  const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
+  const trailers = requests.flatMap(({ actor, requestId, operations: list, override }) => [
+    ...toldOf(list, named).flatMap((operation) => [
+      `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
+      `Gslb-Actor: ${identity(actor)}`,
+      `Gslb-Request: ${plain(requestId)}`,
+    ]),
+    ...(override === undefined ? [] : [`${overrideTrailer}: ${plain(override)}`]),
+  ])
+  const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
+  const [only] = authors
+  return {
+    author: authors.size === 1 && only !== undefined ? only : committer,
+    message: `api: ${plain(subject)}\n\n${trailers.join('\n')}\n`,
+  }
+}
+
+/** Without those that say what is so already, such as the first half of a replaced service. */
+function toldOf(operations: readonly Operation[], named: Named): readonly Operation[] {
+  const told = operations.filter((operation) => !keepsName(operation, named))
+  return told.length === 0 ? operations : told
+}
+
+function keepsName(operation: Operation, named: Named): boolean {
+  if (operation.verb !== 'rename') return false
+  return nameOf(operation.kind, operation.target, named) === operation.name
+}
+
+/** @param hasIds beside the names, for programs; for people names are enough */
+function wordsOf(operation: Operation, named: Named, hasIds: boolean): string {
+  const { verb, kind } = operation
+  const label = (of: Operation['kind'], target: Target | PartTarget): string => {
+    const name = nameOf(of, target, named)
+    const uid = 'uid' in target ? target.uid : ''
+    return hasIds || name === undefined ? `${uid} ${name ?? ''}`.trim() : name
+  }
+  if (verb === 'create') {
+    const id = hasIds && operation.uid !== undefined ? `${operation.uid} ` : ''
+    if (!('owner' in operation)) return `create ${kind} ${id}${operation.name}`
+    return `create ${kind} ${id}in ${label(partSpecs[operation.kind].owner, operation.owner)}`
+  }
+  const target = label(kind, operation.target)
+  if (verb === 'disable-members') {
+    return `disable ${operation.members.length} members of ${kind} ${target}`
+  }
+  return `${verb} ${kind} ${target}${verb === 'rename' ? ` to ${operation.name}` : ''}`
+}
+
+function nameOf(
+  kind: Operation['kind'],
+  target: Target | PartTarget,
+  { get, part }: Named,
+): string | undefined {
+  if (!('uid' in target)) return target.name
+  if (!isPartKind(kind)) return get(kind, target.uid)?.name
+  const found = part(kind, target.uid)
+  return found === undefined ? undefined : `${nameOfPart(found.part)} of ${found.owner.name}`
+}
+
+function nameOfPart(part: ConfigPart['part']): string {
+  if ('cidr' in part) return part.cidr
+  if ('triggerValue' in part) return part.triggerValue
+  return part.name === undefined || part.name === '' ? part.ipAddress : part.name
+}
+
+/** As people know them, beside the address that the trailers have. */
+function authorOf({ displayName = '', name, address }: Actor): string {
+  const isGiven = displayName.replace(/[<>\p{Cc}\p{Cf}\s]/gu, '') !== ''
+  return identity({ name: isGiven ? displayName : name, address })
+}
+
+/** No control characters, and nothing that ends a name or an address early. */
+export function identity({ name, address }: Actor): string {
+  const clean = (text: string): string => plain(text.replace(/[<>]/g, '')).trim()
+  return `${clean(name) || 'unknown'} <${clean(address).replace(/\s/g, '') || 'unknown@gslbd'}>`
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .slice(0, fieldLengthMax)
+    .toWellFormed()
+}

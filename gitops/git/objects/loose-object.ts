@@ -1,0 +1,76 @@
+// One loose object read from disk: how long it is stands at its beginning, and is looked at first.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { constants, inflateSync } from 'node:zlib'
+import { Oversized } from './oversized.ts'
+import type { StoredObject } from './pack-set.ts'
+
+/** Enough for the header of any object; most objects of a configuration are shorter. */
+const firstBytes = 4_096
+/** What zlib makes at most of so many octets. */
+const inflatedBytesMax = firstBytes * 1_032
+const headerBytesMax = 32
+
+/**
+ * Not checked against its id.
+ *
+ * @returns undefined when there is no such file
+ * @throws Oversized, the file system's error, or what is wrong with the object
+ */
+export function readLooseObject(path: string, bytesMax: number): StoredObject | undefined {
+  let fd
+  try {
+    fd = openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const first = readAt(fd, 0, firstBytes)
+    if (first.length < firstBytes) return objectOf(inflateAll(first, inflatedBytesMax), bytesMax)
+    const start = inflateSync(first, { finishFlush: constants.Z_SYNC_FLUSH })
+    const { end, sizeBytes } = headerOf(start)
+    if (sizeBytes > bytesMax) throw new Oversized(sizeBytes)
+    const rest = readAt(fd, firstBytes, deflatedMax(sizeBytes, fstatSync(fd).size) - firstBytes)
+    const wholeBytes = end + 1 + sizeBytes
+    return objectOf(inflateAll(Buffer.concat([first, rest]), wholeBytes), bytesMax)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** What zlib may add is little; a file that goes on behind it is not read to its end. */
+function deflatedMax(sizeBytes: number, fileBytes: number): number {
+  return Math.max(firstBytes, Math.min(fileBytes, sizeBytes + (sizeBytes >> 8) + 1_024))
+}
+
+function inflateAll(bytes: Buffer, maxOutputLength: number): Buffer {
+  if (bytes.length === 0) throw new Error('its file is empty')
+  return inflateSync(bytes, { maxOutputLength })
+}
+
+function objectOf(whole: Buffer, bytesMax: number): StoredObject {
+  const { type, end, sizeBytes } = headerOf(whole)
+  if (sizeBytes > bytesMax) throw new Oversized(sizeBytes)
+  const content = whole.subarray(end + 1)
+  if (sizeBytes !== content.length) throw new Error('it is no loose object')
+  // What zlib gives of a small file is a piece of 16 kilobytes, which would stay as long as it.
+  return { type, content: content.length < 4_096 ? Buffer.from(content) : content }
+}
+
+function headerOf(start: Buffer): { type: StoredObject['type']; end: number; sizeBytes: number } {
+  const end = start.subarray(0, headerBytesMax).indexOf(0)
+  const header = /^(commit|tree|blob|tag) (\d+)$/.exec(start.toString('latin1', 0, end))
+  if (end === -1 || header === null) throw new Error('it is no loose object')
+  return { type: header[1] as StoredObject['type'], end, sizeBytes: Number(header[2]) }
+}
+
+function readAt(fd: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let read = 0
+  while (read < length) {
+    const count = readSync(fd, bytes, read, length - read, at + read)
+    if (count === 0) break
+    read += count
+  }
+  return bytes.subarray(0, read)
+}

@@ -1,0 +1,66 @@
+// Any object of a repository on disk, loose or packed, also while git moves it from one to the
+// other.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { gitLimits } from '#gitops/limits.ts'
+import { readLooseObject } from './loose-object.ts'
+import { Oversized } from './oversized.ts'
+import { PackSet } from './pack-set.ts'
+import type { StoredObject } from './pack-set.ts'
+
+/** Git knows it everywhere, so nothing needs to have stored it. */
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+export class ObjectStore {
+  readonly #gitdir: string
+  readonly #packs: PackSet
+
+  constructor(gitdir: string) {
+    this.#gitdir = gitdir
+    this.#packs = new PackSet(gitdir)
+  }
+
+  /**
+   * Not checked against its id.
+   *
+   * @returns undefined when the repository does not have it
+   * @throws Oversized, the file system's error, or what is wrong with the object
+   */
+  read(oid: string, bytesMax: number = gitLimits.objectBytesMax): StoredObject | undefined {
+    try {
+      const found = this.#look(oid, bytesMax)
+      if (found !== undefined) return found
+    } catch (error) {
+      if (error instanceof Oversized) throw error
+      // A pack may be gone from under us; what is wrong with the object shows again.
+      this.#packs.close()
+    }
+    // It may have been packed, or its pack replaced, since the last look; or been let out of a pack
+    // that went, which is where git puts what no ref reaches.
+    this.#packs.rescan()
+    const tree: StoredObject = { type: 'tree', content: Buffer.alloc(0) }
+    return this.#look(oid, bytesMax) ?? (oid === emptyTree ? tree : undefined)
+  }
+
+  /** Looks which packs there are; `has` does not. */
+  rescan(): void {
+    this.#packs.rescan()
+  }
+
+  /** Whether it has a file, or is in one of the packs of the last look. */
+  has(oid: string): boolean {
+    if (oid === emptyTree) return true
+    const file = statSync(loosePath(this.#gitdir, oid), { throwIfNoEntry: false })
+    return (file !== undefined && file.size > 0) || this.#packs.has(oid)
+  }
+
+  #look(oid: string, bytesMax: number): StoredObject | undefined {
+    const base = (id: string): StoredObject | undefined => this.read(id)
+    const loose = readLooseObject(loosePath(this.#gitdir, oid), bytesMax)
+    return loose ?? this.#packs.read(oid, base, bytesMax)
+  }
+}
+
+export function loosePath(gitdir: string, oid: string): string {
+  return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
+}

@@ -1,0 +1,216 @@
+// One pack of Git objects and its index, read by position: neither is held in memory.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
+import { assert } from '#lib/assert.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { Oversized } from './oversized.ts'
+
+export type PackedType = 'commit' | 'tree' | 'blob' | 'tag'
+
+/** An object as it lies in a pack: whole, or as a delta to another one. */
+export type PackEntry = EntryBody & {
+  /** Of what is inflated: the object's, or the delta's. */
+  readonly sizeBytes: number
+  /** Where its compressed octets begin. */
+  readonly dataAt: number
+}
+
+type EntryBody =
+  | { readonly kind: 'whole'; readonly type: PackedType }
+  /** To the object that begins at `base` of the same pack. */
+  | { readonly kind: 'delta'; readonly base: number }
+  /** To the object of that id, in this pack or elsewhere. */
+  | { readonly kind: 'delta-to-id'; readonly base: string }
+
+const magic = 0xff74_4f63
+const namesAt = 8 + 256 * 4
+const idBytes = 20
+const wholeTypes: readonly (PackedType | undefined)[] = [, 'commit', 'tree', 'blob', 'tag']
+const offsetDelta = 6
+const idDelta = 7
+
+export class PackFile {
+  readonly #index: number
+  readonly #pack: number
+  readonly #packBytes: number
+  /** How many ids begin with an octet up to this one. */
+  readonly #fanout: Buffer
+  readonly #count: number
+
+  /**
+   * @param path without `.idx` or `.pack`
+   * @throws the file system's error, or what is wrong with the index
+   */
+  constructor(path: string) {
+    this.#index = openSync(`${path}.idx`, 'r')
+    try {
+      const head = readAt(this.#index, 0, namesAt)
+      if (head.length < namesAt || head.readUInt32BE(0) !== magic || head.readUInt32BE(4) !== 2)
+        throw new Error(`${path}.idx is no index of version 2`)
+      this.#fanout = head.subarray(8)
+      this.#count = this.#fanout.readUInt32BE(255 * 4)
+      this.#pack = openSync(`${path}.pack`, 'r')
+    } catch (error) {
+      closeSync(this.#index)
+      throw error
+    }
+    this.#packBytes = fstatSync(this.#pack).size
+  }
+
+  close(): void {
+    closeSync(this.#index)
+    closeSync(this.#pack)
+  }
+
+  /** @returns where the object begins; undefined when it is not in this pack */
+  find(oid: string): number | undefined {
+    const id = Buffer.from(oid, 'hex')
+    const first = id[0]!
+    let low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
+    let high = this.#fanout.readUInt32BE(first * 4)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const order = Buffer.compare(id, this.#row(namesAt, middle, idBytes))
+      if (order === 0) return this.#offset(middle)
+      if (order < 0) high = middle
+      else low = middle + 1
+    }
+    return undefined
+  }
+
+  #row(tableAt: number, row: number, rowBytes: number): Buffer {
+    const bytes = readAt(this.#index, tableAt + row * rowBytes, rowBytes)
+    if (bytes.length < rowBytes) throw new Error('the index of its pack is cut short')
+    return bytes
+  }
+
+  #offset(row: number): number {
+    const offsetsAt = namesAt + this.#count * (idBytes + 4)
+    const offset = this.#row(offsetsAt, row, 4).readUInt32BE()
+    if (offset < 0x8000_0000) return offset
+    // Beyond two gigabytes there is a table of its own.
+    const farAt = offsetsAt + this.#count * 4
+    return Number(this.#row(farAt, offset - 0x8000_0000, 8).readBigUInt64BE())
+  }
+
+  /** @throws Oversized, or what is wrong with it */
+  entry(at: number): PackEntry {
+    const bytes = readAt(this.#pack, at, 64)
+    let next = 0
+    const octet = (): number => bytes[next++] ?? damaged('it is cut short')
+    let last = octet()
+    const code = (last >> 4) & 7
+    let sizeBytes = last & 15
+    for (let factor = 16; last >= 128; factor *= 128) {
+      last = octet()
+      sizeBytes += (last & 127) * factor
+    }
+    if (sizeBytes > gitLimits.objectBytesMax) throw new Oversized(sizeBytes)
+    const type = wholeTypes[code]
+    if (type !== undefined) return { kind: 'whole', type, sizeBytes, dataAt: at + next }
+    if (code === idDelta) {
+      const base = bytes.toString('hex', next, next + idBytes)
+      return { kind: 'delta-to-id', base, sizeBytes, dataAt: at + next + idBytes }
+    }
+    if (code !== offsetDelta) damaged(`it is of the unknown type ${code}`)
+    last = octet()
+    let distance = last & 127
+    while (last >= 128) {
+      last = octet()
+      distance = (distance + 1) * 128 + (last & 127)
+    }
+    // Always backwards: a chain of such deltas ends.
+    if (distance <= 0 || distance >= at) damaged('its base is outside the pack')
+    return { kind: 'delta', base: at - distance, sizeBytes, dataAt: at + next }
+  }
+
+  /** @throws what is wrong with it */
+  inflate({ sizeBytes, dataAt }: PackEntry): Buffer {
+    // What zlib may add, and more; how long the octets are is not written anywhere.
+    const boundBytes = sizeBytes + (sizeBytes >> 8) + 256
+    const wantedBytes = Math.min(boundBytes, this.#packBytes - dataAt)
+    const bytes = readAt(this.#pack, dataAt, Math.max(wantedBytes, 0))
+    const content = inflateSync(bytes, {
+      maxOutputLength: sizeBytes + 1,
+      // By itself zlib takes 16 kilobytes for a file of 200 octets, and they stay as long as it.
+      chunkSize: Math.max(sizeBytes + 1, 64),
+    })
+    if (content.length !== sizeBytes) damaged('it is not as long as it says')
+    return content
+  }
+}
+
+function readAt(fd: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let read = 0
+  while (read < length) {
+    const count = readSync(fd, bytes, read, length - read, at + read)
+    if (count === 0) break
+    read += count
+  }
+  return bytes.subarray(0, read)
+}
+
+function damaged(what: string): never {
+  throw new Error(`in its pack ${what}`)
+}
+
+interface DeltaHead {
+  readonly baseBytes: number
+  readonly resultBytes: number
+  /** Where the commands begin. */
+  readonly commandsAt: number
+}
+
+/** @throws Oversized, or what is wrong with the delta */
+export function deltaHead(delta: Buffer): DeltaHead {
+  let at = 0
+  const size = (): number => {
+    let value = 0
+    for (let factor = 1, last = 128; last >= 128; factor *= 128) {
+      last = delta[at++] ?? damaged('its delta is cut short')
+      value += (last & 127) * factor
+    }
+    return value
+  }
+  const baseBytes = size()
+  const resultBytes = size()
+  if (resultBytes > gitLimits.objectBytesMax) throw new Oversized(resultBytes)
+  return { baseBytes, resultBytes, commandsAt: at }
+}
+
+/**
+ * The object that a delta makes of its base.
+ *
+ * @throws Oversized, or what is wrong with the delta
+ */
+export function applyDelta(base: Buffer, delta: Buffer): Buffer {
+  const { baseBytes, resultBytes: bytes, commandsAt } = deltaHead(delta)
+  let at = commandsAt
+  const octet = (): number => delta[at++] ?? damaged('its delta is cut short')
+  if (baseBytes !== base.length) damaged('its delta is for another base')
+  const result = Buffer.allocUnsafe(bytes)
+  let filled = 0
+  while (at < delta.length) {
+    const command = octet()
+    if (command === 0) damaged('its delta has an unknown command')
+    let from = delta
+    let start = at
+    let count = command
+    if (command >= 128) {
+      from = base
+      start = 0
+      for (let bit = 0; bit < 4; bit++) if (command & (1 << bit)) start += octet() * 256 ** bit
+      count = 0
+      for (let bit = 4; bit < 7; bit++)
+        if (command & (1 << bit)) count += octet() * 256 ** (bit - 4)
+      if (count === 0) count = 0x1_0000
+    } else at += count
+    if (start + count > from.length || filled + count > bytes) damaged('its delta goes too far')
+    from.copy(result, filled, start, start + count)
+    filled += count
+  }
+  assert(filled <= bytes, 'each copy was checked')
+  if (filled !== bytes) damaged('its delta is cut short')
+  return result
+}

@@ -1,0 +1,92 @@
+// Whether the objects of a commit are still in the repository: files vanish under a node that runs.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import type { ObjectStore } from './object-store.ts'
+import { isFolder, parseTree } from './tree-object.ts'
+
+export interface CommitObjects {
+  readonly commit: string
+  readonly tree: string
+  /** Those that matter. */
+  readonly blobs: Iterable<string>
+}
+
+const loose = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+/** A folder may change twice within the time that its file system can tell apart. */
+const settledMs = 50
+
+/**
+ * Looks for each object once, and later only for those in folders that have changed: cheap enough
+ * to be asked before each write. Content is not read.
+ */
+export class Presence {
+  readonly #gitdir: string
+  readonly #store: ObjectStore
+  readonly #rawOf: (tree: string) => Uint8Array | undefined
+  /** Times of the folders when all was there. */
+  #stamps: ReadonlyMap<string, number> = new Map()
+  /** Folders of each folder, of the last look. */
+  #folders: ReadonlyMap<string, readonly string[]> = new Map()
+
+  /** @param rawOf folders that are in memory */
+  constructor(gitdir: string, store: ObjectStore, rawOf: (tree: string) => Uint8Array | undefined) {
+    this.#gitdir = gitdir
+    this.#store = store
+    this.#rawOf = rawOf
+  }
+
+  /** @returns one that is gone; undefined when none is. @throws as `ObjectStore.read` does */
+  firstMissing({ commit, tree, blobs }: CommitObjects): string | undefined {
+    const stamps = this.#readStamps()
+    const isSame = (folder: string): boolean => stamps.get(folder) === this.#stamps.get(folder)
+    const isPackSame = isSame('pack')
+    const changed = new Set(loose.filter((folder) => !isPackSame || !isSame(folder)))
+    // Until all was found again, everything is looked for.
+    this.#stamps = new Map()
+    this.#store.rescan()
+    const isGone = (oid: string): boolean => changed.has(oid.slice(0, 2)) && !this.#store.has(oid)
+    const folders = new Map<string, readonly string[]>()
+    const gone = isGone(commit) ? commit : this.#missingFolder(tree, isGone, folders)
+    if (gone !== undefined) return gone
+    for (const blob of blobs) if (isGone(blob)) return blob
+    this.#stamps = stamps
+    this.#folders = folders
+    return undefined
+  }
+
+  #missingFolder(
+    root: string,
+    isGone: (oid: string) => boolean,
+    folders: Map<string, readonly string[]>,
+  ): string | undefined {
+    const waiting = [root]
+    for (let tree = waiting.pop(); tree !== undefined; tree = waiting.pop()) {
+      if (folders.has(tree)) continue
+      if (isGone(tree)) return tree
+      const inside = this.#folders.get(tree) ?? this.#foldersIn(tree)
+      if (inside === undefined) return tree
+      folders.set(tree, inside)
+      waiting.push(...inside)
+    }
+    return undefined
+  }
+
+  #foldersIn(tree: string): string[] | undefined {
+    const raw = this.#rawOf(tree) ?? this.#store.read(tree)?.content
+    const entries = raw === undefined ? undefined : parseTree(raw)
+    if (entries?.ok !== true) return undefined
+    return entries.value.filter(isFolder).map(({ oid }) => oid)
+  }
+
+  #readStamps(): Map<string, number> {
+    const nowMs = systemClock.nowMs()
+    return new Map(
+      [...loose, 'pack'].map((folder) => {
+        const path = join(this.#gitdir, 'objects', folder)
+        const atMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -1
+        return [folder, Math.abs(nowMs - atMs) < settledMs ? NaN : atMs]
+      }),
+    )
+  }
+}

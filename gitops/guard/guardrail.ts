@@ -1,0 +1,145 @@
+// Whether a head removes more than may go unsaid: commit by commit, so that all nodes say the same.
+import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { short } from '#gitops/trust/accept.ts'
+import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { removalBetween, wordsOf } from './removal.ts'
+import type { Removal } from './removal.ts'
+import { committer } from '#config/commit-message.ts'
+
+export interface GuardParts {
+  readonly graph: CommitGraph
+  /** Of the accepted commit. */
+  readonly accepted: { readonly commit: string; readonly outline: NameOutline }
+  readonly head: { readonly commit: string; readonly outline: NameOutline }
+  /** What `head` brings. */
+  readonly commits: readonly string[]
+  /** Of a commit between the two; undefined: it has errors, or cannot be read. */
+  readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
+}
+
+export interface GuardedCommit {
+  readonly commit: string
+  readonly removal: Removal
+}
+
+/**
+ * The first commit that removes too much, and that nobody vouches for; undefined: there is none. A
+ * commit of the API was judged when it was made, request by request: a node that saw many of them
+ * together must not take them for one.
+ */
+export async function findRemoval(parts: GuardParts): Promise<GuardedCommit | undefined> {
+  const { accepted, head } = parts
+  if (removalBetween(accepted.outline, head.outline) === null) return undefined
+  const line = await mainLine(parts)
+  return new Judge(parts, line).judge(lastOverride(line), line.length - 1)
+}
+
+interface LinePoint {
+  readonly commit: string
+  readonly isOfApi: boolean
+  /** It, or a commit that it merges, says that what was removed up to here is meant. */
+  readonly isOverride: boolean
+}
+
+/** Positions are those of the line; -1 is the accepted commit. */
+class Judge {
+  readonly #parts: GuardParts
+  readonly #line: readonly LinePoint[]
+  readonly #known = new Map<number, NameOutline | undefined>()
+  #looksLeft: number = gitLimits.guardLooksMax
+
+  constructor(parts: GuardParts, line: readonly LinePoint[]) {
+    this.#parts = parts
+    this.#line = line
+    this.#known.set(-1, parts.accepted.outline)
+    this.#known.set(line.length - 1, parts.head.outline)
+  }
+
+  /** Looks into halves of what removes too much; most steps are never looked at. */
+  async judge(from: number, to: number): Promise<GuardedCommit | undefined> {
+    if (from >= to) return undefined
+    const [before, after] = [await this.#outline(from), await this.#outline(to)]
+    const point = this.#line[to]!
+    if (before === undefined || after === undefined) return undefined
+    const removal = removalBetween(before, after)
+    if (removal === null) return undefined
+    const middle = (from + to) >> 1
+    if (to - from === 1) return point.isOfApi ? undefined : { commit: point.commit, removal }
+    // What has errors, or is one too many to look at, is judged with its neighbours.
+    if ((await this.#outline(middle)) === undefined) return { commit: point.commit, removal }
+    return (await this.judge(from, middle)) ?? this.judge(middle, to)
+  }
+
+  async #outline(at: number): Promise<NameOutline | undefined> {
+    if (!this.#known.has(at)) {
+      const isLooked = this.#looksLeft-- > 0
+      const { commit } = this.#line[at]!
+      this.#known.set(at, isLooked ? await this.#parts.outlineOf(commit) : undefined)
+    }
+    return this.#known.get(at)
+  }
+}
+
+/** Released is everything up to it. */
+function lastOverride(line: readonly LinePoint[]): number {
+  return line.findLastIndex(({ isOverride }) => isOverride)
+}
+
+/**
+ * From the accepted commit to the head, oldest first, by first parents where they lead there.
+ * Whatever else a point brings is merged by it.
+ */
+async function mainLine({ graph, accepted, head, commits }: GuardParts): Promise<LinePoint[]> {
+  const later = await graph.laterThan(accepted.commit, commits)
+  const seen = new Set([accepted.commit])
+  const ids: string[] = []
+  for (let at = head.commit; at !== accepted.commit;) {
+    ids.unshift(at)
+    const commit = await graph.commit(at)
+    const next = commit.ok ? commit.value.parents.find((parent) => later.has(parent)) : undefined
+    if (next === undefined) break
+    at = next
+  }
+  const line: LinePoint[] = []
+  const brought = new Set(commits)
+  for (const id of ids) {
+    const isOverride = await bringsOverride(id, { graph, brought, seen })
+    const commit = await graph.commit(id)
+    const isOfApi = commit.ok && commit.value.committer.name === committer
+    line.push({ commit: id, isOfApi, isOverride })
+  }
+  return line
+}
+
+async function bringsOverride(
+  id: string,
+  { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
+): Promise<boolean> {
+  const found = new Set([id])
+  let isOverride = false
+  for (const oid of found) {
+    seen.add(oid)
+    const commit = await graph.commit(oid)
+    if (!commit.ok) continue
+    isOverride ||= commit.value.override !== ''
+    for (const parent of commit.value.parents) {
+      if (brought.has(parent) && !seen.has(parent)) found.add(parent)
+    }
+  }
+  return isOverride
+}
+
+/** Sentences. */
+export function guardedReason({ commit, removal }: GuardedCommit): string {
+  return (
+    `Commit ${short(commit)} removes ${wordsOf(removal)}. If that is meant, push a signed commit ` +
+    `after it that says so: ${overrideCommand}. Otherwise take it back: git revert ` +
+    `${short(commit)}. The commit accepted before goes on serving.`
+  )
+}
+
+export const overrideCommand =
+  'git commit --allow-empty -S -m "Names removed on purpose" ' +
+  `--trailer "${overrideTrailer}: the reason"`

@@ -1,0 +1,136 @@
+// Which commits ended the thread that read them, or the process: after enough of that they are held
+// and not read again. Kept beside the accepted state, since a restart changes nothing about them.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { writeDurably } from '#lib/durable-file.ts'
+import { short } from '#gitops/trust/accept.ts'
+import type { Hold } from '#gitops/trust/accept.ts'
+import { gitLimits } from '#gitops/limits.ts'
+
+export interface TrialParts {
+  /** `gitops/trials.json` in the data directory. */
+  readonly path: string
+  /** With more memory, or another version, a commit is worth another try. */
+  readonly heapMb: number
+  readonly version: string
+  /** True when the thread before this one died, and the process did not. */
+  readonly isRestart: boolean
+}
+
+interface Trial {
+  readonly commit: string
+  /** It was read well before, so that a killed process says nothing about it. */
+  readonly isAccepted: boolean
+  /** True from before the commit is read until there is a verdict. */
+  readonly isUnderWay: boolean
+  readonly threadDeaths: number
+  /** Also of a process that was killed for another reason: more of them are needed. */
+  readonly processDeaths: number
+  readonly heapMb: number
+  readonly version: string
+}
+
+export class CommitTrials {
+  readonly #parts: TrialParts
+  /** Of the accepted commit and of the head. */
+  #trials: readonly Trial[]
+
+  constructor(parts: TrialParts) {
+    this.#parts = parts
+    const { heapMb, version, isRestart } = parts
+    const read = load(parts.path)
+    this.#trials = read
+      .filter((trial) => trial.version === version && trial.heapMb >= heapMb)
+      .map((trial) => (trial.isUnderWay ? afterDeath(trial, isRestart) : trial))
+    if (read.length > 0) this.#save(writeDurably)
+  }
+
+  /** Why the commit is not to be read; undefined: it may be. */
+  holdOf(commit: string): Hold | undefined {
+    const trial = this.#trials.find((one) => one.commit === commit)
+    if (trial === undefined || !isHeld(trial)) return undefined
+    const { threadDeaths, processDeaths, heapMb } = trial
+    const who =
+      threadDeaths >= gitLimits.threadDeathsMax
+        ? `the thread that compiles ended ${threadDeaths} times`
+        : `gslbd ended ${threadDeaths + processDeaths} times`
+    return {
+      code: 'CommitFatal',
+      reason:
+        `While commit ${short(commit)} was read, ${who}, so it is not tried again. Most likely ` +
+        `it needs more than the ${heapMb} MB of memory that compiling may use here. Push a new ` +
+        `commit without its large files ("git show --stat ${short(commit)}" lists them), or ` +
+        'give the node more memory and restart it; the commit accepted before goes on serving.',
+    }
+  }
+
+  /** To be called before the commit is read, and `end` when there is a verdict. */
+  begin(commit: string, accepted: string | null): void {
+    const before = this.#trials.find((one) => one.commit === commit)
+    const { heapMb, version } = this.#parts
+    const counts = { threadDeaths: 0, processDeaths: 0, ...before }
+    const trial = { ...counts, commit, isAccepted: commit === accepted, heapMb, version }
+    // A start reads the accepted commit first, and that says nothing about the head.
+    const others = this.#trials.filter((one) => one.commit !== commit)
+    const kept = others.filter((one) => commit === accepted || one.commit === accepted)
+    this.#trials = [...kept, { ...trial, isUnderWay: true }]
+    // Not flushed: it is for the death of a process, not of the machine.
+    this.#save(writeQuickly)
+  }
+
+  end(commit: string): void {
+    this.#trials = this.#trials.filter((one) => one.commit !== commit)
+    this.#save(writeQuickly)
+  }
+
+  #save(write: (path: string, text: string) => void): void {
+    const { path } = this.#parts
+    try {
+      if (this.#trials.length === 0) rmSync(path, { force: true })
+      else write(path, `${JSON.stringify(this.#trials, null, 2)}\n`)
+    } catch {
+      // A disk that takes nothing is told of elsewhere, and must not stop what needs none.
+    }
+  }
+}
+
+function afterDeath(trial: Trial, isThread: boolean): Trial {
+  const over = { ...trial, isUnderWay: false }
+  if (isThread) return { ...over, threadDeaths: trial.threadDeaths + 1 }
+  return trial.isAccepted ? over : { ...over, processDeaths: trial.processDeaths + 1 }
+}
+
+function isHeld({ threadDeaths, processDeaths }: Trial): boolean {
+  if (threadDeaths >= gitLimits.threadDeathsMax) return true
+  return threadDeaths + processDeaths >= gitLimits.processDeathsMax
+}
+
+function writeQuickly(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
+}
+
+/** No file, or one that nobody understands: nothing is known, and each commit is tried. */
+function load(path: string): readonly Trial[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return Array.isArray(value) ? value.filter(isTrial) : []
+  } catch {
+    return []
+  }
+}
+
+function isTrial(value: unknown): value is Trial {
+  if (typeof value !== 'object' || value === null) return false
+  const { commit, isAccepted, isUnderWay, threadDeaths, processDeaths, heapMb, version } =
+    value as Trial
+  const numbers: unknown[] = [threadDeaths, processDeaths, heapMb]
+  return (
+    typeof commit === 'string' &&
+    typeof isAccepted === 'boolean' &&
+    typeof isUnderWay === 'boolean' &&
+    typeof version === 'string' &&
+    numbers.every((one) => Number.isSafeInteger(one))
+  )
+}

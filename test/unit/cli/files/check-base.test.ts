@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { gitSandbox } from '../../../support/git-sandbox.ts'
+import { runCli } from '../../../support/run-cli.ts'
+import { poolPath, poolYaml, servicePath, serviceYaml } from '../../../support/site.ts'
+
+const settings =
+  'apiVersion: gslb/v1\nkind: Settings\nmetadata: { name: settings }\n' +
+  'spec: { zones: [{ name: example.com. }], defaults: { nameservers: [{ name: ns1.example.net. }] } }\n'
+
+/** @param folder of the checkout, in which the configuration lies */
+function checkout(folder: string) {
+  const box = gitSandbox()
+  const repo = box.at('repo')
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  box.write(`repo/${folder}gslb.yaml`, settings)
+  box.write(`repo/${folder}${poolPath}`, poolYaml('192.0.2.1'))
+  box.write(`repo/${folder}${servicePath}`, serviceYaml('www.example.com.'))
+  const commit = (...message: string[]): void => {
+    box.git(repo, 'add', '-A')
+    const parts = message.flatMap((text) => ['-m', text])
+    box.git(repo, 'commit', '-q', '--allow-empty', ...parts)
+  }
+  commit('first')
+  box.git(repo, 'tag', 'base')
+  const check = (...more: string[]) => runCli('check', box.at('repo', folder), ...more)
+  return { box, repo, commit, check }
+}
+
+for (const folder of ['', 'dns/']) {
+  test(`before a push, that everything was removed (in "${folder}")`, async () => {
+    const { box, repo, commit, check } = checkout(folder)
+    expect((await check('--base', 'base')).exit).toBe(0)
+    box.git(repo, 'rm', '-q', '-r', `${folder}tenants`)
+    const said = await check('--base', 'base')
+    expect(said.exit).toBe(3)
+    expect(said.out).toMatch(
+      /ok: 0 services[^]*guardrail: since base this removes 1 of 1 name \(www/,
+    )
+    expect(said.out).toContain('--trailer "Gslb-Override: the reason"')
+    expect((await check()).exit).toBe(0)
+    commit('remove')
+    expect((await check('--base', 'HEAD~1')).exit).toBe(3)
+    const json = await check('--base', 'base', '--format', 'json')
+    expect(json.exit).toBe(3)
+    expect(() => JSON.parse(json.out) as unknown).not.toThrow()
+    expect(json.err).toContain('guardrail: ')
+    commit('on purpose', 'Gslb-Override: it is closed')
+    const meant = await check('--base', 'base')
+    expect(meant.exit).toBe(0)
+    expect(meant.out).toContain('as meant: it is closed')
+  })
+}
+
+test('a base that is none, and a directory outside of git', async () => {
+  const { box, check } = checkout('')
+  expect(await check('--base', 'nothing')).toMatchObject({ exit: 2 })
+  box.write('alone/gslb.yaml', settings)
+  const said = await runCli('check', box.at('alone'), '--base', 'base')
+  expect(said.exit).toBe(2)
+  expect(said.err).toContain('--base needs a checkout of git')
+})
+
+test('a base that has errors itself is not compared', async () => {
+  const { box, commit, check } = checkout('')
+  box.write('repo/gslb.yaml', settings.replace('zones', 'znes'))
+  commit('broken')
+  box.write('repo/gslb.yaml', settings)
+  const said = await check('--base', 'HEAD')
+  expect(said).toMatchObject({ exit: 0 })
+  expect(said.out).toContain('not compared: HEAD has errors itself')
+})

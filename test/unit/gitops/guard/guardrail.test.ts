@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { parseCommit } from '#gitops/git/objects/commit-object.ts'
+import { areTooMany } from '#gitops/guard/removal.ts'
+import { gitSandbox } from '../../../support/git-sandbox.ts'
+import { reconcileBench } from '../../../support/reconcile-bench.ts'
+import { poolPath, poolYaml, serviceYaml } from '../../../support/site.ts'
+
+const settings = (guardrails = '', zones = '[{ name: example.com. }, { name: example.net. }]') =>
+  `apiVersion: gslb/v1\nkind: Settings\nmetadata: { name: settings }\nspec:\n` +
+  `  zones: ${zones}\n  defaults: { nameservers: [{ name: ns1.example.org. }] }\n${guardrails}`
+const fileOf = (name: string): string => `tenants/default/services/${name}.yaml`
+const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `s${i}`)
+
+function scene(count: number) {
+  const box = gitSandbox()
+  const key = box.sshKey('alice')
+  box.write('allowed_signers', `alice@example.com ${key.publicLine}\n`)
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  const repo = box.at('repo')
+  const write = (path: string, text: string): void => void box.write(`repo/${path}`, text)
+  const add = (...list: string[]): void => {
+    for (const name of list) write(fileOf(name), serviceYaml(`${name}.example.com.`, name))
+  }
+  const drop = (...list: string[]): void => {
+    if (list.length > 0) box.git(repo, 'rm', '-q', ...list.map(fileOf))
+  }
+  const commit = (...message: string[]): string => {
+    const text = message.length === 0 ? ['change'] : message
+    const parts = text.flatMap((part) => ['-m', part])
+    box.git(repo, 'add', '-A')
+    box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', ...parts)
+    return box.git(repo, 'rev-parse', 'HEAD')
+  }
+  const open = (dataDir = 'data') =>
+    reconcileBench({
+      gitdir: box.at('repo/.git'),
+      dataDir: box.at(dataDir),
+      allowedSignersPath: box.at('allowed_signers'),
+      compiler: createCompilePort(),
+    })
+  write('gslb.yaml', settings())
+  write(poolPath, poolYaml('192.0.2.1'))
+  add(...names(count))
+  return { box, repo, key, write, add, drop, commit, open }
+}
+
+const override = 'Gslb-Override: the shop closes'
+
+test('a push that removes everything is held until a signed commit says it is meant', async () => {
+  const { box, repo, commit, open } = scene(2)
+  const first = commit()
+  const bench = open()
+  assert.equal((await bench.check()).accepted?.commit, first, 'the first commit is free')
+  box.git(repo, 'rm', '-q', '-r', 'tenants')
+  const removing = commit()
+  const held = await bench.check()
+  assert.deepEqual([held.sync, held.code, held.accepted?.commit], ['held', 'NamesRemoved', first])
+  const sentence = `Commit ${removing.slice(0, 10)} removes 2 of 2 names (s0.example.com., `
+  assert(held.reason.startsWith(sentence), held.reason)
+  commit('Gslb-Override: a subject is no trailer')
+  assert.equal((await bench.check()).code, 'NamesRemoved')
+  const meant = commit('Closing', override)
+  const status = await bench.check()
+  assert.deepEqual([status.sync, status.accepted?.commit], ['synced', meant])
+})
+
+test('the last name of all cannot be pushed away without a word', async () => {
+  const { drop, commit, open } = scene(1)
+  commit()
+  const bench = open()
+  await bench.check()
+  drop('s0')
+  commit()
+  assert.match((await bench.check()).reason, /removes 1 of 1 name \(s0\.example\.com\.\)/)
+  commit('Closing', override)
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+const rows: readonly [title: string, before: number, gone: number, isHeld: boolean][] = [
+  ['one of two', 2, 1, false],
+  ['two of three', 3, 2, true],
+  ['three of ten', 10, 3, false],
+  ['four of ten', 10, 4, true],
+]
+for (const [title, before, gone, isHeld] of rows) {
+  test(`${title} names may ${isHeld ? 'not ' : ''}go without a word`, async () => {
+    const { drop, commit, open } = scene(before)
+    commit()
+    const bench = open()
+    await bench.check()
+    drop(...names(gone))
+    commit()
+    assert.equal((await bench.check()).code, isHeld ? 'NamesRemoved' : '')
+  })
+}
+
+test('a name that gets another domain is removed, too', async () => {
+  const { write, commit, open } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  for (const name of names(2)) write(fileOf(name), serviceYaml(`new-${name}.example.com.`, name))
+  commit()
+  assert.match((await bench.check()).reason, /removes 2 of 4 names/)
+})
+
+test('a zone that has services stays declared; one that has none may go', async () => {
+  const { write, commit, open } = scene(1)
+  commit()
+  const bench = open()
+  await bench.check()
+  write('gslb.yaml', settings('', '[{ name: example.com. }]'))
+  commit()
+  assert.equal((await bench.check()).sync, 'synced')
+  write('gslb.yaml', settings('', '[{ name: example.net. }]'))
+  commit()
+  assert.match(
+    (await bench.check()).reason,
+    /removes 1 zone with services \(example\.com\.\)\. If that/,
+  )
+})
+
+test('the setting of the commit before counts, not that of the commit that removes', async () => {
+  const { write, drop, commit, open } = scene(10)
+  commit()
+  const bench = open()
+  await bench.check()
+  drop(...names(5))
+  write('gslb.yaml', settings('  guardrails: { removedNames: 60 }\n'))
+  commit()
+  assert.match((await bench.check()).reason, /removes 5 of 10 names/)
+})
+
+test('more may go once that was accepted', async () => {
+  const { write, drop, commit, open } = scene(10)
+  write('gslb.yaml', settings('  guardrails: { removedNames: 60 }\n'))
+  commit()
+  const bench = open()
+  await bench.check()
+  drop(...names(6))
+  commit()
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('a node that was away judges each commit, as the others did', async () => {
+  const { box, repo, drop, add, commit, open } = scene(12)
+  commit()
+  const [here, away] = [open(), open('away')]
+  await here.check()
+  await away.check()
+  for (let left = 12; left > 6; left -= 2) {
+    drop(...names(left).slice(left - 2))
+    commit()
+    assert.equal((await here.check()).sync, 'synced')
+  }
+  assert.equal((await away.check()).sync, 'synced', 'three small steps are no large one')
+  add('more')
+  commit()
+  drop('s0', 's1', 'more')
+  const removing = commit()
+  add('later')
+  commit()
+  const [one, two] = [await here.check(), await away.check()]
+  assert.equal(one.reason, two.reason)
+  assert(one.reason.startsWith(`Commit ${removing.slice(0, 10)} removes 3 of 7`), one.reason)
+  box.git(repo, 'rm', '-q', fileOf('later'))
+  commit('On purpose', override)
+  assert.deepEqual([(await here.check()).sync, (await away.check()).sync], ['synced', 'synced'])
+})
+
+test('what is taken back in the same push was never removed', async () => {
+  const { drop, add, commit, open } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  drop(...names(4))
+  commit()
+  assert.equal((await bench.check()).code, 'NamesRemoved')
+  add(...names(4))
+  commit()
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('an override before the removal does not vouch for it; one that is merged does', async () => {
+  const { box, repo, key, drop, commit, open } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  commit('In advance', override)
+  drop('s0', 's1')
+  commit()
+  assert.equal((await bench.check()).code, 'NamesRemoved')
+  box.git(repo, 'checkout', '-q', '-b', 'side')
+  commit('On purpose', override)
+  box.git(repo, 'checkout', '-q', 'main')
+  const merge = ['merge', '-q', '-S', '--no-ff', '-m', 'merge', 'side']
+  box.git(repo, ...box.signWith(key), ...merge)
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('of the names, a single one may always go', () => {
+  assert.deepEqual(
+    [areTooMany(1, 2, 0), areTooMany(2, 2, 100), areTooMany(2, 100, 0), areTooMany(3, 10, 30)],
+    [false, false, true, false],
+  )
+})
+
+test('the trailer is read from the last paragraph, without what steers a terminal', () => {
+  const overrideIn = (message: string): string => {
+    const who = 'A <a@x> 1 +0000'
+    const head = `tree ${'1'.repeat(40)}\nauthor ${who}\ncommitter ${who}\n\n`
+    const parsed = parseCommit(Buffer.from(head + message))
+    assert(parsed.ok)
+    return parsed.value.override
+  }
+  const messages: readonly [message: string, expected: string][] = [
+    ['a\n\nGslb-Override: b\n', 'b'],
+    ['a\n\ntext\n\nSigned-off-by: x\ngslb-override: b\n', 'b'],
+    ['a\r\n\r\nGslb-Override: b\r\n', 'b'],
+    ['Gslb-Override: b\n', ''],
+    ['a\n\nGslb-Override: b\n\nmore text\n', ''],
+    ['a\n\nGslb-Override:\n', ''],
+    ['a\n\nGslb-Override: \u001b[2Jb\n', '?[2Jb'],
+  ]
+  for (const [message, expected] of messages) assert.equal(overrideIn(message), expected, message)
+})
