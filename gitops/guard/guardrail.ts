@@ -6,7 +6,7 @@ import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 import type { Removal } from './removal.ts'
-import { committer } from '#config/commit-message.ts'
+import { committer } from '#gitops/message/commit-message.ts'
 
 export interface GuardParts {
   readonly graph: CommitGraph

@@ -166,14 +166,9 @@ function run(
     },
   })
   const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
-  const renewal = setInterval(
-    () => {
-      publisher.renewWhenDue()
-      // Nothing tells of an object that is lost: it is looked for.
-      if (localGitdir !== null) runner.poke()
-    },
-    Math.min(renewEveryMs, recordTtlMs / 4),
-  )
+  // Nothing tells of an object of our own repository that is lost: it is looked for.
+  const lookForLost = localGitdir === null ? ignore : lookLater
+  const renewal = keepRenewed(publisher, recordTtlMs, lookForLost)
   runner.poke()
   return {
     poke: () => runner.poke(),
@@ -188,6 +183,20 @@ function run(
     },
   }
 }
+
+function keepRenewed(
+  publisher: Publisher,
+  recordTtlMs: number,
+  alsoThen: () => void,
+): NodeJS.Timeout {
+  const everyMs = Math.min(renewEveryMs, recordTtlMs / 4)
+  return setInterval(() => {
+    publisher.renewWhenDue()
+    alsoThen()
+  }, everyMs)
+}
+
+const ignore = (): void => undefined
 
 function openPublisher(
   { options, clock, onPublish }: PipelineParts,

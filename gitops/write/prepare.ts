@@ -12,7 +12,7 @@ import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import { commitText, committer } from '#config/commit-message.ts'
+import { commitText, committer } from '#gitops/message/commit-message.ts'
 import type { Draft } from '#config/draft.ts'
 import type { WriteRequest } from '#config/operation.ts'
 

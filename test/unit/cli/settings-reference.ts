@@ -49,7 +49,7 @@ const heading = ['Key', 'Value', 'Default', 'Change needs', 'Meaning']
 
 function cells({ path, leaf }: SettingRow): readonly string[] {
   const { default: value = '' } = leaf
-  const words = typeof value === 'object' ? Object.values(value).join(', ') : String(value)
+  const words = typeof value === 'object' ? Object.values(value as Readonly<Record<string, string>>).join(', ') : String(value)
   const constant = words === '' ? 'empty' : `\`${words}\``
   return [
     `\`${path.at(-1) ?? ''}\``,

@@ -76,6 +76,8 @@ describe('defaults', () => {
           packAfterObjects: 2_000,
           requireSignature: true,
           allowedSigners: resolve('./data/allowed_signers'),
+          sshKey: resolve('./data/ssh_key'),
+          knownHosts: resolve('./data/known_hosts'),
         },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         health: {
@@ -238,10 +240,10 @@ describe('a mistake is named with its place and its remedy', () => {
       '1:1: the file is not a mapping; write sections such as "dns:"',
     ],
     [
-      'an SSH remote',
-      'gitops: { url: "ssh://git@host/r" }',
-      '1:16: gitops.url is an address that this version cannot use, write an http:// or ' +
-        'https:// address',
+      'a remote that is neither HTTP nor SSH',
+      'gitops: { url: "git://host/r" }',
+      '1:16: gitops.url is "git://host/r", write an https://, http:// or ssh:// address, or ' +
+        'git@host:path',
     ],
     [
       'a password in the file',

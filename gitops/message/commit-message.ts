@@ -1,10 +1,10 @@
 // What a commit of the API says about itself: who asked for what, for people and for `git log`.
 import type { Kind } from '#schemas/kinds.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
-import type { ConfigEntry, ConfigPart } from './entry.ts'
-import { isPartKind, partSpecs } from './parts.ts'
-import type { PartKind } from './parts.ts'
-import type { Actor, Operation, PartTarget, Target, WriteRequest } from './operation.ts'
+import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
+import { isPartKind, partSpecs } from '#config/parts.ts'
+import type { PartKind } from '#config/parts.ts'
+import type { Actor, Operation, PartTarget, Target, WriteRequest } from '#config/operation.ts'
 
 const fieldLengthMax = 200
 
