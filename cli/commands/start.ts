@@ -134,7 +134,7 @@ gslbd answers DNS on 127.0.0.1 port ${daemon.dnsPort}; its API is ${api}
   Stop one of them       ${first?.hint ?? ''}
   Ask once more          about a second later it is no longer among the answers
 
-  Change its config      git clone -b ${settings.gitops.branch} ${origin} config && cd config
+  Change its config      git clone -b ${settings.gitops.branch} ${origin} my-config && cd my-config
                          edit tenants/default/services/www.yaml, then
                          ${sign}
                          git push

@@ -9,6 +9,7 @@ import {
 } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
+import { parseHealthCheck } from '#bundle/format/health-check.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
 import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
@@ -147,7 +148,7 @@ function poolAt(bundle: Bundle, pool: number): object {
     uid: uidOf(bundle.poolUid, pool),
     tenant: textOf(bundle, bundle.poolTenant[pool]!),
     name: textOf(bundle, bundle.poolName[pool]!),
-    healthCheck: check === '' ? null : parsed(check),
+    healthCheck: check === '' ? null : (parseHealthCheck(check) ?? check),
     minHealthy: bundle.poolMinHealthy[pool],
     members: [...membersOf(bundle, pool)].map((member) => ({
       uid: uidOf(bundle.memberUid, member),
@@ -160,15 +161,6 @@ function poolAt(bundle: Bundle, pool: number): object {
       region: textOf(bundle, bundle.memberRegion[member]!),
       ...memberExtraOf(bundle, member),
     })),
-  }
-}
-
-/** The loader does not look into the check; a dump shows it even if it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }
 

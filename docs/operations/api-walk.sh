@@ -66,6 +66,8 @@ call 200 GET /docs
 call 200 GET /docs/page.js
 
 # The first account, and who is asking.
+# Before the first change there is nothing to answer with.
+call 503 GET /ready
 call 200 GET /health
 call 200 GET /auth/config
 wants '"oidcEnabled":false'

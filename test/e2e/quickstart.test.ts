@@ -19,7 +19,7 @@ const run = promisify(execFile)
 // With a space in it, as some home directories have.
 const home = makeTempDir('first user')
 const dataDir = join(home, 'data')
-const checkout = join(home, 'config')
+const checkout = join(home, 'my-config')
 const servicePath = 'tenants/default/services/www.yaml'
 const args = ['start', '--data-dir', dataDir, '--dns-port', '0', '--api-port', '0']
 
@@ -166,8 +166,8 @@ describe('a signed commit with broken YAML', () => {
     const { diagnostics, active, head } = await daemon.gitops()
     expect(diagnostics.length).toBeGreaterThan(0)
     const { file, line, column, message } = diagnostics[0]!
-    // The bracket is open until the end of the file.
-    expect({ file, line, column }).toEqual({ file: servicePath, line: 10, column: 1 })
+    // There the bracket opens that is open until the end of the file.
+    expect({ file, line, column }).toEqual({ file: servicePath, line: 9, column: 9 })
     const logged = daemon.stdout.split('\n').filter((each) => each.includes(' ERROR '))
     expect(logged.join('\n')).toContain(`${file}:${line}:${column}: ${message}`)
     expect(logged.join('\n')).not.toContain('\\u000a')

@@ -49,7 +49,7 @@ const heading = ['Key', 'Value', 'Default', 'Change needs', 'Meaning']
 
 function cells({ path, leaf }: SettingRow): readonly string[] {
   const { default: value = '' } = leaf
-  const words = typeof value === 'object' ? Object.values(value as Readonly<Record<string, string>>).join(', ') : String(value)
+  const words = typeof value === 'object' ? listed(value) : String(value)
   const constant = words === '' ? 'empty' : `\`${words}\``
   return [
     `\`${path.at(-1) ?? ''}\``,
@@ -119,3 +119,6 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
+
+const listed = (values: object): string =>
+  Object.values(values as Readonly<Record<string, string>>).join(', ')

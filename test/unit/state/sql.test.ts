@@ -42,7 +42,8 @@ describe('the schema', () => {
       const text = fs.readFileSync(new URL(name, folder), 'utf8')
       return text.match(/^import .*/gm) ?? []
     })
-    expect([...new Set(imports)]).toEqual(["import type { Migration } from '../migration.ts'"])
+    const form = "import type { Migration } from '#state/sql/database/migration.ts'"
+    expect([...new Set(imports)]).toEqual([form])
   })
 
   test('a step that fails leaves nothing of itself', async () => {

@@ -49,7 +49,15 @@ const withoutConfig = [
   ...['postAuthTotpSetup', 'postAuthTotpVerify', 'getAuthOidcAuthorize', 'getAuthOidcCallback'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],
-  ...['getLicense', 'postLicense', 'getUsage', 'getRumJs', 'getRumConfig', 'postRumIngest'],
+  ...[
+    'getLicense',
+    'postLicense',
+    'getUsage',
+    'getDocsByFile',
+    'getRumJs',
+    'getRumConfig',
+    'postRumIngest',
+  ],
 ]
 const named = routes.map((row) => [operationId(row), row] as const)
 const early = named.filter(([id]) => withoutConfig.includes(id))
