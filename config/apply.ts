@@ -11,7 +11,7 @@ import { etagOf, partsIn } from './entry.ts'
 import { globalNames, partOf } from './object-index.ts'
 import { isPartKind, partSpecs } from './parts.ts'
 import type { PartKind } from './parts.ts'
-import { patched } from './draft.ts'
+import { merged, patched } from './draft.ts'
 import type { Draft, RawObject } from './draft.ts'
 import { fault } from './fault.ts'
 import type { Fault } from './fault.ts'
@@ -118,7 +118,7 @@ function updateGroup(
   if (unless !== undefined && before[unless.field] === unless.value) {
     return err(fault('forbidden', unless.message))
   }
-  const spec = { ...raw.spec, [group]: patched(before, patch) }
+  const spec = { ...raw.spec, [group]: merged(before, patch) }
   return written(draft.change(entry, { ...raw, metadata: pinned(entry, raw), spec }))
 }
 

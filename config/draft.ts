@@ -233,6 +233,19 @@ function partUids(entry: ConfigEntry): string[] {
   return partKindsOf(entry.kind).flatMap((kind) => partsIn(kind, entry).map(({ uid }) => uid))
 }
 
+/** A merge patch (RFC 7396): objects are merged at every depth, null removes, all else is set. */
+export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
+  const deep = Object.entries(patch).map(([key, value]): [string, JsonValue] => {
+    const before = Object.hasOwn(fields, key) ? fields[key] : undefined
+    return [key, isObject(value) ? merged(isObject(before) ? before : {}, value) : value]
+  })
+  return patched(fields, Object.fromEntries(deep))
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Fields set whole; null removes. */
 export function patched(fields: JsonObject, patch: JsonObject): JsonObject {
   const next: Record<string, JsonValue> = { ...fields }

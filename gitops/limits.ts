@@ -54,6 +54,10 @@ export const gitLimits = {
   processDeathsMax: 3,
   /** Writes that wait for their commit; more are told to come back. */
   writeQueueMax: 2_048,
+  /** Dry runs that wait at the same time; more are told to come back. */
+  dryRunQueueMax: 64,
+  /** Dry runs between two commits: each compiles by itself. */
+  dryRunsPerTurn: 4,
   /** Requests that one commit carries. */
   writeBatchMax: 512,
   /** Operations of one request. */

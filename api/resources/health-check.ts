@@ -106,9 +106,14 @@ export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
 export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
   const said = Object.entries(fields).map(([name, value]) => [
     name,
-    isUnset(name, value) ? null : value,
+    isUnset(name, value) && !isMap(value) ? null : value,
   ])
   return patchOf(Object.fromEntries(said) as JsonObject, HealthCheckInFile)
+}
+
+/** Merged key by key: an empty one changes nothing. */
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A client that writes an empty value means the default. */

@@ -29,10 +29,27 @@ export function mergePatchOf<F extends Fields, const Kept extends keyof F & stri
 }
 
 function orNull(schema: TSchema): TSchema {
-  const { type, enum: values, ...keywords } = schema as { type?: string[]; enum?: unknown[] }
+  const {
+    type,
+    enum: values,
+    ...keywords
+  } = schema as {
+    type?: string[]
+    enum?: unknown[]
+    patternProperties?: Readonly<Record<string, TSchema>>
+  }
+  const { patternProperties } = keywords
   return Type.Unsafe({
     ...keywords,
+    // The values of a map are merged one by one, so that null removes one of them.
+    ...(patternProperties === undefined
+      ? {}
+      : { patternProperties: eachOrNull(patternProperties) }),
     type: [...new Set([type ?? [], 'null'].flat())],
     ...(values === undefined ? {} : { enum: [...values, null] }),
   })
+}
+
+function eachOrNull(values: Readonly<Record<string, TSchema>>): Record<string, TSchema> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, orNull(value)]))
 }

@@ -6,7 +6,6 @@ import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 import type { Removal } from './removal.ts'
-import { committer } from '#gitops/message/commit-message.ts'
 
 export interface GuardParts {
   readonly graph: CommitGraph
@@ -15,6 +14,8 @@ export interface GuardParts {
   readonly head: { readonly commit: string; readonly outline: NameOutline }
   /** What `head` brings. */
   readonly commits: readonly string[]
+  /** Signed by a node: the API made it, and judged it then. */
+  readonly isOfApi: (commit: string) => boolean
   /** Of a commit between the two; undefined: it has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
 }
@@ -33,7 +34,7 @@ export async function findRemoval(parts: GuardParts): Promise<GuardedCommit | un
   const { accepted, head } = parts
   if (removalBetween(accepted.outline, head.outline) === null) return undefined
   const line = await mainLine(parts)
-  return new Judge(parts, line).judge(lastOverride(line), line.length - 1)
+  return new Judge(parts, line).judgeAll()
 }
 
 interface LinePoint {
@@ -55,6 +56,16 @@ class Judge {
     this.#line = line
     this.#known.set(-1, parts.accepted.outline)
     this.#known.set(line.length - 1, parts.head.outline)
+  }
+
+  /** Released is everything up to the last override, if it can be told what that left. */
+  async judgeAll(): Promise<GuardedCommit | undefined> {
+    const last = this.#line.length - 1
+    for (let at = last; at >= 0; at--) {
+      if (!this.#line[at]!.isOverride) continue
+      if ((await this.#outline(at)) !== undefined) return this.judge(at, last)
+    }
+    return this.judge(-1, last)
   }
 
   /** Looks into halves of what removes too much; most steps are never looked at. */
@@ -82,16 +93,17 @@ class Judge {
   }
 }
 
-/** Released is everything up to it. */
-function lastOverride(line: readonly LinePoint[]): number {
-  return line.findLastIndex(({ isOverride }) => isOverride)
-}
-
 /**
  * From the accepted commit to the head, oldest first, by first parents where they lead there.
  * Whatever else a point brings is merged by it.
  */
-async function mainLine({ graph, accepted, head, commits }: GuardParts): Promise<LinePoint[]> {
+async function mainLine({
+  graph,
+  accepted,
+  head,
+  commits,
+  isOfApi,
+}: GuardParts): Promise<LinePoint[]> {
   const later = await graph.laterThan(accepted.commit, commits)
   const seen = new Set([accepted.commit])
   const ids: string[] = []
@@ -106,9 +118,7 @@ async function mainLine({ graph, accepted, head, commits }: GuardParts): Promise
   const brought = new Set(commits)
   for (const id of ids) {
     const isOverride = await bringsOverride(id, { graph, brought, seen })
-    const commit = await graph.commit(id)
-    const isOfApi = commit.ok && commit.value.committer.name === committer
-    line.push({ commit: id, isOfApi, isOverride })
+    line.push({ commit: id, isOfApi: isOfApi(id), isOverride })
   }
   return line
 }

@@ -12,6 +12,7 @@ import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
+import { committer } from '#gitops/message/commit-message.ts'
 import { findRemoval, guardedReason } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
@@ -47,6 +48,8 @@ export interface Run {
   readonly attestations: ReadonlyMap<string, string>
   commits: readonly string[]
   signer: string
+  /** Commits that the API of a node made. */
+  byNodes: ReadonlySet<string>
   serial: number
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
@@ -115,6 +118,7 @@ export async function fetchHead(
     attestations: attestations.value,
     commits: [],
     signer: '',
+    byNodes: new Set(),
     serial: 0,
     files: [],
     compiled: undefined,
@@ -138,13 +142,16 @@ async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
 }
 
 async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
-  if (!parts.requireSignature) return undefined
+  if (!parts.requireSignature) {
+    run.byNodes = await saidOfNodes(parts.graph, run.commits)
+    return undefined
+  }
   const { signers } = run.signersFile
   if (!signers.ok) return held(unreadableSigners(signers.error))
   const { graph, source } = parts
   const accepted = parts.publisher.accepted?.commit ?? null
   let failure: SourceError | undefined
-  const signer = await verifyCommits(run.commits, accepted, signers.value, {
+  const verified = await verifyCommits(run.commits, accepted, signers.value, {
     graph,
     driver: source.driver,
     attestation: async (commit) => {
@@ -158,9 +165,23 @@ async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
   })
   // Not the store's fault: what is in it need not be fetched again.
   if (failure !== undefined) return unreachable(failure)
-  if (!signer.ok) return stopOf(signer.error, parts)
-  run.signer = signer.value
+  if (!verified.ok) return stopOf(verified.error, parts)
+  run.signer = verified.value.lastSigner
+  run.byNodes = verified.value.byNodes
   return undefined
+}
+
+/** Where nobody has to sign, a commit is believed in this, too. */
+async function saidOfNodes(
+  graph: CommitGraph,
+  commits: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const oid of commits) {
+    const commit = await graph.commit(oid)
+    if (commit.ok && commit.value.committer.name === committer) found.add(oid)
+  }
+  return found
 }
 
 async function enumerate(parts: StepParts, run: Run): Promise<Stop | undefined> {
@@ -197,6 +218,7 @@ async function guard(parts: StepParts, run: Run): Promise<Stop | undefined> {
     accepted: { commit: accepted, outline: before() },
     head: { commit: head, outline },
     commits,
+    isOfApi: (commit) => run.byNodes.has(commit),
     outlineOf,
   })
   if (found !== undefined) return held({ code: 'NamesRemoved', reason: guardedReason(found) })

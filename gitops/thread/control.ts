@@ -8,6 +8,8 @@ import type { Clock } from '#lib/clock.ts'
 import { LiveConfigView } from '#config/view.ts'
 import type { ConfigView } from '#config/view.ts'
 import { gitLimits } from '#gitops/limits.ts'
+import { excuseTrials } from './commit-trials.ts'
+import { trialsPathOf } from './options.ts'
 import type { GitopsOptions } from './options.ts'
 import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
@@ -100,7 +102,10 @@ class Control implements GitopsControl {
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     worker.postMessage({ kind: 'stop' } satisfies ToWorker)
-    const timer = setTimeout(() => void worker.terminate(), stopPatienceMs)
+    const timer = setTimeout(() => {
+      excuseTrials(trialsPathOf(this.#options.dataDir))
+      void worker.terminate()
+    }, stopPatienceMs)
     await ended
     clearTimeout(timer)
     this.#afterActivation(() => this.#writes.abandon())

@@ -11,6 +11,7 @@ import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { GitDriver, ObjectError } from '#gitops/git/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { parseSshSignature, verifySshSignature } from './sshsig.ts'
+import { nodePrincipal } from './trust-file.ts'
 import type { HoldCode } from '#gitops/status/status.ts'
 
 /**
@@ -63,36 +64,49 @@ export async function commitsToVerify(
   return ok(commits)
 }
 
-/** Every commit must pass by itself. @returns who signed the last one. */
+export interface Verified {
+  /** Who signed the last commit. */
+  readonly lastSigner: string
+  /** The commits that a node signed: those of its API. A name in a commit proves nothing. */
+  readonly byNodes: ReadonlySet<string>
+}
+
+/** Every commit must pass by itself. */
 export async function verifyCommits(
   commits: readonly string[],
   accepted: string | null,
   signers: readonly AllowedSigner[],
   parts: AcceptParts,
-): Promise<Result<string, Hold>> {
+): Promise<Result<Verified, Hold>> {
   let lastSigner = ''
+  const byNodes = new Set<string>()
   for (const oid of commits) {
     const signer = await verifyCommit(oid, signers, parts)
     if (signer.ok) {
-      lastSigner = signer.value
+      lastSigner = nameOfSigner(signer.value)
+      if (isNode(signer.value)) byNodes.add(oid)
       continue
     }
     // With wrong clocks the walk can include a commit that was accepted long ago.
     if (accepted !== null && (await parts.graph.isAncestor(oid, accepted))) continue
     return signer
   }
-  return ok(lastSigner)
+  return ok({ lastSigner, byNodes })
+}
+
+function isNode({ principals }: AllowedSigner): boolean {
+  return principals.split(',').includes(nodePrincipal)
 }
 
 async function verifyCommit(
   oid: string,
   signers: readonly AllowedSigner[],
   parts: AcceptParts,
-): Promise<Result<string, Hold>> {
+): Promise<Result<AllowedSigner, Hold>> {
   const commit = await parts.graph.commit(oid)
   if (!commit.ok) return err(holdOf(commit.error))
   const bySignature = verifySignature(commit.value, signers)
-  if (bySignature.ok) return ok(nameOfSigner(bySignature.value))
+  if (bySignature.ok) return bySignature
   const attestation = await parts.attestation(oid)
   if (!attestation.ok) return err({ code: 'Unreadable', reason: attestation.error })
   let problem = bySignature.error
@@ -104,7 +118,7 @@ async function verifyCommit(
       signers,
       parts,
     )
-    if (byAttestation.ok) return ok(nameOfSigner(byAttestation.value))
+    if (byAttestation.ok) return byAttestation
     if (byAttestation.error.code === 'Unreadable') return byAttestation
     problem = `${problem}, and ${byAttestation.error.reason}`
   }

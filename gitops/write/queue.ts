@@ -12,9 +12,14 @@ export interface WriteQueueParts {
   readonly write: (batch: readonly Pending[]) => Promise<void>
 }
 
+interface Waiting {
+  readonly pending: Pending
+  readonly sinceMs: number
+}
+
 export class WriteQueue {
   readonly #parts: WriteQueueParts
-  #waiting: { readonly pending: Pending; readonly sinceMs: number }[] = []
+  #waiting: Waiting[] = []
   #running: Promise<void> | undefined
   #isStopped = false
 
@@ -26,6 +31,10 @@ export class WriteQueue {
     if (this.#isStopped) return refuse(pending, 'unavailable', 'The node is stopping.')
     if (this.#waiting.length >= gitLimits.writeQueueMax) {
       return refuse(pending, 'busy', 'Too many writes are waiting. Try again in a moment.')
+    }
+    const isDryRun = pending.request.isDryRun === true
+    if (isDryRun && this.#dryRuns() >= gitLimits.dryRunQueueMax) {
+      return refuse(pending, 'busy', 'Too many dry runs are waiting. Try again in a moment.')
     }
     this.#waiting.push({ pending, sinceMs: this.#parts.clock.monotonicMs() })
     this.#running ??= this.#run().finally(() => {
@@ -53,11 +62,34 @@ export class WriteQueue {
     }
   }
 
+  #dryRuns(): number {
+    return this.#waiting.filter(({ pending }) => pending.request.isDryRun === true).length
+  }
+
+  /**
+   * Writes share a commit, dry runs share nothing: a turn does few of them, and no write waits for
+   * the others.
+   */
+  #takeTurn(): Waiting[] {
+    const turn: Waiting[] = []
+    const left: Waiting[] = []
+    let dryRuns = 0
+    for (const waiting of this.#waiting) {
+      const isDryRun = waiting.pending.request.isDryRun === true
+      const isLater = isDryRun && dryRuns >= gitLimits.dryRunsPerTurn
+      if (isLater || turn.length >= gitLimits.writeBatchMax) left.push(waiting)
+      else turn.push(waiting)
+      if (isDryRun) dryRuns++
+    }
+    this.#waiting = left
+    return turn
+  }
+
   /** Whoever sent the others has given up, or will have by the time they are written. */
   #takeTimely(): Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const batch: Pending[] = []
-    for (const { pending, sinceMs } of this.#waiting.splice(0, gitLimits.writeBatchMax)) {
+    for (const { pending, sinceMs } of this.#takeTurn()) {
       if (nowMs - sinceMs <= gitLimits.writeWaitMs) batch.push(pending)
       else
         refuse(pending, 'busy', 'Other writes took too long; the change was not made. Try again.')

@@ -62,8 +62,13 @@ function askUdp(target: ProbeTarget, query: Buffer, attempt: Attempt): void {
     if (sends < healthLimits.dnsSendsMax)
       again = setTimeout(send, check.timeoutMs / healthLimits.dnsSendsMax)
   }
-  // From then on the system drops what comes from another address or port.
-  socket.connect(check.port, ipAddress, send)
+  // From then on the system drops what comes from another address or port. Without a route to the
+  // member Node calls back with the error, and the socket is not connected.
+  socket.connect(check.port, ipAddress, (error?: Error | null) => {
+    if (error instanceof Error) {
+      if (!isOver) attempt.fail(error)
+    } else send()
+  })
   socket.on('message', (message) => {
     if (isOver) return
     if (!fitsQuery(message, query)) {

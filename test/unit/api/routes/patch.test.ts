@@ -87,6 +87,16 @@ describe('a merge patch (RFC 7396)', () => {
     expect(changed.body).toMatchObject(now)
   })
 
+  test('of the header fields of a check merges them one by one', async () => {
+    const path = `/pools/${await newPool()}/healthcheck`
+    await call(acme, 'PUT', path, { type: 'http', httpHeaders: { 'X-A': '1', 'X-B': '2' } })
+    const changed = await patch(path, { httpHeaders: { 'X-A': null, 'X-C': '3' } })
+    expect(changed.body).toMatchObject({ httpHeaders: { 'X-B': '2', 'X-C': '3' } })
+    expect((await patch(path, { httpHeaders: {} })).body).toEqual(changed.body)
+    const none = await patch(path, { httpHeaders: null })
+    expect(none.body).toMatchObject({ httpHeaders: {} })
+  })
+
   test.each([
     ['a name', () => newPool().then((id) => `/pools/${id}`), { name: null }, 'name: '],
     ['an address', newMember, { ipAddress: null }, 'ipAddress: '],

@@ -226,3 +226,27 @@ test('the trailer is read from the last paragraph, without what steers a termina
   ]
   for (const [message, expected] of messages) assert.equal(overrideIn(message), expected, message)
 })
+
+test('a commit that calls itself one of a node is judged like any other', async () => {
+  const { box, repo, key, drop, open, commit } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  drop(...names(4))
+  const asNode = ['-c', 'user.name=gslbd', '-c', 'user.email=node@gslbd']
+  box.git(repo, ...box.signWith(key), ...asNode, 'commit', '-q', '-S', '-m', 'change')
+  assert.equal((await bench.check()).code, 'NamesRemoved')
+})
+
+test('an override on a commit with errors does not speak for what comes after it', async () => {
+  const { write, drop, commit, open } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  write('gslb.yaml', 'no: yaml: [')
+  commit('Closing', override)
+  write('gslb.yaml', settings())
+  drop(...names(4))
+  commit()
+  assert.equal((await bench.check()).code, 'NamesRemoved')
+})

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CommitTrials } from '#gitops/thread/commit-trials.ts'
+import { CommitTrials, excuseTrials } from '#gitops/thread/commit-trials.ts'
 import type { TrialParts } from '#gitops/thread/commit-trials.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 
@@ -77,3 +77,12 @@ test.each(['', '{', '[1, null, {"commit": 1}]', '{"a":1}'])(
     expect(start().holdOf(head)).toBeUndefined()
   },
 )
+
+test('a thread that we end while it reads says nothing about the commit', () => {
+  const { path, start, die } = scene()
+  for (let i = 0; i < 5; i++) {
+    die(false)
+    excuseTrials(path)
+  }
+  expect(start().holdOf(head)).toBeUndefined()
+})

@@ -26,10 +26,10 @@ function blockedQueue() {
       for (const { settle } of batch) settle(written)
     },
   })
-  const add = (atMs: number): Promise<WriteResult> => {
+  const add = (atMs: number, more: Partial<Pending['request']> = {}): Promise<WriteResult> => {
     nowMs = atMs
     return new Promise((settle) => {
-      queue.add({ request: { operations: [] } as unknown as Pending['request'], settle })
+      queue.add({ request: { operations: [], ...more } as unknown as Pending['request'], settle })
     })
   }
   const freeAt = (atMs: number): void => {
@@ -65,4 +65,19 @@ test('what waited for too long is refused before anything is written', async () 
 test('a write that keeps losing is answered before its request ends', () => {
   const lockMs = remoteLockPausesMs.reduce((sum, ms) => sum + ms, 0)
   expect(writeWaitMs + writeContendedMs + lockMs).toBeLessThan(apiLimits.handlerTimeoutMs)
+})
+
+test('no write waits for many dry runs, and no more of them wait than fit', async () => {
+  const { add, batches, freeAt } = blockedQueue()
+  const { dryRunQueueMax, dryRunsPerTurn } = gitLimits
+  const looks = Array.from({ length: dryRunQueueMax + 1 }, () => add(0, { isDryRun: true }))
+  const write = add(0)
+  await new Promise(setImmediate)
+  freeAt(1)
+  expect(await write).toEqual(written)
+  expect(batches).toEqual([dryRunsPerTurn + 1])
+  const results = await Promise.all(looks)
+  expect(results.filter(({ ok: isOk }) => isOk)).toHaveLength(dryRunQueueMax)
+  expect(results.at(-1)).toMatchObject({ ok: false, error: { code: 'busy' } })
+  expect(batches.reduce((sum, length) => sum + length)).toBe(dryRunQueueMax + 1)
 })

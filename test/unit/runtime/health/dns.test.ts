@@ -85,6 +85,12 @@ const name = 'www.example.com'
 const a = { type: 'A', name, data: '192.0.2.10' } as const
 const lacking = 'failure: no record in the answer is the one in dnsContains'
 
+test('a member without a route to it is down, and nothing else is', async () => {
+  // A link-local address belongs to a link, and this one names none.
+  const check = { type: 'dns', port: 53, dnsName: 'www.example.com.' } as const
+  expect(await probeOne(probes, check, 'fe80::1')).toMatchObject({ outcome: 'failure' })
+})
+
 describe('what the answer must hold', () => {
   const rows: readonly (readonly [Partial<HealthCheckModel>, Answer[], string])[] = [
     [{}, [a], 'success'],
