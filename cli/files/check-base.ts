@@ -10,7 +10,7 @@ import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
-import { overrideCommand } from '#gitops/guard/guardrail.ts'
+import { findRemoval, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
 import { removalBetween, wordsOf } from '#gitops/guard/removal.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -34,21 +34,57 @@ export async function compareWithBase(
   const driver = createDiskDriver(found.value.gitdir)
   const commit = await resolveCommit(driver, base)
   if (!commit.ok) return err(`--base: ${commit.error}`)
-  const files = await filesOf(driver, commit.value, placeIn(folder))
-  if (!files.ok) return err(`--base: ${files.error}`)
-  const before = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
-  const hasErrors = `not compared: ${base} has errors itself`
-  if (!before.ok) return ok({ isHeld: false, sentence: hasErrors })
-  const removal = removalBetween(before.outline(), after)
-  if (removal === null) return ok({ isHeld: false, sentence: '' })
-  const reason = await overrideSince(driver, commit.value)
-  const what = `since ${base} this removes ${wordsOf(removal)}`
-  if (reason !== '') return ok({ isHeld: false, sentence: `${what}, as meant: ${reason}` })
-  const sentence =
-    `guardrail: ${what}. A node would hold it. If that is meant, say so in a commit after ` +
-    `the one that removes them: ${overrideCommand}`
-  return ok({ isHeld: true, sentence })
+  const place = placeIn(folder)
+  const graph = new CommitGraph(driver)
+  const compiler = createCompiler({ checkPolicy })
+  const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
+    const files = await filesOf(driver, oid, place)
+    const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
+    return outcome?.ok === true ? outcome.outline() : undefined
+  }
+  const before = await outlineOf(commit.value)
+  const hasErrors = `not compared: ${base} has errors itself, or cannot be read`
+  if (before === undefined) return ok({ isHeld: false, sentence: hasErrors })
+  const head = await resolveCommit(driver, 'HEAD')
+  const committed = head.ok ? await outlineOf(head.value) : undefined
+  if (head.ok && committed !== undefined && head.value !== commit.value) {
+    const brought = await graph.newCommits(commit.value, head.value)
+    if (brought.ok && brought.value.descends) {
+      const found = await findRemoval({
+        graph,
+        accepted: { commit: commit.value, outline: before },
+        head: { commit: head.value, outline: committed },
+        commits: brought.value.commits,
+        // Who signed is known to the node only; here nobody is excused.
+        isOfApi: () => false,
+        outlineOf,
+      })
+      if (found !== undefined) return ok(heldFor(guardedReason(found)))
+      const left = uncommitted(committed, after)
+      const meant = removalBetween(before, committed)
+      const reason = meant === null ? '' : await overrideAmong(graph, brought.value.commits)
+      if (left.isHeld || meant === null || reason === '') return ok(left)
+      const sentence = `since ${base} this removes ${wordsOf(meant)}, as meant: ${reason}`
+      return ok({ isHeld: false, sentence })
+    }
+  }
+  return ok(uncommitted(before, after))
 }
+
+/** What is not committed yet is judged as the commit that it will be. */
+function uncommitted(before: NameOutline, after: NameOutline): Comparison {
+  const removal = removalBetween(before, after)
+  if (removal === null) return { isHeld: false, sentence: '' }
+  return heldFor(
+    `This removes ${wordsOf(removal)}. If that is meant, say so in the commit that removes them, ` +
+      `or in one after it: ${overrideCommand}`,
+  )
+}
+
+const heldFor = (why: string): Comparison => ({
+  isHeld: true,
+  sentence: `guardrail: a node would hold it. ${why}`,
+})
 
 /** '' at the top of the checkout, else such as `dns/`. */
 function placeIn(folder: string): string {
@@ -85,14 +121,9 @@ async function filesOf(
   return ok(files)
 }
 
-/** What the newest commit since `base` that has the trailer says; '': none has. */
-async function overrideSince(driver: GitDriver, base: string): Promise<string> {
-  const head = await resolveCommit(driver, 'HEAD')
-  if (!head.ok) return ''
-  const graph = new CommitGraph(driver)
-  const found = await graph.newCommits(base, head.value)
-  if (!found.ok) return ''
-  for (const oid of found.value.commits.toReversed()) {
+/** What the newest commit that has the trailer says; '': none has. */
+async function overrideAmong(graph: CommitGraph, commits: readonly string[]): Promise<string> {
+  for (const oid of commits.toReversed()) {
     const commit = await graph.commit(oid)
     if (commit.ok && commit.value.override !== '') return commit.value.override
   }
