@@ -1,5 +1,5 @@
 // A repository that lost or damaged an object: the node says so, and goes on when it is back.
-import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
@@ -190,7 +190,9 @@ test('the head is that of the branch, also when its commit is malformed', async 
   const git = (...args: string[]) => site.run('git', '-C', gitdir, ...args)
   const oid = await git('hash-object', '-t', 'commit', '--literally', '-w', file)
   const good = await git('rev-parse', 'main')
-  await site.run('sh', '-c', `echo ${oid} > ${join(gitdir, 'refs/heads/main')}`)
+  // At once, as git moves a branch: a file that is being written names no commit for a moment.
+  writeFileSync(join(gitdir, 'moved'), `${oid}\n`)
+  renameSync(join(gitdir, 'moved'), join(gitdir, 'refs/heads/main'))
   const status = await waitUntil('the verdict', async () => {
     const next = await daemon.gitops()
     return next.sync === 'held' && next
