@@ -173,6 +173,7 @@ call 200 GET /dashboard/stats
 call 200 GET /snapshot
 wants website
 call 200 GET /gitops/status
+call 200 GET /ready
 call 200 GET /usage
 
 # What the installation may do.

@@ -1,11 +1,11 @@
 // The key of a node is rotated as docs/operations/trust.md says, and nothing is lost by it.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { runCli } from '#test/support/run-cli.ts'
-import { tempDir } from '#test/support/temp-dir.ts'
+import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const { start } = useDaemons()
@@ -25,8 +25,12 @@ const fingerprints = async (dataDir: string): Promise<string[]> => {
 }
 
 test('a node with a new key answers and takes writes; the old key is not believed', async () => {
-  const dataDir = join(tempDir('rotation'), 'data')
-  const args = ['start', '--data-dir', dataDir, '--dns-port', '0', '--api-port', '0']
+  const site = await Site.make('rotation')
+  onTestFinished(() => site.remove())
+  site.trustNode()
+  await site.push()
+  const { dataDir } = site
+  const args = ['serve', '--settings', site.settingsFile]
   let daemon = await start(...args)
   await waitUntil('a write', async () => (await createPool(daemon, 'before')) === 201)
   const refused = await runCli('trust', 'rotate', '--data-dir', dataDir)
@@ -34,7 +38,7 @@ test('a node with a new key answers and takes writes; the old key is not believe
   await daemon.stop()
 
   const pem = join(dataDir, 'keys/node.pem')
-  const [oldPem, [oldKey = '', operator = '']] = [
+  const [oldPem, [operator = '', oldKey = '']] = [
     readFileSync(pem, 'utf8'),
     await fingerprints(dataDir),
   ]
