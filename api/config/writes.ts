@@ -15,6 +15,7 @@ import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
+import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import { noContent, refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { RouteContext } from '#api/http/route.ts'
@@ -85,20 +86,14 @@ async function submit(
 
 const writeFailed = 'a change over the API was not carried out'
 
-const overrideHeader = 'x-gslb-override'
-const reasonLengthMax = 200
-
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
 function overrideOf(
   { isSystemAdmin }: Caller,
   given: string | undefined,
 ): Result<{ readonly override?: string }, Reply> {
   if (given === undefined) return ok({})
-  const override = given.trim()
-  if (override === '' || override.length > reasonLengthMax) {
-    const length = `1 to ${reasonLengthMax} characters`
-    return err(refused(400, `the header X-Gslb-Override needs a reason of ${length}`))
-  }
+  const override = reasonIn(given)
+  if (override === undefined) return err(refused(400, reasonWanted))
   if (isSystemAdmin) return ok({ override })
   return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))
 }

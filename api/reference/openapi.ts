@@ -6,6 +6,7 @@ import { patchTypes } from '#api/http/body.ts'
 import { sessionCookie } from '#api/access/credentials.ts'
 import { DryRun } from '#api/http/dry-run.ts'
 import { apiLimits } from '#api/http/limits.ts'
+import { OverrideReason } from '#api/http/override.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
@@ -137,12 +138,24 @@ function queryParameters(row: Route): Json[] {
   }))
 }
 
-function headerParameters({ ifMatch }: Route): Json[] {
-  if (ifMatch === undefined) return []
-  const description =
+function headerParameters(row: Route): Json[] {
+  const { ifMatch } = row
+  const ofState =
     `Entity tags of ${ifMatch}, from an \`ETag\`, or \`*\` for any state. ` +
     `Where none is that of ${ifMatch} as it is now, nothing is done (412).`
-  return [{ name: 'If-Match', in: 'header', required: false, description, schema: entityTag }]
+  return [
+    ...(ifMatch === undefined ? [] : [headerParameter('If-Match', ofState, entityTag)]),
+    ...(isConfigWrite(row) ? [headerParameter('X-Gslb-Override', ofOverride, OverrideReason)] : []),
+  ]
+}
+
+const ofOverride =
+  'Why more names may go at once than `guardrails` of the settings permits; without it that is a ' +
+  '409 which says what would be removed. For system administrators; the reason is kept in the ' +
+  'commit as the trailer `Gslb-Override`.'
+
+function headerParameter(name: string, description: string, schema: object): Json {
+  return { name, in: 'header', required: false, description, schema }
 }
 
 function successes(row: Route): Json {
@@ -174,10 +187,15 @@ export function refusalsOf(row: Route): readonly number[] {
 }
 
 function refusalInWords(row: Route, status: number): string {
+  if (status === 409 && isConfigWrite(row)) return conflictInWords
   if (status === 413) return `The body is larger than ${bodyBytesMaxOf(row)} octets`
   if (status === 415) return 'The body is not JSON, not in UTF-8, or compressed'
   return STATUS_CODES[status] ?? 'Refused'
 }
+
+const conflictInWords =
+  'Conflict: with what is there, with a commit that is held, or with the guardrails, unless ' +
+  '`X-Gslb-Override` has the reason'
 
 function refusals(row: Route): Json {
   return Object.fromEntries(

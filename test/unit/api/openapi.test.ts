@@ -17,7 +17,11 @@ interface Operation {
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
   readonly responses: Record<
     string,
-    { readonly headers?: object; readonly content?: Record<string, { schema: object }> }
+    {
+      readonly description: string
+      readonly headers?: object
+      readonly content?: Record<string, { schema: object }>
+    }
   >
 }
 interface Document {
@@ -25,6 +29,7 @@ interface Document {
   readonly paths: Record<string, Record<string, Operation>>
 }
 
+const guard = 'X-Gslb-Override'
 const app = createApp(portsOf({}), [])
 async function load(): Promise<Document> {
   const answer = await app.inject('/api/v1/openapi.json')
@@ -67,10 +72,10 @@ describe('the OpenAPI document', () => {
   })
 
   test.each([
-    ['/pools', 'post', [], ['201']],
+    ['/pools', 'post', [guard], ['201']],
     ['/pools/{id}', 'get', [], ['200']],
-    ['/pools/{id}', 'put', ['If-Match'], ['200']],
-    ['/pools/{id}', 'delete', ['If-Match'], []],
+    ['/pools/{id}', 'put', ['If-Match', guard], ['200']],
+    ['/pools/{id}', 'delete', ['If-Match', guard], []],
     ['/members/{id}/status', 'get', [], []],
   ])('of %s %s it has the fields of conditional changes', async (path, method, asked, tagged) => {
     const { paths } = await load()
@@ -81,7 +86,21 @@ describe('the OpenAPI document', () => {
     )
     expect(names).toEqual(asked)
     expect(withTag).toEqual(tagged)
-    expect('412' in responses).toBe(asked.length > 0)
+    expect('412' in responses).toBe(asked.includes('If-Match'))
+  })
+
+  test('says of each write to Git how guardrails refuse it, and who may go past them', async () => {
+    const { paths } = await load()
+    const { parameters = [], responses = {} } = paths['/api/v1/services/{id}']?.['delete'] ?? {}
+    const header = parameters.find(({ name }) => name === guard)
+    expect(header).toMatchObject({
+      required: false,
+      description: expect.stringContaining('For system administrators') as string,
+      schema: { maxLength: 200 },
+    })
+    expect(responses['409']?.description).toContain(guard)
+    const without = paths['/api/v1/users']?.['post']?.parameters.map(({ name }) => name)
+    expect(without).not.toContain(guard)
   })
 
   test('has the fields of refusals that have more than a sentence', async () => {

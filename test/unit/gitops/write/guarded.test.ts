@@ -51,6 +51,21 @@ test('a request that removes too much is refused with what it would remove', asy
   )
 })
 
+test('a dry run is refused as the write would be, and permitted as it would be', async () => {
+  const { control, git } = await world()
+  const before = git('rev-parse', 'main')
+  const removal = request([remove(0), remove(1)])
+  const [dry, real] = [
+    await control.write({ ...removal, isDryRun: true }),
+    await control.write(removal),
+  ]
+  assert.equal(!dry.ok && dry.error.code, 'guarded')
+  assert.deepEqual(dry, real)
+  const meant = await control.write({ ...removal, override: 'moved', isDryRun: true })
+  assert(meant.ok, JSON.stringify(meant))
+  assert.equal(git('rev-parse', 'main'), before)
+})
+
 test('a name that another service of the request takes over stays', async () => {
   const { control } = await world()
   const patch = (i: number, domain: string): Operation => ({
