@@ -14,4 +14,4 @@ export function reasonIn(given: string): string | undefined {
 }
 
 export const reasonWanted =
-  `the header X-Gslb-Override needs a reason of 1 to ${lengthMax} characters`
+  'the header X-Gslb-Override needs a reason of ' + `1 to ${lengthMax} characters`
