@@ -5,6 +5,7 @@ import { apiVersion } from '#schemas/objects/metadata.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
+import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalSpan, Place, SeverityCounts } from '#compiler/diagnostics/diagnostic.ts'
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
@@ -12,7 +13,8 @@ import type { LocalFinding, Report } from '#compiler/diagnostics/finding.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Arrangement } from '#compiler/values/network-rules.ts'
 import { objectRules } from '#compiler/rules/object/object-rules.ts'
-import { reportFaults, shown } from './shape.ts'
+import { lookAround } from './partial.ts'
+import { faultyPaths, reportFaults, shown } from './shape.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 
@@ -93,6 +95,7 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   const faults = validate(kind, yaml.value)
   if (faults.length > 0) {
     reportFaults(faults, report)
+    if (yaml.findings.length === 0) checkAround(kind, yaml.value as ObjectOf[Kind], faults, report)
     return { ...unread(blobId, text, findings), ...claim }
   }
   if (findings.length > 0) return { ...unread(blobId, text, findings), ...claim }
@@ -107,6 +110,19 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
         ? checkName((object as ObjectOf['Service']).spec.domain, true).key
         : undefined,
   }
+}
+
+/** What its rules say of the rest of an object whose form is wrong in places. */
+function checkAround(
+  kind: Kind,
+  object: ObjectOf[Kind],
+  faults: readonly SchemaFault[],
+  report: Report,
+): void {
+  const looks = objectRules
+    .filter((rule) => rule.kind === kind)
+    .map((rule) => (shown: ObjectOf[Kind]) => rule.check(shown as never, report))
+  lookAround(object, faultyPaths(faults), looks)
 }
 
 function isObject(value: unknown): boolean {

@@ -29,6 +29,18 @@ export function reportFaults(faults: readonly SchemaFault[], report: Report): vo
   }
 }
 
+/** Of fields whose values say nothing: what is missing or misspelt, too. */
+export function faultyPaths(faults: readonly SchemaFault[]): YamlPath[] {
+  return faults.map(({ keyword, path, params, schema }) => {
+    if (keyword === 'required') return [...path, String(params['missingProperty'])]
+    if (keyword !== 'additionalProperties') return path
+    // Whatever else was meant by it, its neighbours may be judged wrongly without it.
+    const known = Object.keys(schema['properties'] as JsonSchema)
+    const meant = suggest(String(params['additionalProperty']), known)
+    return meant === undefined ? path : [...path, meant]
+  })
+}
+
 interface Worded {
   readonly code: DiagnosticCode
   readonly place: Place
