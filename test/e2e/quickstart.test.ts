@@ -166,7 +166,7 @@ describe('a signed commit with broken YAML', () => {
     const { diagnostics, active, head } = await daemon.gitops()
     expect(diagnostics.length).toBeGreaterThan(0)
     const { file, line, column, message } = diagnostics[0]!
-    // There the bracket opens that is open until the end of the file.
+    // Where the bracket was opened.
     expect({ file, line, column }).toEqual({ file: servicePath, line: 9, column: 9 })
     const logged = daemon.stdout.split('\n').filter((each) => each.includes(' ERROR '))
     expect(logged.join('\n')).toContain(`${file}:${line}:${column}: ${message}`)
