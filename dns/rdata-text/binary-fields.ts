@@ -1,0 +1,77 @@
+// Fields of octets to the end of the rdata: hex digits, digests and base64, in any number of tokens.
+import type { Field } from './field.ts'
+import type { Token } from './tokens.ts'
+import type { ValueReader } from './value-reader.ts'
+
+/** All that is left, at least one token. */
+function restOf(values: ValueReader, says: string, wrong: RegExp): Token[] | undefined {
+  const tokens: Token[] = []
+  do {
+    const token = values.takePlain(says)
+    if (token === undefined) return undefined
+    const at = token.text.search(wrong)
+    if (at !== -1) return values.fail(token.column + at, says)
+    tokens.push(token)
+  } while (values.peek() !== undefined)
+  return tokens
+}
+
+const joined = (tokens: readonly Token[]): string => tokens.map(({ text }) => text).join('')
+
+/** @param says what they are: `hex digits of …` */
+export function hexField(says: string): Field {
+  return digestField(says, {})
+}
+
+/**
+ * Hex digits whose count follows from the octet before them, where that is known.
+ *
+ * @param lengths octets of the digest, for each kind of it
+ */
+export function digestField(says: string, lengths: Readonly<Record<number, number>>): Field {
+  return {
+    parse: (values, out) => {
+      const tokens = restOf(values, says, /[^0-9a-fA-F]/)
+      if (tokens === undefined) return
+      const digits = joined(tokens)
+      const { column } = tokens[0]!
+      if (digits.length % 2 !== 0) return values.fail(column, `${says}, two for each octet`)
+      const wanted = lengths[out.last ?? -1]
+      if (wanted !== undefined && digits.length !== wanted * 2) {
+        return values.fail(column, `${says}: ${wanted * 2} for this kind of digest`)
+      }
+      out.octets(Buffer.from(digits, 'hex'))
+    },
+    print: (octets) => {
+      const wanted = lengths[octets.last ?? -1]
+      const rest = octets.rest()
+      if (rest.length === 0 || (wanted !== undefined && rest.length !== wanted)) octets.fail()
+      return Buffer.from(rest).toString('hex').toUpperCase()
+    },
+  }
+}
+
+export function base64Field(says: string): Field {
+  return {
+    parse: (values, out) => {
+      const tokens = restOf(values, says, /[^0-9a-zA-Z+/=]/)
+      if (tokens === undefined) return
+      const octets = base64Octets(joined(tokens))
+      if (octets === undefined) return values.fail(tokens[0]!.column, `${says}: ${base64Form}`)
+      out.octets(octets)
+    },
+    print: (octets) => {
+      const rest = octets.rest()
+      if (rest.length === 0) octets.fail()
+      return Buffer.from(rest).toString('base64')
+    },
+  }
+}
+
+export const base64Form = 'groups of four characters, the last one padded with ='
+
+/** @returns undefined when the text is empty, or not the one text of its octets */
+export function base64Octets(text: string): Uint8Array | undefined {
+  const octets = Buffer.from(text, 'base64')
+  return octets.length > 0 && octets.toString('base64') === text ? octets : undefined
+}

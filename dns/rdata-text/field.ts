@@ -1,0 +1,94 @@
+// One field of rdata: numbers, names and addresses; binary-fields.ts and string-fields.ts have the rest.
+import { formatAddress, parseAddress } from '#dns/address.ts'
+import { printName, readName } from './name-text.ts'
+import type { OctetReader, OctetWriter } from './octets.ts'
+import { secondsOf, ttlForm } from './ttl-text.ts'
+import type { ValueReader } from './value-reader.ts'
+
+export interface Field {
+  /** Takes its tokens and writes its octets; a fault stays in `values`. */
+  readonly parse: (values: ValueReader, out: OctetWriter) => void
+  /** Takes its octets; what is wrong with them stays in `octets`. */
+  readonly print: (octets: OctetReader, origin: Uint8Array | undefined) => string
+}
+
+/**
+ * A whole number.
+ *
+ * @param says what it is, with its article: `a preference`
+ * @param bytes 1, 2 or 4
+ */
+export function numberField(says: string, bytes: number): Field {
+  return codeField(says, bytes, {})
+}
+
+/** A number that also has names. Printed as a number, which every reader knows. */
+export function codeField(
+  says: string,
+  bytes: number,
+  names: Readonly<Record<string, number>>,
+): Field {
+  const max = 256 ** bytes - 1
+  const known = Object.keys(names)
+  const form = `${says}, 0 to ${max}${known.length > 0 ? `, or ${known.join(', ')}` : ''}`
+  return {
+    parse: (values, out) => {
+      const token = values.takePlain(form)
+      if (token === undefined) return
+      const { text, column } = token
+      const name = known.find((other) => other === text.toUpperCase())
+      const value = name === undefined ? wholeNumber(text) : names[name]
+      if (value === undefined || value > max) return values.fail(column, form)
+      out.number(value, bytes)
+    },
+    print: (octets) => String(octets.number(bytes)),
+  }
+}
+
+export function wholeNumber(text: string): number | undefined {
+  return /^\d{1,10}$/.test(text) ? Number(text) : undefined
+}
+
+/** Seconds of SOA rdata. */
+export function secondsField(says: string): Field {
+  const form = `${says}: ${ttlForm}, up to 4294967295`
+  return {
+    parse: (values, out) => {
+      const token = values.takePlain(form)
+      if (token === undefined) return
+      const seconds = secondsOf(token.text)
+      if (seconds === undefined || seconds > 0xffffffff) return values.fail(token.column, form)
+      out.number(seconds, 4)
+    },
+    print: (octets) => String(octets.number(4)),
+  }
+}
+
+export function nameField(says: string): Field {
+  return {
+    parse: (values, out) => {
+      const token = values.takePlain(says)
+      const wire = token && readName(values, token, says)
+      if (wire !== undefined) out.octets(wire)
+    },
+    print: (octets, origin) => printName(octets.name(), origin),
+  }
+}
+
+/** @param bytes 4 or 16 */
+export function addressField(bytes: 4 | 16): Field {
+  const form = bytes === 4 ? 'an IPv4 address (192.0.2.1)' : 'an IPv6 address (2001:db8::1)'
+  return {
+    parse: (values, out) => {
+      const token = values.takePlain(form)
+      if (token === undefined) return
+      const address = parseAddress(token.text)
+      if (!address.ok || address.value.length !== bytes) return values.fail(token.column, form)
+      out.octets(address.value)
+    },
+    print: (octets) => {
+      const address = octets.take(bytes)
+      return octets.isBad ? '' : formatAddress(address)
+    },
+  }
+}

@@ -1,0 +1,132 @@
+// Names as zone files write them: relative to an origin, `@`, and every fault at its column.
+import { foldTable, nameLimits } from '#dns/name.ts'
+import type { Token } from './tokens.ts'
+import type { ValueReader } from './value-reader.ts'
+
+/**
+ * Reads a name in presentation form; without a final dot it is relative to the reader's origin.
+ *
+ * @param says what the name is, for messages
+ * @returns wire form
+ */
+export function readName(values: ValueReader, token: Token, says: string): Uint8Array | undefined {
+  const { text, column } = token
+  if (text === '@') {
+    return values.origin ?? values.fail(column, `${says}, written out: @ needs an origin`)
+  }
+  if (text === '.') return new Uint8Array(1)
+  const wire = new Uint8Array(nameLimits.bytesMax + 1)
+  let labelStart = 0
+  let end = 1
+  for (let i = 0; i < text.length; i++) {
+    const here = column + i
+    let octet = text.charCodeAt(i)
+    if (octet === 0x2e) {
+      if (end - labelStart === 1) return values.fail(here, `${says}: a label before this dot`)
+      wire[labelStart] = end - labelStart - 1
+      labelStart = end++
+      continue
+    }
+    if (octet === 0x5c) {
+      const escaped = escapedOctet(text, i)
+      if (escaped === undefined) return values.fail(here, escapeForm)
+      octet = escaped.octet
+      i += escaped.characters
+    } else if (octet > 126 || octet < 0x21) {
+      return values.fail(here, `${says} in ASCII (xn--… for other letters), \\DDD for other octets`)
+    }
+    if (end - labelStart > nameLimits.labelBytesMax) {
+      return values.fail(here, `${says}: labels of at most 63 octets`)
+    }
+    if (end >= nameLimits.bytesMax) return values.fail(here, tooLong(says))
+    wire[end++] = octet
+  }
+  if (end - labelStart === 1) {
+    return end > nameLimits.bytesMax ? values.fail(column, tooLong(says)) : wire.slice(0, end)
+  }
+  wire[labelStart] = end - labelStart - 1
+  return withOrigin(values, token, says, wire.subarray(0, end))
+}
+
+const tooLong = (says: string): string => `${says}: a name of at most 255 octets`
+
+function withOrigin(
+  values: ValueReader,
+  { text, column }: Token,
+  says: string,
+  labels: Uint8Array,
+): Uint8Array | undefined {
+  const { origin } = values
+  if (origin === undefined) {
+    return values.fail(column + text.length, `${says} with a final dot: there is no origin`)
+  }
+  if (labels.length + origin.length > nameLimits.bytesMax) {
+    return values.fail(column, `${tooLong(says)}, its origin included`)
+  }
+  const wire = new Uint8Array(labels.length + origin.length)
+  wire.set(labels)
+  wire.set(origin, labels.length)
+  return wire
+}
+
+export const escapeForm = 'after a backslash three digits up to 255, or one character'
+
+/** What stands behind the backslash at `at`. */
+export function escapedOctet(
+  text: string,
+  at: number,
+): { readonly octet: number; readonly characters: number } | undefined {
+  const shape = /^(?:\d{3}|[\x20-\x2f\x3a-\x7e])/.exec(text.slice(at + 1, at + 4))?.[0]
+  if (shape === undefined) return undefined
+  const octet = shape.length === 3 ? Number(shape) : shape.charCodeAt(0)
+  return octet > 255 ? undefined : { octet, characters: shape.length }
+}
+
+/**
+ * Prints a wire name so that a zone file reads it back. Relative to `origin` where it ends in
+ * exactly the same octets, letter case included; absolute without one.
+ */
+export function printName(wire: Uint8Array, origin?: Uint8Array): string {
+  if (wire.length === 1) return '.'
+  const labels: string[] = []
+  for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) {
+    if (origin !== undefined && origin.length > 1 && endsIn(wire, at, origin)) {
+      return at === 0 ? '@' : labels.join('.')
+    }
+    let label = ''
+    for (let i = 1; i <= wire[at]!; i++) label += printOctet(wire[at + i]!)
+    labels.push(label)
+  }
+  return `${labels.join('.')}.`
+}
+
+function endsIn(wire: Uint8Array, at: number, origin: Uint8Array): boolean {
+  if (wire.length - at !== origin.length) return false
+  return origin.every((octet, i) => octet === wire[at + i])
+}
+
+/** Signs that mean something in a zone file. RFC 1035 section 5.1. */
+const special = new Set([...'."$();@\\'].map((character) => character.charCodeAt(0)))
+
+function printOctet(octet: number): string {
+  if (special.has(octet)) return `\\${String.fromCharCode(octet)}`
+  const isPlain = octet > 0x20 && octet < 0x7f
+  return isPlain ? String.fromCharCode(octet) : `\\${String(octet).padStart(3, '0')}`
+}
+
+/**
+ * A text that sorts as RFC 4034 section 6.1 sorts names: from the last label to the first, letter
+ * case aside, a name before those below it.
+ */
+export function canonicalKey(wire: Uint8Array): string {
+  const labels: string[] = []
+  for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) {
+    let label = ''
+    // One more than each octet, so that zero is free for the end of a label.
+    for (let i = 1; i <= wire[at]!; i++) {
+      label += String.fromCharCode(foldTable[wire[at + i]!]! + 1)
+    }
+    labels.push(`${label}\0`)
+  }
+  return labels.reverse().join('')
+}

@@ -1,0 +1,133 @@
+// What each record type brings, and how one is put together from the fields of its rdata.
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { hexField } from './binary-fields.ts'
+import type { Field } from './field.ts'
+import { OctetReader, OctetWriter, rdataBytesMax } from './octets.ts'
+import type { RdataFault, RdataText } from './tokens.ts'
+import { ValueReader } from './value-reader.ts'
+
+export interface RdataType {
+  readonly name: string
+  readonly code: number
+  /** Names inside may be compressed: only in types of RFC 1035. RFC 3597 section 4. */
+  readonly namesCompress: boolean
+  /** Names inside are in lower case in the canonical form. RFC 4034 section 6.2, RFC 6840 5.1. */
+  readonly namesFold: boolean
+  /**
+   * Reads presentation form, or the form of any type, `\# 4 …` (RFC 3597 section 5).
+   *
+   * @param origin wire form of the name that relative names are below
+   */
+  readonly parse: (text: RdataText, origin?: Uint8Array) => Result<Uint8Array, RdataFault>
+  /** Presentation form; `\# 4 …` where the octets are none of this type. */
+  readonly print: (rdata: Uint8Array, origin?: Uint8Array) => string
+  /** Where names begin; undefined when the octets are none of this type. */
+  readonly nameOffsets: (rdata: Uint8Array) => readonly number[] | undefined
+}
+
+export interface RdataShape {
+  readonly name: string
+  readonly code: number
+  readonly fields: readonly Field[]
+  readonly namesCompress?: boolean
+  readonly namesFold?: boolean
+}
+
+export function rdataType(shape: RdataShape): RdataType {
+  const { name, code, fields, namesCompress = false, namesFold = false } = shape
+  const read = (rdata: Uint8Array, origin?: Uint8Array): Printed | undefined =>
+    printed(fields, rdata, origin)
+  return Object.freeze({
+    name,
+    code,
+    namesCompress,
+    namesFold,
+    parse: (text: RdataText, origin?: Uint8Array) => {
+      const [first] = text.tokens
+      if (first?.text !== '\\#' || first.isQuoted) return parseFields(fields, text, origin)
+      const rdata = parseFields([generic], text, undefined)
+      if (!rdata.ok || read(rdata.value) !== undefined) return rdata
+      const { column } = text.tokens[2] ?? first
+      return err({ column, expected: `octets that are the rdata of ${name}` })
+    },
+    print: (rdata: Uint8Array, origin?: Uint8Array) =>
+      read(rdata, origin)?.text ?? printGeneric(rdata),
+    nameOffsets: (rdata: Uint8Array) => read(rdata)?.nameOffsets,
+  })
+}
+
+/** A type without a form of its own. RFC 3597 section 5. */
+export function unknownRdataType(code: number): RdataType {
+  return Object.freeze({
+    name: `TYPE${code}`,
+    code,
+    namesCompress: false,
+    namesFold: false,
+    parse: (text: RdataText) => parseFields([generic], text, undefined),
+    print: printGeneric,
+    nameOffsets: () => [],
+  })
+}
+
+function parseFields(
+  fields: readonly Field[],
+  text: RdataText,
+  origin: Uint8Array | undefined,
+): Result<Uint8Array, RdataFault> {
+  const values = new ValueReader(text, origin)
+  const out = new OctetWriter()
+  for (const field of fields) {
+    if (values.fault === undefined) field.parse(values, out)
+    if (values.fault !== undefined) return err(values.fault)
+  }
+  values.finish()
+  if (values.fault !== undefined) return err(values.fault)
+  if (out.length > rdataBytesMax) {
+    const column = text.tokens[0]?.column ?? text.endColumn
+    return err({ column, expected: `at most ${rdataBytesMax} octets of rdata` })
+  }
+  return ok(out.done())
+}
+
+interface Printed {
+  readonly text: string
+  readonly nameOffsets: readonly number[]
+}
+
+function printed(
+  fields: readonly Field[],
+  rdata: Uint8Array,
+  origin: Uint8Array | undefined,
+): Printed | undefined {
+  const octets = new OctetReader(rdata)
+  const texts = fields.map((field) => field.print(octets, origin))
+  if (octets.isBad || octets.left > 0 || rdata.length > rdataBytesMax) return undefined
+  return { text: texts.join(' '), nameOffsets: octets.nameOffsets }
+}
+
+const hexDigits = hexField('hex digits')
+
+/** `\# length hex`: the form of any type. */
+const generic: Field = {
+  parse: (values, out) => {
+    const form = 'the form of RFC 3597: \\#, the number of octets, and their hex digits'
+    const mark = values.takePlain(form)
+    if (mark === undefined) return
+    if (mark.text !== '\\#') return values.fail(mark.column, form)
+    const length = values.takePlain('the number of octets')
+    if (length === undefined) return
+    if (!/^\d{1,5}$/.test(length.text) || Number(length.text) > rdataBytesMax) {
+      return values.fail(length.column, `the number of octets, 0 to ${rdataBytesMax}`)
+    }
+    if (length.text !== '0') hexDigits.parse(values, out)
+    if (out.length !== Number(length.text)) {
+      values.fail(length.column, `${out.length}, as many octets as there are hex digits for`)
+    }
+  },
+  print: (octets) => printGeneric(octets.rest()),
+}
+
+function printGeneric(rdata: Uint8Array): string {
+  return `\\# ${rdata.length} ${Buffer.from(rdata).toString('hex')}`.trimEnd()
+}

@@ -1,0 +1,71 @@
+// Fields of text: one character string, several of them, and text to the end of the rdata.
+import type { Field } from './field.ts'
+import { rdataBytesMax } from './octets.ts'
+import type { OctetWriter } from './octets.ts'
+import { printString, readString } from './string-text.ts'
+import type { ValueReader } from './value-reader.ts'
+
+const stringBytesMax = 255
+
+/** @param shape what its octets must look like, as Latin-1 */
+export function stringField(says: string, shape?: RegExp): Field {
+  return {
+    parse: (values, out) => parseString(values, out, says, shape),
+    print: (octets) => {
+      const string = octets.string()
+      if (shape !== undefined && !shape.test(latin1(string))) octets.fail()
+      return printString(string)
+    },
+  }
+}
+
+/** One or more. */
+export function stringsField(says: string): Field {
+  return {
+    parse: (values, out) => {
+      do {
+        parseString(values, out, says)
+      } while (values.peek() !== undefined && out.length <= rdataBytesMax)
+    },
+    print: (octets) => {
+      const texts: string[] = []
+      do texts.push(printString(octets.string()))
+      while (octets.left > 0)
+      return texts.join(' ')
+    },
+  }
+}
+
+function parseString(values: ValueReader, out: OctetWriter, says: string, shape?: RegExp): void {
+  const token = values.take(says)
+  const read = token && readString(values, token)
+  if (token === undefined || read === undefined) return
+  const { octets, columns } = read
+  if (octets.length > stringBytesMax) {
+    const column = columns[stringBytesMax]!
+    return values.fail(column, `${says} of at most ${stringBytesMax} octets; go on in another one`)
+  }
+  if (shape !== undefined && !shape.test(latin1(octets))) return values.fail(token.column, says)
+  out.number(octets.length, 1)
+  out.octets(octets)
+}
+
+/** The octets up to the end, without a length before them. */
+export function restTextField(says: string, isEmptyRight: boolean): Field {
+  return {
+    parse: (values, out) => {
+      const token = values.take(says)
+      const read = token && readString(values, token)
+      if (token === undefined || read === undefined) return
+      if (read.octets.length === 0 && !isEmptyRight) return values.fail(token.column, says)
+      out.octets(read.octets)
+    },
+    print: (octets) => {
+      const rest = octets.rest()
+      if (rest.length === 0 && !isEmptyRight) octets.fail()
+      return printString(rest)
+    },
+  }
+}
+
+const latin1 = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1')

@@ -1,0 +1,114 @@
+// How rdata in presentation form falls into tokens. RFC 1035 section 5.1.
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface Token {
+  /** As written, escapes included, without the quotes around it. */
+  readonly text: string
+  readonly isQuoted: boolean
+  /** Where it begins, counted from 1; a quote counts. */
+  readonly column: number
+}
+
+/** The tokens of one rdata, and the column where one more would stand. */
+export interface RdataText {
+  readonly tokens: readonly Token[]
+  readonly endColumn: number
+}
+
+export interface RdataFault {
+  /** Inside the text, counted from 1. */
+  readonly column: number
+  /** What should stand there, as words that go on after "expected". */
+  readonly expected: string
+}
+
+/** Four characters for each of 65,535 octets (`\DDD`), and room for what separates them. */
+export const rdataTextCharactersMax = 327_680
+
+/** Reads one value as it stands in a configuration: no comments, no parentheses. */
+export function tokensOf(text: string): Result<RdataText, RdataFault> {
+  if (text.length > rdataTextCharactersMax) {
+    return err({
+      column: rdataTextCharactersMax + 1,
+      expected: `at most ${rdataTextCharactersMax} characters`,
+    })
+  }
+  const tokens: Token[] = []
+  let at = 0
+  while (at < text.length) {
+    const character = text[at]!
+    if (isWhite(character)) {
+      at++
+      continue
+    }
+    const strange = strangers[character]
+    if (strange !== undefined) return err({ column: at + 1, expected: strange })
+    const scanned = scanToken(text, at)
+    if (!scanned.ok) return scanned
+    tokens.push(scanned.value.token)
+    at = scanned.value.end
+  }
+  return ok({ tokens, endColumn: text.trimEnd().length + 1 })
+}
+
+const isWhite = (character: string): boolean => /[ \t\r\n]/.test(character)
+
+/** Signs of zone files that mean nothing in a single value. */
+const strangers: Readonly<Record<string, string>> = {
+  ';': 'quotes around a text that has a semicolon, or \\; for one',
+  '(': 'quotes around a text that has a parenthesis: only zone files group with them',
+  ')': 'quotes around a text that has a parenthesis: only zone files group with them',
+}
+
+const endsToken = (character: string | undefined): boolean =>
+  character === undefined || /[ \t\r\n;()]/.test(character)
+
+/**
+ * Reads the token that begins at `start`. A quote inside a token may only follow `=`, as in
+ * `alpn="h2,h3"` (RFC 9460 section 2.1), and stays in its text.
+ */
+export function scanToken(
+  text: string,
+  start: number,
+): Result<{ readonly token: Token; readonly end: number }, RdataFault> {
+  const column = start + 1
+  if (text[start] === '"') {
+    const close = closingQuote(text, start)
+    if (!close.ok) return close
+    const token = { text: text.slice(start + 1, close.value), isQuoted: true, column }
+    return ok({ token, end: close.value + 1 })
+  }
+  let at = start
+  while (!endsToken(text[at])) {
+    if (text[at] === '\\') {
+      at += isLineEnd(text[at + 1]) ? 1 : 2
+    } else if (text[at] !== '"') {
+      at++
+    } else if (text[at - 1] === '=') {
+      const close = closingQuote(text, at)
+      if (!close.ok) return close
+      at = close.value + 1
+    } else {
+      return err({ column: at + 1, expected: 'white space before a quote, or \\" for one' })
+    }
+  }
+  return ok({ token: { text: text.slice(start, at), isQuoted: false, column }, end: at })
+}
+
+const isLineEnd = (character: string | undefined): boolean =>
+  character === undefined || character === '\n' || character === '\r'
+
+function closingQuote(text: string, open: number): Result<number, RdataFault> {
+  let at = open + 1
+  while (text[at] !== '"') {
+    if (isLineEnd(text[at])) {
+      return err({ column: open + 1, expected: 'a closing quote on the same line' })
+    }
+    at += text[at] === '\\' && !isLineEnd(text[at + 1]) ? 2 : 1
+  }
+  if (!endsToken(text[at + 1])) {
+    return err({ column: at + 2, expected: 'white space after the closing quote' })
+  }
+  return ok(at)
+}
