@@ -228,7 +228,11 @@ export const hot: readonly string[] = [
 export const entries: readonly string[] = ['cli/main.ts', 'bin/build.ts']
 
 /** Complete and tested before the part of the product that calls them; each says which one. */
-export const awaited: readonly string[] = []
+export const awaited: readonly string[] = [
+  // `kind: Records`, and `gslbd import zone` and `export zone`.
+  'dns/zone-file/zone-file.ts',
+  'dns/zone-file/zone-writer.ts',
+]
 
 export const sizes = {
   fileLinesMax: 500,

@@ -1,4 +1,4 @@
-// Fields of octets to the end of the rdata: hex digits, digests and base64, in any number of tokens.
+// Fields of octets to the end of the rdata, in any number of tokens: hex, digests and base64.
 import type { Field } from './field.ts'
 import type { Token } from './tokens.ts'
 import type { ValueReader } from './value-reader.ts'

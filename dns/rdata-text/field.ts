@@ -1,4 +1,4 @@
-// One field of rdata: numbers, names and addresses; binary-fields.ts and string-fields.ts have the rest.
+// One field of rdata, and the plain ones: numbers, names and addresses.
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { printName, readName } from './name-text.ts'
 import type { OctetReader, OctetWriter } from './octets.ts'

@@ -45,7 +45,7 @@ export class OctetWriter {
   }
 }
 
-/** After the first octet that is missing or wrong all reads are empty; look at `isBad` at the end. */
+/** After the first wrong or missing octet all reads are empty; look at `isBad` at the end. */
 export class OctetReader {
   isBad = false
   /** Where names began that were read. */

@@ -1,0 +1,113 @@
+// How a zone file falls into entries: lines, or several lines in parentheses. RFC 1035 section 5.1.
+import { scanToken } from '#dns/rdata-text/tokens.ts'
+import type { RdataFault, Token } from '#dns/rdata-text/tokens.ts'
+import { zoneFileLimits } from './zone-record.ts'
+
+/** One record or directive. Columns are counted from the beginning of the file, from 1. */
+export interface Entry {
+  readonly tokens: readonly Token[]
+  /** White space in front: the owner is that of the record before. */
+  readonly isIndented: boolean
+  readonly endColumn: number
+  /** What is wrong with it; its tokens are not all there then. */
+  readonly fault: RdataFault | undefined
+}
+
+export function* entriesOf(text: string): Generator<Entry> {
+  const scanner = new EntryScanner(text)
+  for (let entry = scanner.next(); entry !== undefined; entry = scanner.next()) {
+    if (entry.tokens.length > 0 || entry.fault !== undefined) yield entry
+  }
+}
+
+class EntryScanner {
+  readonly #text: string
+  #at = 0
+  #tokens: Token[] = []
+  #fault: RdataFault | undefined
+  /** Where parentheses were opened. */
+  #open: number[] = []
+  #endColumn = 1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  next(): Entry | undefined {
+    if (this.#at >= this.#text.length) return undefined
+    const isIndented = isBlank(this.#text[this.#at])
+    this.#tokens = []
+    this.#fault = undefined
+    this.#open = []
+    this.#endColumn = this.#at + 1
+    while (this.#at < this.#text.length && this.#fault === undefined) {
+      if (this.#step()) break
+    }
+    const open = this.#open[0]
+    if (this.#fault === undefined && open !== undefined) {
+      this.#fail(open + 1, 'a closing parenthesis for this one')
+    }
+    if (this.#fault !== undefined) this.#skipLine()
+    const { tokens, fault, endColumn } = {
+      tokens: this.#tokens,
+      fault: this.#fault,
+      endColumn: this.#endColumn,
+    }
+    return { tokens, isIndented, endColumn, fault }
+  }
+
+  /** @returns true when the entry has ended */
+  #step(): boolean {
+    const character = this.#text[this.#at]!
+    if (character === '\n' || character === '\r') {
+      this.#at += character === '\r' && this.#text[this.#at + 1] === '\n' ? 2 : 1
+      return this.#open.length === 0
+    }
+    if (character === ';') this.#skipComment()
+    else if (isBlank(character)) this.#at++
+    else if (character === '(') this.#parenthesis(true)
+    else if (character === ')') this.#parenthesis(false)
+    else this.#token()
+    return false
+  }
+
+  #parenthesis(isOpen: boolean): void {
+    const here = this.#at++
+    if (isOpen) {
+      if (this.#open.length >= 100) return this.#fail(here + 1, 'fewer parentheses')
+      this.#open.push(here)
+    } else if (this.#open.pop() === undefined) {
+      this.#fail(here + 1, 'an opening parenthesis before this one')
+    }
+  }
+
+  #token(): void {
+    const scanned = scanToken(this.#text, this.#at)
+    if (!scanned.ok) return this.#fail(scanned.error.column, scanned.error.expected)
+    if (this.#tokens.length >= zoneFileLimits.tokensOfRecordMax) {
+      const expected = `at most ${zoneFileLimits.tokensOfRecordMax} words in one record`
+      return this.#fail(this.#at + 1, expected)
+    }
+    this.#tokens.push(scanned.value.token)
+    this.#at = scanned.value.end
+    this.#endColumn = this.#at + 1
+  }
+
+  #skipComment(): void {
+    while (this.#at < this.#text.length && !isLineEnd(this.#text[this.#at])) this.#at++
+  }
+
+  /** After a fault the rest of the line is not looked at. */
+  #skipLine(): void {
+    this.#skipComment()
+    while (isLineEnd(this.#text[this.#at])) this.#at++
+  }
+
+  #fail(column: number, expected: string): void {
+    this.#fault ??= { column, expected }
+  }
+}
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t'
+const isLineEnd = (character: string | undefined): boolean =>
+  character === '\n' || character === '\r'

@@ -1,0 +1,308 @@
+// Reads a master file: RFC 1035 section 5, $TTL of RFC 2308, and what BIND added to them.
+import { readName } from '#dns/rdata-text/name-text.ts'
+import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
+import type { RdataFault } from '#dns/rdata-text/tokens.ts'
+import { secondsOf, ttlForm } from '#dns/rdata-text/ttl-text.ts'
+import { ValueReader } from '#dns/rdata-text/value-reader.ts'
+import { rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { entriesOf } from './entries.ts'
+import type { Entry } from './entries.ts'
+import { generatedLines, readGenerate } from './generate.ts'
+import { zoneFileLimits } from './zone-record.ts'
+import type { ZoneFault, ZoneRecord } from './zone-record.ts'
+import { zoneText } from './zone-text.ts'
+import type { ZoneText } from './zone-text.ts'
+
+export interface ZoneSource {
+  /** For messages, and to find files that include themselves. */
+  readonly path: string
+  readonly octets: Uint8Array
+}
+
+export interface ZoneFileOptions {
+  /** Wire form; what `@` and relative names mean before the first $ORIGIN. */
+  readonly origin?: Uint8Array
+  /** Where neither the record nor the file has one. */
+  readonly ttl?: number
+  /**
+   * Brings the file of an $INCLUDE.
+   *
+   * @param from path of the file that has the line
+   * @returns the file, its path always the same for the same file; or why not, as a clause
+   */
+  readonly include?: (file: string, from: string) => Result<ZoneSource, string>
+}
+
+export interface ParsedZone {
+  readonly records: readonly ZoneRecord[]
+  /** In the order of the text, `zoneFileLimits.faultsMax` at most. */
+  readonly faults: readonly ZoneFault[]
+  /** True when the text was left off before its end: too many faults, or beyond a limit. */
+  readonly isCut: boolean
+}
+
+export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {}): ParsedZone {
+  const parser = new ZoneFileParser(options)
+  parser.file(source, options.origin, [])
+  return { records: parser.records, faults: parser.faults, isCut: parser.isCut }
+}
+
+/** One file while it is read. */
+interface FileState {
+  readonly path: string
+  readonly text: ZoneText
+  /** Paths of the files that lead here, this one at the end. */
+  readonly stack: readonly string[]
+  origin: Uint8Array | undefined
+  owner: Uint8Array | undefined
+}
+
+interface Head {
+  readonly type: RdataType
+  readonly ttl: number | undefined
+  /** Where the rdata begins among the tokens. */
+  readonly rdataAt: number
+}
+
+class ZoneFileParser {
+  readonly records: ZoneRecord[] = []
+  readonly faults: ZoneFault[] = []
+  isCut = false
+  readonly #include: ZoneFileOptions['include']
+  #defaultTtl: number | undefined
+  #lastTtl: number | undefined
+  #bytesLeft: number = zoneFileLimits.bytesMax
+  #includes = 0
+
+  constructor({ include, ttl }: ZoneFileOptions) {
+    this.#include = include
+    this.#lastTtl = ttl
+  }
+
+  file(
+    { path, octets }: ZoneSource,
+    origin: Uint8Array | undefined,
+    above: readonly string[],
+    owner?: Uint8Array,
+  ): void {
+    this.#bytesLeft -= octets.length
+    if (this.#bytesLeft < 0) {
+      return this.#cut(path, { line: 1, column: 1 }, `at most ${zoneFileLimits.bytesMax} octets`)
+    }
+    const text = zoneText(octets)
+    if (!text.ok) {
+      const { line, column, octet } = text.error
+      const remedy = `save the file as UTF-8, or write \\${octet} in a text`
+      const message = `octet ${octet} is not UTF-8, as in a file in Latin-1; ${remedy}`
+      this.faults.push({ path, line, column, message })
+      return
+    }
+    const file = { path, text: text.value, stack: [...above, path], origin, owner }
+    for (const entry of entriesOf(text.value.text)) {
+      if (this.isCut) return
+      this.#entry(file, entry)
+    }
+  }
+
+  #entry(file: FileState, entry: Entry): void {
+    if (entry.fault !== undefined) {
+      return this.#fault(file, entry.fault.column, entry.fault.expected)
+    }
+    const [first] = entry.tokens
+    if (first === undefined) return
+    const isDirective = !first.isQuoted && first.text.startsWith('$')
+    if (!isDirective) return this.#record(file, entry)
+    const directive = this.#directives[first.text.toUpperCase()]
+    if (directive !== undefined) return directive(file, entry)
+    this.#fault(file, first.column, '$ORIGIN, $TTL, $INCLUDE or $GENERATE, or \\$ in a name')
+  }
+
+  readonly #directives: Readonly<Record<string, (file: FileState, entry: Entry) => void>> = {
+    $ORIGIN: (file, entry) => {
+      const values = this.#directiveValues(file, entry)
+      const token = values.takePlain('the name that relative names are below')
+      const origin = token && readName(values, token, 'an origin')
+      values.finish()
+      if (values.fault === undefined) file.origin = origin
+      else this.#fault(file, values.fault.column, values.fault.expected)
+    },
+    $TTL: (file, entry) => {
+      const values = this.#directiveValues(file, entry)
+      const token = values.takePlain(`a time: ${ttlForm}`)
+      const ttl = token && secondsOf(token.text)
+      if (token !== undefined && (ttl === undefined || ttl > zoneFileLimits.ttlMax)) {
+        values.fail(token.column, `a time up to ${zoneFileLimits.ttlMax}: ${ttlForm}`)
+      }
+      values.finish()
+      if (values.fault === undefined) this.#defaultTtl = ttl
+      else this.#fault(file, values.fault.column, values.fault.expected)
+    },
+    $INCLUDE: (file, entry) => this.#includeFile(file, entry),
+    $GENERATE: (file, entry) => this.#generate(file, entry),
+  }
+
+  #directiveValues(file: FileState, { tokens, endColumn }: Entry): ValueReader {
+    return new ValueReader({ tokens: tokens.slice(1), endColumn }, file.origin)
+  }
+
+  #includeFile(file: FileState, entry: Entry): void {
+    const values = this.#directiveValues(file, entry)
+    const name = values.take('the name of a file')
+    const origin = values.peek() === undefined ? undefined : values.take('an origin')
+    const wire = origin === undefined ? file.origin : readName(values, origin, 'an origin')
+    values.finish()
+    if (values.fault !== undefined || name === undefined) {
+      return this.#fault(file, values.fault!.column, values.fault!.expected)
+    }
+    const { includesMax, includeDepthMax } = zoneFileLimits
+    if (this.#include === undefined) {
+      return this.#fault(file, name.column, 'no $INCLUDE: only one file is read here')
+    }
+    if (file.stack.length > includeDepthMax) {
+      return this.#fault(file, name.column, `at most ${includeDepthMax} files inside each other`)
+    }
+    if (++this.#includes > includesMax) {
+      return this.#cut(file.path, this.#place(file, name.column), `at most ${includesMax} $INCLUDE`)
+    }
+    const source = this.#include(name.text.replace(/\\(.)/g, '$1'), file.path)
+    if (!source.ok) {
+      return this.#say(file, name.column, `${name.text} cannot be included: ${source.error}`)
+    }
+    if (file.stack.includes(source.value.path)) {
+      const way = [...file.stack, source.value.path].join(' → ')
+      return this.#say(file, name.column, `these files include each other in a circle: ${way}`)
+    }
+    this.file(source.value, wire, file.stack, file.owner)
+  }
+
+  #generate(file: FileState, entry: Entry): void {
+    const generate = readGenerate(entry)
+    if (!generate.ok) return this.#fault(file, generate.error.column, generate.error.expected)
+    const { templateColumn } = generate.value
+    for (const line of generatedLines(generate.value)) {
+      if (!line.ok) return this.#fault(file, templateColumn, line.error)
+      const faultsBefore = this.faults.length
+      const [generated] = entriesOf(line.value)
+      if (generated === undefined || generated.fault !== undefined) {
+        const expected = generated?.fault?.expected ?? 'a record'
+        return this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
+      }
+      this.#record(file, generated, (_column, expected) => {
+        this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
+      })
+      // All others would have the same fault.
+      if (this.faults.length > faultsBefore || this.isCut) return
+    }
+  }
+
+  #record(
+    file: FileState,
+    entry: Entry,
+    fail = (column: number, expected: string): void => this.#fault(file, column, expected),
+  ): void {
+    const owner = this.#ownerOf(file, entry, fail)
+    if (owner === undefined) return
+    file.owner = owner
+    const head = headOf(entry, entry.isIndented ? 0 : 1)
+    if (!head.ok) return fail(head.error.column, head.error.expected)
+    const { type, ttl: ownTtl, rdataAt } = head.value
+    if (ownTtl !== undefined) this.#lastTtl = ownTtl
+    const text = { tokens: entry.tokens.slice(rdataAt), endColumn: entry.endColumn }
+    const rdata = type.parse(text, file.origin)
+    if (!rdata.ok) return fail(rdata.error.column, rdata.error.expected)
+    const ttl = ownTtl ?? this.#defaultTtl ?? this.#lastTtl ?? minimumOf(type, rdata.value)
+    if (ttl === undefined) {
+      const { column } = entry.tokens[rdataAt - 1]!
+      return fail(column, 'a TTL before the type, or a $TTL line above')
+    }
+    this.#lastTtl ??= ttl
+    if (this.records.length >= zoneFileLimits.recordsMax) {
+      const place = this.#place(file, entry.tokens[0]!.column)
+      return this.#cut(file.path, place, `at most ${zoneFileLimits.recordsMax} records`)
+    }
+    this.records.push({ owner, ttl, type: type.code, rdata: rdata.value })
+  }
+
+  #ownerOf(
+    file: FileState,
+    { tokens, isIndented, endColumn }: Entry,
+    fail: (column: number, expected: string) => void,
+  ): Uint8Array | undefined {
+    const first = tokens[0]!
+    if (isIndented) {
+      if (file.owner === undefined) fail(first.column, 'an owner before the first record')
+      return file.owner
+    }
+    const values = new ValueReader({ tokens: [first], endColumn }, file.origin)
+    const token = values.takePlain('an owner')
+    const owner = token && readName(values, token, 'an owner')
+    if (values.fault !== undefined) fail(values.fault.column, values.fault.expected)
+    // Records of one owner share its octets.
+    return owner !== undefined && isSame(owner, file.owner) ? file.owner : owner
+  }
+
+  #fault(file: FileState, column: number, expected: string): void {
+    this.#say(file, column, `expected ${expected}`)
+  }
+
+  #say(file: FileState, column: number, message: string): void {
+    this.faults.push({ path: file.path, ...this.#place(file, column), message })
+    if (this.faults.length >= zoneFileLimits.faultsMax) this.isCut = true
+  }
+
+  #cut(path: string, place: { line: number; column: number }, expected: string): void {
+    this.faults.push({ path, ...place, message: `expected ${expected}; the rest is not read` })
+    this.isCut = true
+  }
+
+  #place(file: FileState, column: number): { line: number; column: number } {
+    return file.text.placeOf(column)
+  }
+}
+
+/** TTL and class stand before the type in either order, each or none. RFC 1035 section 5.1. */
+function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, RdataFault> {
+  let ttl: number | undefined
+  let hasClass = false
+  for (let at = start; ; at++) {
+    const token = tokens[at]
+    if (token === undefined) return err({ column: endColumn, expected: 'a record type' })
+    const { text, column, isQuoted } = token
+    const seconds = isQuoted || ttl !== undefined ? undefined : secondsOf(text)
+    if (seconds !== undefined) {
+      if (seconds > zoneFileLimits.ttlMax) {
+        return err({ column, expected: `a TTL of at most ${zoneFileLimits.ttlMax} seconds` })
+      }
+      ttl = seconds
+      continue
+    }
+    if (!isQuoted && !hasClass && /^(?:IN|CH|HS|CLASS\d{1,5})$/i.test(text)) {
+      if (!/^(?:IN|CLASS0*1)$/i.test(text)) return err({ column, expected: 'the class IN' })
+      hasClass = true
+      continue
+    }
+    const type = isQuoted ? undefined : rdataTypeNamed(text)
+    if (type !== undefined) return ok({ type, ttl, rdataAt: at + 1 })
+    return err({ column, expected: wantedBeforeRdata(ttl, hasClass) })
+  }
+}
+
+function wantedBeforeRdata(ttl: number | undefined, hasClass: boolean): string {
+  const before = [ttl === undefined ? 'a TTL' : '', hasClass ? '' : 'a class']
+  const words = [...before.filter((word) => word !== ''), 'a record type that a zone can hold']
+  return words.join(' or ')
+}
+
+/** The last number of SOA rdata: the TTL of a zone that has no other. RFC 1035 section 3.3.13. */
+function minimumOf(type: RdataType, rdata: Uint8Array): number | undefined {
+  if (type.code !== RrType.SOA) return undefined
+  const minimum = new DataView(rdata.buffer, rdata.byteOffset).getUint32(rdata.length - 4)
+  return Math.min(minimum, zoneFileLimits.ttlMax)
+}
+
+function isSame(name: Uint8Array, other: Uint8Array | undefined): boolean {
+  return name.length === other?.length && name.every((octet, i) => octet === other[i])
+}

@@ -1,0 +1,32 @@
+// What a zone file comes to: records, and faults with their places.
+
+export interface ZoneRecord {
+  /** Wire form, letter case as written. */
+  readonly owner: Uint8Array
+  readonly ttl: number
+  readonly type: number
+  readonly rdata: Uint8Array
+}
+
+export interface ZoneFault {
+  readonly path: string
+  readonly line: number
+  readonly column: number
+  /** A sentence for people. */
+  readonly message: string
+}
+
+/** What one zone may cost, so that time and memory are bounded; the TTL is of RFC 2181. */
+export const zoneFileLimits = {
+  ttlMax: 2 ** 31 - 1,
+  /** Of all files together. */
+  bytesMax: 256 * 1024 * 1024,
+  recordsMax: 5_000_000,
+  faultsMax: 100,
+  includeDepthMax: 8,
+  includesMax: 256,
+  tokensOfRecordMax: 70_000,
+  generateCountMax: 65_536,
+  generateTextMax: 1_024,
+  generateWidthMax: 255,
+} as const
