@@ -81,12 +81,12 @@ function parseFields(
     if (values.fault === undefined) field.parse(values, out)
     if (values.fault !== undefined) return err(values.fault)
   }
-  values.finish()
-  if (values.fault !== undefined) return err(values.fault)
   if (out.length > rdataBytesMax) {
     const column = text.tokens[0]?.column ?? text.endColumn
     return err({ column, expected: `at most ${rdataBytesMax} octets of rdata` })
   }
+  values.finish()
+  if (values.fault !== undefined) return err(values.fault)
   return ok(out.done())
 }
 
@@ -103,7 +103,7 @@ function printed(
   const octets = new OctetReader(rdata)
   const texts = fields.map((field) => field.print(octets, origin))
   if (octets.isBad || octets.left > 0 || rdata.length > rdataBytesMax) return undefined
-  return { text: texts.join(' '), nameOffsets: octets.nameOffsets }
+  return { text: texts.join(' ').trimEnd(), nameOffsets: octets.nameOffsets }
 }
 
 const hexDigits = hexField('hex digits')

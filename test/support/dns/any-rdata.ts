@@ -1,0 +1,144 @@
+// Generators of well-formed rdata for each type, made from octets and not by the product.
+import fc from 'fast-check'
+
+type Octets = fc.Arbitrary<Buffer>
+
+const joined = (...parts: Octets[]): Octets => fc.tuple(...parts).map((all) => Buffer.concat(all))
+const bytes = (minLength: number, maxLength: number): Octets =>
+  fc.uint8Array({ minLength, maxLength }).map((octets) => Buffer.from(octets))
+const number = (length: number): Octets => bytes(length, length)
+const below = (max: number): Octets => fc.integer({ min: 0, max }).map((value) => Buffer.of(value))
+
+const label = fc.oneof(
+  bytes(1, 63),
+  fc.constantFrom('www', 'Mail', '_tcp', '@', '$', '#', '10', '*').map((text) => Buffer.from(text)),
+)
+const tail = fc.constantFrom('\0', '\x07example\x03com\0', '\x07EXAMPLE\x03com\0')
+
+/** At most 255 octets. */
+export const anyWireName: Octets = fc
+  .tuple(fc.array(label, { maxLength: 3 }), tail)
+  .map(([labels, end]) =>
+    Buffer.concat([
+      ...labels.flatMap((octets) => [Buffer.of(octets.length), octets]),
+      Buffer.from(end, 'latin1'),
+    ]),
+  )
+
+const string = bytes(0, 255).map((octets) => Buffer.concat([Buffer.of(octets.length), octets]))
+const strings: Octets = fc
+  .array(string, { minLength: 1, maxLength: 4 })
+  .map((all) => Buffer.concat(all))
+const word = (maxLength: number, minLength: number): Octets =>
+  fc
+    .array(fc.constantFrom(...'abcXYZ019'), { minLength, maxLength })
+    .map((all) => Buffer.from([all.length, ...Buffer.from(all.join(''))]))
+
+/** A kind of digest and as many octets as it has; any other kind has any number. */
+const digest = (lengths: readonly (readonly [kind: number, octets: number])[]): Octets =>
+  fc.oneof(
+    joined(fc.constant(Buffer.of(200)), bytes(1, 70)),
+    ...lengths.map(([kind, octets]) => joined(fc.constant(Buffer.of(kind)), number(octets))),
+  )
+const certificate = joined(
+  number(2),
+  digest([
+    [1, 32],
+    [2, 64],
+  ]),
+)
+
+const size = fc
+  .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }))
+  .map(([digit, power]) => Buffer.of(digit * 16 + power))
+const angle = (degrees: number): Octets =>
+  fc.integer({ min: -degrees * 3_600_000, max: degrees * 3_600_000 }).map((value) => {
+    const octets = Buffer.alloc(4)
+    octets.writeUInt32BE(2 ** 31 + value)
+    return octets
+  })
+
+const protocol = bytes(1, 20).map((octets) => Buffer.concat([Buffer.of(octets.length), octets]))
+const protocols: Octets = fc
+  .array(protocol, { minLength: 1, maxLength: 4 })
+  .map((all) => Buffer.concat(all))
+const many = (length: number): Octets =>
+  fc.array(number(length), { minLength: 1, maxLength: 3 }).map((all) => Buffer.concat(all))
+const none = fc.constant(Buffer.alloc(0))
+const parameterValues: readonly (readonly [key: number, value: Octets])[] = [
+  [1, protocols],
+  [3, number(2)],
+  [4, many(4)],
+  [5, bytes(1, 40)],
+  [6, many(16)],
+  [7, fc.constantFrom('/q{?dns}', '/ü{?a,dns}').map((text) => Buffer.from(text))],
+  [8, none],
+  [667, bytes(0, 40)],
+]
+const octets16 = (value: number): Buffer => Buffer.of(value >> 8, value & 255)
+
+const parameters: Octets = fc
+  .tuple(
+    fc.subarray([...parameterValues]),
+    fc.boolean(),
+    fc.tuple(...parameterValues.map(([, value]) => value)),
+  )
+  .map(([chosen, isMandatory, values]) => {
+    const keys = chosen.map(([key]) => key)
+    const rows: [number, Buffer][] = keys.map((key) => [
+      key,
+      values[parameterValues.findIndex(([other]) => other === key)]!,
+    ])
+    if (keys.includes(1)) rows.splice(1, 0, [2, Buffer.alloc(0)])
+    if (isMandatory && keys.length > 0) rows.unshift([0, Buffer.concat(keys.map(octets16))])
+    return Buffer.concat(
+      rows.flatMap(([key, value]) => [octets16(key), octets16(value.length), value]),
+    )
+  })
+const service = fc.oneof(
+  joined(fc.constant(Buffer.alloc(2)), anyWireName),
+  joined(fc.constant(Buffer.of(1, 7)), anyWireName, parameters),
+)
+
+const shapes: Readonly<Record<number, Octets>> = {
+  1: number(4),
+  2: anyWireName,
+  5: anyWireName,
+  6: joined(anyWireName, anyWireName, number(20)),
+  12: anyWireName,
+  13: joined(string, string),
+  15: joined(number(2), anyWireName),
+  16: strings,
+  28: number(16),
+  29: joined(below(0), size, size, size, angle(90), angle(180), number(4)),
+  33: joined(number(6), anyWireName),
+  35: joined(number(4), word(5, 0), string, string, anyWireName),
+  37: joined(number(5), bytes(1, 80)),
+  39: anyWireName,
+  43: joined(
+    number(3),
+    digest([
+      [1, 20],
+      [2, 32],
+      [4, 48],
+    ]),
+  ),
+  44: joined(
+    number(1),
+    digest([
+      [1, 20],
+      [2, 32],
+    ]),
+  ),
+  52: certificate,
+  53: certificate,
+  61: bytes(1, 200),
+  64: service,
+  65: service,
+  99: strings,
+  256: joined(number(4), bytes(1, 80)),
+  257: joined(number(1), word(15, 1), bytes(0, 80)),
+}
+
+/** Well-formed rdata of a type; any octets for a type that has no form of its own. */
+export const anyRdata = (type: number): Octets => shapes[type] ?? bytes(0, 80)
