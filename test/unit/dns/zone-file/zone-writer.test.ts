@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { parseName } from '#dns/name.ts'
+import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
+import { zoneLines } from '#dns/zone-file/zone-writer.ts'
+
+function printed(origin: string, names: 'relative' | 'absolute', text: string): string {
+  const wire = parseName(origin)
+  if (!wire.ok) throw new Error(wire.error)
+  const octets = Buffer.from(text)
+  const { records, faults } = parseZoneFile({ path: 'zone', octets }, { origin: wire.value })
+  expect(faults).toEqual([])
+  return [...zoneLines(records, { origin: wire.value, names })].join('').replaceAll('\t', ' ')
+}
+
+test('names are in the canonical order of RFC 4034 section 6.1', () => {
+  const names = ['example', 'a.example', 'yljkjljk.a.example', 'Z.a.example', 'zABC.a.EXAMPLE']
+  const rest = ['z.example', '\\001.z.example', '*.z.example', '\\200.z.example']
+  const text = [...names, ...rest].reverse().map((name) => `${name}. 1 A 192.0.2.1\n`)
+  const owners = printed('example.', 'absolute', text.join('')).match(/^\S+(?=\.)/gm)
+  expect(owners).toEqual([...names, ...rest])
+})
+
+test('SOA is first at its owner, then types by number, then rdata octet by octet', () => {
+  const text =
+    '@ 1 MX 9 b\n@ 1 MX 9 B.example.\n@ 1 A 10.0.0.2\n@ 1 A 9.0.0.1\n@ 1 SOA a b 1 2 3 4 5\n'
+  expect(printed('example.', 'relative', text).split('\n')).toEqual([
+    '$ORIGIN example.',
+    '@ 1 IN SOA a b 1 2 3 4 5',
+    '@ 1 IN A 9.0.0.1',
+    '@ 1 IN A 10.0.0.2',
+    '@ 1 IN MX 9 b',
+    '',
+  ])
+})
+
+test('names outside of the zone, and those in other letters, are absolute', () => {
+  const text = 'a 1 CNAME b.EXAMPLE.\nc 1 CNAME d.notexample.\ne 1 CNAME @\n'
+  expect(printed('example.', 'relative', text).split('\n').slice(1, -1)).toEqual([
+    'a 1 IN CNAME b.EXAMPLE.',
+    'c 1 IN CNAME d.notexample.',
+    'e 1 IN CNAME @',
+  ])
+})
