@@ -39,7 +39,12 @@ export function millionCountries(): CountryBuffers {
   const first = ['US', 'CN', 'JP', 'DE', 'GB', 'BR', 'KR', 'FR', 'IN', 'AU', 'NL', 'CA', 'IT']
   const rows = [...new Set([...first.map((code) => countryRow(packCode(code))), ...known])]
   const ranges = millionRanges(1, (u) => rows[Math.floor(rows.length ** u) - 1]!)
-  return { ranges, countryCode: countryCode.buffer, continentCode: continentCode.buffer }
+  return {
+    ranges,
+    countryCode: countryCode.buffer,
+    continentCode: continentCode.buffer,
+    subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+  }
 }
 
 /** Values are 1 to `operatorCount`, as are the numbers: the smaller, the more networks it has. */

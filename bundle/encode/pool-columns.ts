@@ -61,7 +61,7 @@ export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: P
     memberFlags: new Uint8Array(member),
     memberName: new Uint32Array(member),
     memberRegion: new Uint32Array(member),
-    memberPlace: new Uint16Array(member),
+    memberPlace: new Uint32Array(member),
     memberEndpoint: new Uint32Array(member),
   }
 }

@@ -80,7 +80,7 @@ export interface BundleColumns {
   readonly memberName: Uint32Array
   readonly memberRegion: Uint32Array
   /** See `placeCode`. */
-  readonly memberPlace: Uint16Array
+  readonly memberPlace: Uint32Array
   /** Row in `endpointVector`; 0: the settings do not name its address. */
   readonly memberEndpoint: Uint32Array
   /** Cells of MemberExtraCell; read by `memberExtraOf`. */

@@ -22,7 +22,7 @@ import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
  */
 export const layout = {
   magic: 'GSLBNDL1',
-  formatVersion: 2,
+  formatVersion: 3,
   headerBytes: 64,
   /** End of the numbers in the header. */
   announcedBytes: 24,
@@ -91,7 +91,7 @@ export const sectionSpecs: Readonly<Record<keyof BundleColumns, SectionSpec>> = 
   memberFlags: u8('members'),
   memberName: u32('members'),
   memberRegion: u32('members'),
-  memberPlace: u16('members'),
+  memberPlace: u32('members'),
   memberEndpoint: u32('members'),
   memberExtra: { element: 'u32', rows: 'free', width: MemberExtraCell.Words },
   poolNetworks: u32('pools'),

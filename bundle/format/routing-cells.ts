@@ -29,16 +29,51 @@ export const EndpointCell = { Words: 4, X: 0, Y: 1, Z: 2, IsKnown: 3 } as const
 export const vectorUnit = 0x4000_0000
 
 /**
- * A region as a number: two upper-case letters, the first in the high octet; `continent:EU`
- * likewise with the top bit. 0: another label.
+ * A region as a number below 2^31: the two upper-case letters of a country, the first in the high
+ * octet; `continent:EU` likewise with `continentBit`; `US-CA` (ISO 3166-2) as its country, and
+ * above that one to three letters or digits. 0: another label.
  */
 export function placeCode(region: string): number {
-  const match = /^(continent:)?([A-Z])([A-Z])$/.exec(region)
+  const match = /^(continent:)?([A-Z])([A-Z])(?:-([0-9A-Z]{1,3}))?$/.exec(region)
   if (match === null) return 0
-  const letters = (match[2]!.charCodeAt(0) << 8) | match[3]!.charCodeAt(0)
-  return match[1] === undefined ? letters : letters | continentBit
+  const [, continent, high, low, subdivision] = match
+  const letters = (high!.charCodeAt(0) << 8) | low!.charCodeAt(0)
+  if (subdivision === undefined) return letters | (continent === undefined ? 0 : continentBit)
+  if (continent !== undefined) return 0
+  // From 2 on, so that all of them come above all continents.
+  let number = 0
+  for (const sign of subdivision) number = number * signBase + signs.indexOf(sign) + 1
+  return (number + 1) * firstAboveCountry + letters
 }
+/** Countries are below, continents from here on. */
 export const continentBit = 0x8000
+/** Subdivisions are from here on. */
+export const firstSubdivision = 0x1_0000
+const firstAboveCountry = 0x8000
+const signs = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+/** One more: zero is no sign. */
+const signBase = signs.length + 1
+
+/** The country's own letters of a country or a subdivision; else 0. */
+export function countryOfPlace(place: number): number {
+  const isContinent = place >= continentBit && place < firstSubdivision
+  return isContinent ? 0 : place & (firstAboveCountry - 1)
+}
+
+/** @returns what `placeCode` was given; '' for 0 */
+export function placeName(place: number): string {
+  if (place === 0) return ''
+  const letters = place & (firstAboveCountry - 1)
+  const country = String.fromCharCode(letters >> 8, letters & 0xff)
+  if (place < continentBit) return country
+  if (place < firstSubdivision) return `continent:${country}`
+  let subdivision = ''
+  let left = Math.floor(place / firstAboveCountry) - 1
+  for (; left > 0; left = Math.floor(left / signBase)) {
+    subdivision = signs[(left % signBase) - 1]! + subdivision
+  }
+  return `${country}-${subdivision}`
+}
 
 /** The settings as text: what is read once for a bundle, not for a query. */
 export interface RoutingText {

@@ -1,14 +1,17 @@
 // Where the client of a simulation is, for steps that go by country.
+import { placeName } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { unpackCode } from '#routing/geo/countries.ts'
 import { GeoTables } from '#routing/geo/geo-tables.ts'
-import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { CountryTable, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 
 export interface SimulatedPlace {
   /** Two letters; null: the database does not know, or there is none. */
   readonly country: string | null
   readonly continent: string | null
+  /** Such as `US-CA`. */
+  readonly subdivision: string | null
   /** What the answer can be told by. */
   readonly hasDatabase: boolean
 }
@@ -23,19 +26,30 @@ export function placeOfClient(
   steps: readonly string[],
 ): SimulatedPlace | null {
   if (!steps.some((name) => byRegion.has(name))) return null
-  const { country } = new GeoTables(geo)
-  if (country === null) return { country: null, continent: null, hasDatabase: false }
-  const value = valueOfRow(country.ranges, chain, rowOfClient(country.ranges, chain))
+  const { country, subdivision } = new GeoTables(geo)
+  const nowhere = { country: null, continent: null, subdivision: null }
+  if (country === null) return { ...nowhere, hasDatabase: false }
+  const value = valueIn(country, chain)
   const known = (code: number): string | null => (code === 0 ? null : unpackCode(code))
   return {
     country: known(country.countryCode[value]!),
     continent: known(country.continentCode[value]!),
+    subdivision:
+      subdivision === null
+        ? null
+        : placeName(subdivision.subdivisionCode[valueIn(subdivision, chain)]!) || null,
     hasDatabase: true,
   }
 }
 
-export function placeText({ country, continent, hasDatabase }: SimulatedPlace): string {
+function valueIn({ ranges }: CountryTable, chain: Chain): number {
+  return valueOfRow(ranges, chain, rowOfClient(ranges, chain))
+}
+
+export function placeText(place: SimulatedPlace): string {
+  const { country, continent, subdivision, hasDatabase } = place
   if (!hasDatabase) return 'unknown: there is no database, name one with --geoip'
   if (country === null && continent === null) return 'unknown to the database'
-  return `country ${country ?? 'unknown'}, continent ${continent ?? 'unknown'}`
+  const within = subdivision === null ? '' : `subdivision ${subdivision}, `
+  return `${within}country ${country ?? 'unknown'}, continent ${continent ?? 'unknown'}`
 }

@@ -1,5 +1,5 @@
 // latency: a random member, weighted by a bonus for the client's region and by round-trip time.
-import { continentBit, placeCode } from '#bundle/format/routing-cells.ts'
+import { continentBit, countryOfPlace, placeCode } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { countryRow } from '../geo/countries.ts'
 import type { CountryTable } from '../geo/geo-tables.ts'
@@ -15,11 +15,10 @@ const nanosecondsPerMs = 1e6
 export const latency: Algorithm = {
   name: 'latency',
   aliases: [],
-  bind({ geo, settings }) {
+  bind({ regions: country, settings }) {
     const { regionBonusMultiplier, fallbackRegion } = settings.latency
-    const { country } = geo
     const fallback = placeCode(fallbackRegion)
-    const fallbackRow = fallback < continentBit ? countryRow(fallback) : 0
+    const fallbackRow = countryRow(countryOfPlace(fallback))
     const likeness: Likeness = {
       kind: LikenessKind.Region,
       isAlike(chain: Chain, value: number): boolean {
@@ -50,8 +49,8 @@ export const latency: Algorithm = {
 }
 
 /**
- * The region of candidates that the client is in: a country, else a continent, else 0. Row 0 is of
- * clients that the database does not know: they are where the settings say.
+ * The region of candidates that the client is in: a subdivision, else a country, else a continent,
+ * else 0. Row 0 is of clients that the database does not know: they are where the settings say.
  */
 function regionOf(
   chain: Chain,
@@ -61,13 +60,16 @@ function regionOf(
   fallbackRow: number,
 ): number {
   const { bundle, members, count } = chain
-  const country = row === 0 ? fallback : table.countryCode[row]!
+  const subdivision = row === 0 ? fallback : table.subdivisionCode[row]!
+  const country = table.countryCode[row === 0 ? fallbackRow : row]!
   const continent = table.continentCode[row === 0 ? fallbackRow : row]!
   let region = 0
   for (let i = 0; i < count; i++) {
     const place = bundle.memberPlace[members[i]!]!
-    if (place !== 0 && place === country) return place
-    if (place >= continentBit && place === (continent | continentBit)) region = place
+    if (place === 0) continue
+    if (place === subdivision) return place
+    if (place === country) region = place
+    else if (region === 0 && place === (continent | continentBit)) region = place
   }
   return region
 }

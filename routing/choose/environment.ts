@@ -6,8 +6,8 @@ import { parseRoutingText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import { AsnPreferences } from '#routing/geo/asn-rules.ts'
 import type { AsnPreferenceBuffers } from '#routing/geo/asn-rules.ts'
-import { GeoTables, noGeoBuffers } from '#routing/geo/geo-tables.ts'
-import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { CountryTable, GeoTables, noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { RumTable } from '#routing/rum/table.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 
@@ -15,6 +15,8 @@ export interface RoutingEnvironment {
   readonly bundle: Bundle
   readonly settings: RoutingText
   readonly geo: GeoTables
+  /** In which regions of members clients are; null: no database of countries. */
+  readonly regions: CountryTable | null
   /** null: no database of autonomous systems, or no rules. */
   readonly asn: AsnPreferences | null
   /** null: nothing is measured by browsers. */
@@ -27,6 +29,8 @@ export interface RoutingEnvironment {
 export interface RoutingTables {
   readonly geo: GeoBuffers
   readonly asn: AsnPreferenceBuffers | null
+  /** Of `regionTable`; without it, or null, countries and continents are all that is told apart. */
+  readonly regions?: CountryBuffers | null
   /** See rum-table.ts; without it, or null, browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
   /** Of `packNetworks`; without it, or null, client networks are searched from end to end. */
@@ -37,13 +41,15 @@ export const noRoutingTables: RoutingTables = Object.freeze({ geo: noGeoBuffers,
 
 export function createEnvironment(
   bundle: Bundle,
-  { geo, asn, rum = null }: RoutingTables,
+  { geo, asn, regions = null, rum = null }: RoutingTables,
   scripts: ScriptPort | null,
 ): RoutingEnvironment {
+  const tables = new GeoTables(geo)
   return {
     bundle,
     settings: routingSettingsOf(bundle),
-    geo: new GeoTables(geo),
+    geo: tables,
+    regions: regions === null ? tables.country : new CountryTable(regions),
     asn: asn === null ? null : new AsnPreferences(asn),
     rum: rum === null ? null : new RumTable(rum, bundle),
     scripts,

@@ -1,32 +1,34 @@
-// geo-ip in a chain: members of the client's country, then of its continent (document B).
-import { continentBit } from '#bundle/format/routing-cells.ts'
+// geo-ip in a chain: members of the client's subdivision, else its country, else its continent.
+import { continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import type { Filter } from '#routing/choose/step.ts'
 
-/** What a region is worth to a client where no member has the client's country or continent. */
-const Preference = { SameContinent: 2, NoRegion: 1, Elsewhere: 0 } as const
+/** What a region is worth to a client where no member has one that the client is in. */
+const Preference = { SameCountry: 3, SameContinent: 2, NoRegion: 1, Elsewhere: 0 } as const
 
 export const geoIp: Filter = {
   name: 'geo-ip',
   aliases: ['geoip'],
   kind: 'narrowing',
-  bind({ geo }) {
-    const { country } = geo
-    if (country === null) return () => undefined
-    const { ranges, countryCode, continentCode } = country
+  bind({ regions }) {
+    if (regions === null) return () => undefined
+    const { ranges, countryCode, continentCode, subdivisionCode } = regions
     const continentOf = createContinents(countryCode, continentCode)
     /** What the step does for a client, as a number: two that differ do not do the same. */
     const actionFor = (chain: Chain, value: number): number => {
       const code = countryCode[value]!
       const continent = continentCode[value]!
-      const region = code !== 0 && countIn(chain, code) > 0 ? code : continent | continentBit
+      let region = subdivisionCode[value]!
+      if (region === 0 || countIn(chain, region) === 0) region = code
+      if (region === 0 || countIn(chain, region) === 0) region = continent | continentBit
       const inRegion = countIn(chain, region)
       if (inRegion > 0) return inRegion === chain.count ? keepsAll : region
-      if (isInOrder(chain, continent, continentOf)) return keepsAll
-      return sorts | (hasNear(chain, continent, continentOf) ? continent : 0)
+      if (isInOrder(chain, code, continent, continentOf)) return keepsAll
+      if (isByCountry(chain, code, continent, continentOf)) return sortsByCountry - code
+      return sortsByContinent - (hasNear(chain, continent, continentOf) ? continent : 0)
     }
     const likeness: Likeness = {
       kind: LikenessKind.Country,
@@ -37,14 +39,17 @@ export const geoIp: Filter = {
       chain.picked = actionFor(chain, valueOfRow(ranges, chain, row))
       needAlike(chain, ranges, row, likeness)
       if (chain.picked === keepsAll) return
-      if (chain.picked < sorts) keepRegion(chain, chain.picked)
-      else sortByContinent(chain, chain.picked & 0xffff, continentOf)
+      if (chain.picked > 0) keepRegion(chain, chain.picked)
+      else sortByPreference(chain, chain.picked, continentOf)
     }
   },
 }
 
 const keepsAll = 0
-const sorts = 0x1_0000
+/** Less the continent of the client, or 0 where no candidate is near. */
+const sortsByContinent = -1
+/** Less the country. */
+const sortsByCountry = -0x1_0000
 
 /** Continent by country code. */
 function createContinents(countryCode: Uint16Array, continentCode: Uint16Array): Uint16Array {
@@ -64,25 +69,57 @@ function countIn({ bundle, members, count }: Chain, place: number): number {
 function hasNear({ bundle, members, count }: Chain, continent: number, of: Uint16Array): boolean {
   for (let i = 0; i < count; i++) {
     const place = bundle.memberPlace[members[i]!]!
-    if (preferenceFor(place, continent, of) === Preference.SameContinent) return true
+    if (preferenceFor(place, 0, continent, of) === Preference.SameContinent) return true
   }
   return false
 }
 
 /** Sorting would change nothing. */
-function isInOrder({ bundle, members, count }: Chain, continent: number, of: Uint16Array): boolean {
-  let before: number = Preference.SameContinent
+function isInOrder(
+  { bundle, members, count }: Chain,
+  country: number,
+  continent: number,
+  continentOf: Uint16Array,
+): boolean {
+  let before: number = Preference.SameCountry
   for (let i = 0; i < count; i++) {
-    const preference = preferenceFor(bundle.memberPlace[members[i]!]!, continent, of)
+    const place = bundle.memberPlace[members[i]!]!
+    const preference = preferenceFor(place, country, continent, continentOf)
     if (preference > before) return false
     before = preference
   }
   return true
 }
 
-function preferenceFor(place: number, continent: number, continentOf: Uint16Array): number {
+/** False: sorting by the continent alone comes to the same, as it does for its other countries. */
+function isByCountry(
+  { bundle, members, count }: Chain,
+  country: number,
+  continent: number,
+  continentOf: Uint16Array,
+): boolean {
+  let isBehind = continent === 0
+  for (let i = 0; i < count; i++) {
+    const place = bundle.memberPlace[members[i]!]!
+    const preference = preferenceFor(place, country, continent, continentOf)
+    if (preference === Preference.SameContinent) isBehind = true
+    else if (preference === Preference.SameCountry && isBehind) return true
+  }
+  return false
+}
+
+/** @param country 0: it does not count. No candidate has it as region: it is of a subdivision. */
+function preferenceFor(
+  place: number,
+  country: number,
+  continent: number,
+  continentOf: Uint16Array,
+): number {
   if (place === 0) return Preference.NoRegion
-  const isNear = place < continentBit && continent !== 0 && continentOf[place] === continent
+  const own = countryOfPlace(place)
+  if (own === 0) return Preference.Elsewhere
+  if (own === country) return Preference.SameCountry
+  const isNear = continent !== 0 && continentOf[own] === continent
   return isNear ? Preference.SameContinent : Preference.Elsewhere
 }
 
@@ -96,10 +133,12 @@ function keepRegion(chain: Chain, place: number): void {
   chain.count = kept
 }
 
-function sortByContinent(chain: Chain, continent: number, continentOf: Uint16Array): void {
+function sortByPreference(chain: Chain, action: number, continentOf: Uint16Array): void {
   const { bundle, members, keys, count } = chain
+  const country = action <= sortsByCountry ? sortsByCountry - action : 0
+  const continent = country === 0 ? sortsByContinent - action : continentOf[country]!
   for (let i = 0; i < count; i++) {
-    keys[i] = preferenceFor(bundle.memberPlace[members[i]!]!, continent, continentOf)
+    keys[i] = preferenceFor(bundle.memberPlace[members[i]!]!, country, continent, continentOf)
   }
   chain.sortByKeys()
 }

@@ -1,13 +1,18 @@
 // What the answer path knows of where a client is: country, network operator, place on the globe.
 import { RangeTable } from '#routing/tables/range-table.ts'
 
-/** All by row; row 0 is unknown. Rows are those of `countries.ts`, the same in every database. */
+/**
+ * All by row; row 0 is unknown. Rows are those of `countries.ts`, the same in every database; where
+ * subdivisions are told apart, theirs come behind.
+ */
 export interface CountryBuffers {
   readonly ranges: SharedArrayBuffer
   /** Uint16: two letters, the first in the high octet; 0 is unknown. */
   readonly countryCode: SharedArrayBuffer
   /** Uint16, as above. */
   readonly continentCode: SharedArrayBuffer
+  /** Uint32: see `placeCode`; 0: the country is all that is known. */
+  readonly subdivisionCode: SharedArrayBuffer
 }
 
 export interface AsnBuffers {
@@ -33,6 +38,8 @@ export interface LocationBuffers {
 /** Shared memory, so that it can be posted to every thread. Null: no database. */
 export interface GeoBuffers {
   readonly country: CountryBuffers | null
+  /** The same with subdivisions; without it, or null, no database knows any. */
+  readonly subdivision?: CountryBuffers | null
   readonly asn: AsnBuffers | null
   readonly location: LocationBuffers | null
 }
@@ -43,11 +50,13 @@ export class CountryTable {
   readonly ranges: RangeTable
   readonly countryCode: Uint16Array
   readonly continentCode: Uint16Array
+  readonly subdivisionCode: Uint32Array
 
   constructor(buffers: CountryBuffers) {
     this.ranges = new RangeTable(buffers.ranges)
     this.countryCode = new Uint16Array(buffers.countryCode)
     this.continentCode = new Uint16Array(buffers.continentCode)
+    this.subdivisionCode = new Uint32Array(buffers.subdivisionCode)
   }
 }
 
@@ -93,11 +102,13 @@ export class LocationTable {
 
 export class GeoTables {
   readonly country: CountryTable | null
+  readonly subdivision: CountryTable | null
   readonly asn: AsnTable | null
   readonly location: LocationTable | null
 
-  constructor({ country, asn, location }: GeoBuffers) {
+  constructor({ country, subdivision = null, asn, location }: GeoBuffers) {
     this.country = country === null ? null : new CountryTable(country)
+    this.subdivision = subdivision === null ? null : new CountryTable(subdivision)
     this.asn = asn === null ? null : new AsnTable(asn)
     this.location = location === null ? null : new LocationTable(location)
   }

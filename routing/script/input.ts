@@ -1,6 +1,7 @@
 // What a script sees of a query: candidates and client, in words (document B).
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { placeName } from '#bundle/format/routing-cells.ts'
 import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import type { Client } from '#routing/chain/client.ts'
@@ -90,8 +91,8 @@ export function scriptQuestionOf(
   return { members: pool.text, places, count: members.length, values, globals, seed, pool }
 }
 
-/** `asn` is 0 and `geo` is empty where they are not known. */
-function clientOf({ asn, country }: GeoTables, client: ScriptQuery['client']) {
+/** `asn` is 0, and `geo` and `subdivision` are empty, where they are not known. */
+function clientOf({ asn, country, subdivision }: GeoTables, client: ScriptQuery['client']) {
   const subnet = client.isIpv6
     ? `${formatAddress(octetsOf(client, 48))}/48`
     : `${formatAddress(octetsOf(client, 24))}/24`
@@ -100,6 +101,10 @@ function clientOf({ asn, country }: GeoTables, client: ScriptQuery['client']) {
     subnet,
     asn: asn === null ? 0 : asn.asnNumber[valueAt(asn.ranges, client)]!,
     geo: country === null ? '' : unpackCode(country.countryCode[valueAt(country.ranges, client)]!),
+    subdivision:
+      subdivision === null
+        ? ''
+        : placeName(subdivision.subdivisionCode[valueAt(subdivision.ranges, client)]!),
   }
 }
 

@@ -1,9 +1,56 @@
-// Distinct places and network operators, a row each, gathered into columns of shared memory.
-import type { AsnBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
+// Distinct subdivisions, places and network operators, a row each, gathered into columns of shared
+// memory.
+import { geoCountryRows } from '#routing/geo/countries.ts'
+import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { geoLimits } from './limits.ts'
 import type { Operator, Place } from './record.ts'
 
 const radiansPerDegree = Math.PI / 180
+
+export class SubdivisionRows {
+  readonly #rows = new Map<number, number>()
+  readonly #countryRows: number[] = []
+
+  /** Subdivisions that were met. */
+  get count(): number {
+    return this.#rows.size
+  }
+
+  /** @returns a row behind those of countries; the country's own when the subdivision is unknown */
+  row(subdivision: number, countryRow: number): number {
+    if (subdivision === 0) return countryRow
+    const known = this.#rows.get(subdivision)
+    if (known !== undefined) return known
+    const row = geoCountryRows + this.#countryRows.length
+    this.#rows.set(subdivision, row)
+    this.#countryRows.push(countryRow)
+    return row
+  }
+
+  /** @param countries what is known of them in the end; a subdivision lies on the same continent */
+  columns(countries: {
+    readonly countryCode: Uint16Array
+    readonly continentCode: Uint16Array
+  }): Omit<CountryBuffers, 'ranges'> {
+    const rows = geoCountryRows + this.#countryRows.length
+    const countryCode = new Uint16Array(new SharedArrayBuffer(rows * 2))
+    const continentCode = new Uint16Array(new SharedArrayBuffer(rows * 2))
+    const subdivisionCode = new Uint32Array(new SharedArrayBuffer(rows * 4))
+    countryCode.set(countries.countryCode)
+    continentCode.set(countries.continentCode)
+    for (const [subdivision, row] of this.#rows) {
+      const countryRow = this.#countryRows[row - geoCountryRows]!
+      countryCode[row] = countries.countryCode[countryRow]!
+      continentCode[row] = countries.continentCode[countryRow]!
+      subdivisionCode[row] = subdivision
+    }
+    return {
+      countryCode: countryCode.buffer,
+      continentCode: continentCode.buffer,
+      subdivisionCode: subdivisionCode.buffer,
+    }
+  }
+}
 
 export class LocationRows {
   readonly #rows = new Map<string, number>()

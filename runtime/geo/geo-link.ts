@@ -7,7 +7,8 @@ import type { AsnPreferenceBuffers } from '#routing/geo/asn-rules.ts'
 import { routingSettingsOf } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { AsnTable, noGeoBuffers } from '#routing/geo/geo-tables.ts'
-import type { AsnBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { AsnBuffers, CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
 
 /** Databases that are read again when their files change. */
@@ -24,6 +25,12 @@ export class GeoLink {
     readonly settings: string
     readonly preferences: AsnPreferenceBuffers
   } | null = null
+  /** The last table of regions, likewise. */
+  #regions: {
+    readonly database: CountryBuffers
+    readonly regions: string
+    readonly table: CountryBuffers | null
+  } | null = null
 
   /** @param onChange called when the tables of the serving bundle are to be published again */
   constructor(feed: GeoFeed | null, onChange: () => void) {
@@ -38,7 +45,7 @@ export class GeoLink {
   }
 
   tablesFor(bundle: Bundle): RoutingTables {
-    return { geo: this.#geo, asn: this.#asnFor(bundle) }
+    return { geo: this.#geo, asn: this.#asnFor(bundle), regions: this.#regionsFor(bundle) }
   }
 
   #asnFor(bundle: Bundle): AsnPreferenceBuffers | null {
@@ -51,5 +58,17 @@ export class GeoLink {
       this.#made = { database, settings, preferences }
     }
     return this.#made.preferences
+  }
+
+  #regionsFor(bundle: Bundle): CountryBuffers | null {
+    const database = this.#geo.subdivision ?? null
+    if (database === null) return null
+    const places = regionsWithSubdivisions(bundle)
+    if (places.size === 0) return null
+    const regions = [...places].sort((a, b) => a - b).join(' ')
+    if (this.#regions?.database !== database || this.#regions.regions !== regions) {
+      this.#regions = { database, regions, table: regionTable(database, places) }
+    }
+    return this.#regions.table
   }
 }

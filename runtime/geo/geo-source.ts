@@ -48,7 +48,8 @@ interface Watched {
 
 /**
  * The country comes from `latency.geoipDBPath` where that is set and works, else from
- * `geoip.dbPath`: rows of countries are the same in all databases.
+ * `geoip.dbPath`: rows of countries are the same in all databases. Subdivisions likewise, and a
+ * database that knows none does not hide those of the other.
  */
 export class GeoSource {
   readonly #parts: GeoSourceParts
@@ -127,6 +128,7 @@ export class GeoSource {
     const place = of('geoip.dbPath')
     this.#buffers = {
       country: of('latency.geoipDBPath').country ?? place.country,
+      subdivision: of('latency.geoipDBPath').subdivision ?? place.subdivision ?? null,
       asn: of('asn.dbPath').asn,
       location: place.location,
     }

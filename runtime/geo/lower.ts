@@ -5,12 +5,19 @@ import { fillCountryColumns, geoCountryRows } from '#routing/geo/countries.ts'
 import type { GeoBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { placeKeys } from '#routing/geo/place-key.ts'
 import { RangeTableBuilder } from '#routing/tables/range-table-builder.ts'
-import { AsnRows, LocationRows } from './columns.ts'
+import { AsnRows, LocationRows, SubdivisionRows } from './columns.ts'
 import { geoLimits } from './limits.ts'
 import type { Mmdb } from './mmdb.ts'
 import { MmdbWalk } from './mmdb-tree.ts'
 import type { NetworkSink } from './mmdb-tree.ts'
-import { continentCodeOf, countryRowOf, operatorOf, placeOf, wantedFields } from './record.ts'
+import {
+  continentCodeOf,
+  countryRowOf,
+  operatorOf,
+  placeOf,
+  subdivisionCodeOf,
+  wantedFields,
+} from './record.ts'
 
 /** The setting that names a database, and so what it has to say. */
 export type GeoSetting = 'geoip.dbPath' | 'asn.dbPath' | 'latency.geoipDBPath'
@@ -72,11 +79,14 @@ class Lowering implements NetworkSink {
   readonly #purpose: Purpose
   readonly #indexByOffset = new Map<number, number>()
   readonly #countryRowByIndex: number[] = []
+  readonly #subdivisionRowByIndex: number[] = []
   readonly #locationRowByIndex: number[] = []
   readonly #asnRowByIndex: number[] = []
   readonly #countryRanges = new RangeTableBuilder()
+  readonly #subdivisionRanges = new RangeTableBuilder()
   readonly #locationRanges = new RangeTableBuilder()
   readonly #asnRanges = new RangeTableBuilder()
+  readonly #subdivisions = new SubdivisionRows()
   readonly #locations = new LocationRows()
   readonly #operators = new AsnRows()
   readonly #countryCode = shared(geoCountryRows, Uint16Array)
@@ -100,7 +110,10 @@ class Lowering implements NetworkSink {
     const index = this.#indexOf(dataOffset)
     if (index === -1) return false
     const { country, location, asn } = this.#purpose
-    if (country) this.#countryRanges.add4(start, end, this.#countryRowByIndex[index]!)
+    if (country) {
+      this.#countryRanges.add4(start, end, this.#countryRowByIndex[index]!)
+      this.#subdivisionRanges.add4(start, end, this.#subdivisionRowByIndex[index]!)
+    }
     if (location) this.#locationRanges.add4(start, end, this.#locationRowByIndex[index]!)
     if (asn) this.#asnRanges.add4(start, end, this.#asnRowByIndex[index]!)
     return true
@@ -110,7 +123,10 @@ class Lowering implements NetworkSink {
     const index = this.#indexOf(dataOffset)
     if (index === -1) return false
     const { country, location, asn } = this.#purpose
-    if (country) this.#countryRanges.add6(start, end, this.#countryRowByIndex[index]!)
+    if (country) {
+      this.#countryRanges.add6(start, end, this.#countryRowByIndex[index]!)
+      this.#subdivisionRanges.add6(start, end, this.#subdivisionRowByIndex[index]!)
+    }
     if (location) this.#locationRanges.add6(start, end, this.#locationRowByIndex[index]!)
     if (asn) this.#asnRanges.add6(start, end, this.#asnRowByIndex[index]!)
     return true
@@ -120,13 +136,19 @@ class Lowering implements NetworkSink {
     const hasCountries = this.#countries > 0
     const hasLocations = this.#locations.count > 0
     const hasOperators = this.#operators.count > 0
+    const codes = { countryCode: this.#countryCode, continentCode: this.#continentCode }
+    const hasSubdivisions = this.#subdivisions.count > 0
     return {
       country: hasCountries
         ? {
             ranges: this.#countryRanges.build(),
-            countryCode: this.#countryCode.buffer,
-            continentCode: this.#continentCode.buffer,
+            countryCode: codes.countryCode.buffer,
+            continentCode: codes.continentCode.buffer,
+            subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
           }
+        : null,
+      subdivision: hasSubdivisions
+        ? { ranges: this.#subdivisionRanges.build(), ...this.#subdivisions.columns(codes) }
         : null,
       location: hasLocations ? this.#locationBuffers() : null,
       asn: hasOperators ? { ranges: this.#asnRanges.build(), ...this.#operators.columns() } : null,
@@ -160,7 +182,11 @@ class Lowering implements NetworkSink {
     }
     const { country, location, asn } = this.#purpose
     const countryRow = countryRowOf(record)
-    if (country) this.#addCountry(countryRow, continentCodeOf(record))
+    if (country) {
+      this.#addCountry(countryRow, continentCodeOf(record))
+      const row = this.#subdivisions.row(subdivisionCodeOf(record), countryRow)
+      this.#subdivisionRowByIndex.push(row)
+    }
     if (location) this.#locationRowByIndex.push(this.#locations.row(placeOf(record), countryRow))
     if (asn) this.#asnRowByIndex.push(this.#operators.row(operatorOf(record)))
     this.#indexByOffset.set(offset, index)

@@ -1,5 +1,7 @@
 // What a record of a geo database says of a client, under the field names of each of its makers.
-import { continentRow, countryRow, packCode } from '#routing/geo/countries.ts'
+import { placeCode } from '#bundle/format/routing-cells.ts'
+import { continentRow, countryRow, packCode, unpackCode } from '#routing/geo/countries.ts'
+import type { PackedCode } from '#routing/geo/countries.ts'
 import type { MmdbMap, MmdbValue, Wanted, WantedKeys } from './mmdb-data.ts'
 
 /**
@@ -9,6 +11,8 @@ import type { MmdbMap, MmdbValue, Wanted, WantedKeys } from './mmdb-data.ts'
 export const wantedFields: WantedKeys = new Map<string, Wanted>([
   ['country', keys('iso_code')],
   ['country_code', 'all'],
+  ['subdivisions', keys('iso_code')],
+  ['region_code', 'all'],
   ['continent', keys('code')],
   ['continent_code', 'all'],
   ['location', keys('latitude', 'longitude')],
@@ -32,12 +36,25 @@ function keys(...names: string[]): WantedKeys {
 
 /** @returns a row of `countries.ts`, of the continent when no country is said, or 0 */
 export function countryRowOf(record: MmdbMap): number {
-  const country = record.get('country')
-  // The country's name, where the maker has `country_code`, is no code: it is longer.
-  const code = field(country, 'iso_code') ?? record.get('country_code') ?? country
-  const row = countryRow(codeOf(code))
+  const row = countryRow(countryCodeOf(record))
   return row === 0 ? continentRow(continentCodeOf(record)) : row
 }
+
+function countryCodeOf(record: MmdbMap): PackedCode {
+  const country = record.get('country')
+  // The country's name, where the maker has `country_code`, is no code: it is longer.
+  return codeOf(field(country, 'iso_code') ?? record.get('country_code') ?? country)
+}
+
+/** The largest subdivision that is said, which is the first one: see `placeCode`; or 0. */
+export function subdivisionCodeOf(record: MmdbMap): number {
+  const subdivisions = record.get('subdivisions')
+  const first: unknown = Array.isArray(subdivisions) ? subdivisions[0] : undefined
+  const code = first instanceof Map ? (first as MmdbMap).get('iso_code') : record.get('region_code')
+  if (typeof code !== 'string' || code.length > subdivisionCharsMax) return 0
+  return placeCode(`${unpackCode(countryCodeOf(record))}-${code.toUpperCase()}`)
+}
+const subdivisionCharsMax = 3
 
 /** Two letters packed, or 0. */
 export function continentCodeOf(record: MmdbMap): number {

@@ -41,7 +41,8 @@ export class TableNumbers {
   next(tables: RoutingTables): number {
     const before = this.#tables
     // What else there is lies in an arena, or never moves.
-    const isSame = tables.geo === before?.geo && tables.asn === before.asn
+    const isSame =
+      tables.geo === before?.geo && tables.asn === before.asn && tables.regions === before.regions
     if (!isSame) this.#number++
     this.#tables = tables
     return this.#number

@@ -2,7 +2,7 @@
 // scratch objects of a thread to choose with.
 import type { AsnRuleModel, BundleModel } from '#bundle/format/model.ts'
 import { unitVector } from '#bundle/encode/routing-columns.ts'
-import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { firstPolicyCode, placeCode } from '#bundle/format/routing-cells.ts'
 import { parseAddress } from '#dns/address.ts'
 import { Random } from '#lib/random.ts'
 import { asnPreferences } from '#routing/geo/asn-rules.ts'
@@ -14,8 +14,10 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import { parseCidr, prefixesToRanges } from '#routing/tables/cidr.ts'
 import type { ValuedCidr } from '#routing/tables/cidr.ts'
 import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routing/geo/countries.ts'
+import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
+import { SubdivisionRows } from '#runtime/geo/columns.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
-import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { buildRangeTable } from '#routing/tables/range-table-builder.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { createPolicies } from '#routing/choose/policy.ts'
@@ -31,6 +33,7 @@ import { bundleOf } from './bundle-models.ts'
 
 /** What the databases say; of nested networks the longest prefix counts. */
 export interface World {
+  /** `US`, or with its subdivision `US-CA`. */
   readonly countries?: readonly (readonly [cidr: string, code: string])[]
   readonly operators?: readonly (readonly [cidr: string, asn: number, organisation: string])[]
   readonly places?: readonly (readonly [cidr: string, lat: number, lon: number])[]
@@ -39,9 +42,6 @@ export interface World {
 }
 
 export function geoBuffersOf({ countries = [], operators = [], places = [] }: World): GeoBuffers {
-  const countryCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
-  const continentCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
-  fillCountryColumns(countryCode, continentCode)
   const column = (values: readonly number[]): SharedArrayBuffer => {
     const floats = new Float32Array(new SharedArrayBuffer(values.length * 4))
     floats.set(values)
@@ -49,14 +49,7 @@ export function geoBuffersOf({ countries = [], operators = [], places = [] }: Wo
   }
   const points = places.map(([, lat, lon]) => unitVector(lat, lon))
   return {
-    country:
-      countries.length === 0
-        ? null
-        : {
-            ranges: rangesOf(countries.map(([cidr, code]) => [cidr, countryRow(packCode(code))])),
-            countryCode: countryCode.buffer,
-            continentCode: continentCode.buffer,
-          },
+    ...countryBuffersOf(countries),
     asn: operators.length === 0 ? null : asnBuffersOf(operators),
     location:
       places.length === 0
@@ -68,6 +61,33 @@ export function geoBuffersOf({ countries = [], operators = [], places = [] }: Wo
             z: column([0, ...points.map(([, , z]) => z)]),
             countryRow: new SharedArrayBuffer((places.length + 1) * 2),
           },
+  }
+}
+
+function countryBuffersOf(
+  countries: NonNullable<World['countries']>,
+): Pick<GeoBuffers, 'country' | 'subdivision'> {
+  if (countries.length === 0) return { country: null, subdivision: null }
+  const countryCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
+  const continentCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
+  fillCountryColumns(countryCode, continentCode)
+  const rowOf = (code: string): number => countryRow(packCode(code.slice(0, 2)))
+  const subdivisions = new SubdivisionRows()
+  const rows = countries.map(([cidr, code]) => {
+    const subdivision = code.length > 2 ? placeCode(code) : 0
+    return [cidr, subdivisions.row(subdivision, rowOf(code))] as const
+  })
+  return {
+    country: {
+      ranges: rangesOf(countries.map(([cidr, code]) => [cidr, rowOf(code)])),
+      countryCode: countryCode.buffer,
+      continentCode: continentCode.buffer,
+      subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+    },
+    subdivision:
+      subdivisions.count === 0
+        ? null
+        : { ranges: rangesOf(rows), ...subdivisions.columns({ countryCode, continentCode }) },
   }
 }
 
@@ -97,6 +117,11 @@ function valued([text, value]: readonly [string, number]): ValuedCidr {
   const cidr = parseCidr(text)
   if (!cidr.ok) throw new Error(cidr.error)
   return { ...cidr.value, value }
+}
+
+function regionsOf(bundle: Bundle, { subdivision = null }: GeoBuffers): CountryBuffers | null {
+  const places = regionsWithSubdivisions(bundle)
+  return subdivision === null || places.size === 0 ? null : regionTable(subdivision, places)
 }
 
 export function asnRule(endpoint: string, parts: Partial<AsnRuleModel>): AsnRuleModel {
@@ -137,7 +162,8 @@ export function routingSite(
   const geo = geoBuffersOf(world)
   const { asnRules } = routingSettingsOf(bundle)
   const asn = geo.asn === null ? null : asnPreferences(new AsnTable(geo.asn), asnRules)
-  const tables: RoutingTables = { geo, asn, rum: world.rum ?? null }
+  const regions = regionsOf(bundle, geo)
+  const tables: RoutingTables = { geo, asn, regions, rum: world.rum ?? null }
   const policies = createPolicies(createEnvironment(bundle, tables, scripts))
   const chain = new Chain(new Random(1))
   let last = { policy: policies[0]!, pool: 0 }

@@ -175,7 +175,7 @@ test('zones with the same SOA and name servers share their octets', () => {
 
 test('the digest names the content, and the manifest says what it was made from', () => {
   const { manifest, digest } = encode(smallModel)
-  expect(manifest).toMatchObject({ format: 2, compiler: version, commit: 'c0ffee' })
+  expect(manifest).toMatchObject({ format: 3, compiler: version, commit: 'c0ffee' })
   expect(manifest.counts).toEqual({
     nodes: 6,
     zones: 1,
