@@ -40,8 +40,8 @@ const places = worldPlaces(world)
 const countries = millionCountries()
 const operators = millionOperators()
 const buffers = {
-  world: { country: world, asn: null, location: places },
-  million: { country: countries, asn: operators, location: null },
+  world: { country: world, subdivision: null, asn: null, location: places },
+  million: { country: countries, subdivision: null, asn: operators, location: null },
 }
 const tables = new GeoTables(buffers.world)
 const fourOctets = clients4()

@@ -134,7 +134,7 @@ async function runsAgain({ run, done }: Runner, kind: number, times: number): Pr
 }
 
 async function measureScripts(): Promise<ScriptResult> {
-  const geo = { country: worldCountries(), asn: null, location: null }
+  const geo = { country: worldCountries(), subdivision: null, asn: null, location: null }
   const { host, loop, done } = await startScripts(routingGeneration(kinds, geo, false))
   const clients = clients4()
   const runner: Runner = {

@@ -22,9 +22,10 @@ export function loadTables(paths: {
     if (path === undefined) continue
     const loaded = loadGeo({ setting, path })
     if (!loaded.ok) return err(loaded.error)
-    const { country, asn, location } = loaded.buffers
+    const { country, subdivision, asn, location } = loaded.buffers
     buffers = {
       country: country ?? buffers.country,
+      subdivision: subdivision ?? buffers.subdivision,
       asn: asn ?? buffers.asn,
       location: location ?? buffers.location,
     }

@@ -129,7 +129,9 @@ export const chainDiagnostics = {
   'region-of-nobody': {
     severity: 'warning',
     message: 'no client is ever in the region "%s", which the filter geo-ip goes by',
-    help: 'write a country code of ISO 3166 in capitals, such as "DE", or a continent: one of %s',
+    help:
+      'write a country code of ISO 3166 in capitals, such as "DE", with a subdivision, such as ' +
+      '"US-CA", or a continent: one of %s',
     cause: 'Regions are compared with the codes of the database, exactly and with case.',
     bad: 'filterChain: [geo-ip]   # and a member with region: "de" or continent:Europe',
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, region: "DE" }',

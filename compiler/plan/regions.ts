@@ -6,13 +6,17 @@ const continentPrefix = 'continent:'
 /** Of no region: what the schema writes where none is given. */
 const noRegion: readonly string[] = ['', 'unknown']
 
-/** False: the filter geo-ip never finds a client there. Compared with case, as the filter does. */
+/**
+ * False: the filter geo-ip never finds a client there. Compared with case, as the filter does.
+ * Which subdivisions a country has is for the databases to say.
+ */
 export function isRegionOfClients(region: string): boolean {
   if (noRegion.includes(region)) return true
   if (region.startsWith(continentPrefix)) {
     return continentCodes.includes(region.slice(continentPrefix.length))
   }
-  return region === region.toUpperCase() && isCountryCode(region)
+  const country = /^([A-Z]{2})(?:-[0-9A-Z]{1,3})?$/.exec(region)?.[1]
+  return country !== undefined && isCountryCode(country)
 }
 
 /** Of people, not of ISO 3166. */
@@ -41,9 +45,10 @@ export function suggestRegion(region: string): string | undefined {
   if (isContinent) return usual?.startsWith(continentPrefix) === true ? usual : undefined
   if (usual !== undefined) return usual
   if (isCountryCode(code)) return code
-  // ISO 3166-2: no table says in which subdivision a client is.
-  const country = /^([A-Z]{2})-[A-Z0-9]{1,3}$/.exec(code)?.[1] ?? ''
-  if (isCountryCode(country)) return country
+  // ISO 3166-2.
+  const [, country = '', subdivision] = /^([A-Z]{2})[-_ ]([0-9A-Z]{1,3})$/.exec(code) ?? []
+  const known = usualNames[country.toLowerCase()] ?? country
+  if (isCountryCode(known)) return `${known}-${subdivision}`
   const near = suggest(name, countriesByName().keys())
   return near === undefined ? undefined : countriesByName().get(near)
 }

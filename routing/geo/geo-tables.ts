@@ -38,13 +38,18 @@ export interface LocationBuffers {
 /** Shared memory, so that it can be posted to every thread. Null: no database. */
 export interface GeoBuffers {
   readonly country: CountryBuffers | null
-  /** The same with subdivisions; without it, or null, no database knows any. */
-  readonly subdivision?: CountryBuffers | null
+  /** The same with subdivisions; null: no database knows any. */
+  readonly subdivision: CountryBuffers | null
   readonly asn: AsnBuffers | null
   readonly location: LocationBuffers | null
 }
 
-export const noGeoBuffers: GeoBuffers = Object.freeze({ country: null, asn: null, location: null })
+export const noGeoBuffers: GeoBuffers = Object.freeze({
+  country: null,
+  subdivision: null,
+  asn: null,
+  location: null,
+})
 
 export class CountryTable {
   readonly ranges: RangeTable
@@ -106,7 +111,7 @@ export class GeoTables {
   readonly asn: AsnTable | null
   readonly location: LocationTable | null
 
-  constructor({ country, subdivision = null, asn, location }: GeoBuffers) {
+  constructor({ country, subdivision, asn, location }: GeoBuffers) {
     this.country = country === null ? null : new CountryTable(country)
     this.subdivision = subdivision === null ? null : new CountryTable(subdivision)
     this.asn = asn === null ? null : new AsnTable(asn)

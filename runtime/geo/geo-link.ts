@@ -61,7 +61,7 @@ export class GeoLink {
   }
 
   #regionsFor(bundle: Bundle): CountryBuffers | null {
-    const database = this.#geo.subdivision ?? null
+    const database = this.#geo.subdivision
     if (database === null) return null
     const places = regionsWithSubdivisions(bundle)
     if (places.size === 0) return null

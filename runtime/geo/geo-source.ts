@@ -128,7 +128,7 @@ export class GeoSource {
     const place = of('geoip.dbPath')
     this.#buffers = {
       country: of('latency.geoipDBPath').country ?? place.country,
-      subdivision: of('latency.geoipDBPath').subdivision ?? place.subdivision ?? null,
+      subdivision: of('latency.geoipDBPath').subdivision ?? place.subdivision,
       asn: of('asn.dbPath').asn,
       location: place.location,
     }

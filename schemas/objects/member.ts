@@ -42,9 +42,8 @@ export const Member = Type.Object(
       pattern: textPattern,
       default: 'unknown',
       description:
-        'Country code (ISO 3166-1 alpha-2), a continent such as continent:EU, or another label; ' +
-        'compared exactly, with case. ' +
-        'Quote it.',
+        'Country code (ISO 3166-1 alpha-2), a subdivision such as US-CA (ISO 3166-2), a ' +
+        'continent such as continent:EU, or another label; compared exactly, with case. Quote it.',
     }),
     warmupThreshold: Type.Integer({
       minimum: 0,

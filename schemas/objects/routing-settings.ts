@@ -120,7 +120,7 @@ export const Latency = Type.Object(
       maxLength: 64,
       pattern: textPattern,
       default: 'unknown',
-      description: 'Region of a client that no database knows.',
+      description: 'Region of a client that no database knows: such as DE, US-CA or continent:EU.',
     }),
   },
   { additionalProperties: false, description: 'For the algorithm `latency`.' },

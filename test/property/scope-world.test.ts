@@ -31,7 +31,7 @@ let nowMs = 0
 
 function newWorld() {
   const country = worldCountries()
-  const geo = { country, asn: null, location: worldPlaces(country) }
+  const geo = { country, subdivision: null, asn: null, location: worldPlaces(country) }
   const generation = routingGeneration(kinds, geo, false)
   const loaded = loadBundle(generation.bundle)
   if (!loaded.ok) throw new Error(loaded.error.message)

@@ -119,7 +119,7 @@ function valued([text, value]: readonly [string, number]): ValuedCidr {
   return { ...cidr.value, value }
 }
 
-function regionsOf(bundle: Bundle, { subdivision = null }: GeoBuffers): CountryBuffers | null {
+function regionsOf(bundle: Bundle, { subdivision }: GeoBuffers): CountryBuffers | null {
   const places = regionsWithSubdivisions(bundle)
   return subdivision === null || places.size === 0 ? null : regionTable(subdivision, places)
 }

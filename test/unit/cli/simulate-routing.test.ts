@@ -55,6 +55,7 @@ const countries = (): string =>
       networks: [
         ['10.0.0.0/8', { country: { iso_code: 'DE' } }],
         ['172.16.0.0/12', { country: { iso_code: 'FR' } }],
+        ['198.51.100.0/24', { country: { iso_code: 'FR' }, subdivisions: [{ iso_code: 'IDF' }] }],
       ],
     }),
   )
@@ -85,6 +86,11 @@ describe('the client decides', () => {
   test.each([
     ['10.1.2.3', 'country DE, continent EU', { country: 'DE', continent: 'EU' }],
     ['192.0.2.9', 'unknown to the database', { country: null, continent: null }],
+    [
+      '198.51.100.1',
+      'subdivision FR-IDF, country FR, continent EU',
+      { country: 'FR', continent: 'EU', subdivision: 'FR-IDF' },
+    ],
   ])('of %s it shows the place, and the regions of members', async (client, text, clientPlace) => {
     const args = ['--client', client, '--geoip', countries()]
     const file = put('a.bundle', encode(model).bytes)

@@ -2,15 +2,21 @@
 import { expect, test } from 'vitest'
 import { isRegionOfClients, suggestRegion } from '#compiler/plan/regions.ts'
 
-test.each(['DE', 'XK', 'continent:EU', 'unknown', ''])('a client may be in "%s"', (region) => {
-  expect(isRegionOfClients(region)).toBe(true)
-})
+test.each(['DE', 'XK', 'US-CA', 'FR-75C', 'GB-ENG', 'continent:EU', 'unknown', ''])(
+  'a client may be in "%s"',
+  (region) => {
+    expect(isRegionOfClients(region)).toBe(true)
+  },
+)
 
 test.each([
   ['de', 'DE'],
   ['UK', 'GB'],
-  ['US-CA', 'US'],
-  ['fr-75c', 'FR'],
+  ['us-ca', 'US-CA'],
+  ['US_CA', 'US-CA'],
+  ['fr-75c', 'FR-75C'],
+  ['UK-ENG', 'GB-ENG'],
+  ['QQ-1', undefined],
   ['rack-7', undefined],
   ['Germany', 'DE'],
   ['Germny', 'DE'],

@@ -42,6 +42,7 @@ const geo = new GeoTables(
     countries: [
       ['198.51.100.0/24', 'DE'],
       ['2001:db8:1::/48', 'FR'],
+      ['198.51.101.0/24', 'US-CA'],
     ],
     operators: [['198.51.100.0/24', 64_500, 'Example']],
   }),
@@ -84,6 +85,8 @@ test.each([
   ['client.asn === 0 && client.geo === ""', '203.0.113.7', v4],
   ['client.ip === "198.51.100.7"', '::ffff:198.51.100.7', v4],
   ['client.ip === "2001:db8:1:2::3" && client.subnet === "2001:db8:1::/48"', '2001:db8:1:2::3', v4],
+  ['client.geo === "US" && client.subdivision === "US-CA"', '198.51.101.7', v4],
+  ['client.geo === "DE" && client.subdivision === ""', '198.51.100.7', v4],
   ['client.geo === "FR"', '2001:db8:1:2::3', v4],
   ['qname === "www.example.org." && now === 1700000000', '198.51.100.7', v4],
   ['qtype === "A" && candidates.length === 2', '198.51.100.7', v4],

@@ -1,5 +1,6 @@
 // Geo databases of every maker's field names as tables: what an address looks up.
 import { describe, expect, test } from 'vitest'
+import { placeName } from '#bundle/format/routing-cells.ts'
 import { parseAddress } from '#dns/address.ts'
 import { countryRow, packCode, unpackCode } from '#routing/geo/countries.ts'
 import { GeoTables } from '#routing/geo/geo-tables.ts'
@@ -40,6 +41,12 @@ function countryAt(tables: GeoTables, address: string): string {
   return `${unpackCode(countryCode[row]!)}/${unpackCode(continentCode[row]!)}`
 }
 
+function subdivisionAt(tables: GeoTables, address: string): string {
+  const { ranges, countryCode, subdivisionCode } = tables.subdivision!
+  const row = valueAt(ranges, address)
+  return `${placeName(subdivisionCode[row]!)} of ${unpackCode(countryCode[row]!)}`
+}
+
 const one = (record: Field): MmdbPlan => ({ networks: [['192.0.2.0/24', record]] })
 
 describe('a country database', () => {
@@ -72,6 +79,34 @@ describe('a country database', () => {
     expect(countryAt(tables, '192.0.2.1')).toBe('/')
     expect(countryAt(tables, '198.51.100.1')).toBe('AT/EU')
     expect(countryAt(tables, '203.0.113.1')).toBe('/')
+  })
+
+  test.each<[string, Field, string]>([
+    ['MaxMind', { country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'CA' }] }, 'US-CA'],
+    [
+      'MaxMind, the larger one of two',
+      { country: { iso_code: 'GB' }, subdivisions: [{ iso_code: 'ENG' }, { iso_code: 'KEN' }] },
+      'GB-ENG',
+    ],
+    ['IPinfo', { country_code: 'US', region: 'California', region_code: 'CA' }, 'US-CA'],
+  ])('of %s gives the subdivision beside the country', (_maker, record, wanted) => {
+    for (const setting of ['geoip.dbPath', 'latency.geoipDBPath'] as const) {
+      const tables = lowered(one(record), setting)
+      expect(subdivisionAt(tables, '192.0.2.77')).toBe(`${wanted} of ${wanted.slice(0, 2)}`)
+      expect(countryAt(tables, '192.0.2.77')).toMatch(`${wanted.slice(0, 2)}/`)
+      expect(subdivisionAt(tables, '203.0.113.1')).toBe(' of ')
+    }
+  })
+
+  test.each<[string, Field]>([
+    ['no subdivision', { country_code: 'DE' }],
+    ['an empty list', { country_code: 'DE', subdivisions: [] }],
+    ['a name alone', { country_code: 'DE', subdivisions: [{ names: { en: 'Berlin' } }] }],
+    ['a text for a list', { country_code: 'DE', subdivisions: 'BE' }],
+    ['a code that is too long', { country_code: 'DE', subdivisions: [{ iso_code: 'BERLIN' }] }],
+    ['no country', { continent_code: 'EU', subdivisions: [{ iso_code: 'BE' }] }],
+  ])('with %s knows no subdivisions', (_what, record) => {
+    expect(lowered(one(record), 'geoip.dbPath').subdivision).toBeNull()
   })
 
   test('has the rows that every other database has', () => {
