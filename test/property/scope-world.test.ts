@@ -1,6 +1,6 @@
 // The scope of client subnets on the networks of the world, against a look at every one of them.
 import { expect, test } from 'vitest'
-import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { firstPolicyCode, placeCode, placeName } from '#bundle/format/routing-cells.ts'
 import { serviceCell } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -8,6 +8,11 @@ import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { choose } from '#routing/choose/choose.ts'
 import { createEnvironment } from '#routing/choose/environment.ts'
+import { CountryTable } from '#routing/geo/geo-tables.ts'
+import type { CountryBuffers } from '#routing/geo/geo-tables.ts'
+import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
+import { RangeTableBuilder } from '#routing/tables/range-table-builder.ts'
+import { SubdivisionRows } from '#runtime/geo/columns.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import { createPolicies } from '#routing/choose/policy.ts'
 import type { Policy } from '#routing/choose/policy.ts'
@@ -19,30 +24,58 @@ import { laneCount } from '#test/support/lane.ts'
 
 const continents = ['continent:EU', 'continent:NA', 'continent:AS', 'continent:SA']
 const oneCountry = ['DE', 'unknown', 'unknown', 'unknown']
+const states = ['US-CA', 'US', 'DE-1', 'continent:EU']
 const kinds: readonly RoutingKind[] = [
   { name: 'filter geo-ip, four countries', filterChain: ['geo-ip'] },
   { name: 'filter geo-ip, four continents', filterChain: ['geo-ip'], regions: continents },
   { name: 'filter geo-ip, one country', filterChain: ['geo-ip'], regions: oneCountry },
+  { name: 'filter geo-ip, subdivisions', filterChain: ['geo-ip'], regions: states },
   { name: 'algorithm latency', algorithm: 'latency' },
   { name: 'algorithm geo-ip', algorithm: 'geo-ip' },
 ].map((kind) => ({ ...kind, tables: 'world' }))
 
 let nowMs = 0
 
+/** Countries by turns in six subdivisions each, range by range. */
+function worldSubdivisions(country: CountryBuffers): CountryBuffers {
+  const { ranges, countryCode, continentCode } = new CountryTable(country)
+  const names = ['CA', 'NY', '1', '2', '3', '4']
+  const rows = new SubdivisionRows()
+  const valueOf = (row: number, index: number): number => {
+    const code = countryCode[row]!
+    const name = `${placeName(code)}-${names[index % names.length]}`
+    return rows.row(code === 0 ? 0 : placeCode(name), row)
+  }
+  const builder = new RangeTableBuilder()
+  for (let row = 0; row < ranges.count4; row++) {
+    const end = row + 1 < ranges.count4 ? ranges.start4(row + 1) - 1 : 0xffff_ffff
+    builder.add4(ranges.start4(row), end, valueOf(ranges.value4(row), row))
+  }
+  for (let row = 0; row < ranges.count6; row++) {
+    const isLast = row + 1 === ranges.count6
+    const from = Uint32Array.from(startOf(ranges, row, true))
+    const to = isLast ? [-1, -1, -1, -1] : lastBefore(startOf(ranges, row + 1, true))
+    builder.add6(from, Uint32Array.from(to), valueOf(ranges.value6(row), row))
+  }
+  return { ranges: builder.build(), ...rows.columns({ countryCode, continentCode }) }
+}
+
 function newWorld() {
   const country = worldCountries()
-  const geo = { country, subdivision: null, asn: null, location: worldPlaces(country) }
+  const subdivision = worldSubdivisions(country)
+  const geo = { country, subdivision, asn: null, location: worldPlaces(country) }
   const generation = routingGeneration(kinds, geo, false)
   const loaded = loadBundle(generation.bundle)
   if (!loaded.ok) throw new Error(loaded.error.message)
   const bundle = loaded.value
-  const environment = createEnvironment(bundle, generation.tables, null)
+  const regions = regionTable(subdivision, regionsWithSubdivisions(bundle))
+  const environment = createEnvironment(bundle, { ...generation.tables, regions }, null)
   const chain = new Chain(new Random(1), () => nowMs)
   chain.adopt(bundle, new RoutingState(bundle, generation.routing))
   const policies = createPolicies(environment)
-  return { bundle, chain, policies, geo: environment.geo }
+  return { bundle, chain, policies, geo: environment.geo, regions: environment.regions }
 }
-const { bundle, chain, policies, geo } = newWorld()
+const { bundle, chain, policies, geo, regions } = newWorld()
 
 interface Subject {
   readonly service: number
@@ -58,7 +91,7 @@ function subjectOf(service: number): Subject {
     service,
     policy: policies[code - firstPolicyCode]!,
     pool: serviceCell(bundle, service, NodeCell.Pool) - 1,
-    table: isByPlace ? geo.location!.ranges : geo.country!.ranges,
+    table: isByPlace ? geo.location!.ranges : regions!.ranges,
   }
 }
 
