@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { askOnTerminal, createAdmin } from '../create-admin.ts'
-import { startDaemon } from '#cli/node/daemon.ts'
+import { startDaemon } from '#cli/daemon/daemon.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import { believeOwnKey } from '#cli/data/own-key.ts'
-import { runUntilSignal } from '#cli/node/run-daemon.ts'
+import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]

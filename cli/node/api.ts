@@ -1,5 +1,7 @@
 // The API of a node, composed: its stores, its keys, its policy, its server.
 import { Identities } from '#api/auth/identities.ts'
+import { createOidcClient } from '#api/auth/oidc-client.ts'
+import type { OidcClient } from '#api/auth/oidc-client.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
@@ -25,7 +27,6 @@ import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { createNodeAudit } from './audit.ts'
-import { oidcOf } from './oidc.ts'
 import { createNodeFeed } from './feed.ts'
 import { createNodeLicence } from './licence.ts'
 import type { NodeLicence, NodeLicenceParts } from './licence.ts'
@@ -33,6 +34,7 @@ import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from './records.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
+import type { OidcSection } from '#cli/settings/oidc.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 export interface NodeApiParts {
@@ -188,4 +190,13 @@ function portsOf(
     clock: systemClock,
     log,
   }
+}
+
+/** Single sign-on, as the settings have it; null: it is off. */
+export function oidcOf(section: OidcSection): OidcClient | null {
+  if (!section.enabled) return null
+  // Whether they are there was checked with the file (`missingForOidc`).
+  const { discoveryUrl = '', clientId = '', clientSecret = '', redirectUri = '' } = section
+  const named = { discoveryUrl, clientId, clientSecret, redirectUri }
+  return createOidcClient({ ...section, ...named }, systemClock)
 }

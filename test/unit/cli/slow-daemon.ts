@@ -1,6 +1,6 @@
 // A daemon that takes its time over one thing, or fails at it, for run-daemon.test.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import { runUntilSignal } from '#cli/node/run-daemon.ts'
+import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 
 const slowAt = process.argv[2]

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { Result } from '#lib/result.ts'
-import { oidcOf } from '#cli/node/oidc.ts'
+import { oidcOf } from '#cli/node/api.ts'
 import { makeTempDir, removeTempDir } from '../../../support/temp-dir.ts'
 
 const directory = makeTempDir('settings-oidc')

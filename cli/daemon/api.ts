@@ -1,0 +1,94 @@
+// Parts: the API, where it is on, and the licence, which counts with the API off as well.
+import { createNodeApi } from '#cli/node/api.ts'
+import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
+import { createNodeLicence } from '#cli/node/licence.ts'
+import { createNodeRum } from '#cli/node/rum.ts'
+import { createMemberHealthView } from '#cli/status/member-health-view.ts'
+import { createOperatorView } from '#cli/status/operator-view.ts'
+import { ThreadLoad } from '#cli/status/thread-load.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Deps, Part } from './part.ts'
+
+/** Made before it listens: what fails then is taken back by its own stop. */
+export const createApi: Part = (deps) => {
+  const load = new ThreadLoad(systemClock)
+  const sampleLoad = (): void => load.sample(deps.node.counters().map(({ threadId }) => threadId))
+  if (!deps.settings.api.enabled) return ok({ gives: { api: null, apiPort: null, sampleLoad } })
+  const api = createNodeApi(apiParts(deps, load))
+  if (!api.ok) return api
+  return ok({
+    gives: { api: api.value, licence: api.value.licence, sampleLoad },
+    stop: () => api.value.close(),
+  })
+}
+
+export const listen: Part = async ({ api }) => {
+  if (api === null) return ok({})
+  const listening = await api.listen()
+  return listening.ok ? ok({ gives: { apiPort: listening.value.port } }) : listening
+}
+
+export const lookAtLicence: Part = (deps) => {
+  const created = deps.api === null ? licenceAlone(deps) : ok(deps.api.licence)
+  if (!created.ok) return created
+  const licence = created.value
+  // Not waited for: making a database takes seconds.
+  licence.refresh().catch((error: unknown) => {
+    deps.log.error({ error: String(error) }, 'the licence cannot be looked at')
+  })
+  return ok({ gives: { licence } })
+}
+
+function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
+  const { settings, log, env, gitops, records, health, permit } = deps
+  return createNodeLicence({
+    settings: settings.license,
+    env,
+    state: records.state,
+    config: gitops.config,
+    health,
+    clock: systemClock,
+    log,
+    onRate: permit,
+  })
+}
+
+function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
+  const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
+  // Undefined while the API is being put together.
+  const api = (): NodeApi | null | undefined => deps.api
+  const view = createOperatorView({
+    geo: () => deps.geo.status(),
+    node,
+    gitops,
+    health,
+    shared: shared.status,
+    load,
+    canKeep: () => deps.dataDir.fault() === null,
+    isBackedUp: records.isBackedUp,
+    database: records.database,
+    repository: () => deps.repacker.status(),
+    clock: systemClock,
+    branch: settings.gitops.branch,
+    commitToActiveSeconds: deps.commitToActiveSeconds,
+    feedClients: () => api()?.feedClients() ?? 0,
+    isAudited: () => api()?.isAudited() ?? true,
+    licenceWarnings: () => api()?.licence.warnings() ?? [],
+  })
+  return {
+    settings,
+    log,
+    view,
+    config: gitops.config,
+    configWriter: gitops,
+    memberHealth: createMemberHealthView(health, settings.state.nodeName, systemClock),
+    shared,
+    records,
+    overlays: { rollout: (uid) => node.overlays().rollouts.find((one) => one.uid === uid) },
+    rum: createNodeRum(rum, () => node.bundle()),
+    env,
+    onRate: permit,
+    health,
+  }
+}

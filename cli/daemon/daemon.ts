@@ -1,0 +1,108 @@
+// The whole daemon: the list of its parts, started in order and stopped in reverse order.
+import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { createApi, listen, lookAtLicence } from './api.ts'
+import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
+import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { createGit, followBranch, makeRepository } from './git.ts'
+import { startParts, stopParts } from './part.ts'
+import type { Deps, Given, Part, Stop } from './part.ts'
+import { runJobs } from './periodic.ts'
+import { keepRecords, openSharedState } from './state.ts'
+
+export interface Daemon {
+  readonly dnsPort: number
+  /** null: the API is off. */
+  readonly apiPort: number | null
+  /** Applies what can be applied without a restart, and logs what cannot. */
+  readonly reload: (settings: Settings) => Promise<void>
+  /** Lets answers under way go out; the order is the reverse of the start. */
+  readonly stop: () => Promise<void>
+}
+
+/** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
+const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openSharedState]
+
+const running: readonly Part[] = [
+  keepRecords,
+  createNode,
+  readGeoTables,
+  openSockets,
+  makeRepository,
+  createGit,
+  createApi,
+  listen,
+  lookAtLicence,
+  followBranch,
+  runJobs,
+]
+
+/**
+ * Starts everything, or nothing. Errors: a sentence for the operator.
+ *
+ * @param prepare runs when the data directory is held, before anything reads it
+ */
+export async function startDaemon(
+  settings: Settings,
+  log: ProcessLog,
+  prepare: Given['prepare'] = async () => ok(null),
+): Promise<Result<Daemon, string>> {
+  const given: Given = { settings, log, env: process.env, prepare }
+  // Each part adds what it gives, before the parts that read it.
+  const deps = given as Deps
+  const stops: Stop[] = []
+  const opened = await startParts(opening, deps, stops)
+  if (!opened.ok) {
+    await stopParts(stops)
+    return opened
+  }
+  const stop = async (): Promise<void> => {
+    // Threads that are still starting must not take up the time of the others.
+    deps.node.callOffStarts()
+    await stopParts(stops)
+    log.info({}, 'gslbd has stopped')
+  }
+  const started = await startParts(running, deps, stops)
+  if (!started.ok) {
+    log.error({}, started.error)
+    endWithin(endPatienceMs, log)
+    await stop()
+    return started
+  }
+  await sayThatItRuns(deps)
+  return ok({
+    dnsPort: deps.dnsPort,
+    apiPort: deps.apiPort,
+    reload: (next) => reload(deps, next),
+    stop,
+  })
+}
+
+async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps): Promise<void> {
+  if (settings.api.enabled) await gitops.firstLook()
+  const { listenAddr, threads } = settings.dns
+  log.info({ listenAddr, port: dnsPort, threads, apiPort }, 'gslbd is running')
+}
+
+async function reload(deps: Deps, next: Settings): Promise<void> {
+  const { log, licence, gitops } = deps
+  const { applied, needRestart } = changedSettings(deps.settings, next)
+  if (needRestart.length > 0) {
+    log.warn({ settings: needRestart }, 'these settings change only with a restart')
+  }
+  deps.settings = reloadedSettings(deps.settings, next)
+  const { logging, license, gitops: followed } = deps.settings
+  const { pollMs, allowedSigners } = followed
+  log.setLevel(logging.level)
+  if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
+  if (applied.some((setting) => setting.startsWith('gitops.'))) {
+    await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })
+  } else {
+    gitops.poke()
+  }
+  log.info({ applied }, 'settings reloaded')
+}

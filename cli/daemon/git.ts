@@ -1,0 +1,160 @@
+// Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
+// DNS node.
+import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { createGitopsLog } from '#cli/status/gitops-log.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import { Repacker } from '#gitops/git/repacker.ts'
+import { ensureOrigin } from '#gitops/source/origin.ts'
+import type { SshAccess } from '#gitops/source/ssh-transport.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
+import { createGitopsControl } from '#gitops/thread/control.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import { mirrorPath, originPath } from '#gitops/thread/options.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+import type { Deps, Part } from './part.ts'
+
+/** One name for the only channel of this version. */
+const channel = 'main'
+/** A record is renewed long before; a node that has not heard for so long raises an alarm. */
+const recordTtlMs = 24 * 3_600_000
+
+/** Without a remote, people can push as soon as the log says that gslbd is running. */
+export function ensureOwnRepository({ dataDir, gitops }: Settings): Result<unknown, string> {
+  return gitops.url === '' ? ensureOrigin(originPath(dataDir), gitops.branch) : ok(null)
+}
+
+export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
+  const fault = dataDir.fault()
+  if (fault !== null) {
+    if (node.status().active === null) return err(fault)
+    log.error({}, `${fault}; until then the last bundle is served and no change is kept`)
+  }
+  const origin = ensureOwnRepository(settings)
+  // A node that cannot write goes on without its repository; it serves all the same.
+  return origin.ok || fault !== null ? ok({}) : origin
+}
+
+/** Puts the Git side together; its thread starts later, with `followBranch`. */
+export const createGit: Part = (deps) => {
+  const { node, health, log } = deps
+  const repacker = createRepacker(deps.settings, log)
+  const activations = new Activations(node, health === null, log)
+  const gitops = createGitops(deps, activations)
+  return ok({
+    gives: { gitops, repacker, commitToActiveSeconds: () => activations.seconds },
+    stop: async () => {
+      await gitops.stop()
+      await activations.done()
+    },
+  })
+}
+
+export const followBranch: Part = async ({ gitops }) => {
+  await gitops.start()
+  return ok({})
+}
+
+function createGitops(deps: Deps, activations: Activations): GitopsControl {
+  const { gitops, health, dataDir } = deps.settings
+  const control = createGitopsControl({
+    dataDir,
+    url: gitops.url,
+    branch: gitops.branch,
+    pollMs: gitops.pollMs,
+    requireSignature: gitops.requireSignature,
+    allowedSignersPath: gitops.allowedSigners,
+    ssh: sshAccess(gitops),
+    channel,
+    signingKeyPem: deps.key.pem,
+    recordTtlMs,
+    checkPolicy: checkPolicyOfNode(health),
+    resume: deps.node.resumePoint(),
+  })
+  const tell = createGitopsLog(deps.log)
+  control.onStatus((status, change) => {
+    activations.noteHead(status.head?.commit)
+    tell(status, change)
+  })
+  control.onPrepare((bundle) => deps.node.prepare(bundle))
+  control.onPublish((publication) => activations.add(publication))
+  return control
+}
+
+/** Bundles on their way to the DNS node, one after the other, and how long a commit took. */
+class Activations {
+  readonly #node: DnsNode
+  readonly #areChecksOff: boolean
+  readonly #log: ProcessLog
+  #last: Promise<void> = Promise.resolve()
+  #isUnprobedTold = false
+  /** Newest commit, and when it was seen on the monotonic clock. */
+  #head = { commit: '', seenAtMs: 0 }
+  /** From the moment the newest commit was seen until all responders used it; null: none yet. */
+  seconds: number | null = null
+
+  constructor(node: DnsNode, areChecksOff: boolean, log: ProcessLog) {
+    this.#node = node
+    this.#areChecksOff = areChecksOff
+    this.#log = log
+    this.#warnOfUnprobedPools()
+  }
+
+  /** Two at once could finish in the wrong order. */
+  add(publication: CommitPublication): Promise<void> {
+    this.#last = this.#last
+      .then(() => this.#activate(publication))
+      // A fault of ours, or no memory left: what serves goes on, and so do later publications.
+      .catch((error: unknown) => this.#log.error({ err: error }, 'a bundle was not activated'))
+    return this.#last
+  }
+
+  done(): Promise<void> {
+    return this.#last
+  }
+
+  noteHead(commit: string | undefined): void {
+    if (commit === undefined || commit === this.#head.commit) return
+    this.#head = { commit, seenAtMs: systemClock.monotonicMs() }
+  }
+
+  async #activate(publication: CommitPublication): Promise<void> {
+    const activated = await this.#node.activate(publication)
+    if (!activated.ok || activated.value === 'unchanged') return
+    this.#warnOfUnprobedPools()
+    if (publication.commit !== this.#head.commit) return
+    this.seconds = (systemClock.monotonicMs() - this.#head.seenAtMs) / 1000
+  }
+
+  /** Once per time that such pools come up: a person who has declared checks expects them. */
+  #warnOfUnprobedPools(): void {
+    const pools = this.#areChecksOff ? this.#node.poolsWithHealthCheck() : 0
+    if (pools > 0 && !this.#isUnprobedTold) {
+      this.#log.warn(
+        { pools },
+        'health checks are declared but health.enabled is false: every member counts as healthy',
+      )
+    }
+    this.#isUnprobedTold = pools > 0
+  }
+}
+
+function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
+  const searchPath = process.env['PATH'] ?? ''
+  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
+}
+
+function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacker {
+  return new Repacker({
+    gitdir: gitops.url === '' ? originPath(dataDir) : mirrorPath(dataDir),
+    afterObjects: gitops.packAfterObjects,
+    searchPath: process.env['PATH'] ?? '',
+    clock: systemClock,
+    after: systemAfter,
+    log,
+  })
+}

@@ -1,0 +1,91 @@
+// A part of the daemon: a function that starts it, gives the later parts what they need, and says
+// how to stop it. Also the loop that starts a list of parts, and the one that stops them.
+import type { NodeApi } from '#cli/node/api.ts'
+import type { NodeLicence } from '#cli/node/licence.ts'
+import type { NodeRecords } from '#cli/node/records.ts'
+import type { DataDir } from '#cli/data/data-dir.ts'
+import type { NodeKey } from '#cli/data/key.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import type { Repacker } from '#gitops/git/repacker.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { BundleStore } from '#runtime/node/bundle-store.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+import type { RumStore } from '#runtime/node/rum-store.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+
+/** What there is before the first part. */
+export interface Given {
+  /** As they are now: a reload changes them. */
+  settings: Settings
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  /** Runs when the data directory is held, before anything reads it. */
+  readonly prepare: () => Promise<Result<null, string>>
+}
+
+/** What the parts give. A part reads what earlier parts gave; later ones only in callbacks. */
+export interface Gifts {
+  readonly dataDir: DataDir
+  readonly key: NodeKey
+  readonly shared: EphemeralState
+  readonly records: NodeRecords
+  readonly rum: RumStore
+  readonly store: BundleStore
+  /** null: health checks are off. */
+  readonly health: HealthMonitor | null
+  readonly geo: GeoSource
+  readonly node: DnsNode
+  /** Sets how many DNS queries a second the licence permits; 0: no limit. */
+  readonly permit: (perSecond: number) => void
+  readonly dnsPort: number
+  readonly gitops: GitopsControl
+  readonly repacker: Repacker
+  /** From the moment a commit was seen until all responders used it; null: none yet. */
+  readonly commitToActiveSeconds: () => number | null
+  /** Samples how busy the DNS threads are. */
+  readonly sampleLoad: () => void
+  /** null: the API is off. */
+  readonly api: NodeApi | null
+  readonly apiPort: number | null
+  readonly licence: NodeLicence
+}
+
+export type Deps = Given & Gifts
+export type Stop = () => void | Promise<void>
+
+export interface Started {
+  readonly gives?: Partial<Gifts>
+  readonly stop?: Stop
+}
+
+/**
+ * Starts one part. One that fails leaves nothing behind: what has to be taken back belongs to a
+ * part before it. Errors: a sentence for the operator.
+ */
+export type Part = (deps: Deps) => Result<Started, string> | Promise<Result<Started, string>>
+
+/** Starts parts in order, up to the first that fails; adds to `stops` what has started. */
+export async function startParts(
+  parts: readonly Part[],
+  deps: Deps,
+  stops: Stop[],
+): Promise<Result<null, string>> {
+  for (const part of parts) {
+    const started = await part(deps)
+    if (!started.ok) return started
+    Object.assign(deps, started.value.gives)
+    if (started.value.stop !== undefined) stops.push(started.value.stop)
+  }
+  return ok(null)
+}
+
+/** Stops what was started, last first. */
+export async function stopParts(stops: Stop[]): Promise<void> {
+  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop()
+}
