@@ -1,5 +1,6 @@
 // Reads a bundle and checks it: the same loader at compile time, at boot and at swap.
 import { hash, verify } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
@@ -67,17 +68,42 @@ export function loadBundle(
   return ok({ ...columns, ...derived(bytes, manifest.value, columns), digest: bundleDigest(bytes) })
 }
 
-/** The views of a bundle that this process has already loaded, from another thread's message. */
+/**
+ * The views of a bundle that this process has already loaded, from another thread's message.
+ *
+ * @throws Error when the octets are not what was loaded
+ */
 export function adoptBundle(bytes: Uint8Array, digest: string): Bundle {
   const header = readHeader(bytes)
-  const manifest = header.ok ? readManifest(bytes, header.value.manifestBytes) : header
-  if (!header.ok || !manifest.ok) throw new Error('assertion failed: the bundle was loaded before')
-  const base = alignUp(layout.headerBytes + header.value.manifestBytes)
+  assert(header.ok, 'the bundle was loaded before: it has a header')
+  const { manifestBytes, contentBytes } = header.value
+  const manifest = readManifest(bytes, manifestBytes)
+  assert(manifest.ok, 'the bundle was loaded before: its manifest can be read')
+  const base = alignUp(layout.headerBytes + manifestBytes)
+  assertPlaced(manifest.value, contentBytes - base)
+  assert(digest.length === 64, 'a bundle is known by its SHA-256 in hexadecimal digits')
   const columns = viewColumns(bytes, base, manifest.value)
   return { ...columns, ...derived(bytes, manifest.value, columns), digest }
 }
 
+/** Views are made where the manifest says: outside of the octets they would be another bundle's. */
+function assertPlaced({ sections, counts }: Manifest, bytesMax: number): void {
+  for (const [i, name] of sectionNames.entries()) {
+    const { offset, bytes } = sections[i]!
+    const { element, rows, width } = sectionSpecs[name]
+    assert(sections[i]!.name === name, `section ${name} of an adopted bundle is in its place`)
+    assert(offset + bytes <= bytesMax, `section ${name} of an adopted bundle ends inside of it`)
+    const isWhole = rows === 'free' || bytes === counts[rows] * elementBytes[element] * width
+    assert(isWhole, `section ${name} of an adopted bundle has a row for each of its ${rows}`)
+  }
+}
+
 function derived(bytes: Uint8Array, manifest: Manifest, columns: BundleColumns) {
+  const slots = columns.nameIndex.length / 2
+  const responseSlots = columns.responseIndex.length / 2
+  // A mask of anything else would leave out slots that hold names. Without rules there are none.
+  assert(slots > 0 && (slots & (slots - 1)) === 0, 'the name index has 2^n slots')
+  assert((responseSlots & (responseSlots - 1)) === 0, 'the index of response rules has 2^n slots')
   return {
     manifest,
     bytes,

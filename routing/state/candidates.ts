@@ -1,5 +1,6 @@
 // Which members of a pool may answer now, in order of preference. Pure: bundle and health in, lists
 // out.
+import { assert } from '#lib/assert.ts'
 import { memberOctets } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
@@ -81,6 +82,7 @@ function forEachPair(
 ): void {
   const left = Buffer.from(before.buffer, before.byteOffset, before.byteLength)
   const right = Buffer.from(after.buffer, after.byteOffset, after.byteLength)
+  assert(left.length % 16 === 0 && right.length % 16 === 0, 'a column of uids has whole uids')
   let i = 0
   let j = 0
   while (i < left.length && j < right.length) {
@@ -131,12 +133,15 @@ export function* membersOf(bundle: Bundle, pool: number): Generator<number> {
 
 /** Builds the copy of a pool's lists that nobody reads, then makes it the current one. */
 export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): void {
+  assert(pool >= 0 && pool < bundle.counts.pools, 'lists are built for a pool of the bundle')
   const row = pool * PoolCell.Words
   // Atomic, so that nothing below is written before the version of the last rebuild is seen.
   const version = Atomics.load(state.pools, row + PoolCell.Version)
   const copy = (version & 1) ^ 1
   const start = bundle.poolMemberStart[pool]!
   const count4 = bundle.poolCount4[pool]!
+  const end = start + count4 + bundle.poolCount6[pool]!
+  assert(end <= state.memberCount, 'the members of a pool are in the state of their bundle')
   state.pools[row + PoolCell.Start + Family.V4] = start
   state.pools[row + PoolCell.Start + Family.V6] = start + count4
   const isEnough = !isBelowMinHealthy(bundle, state, pool)
@@ -199,6 +204,8 @@ function rebuildFamily(
     weightSums[at] = weightSum
     if (best < 0 || priorityRank(bundle, member) < priorityRank(bundle, best)) best = member
   }
+  assert(end - first <= size, 'a list has at most the members that were looked at')
+  assert(best >= 0 || end === first, 'a list with members has a first one by priority')
   const cell = copy * 2 + family
   state.pools[pool * PoolCell.Words + PoolCell.Count + cell] = end - first
   state.firstByPriority[pool * priorityCells + cell] = best

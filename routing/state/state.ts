@@ -1,5 +1,6 @@
 // What changes while a bundle serves: health, candidate lists, cursors. Written by one thread, read
 // by all.
+import { assert } from '#lib/assert.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleCounts } from '#bundle/format/manifest.ts'
 
@@ -66,6 +67,8 @@ export class RoutingState {
     const { members, pools, services } = counts
     const { table, cursors } = buffers
     const at = columnOffsets(counts)
+    assert(table.byteLength >= at.end, 'the memory of a routing state holds its whole table')
+    assert(cursors.byteLength >= services * 8, 'each service has two cursors')
     this.memberCount = members
     this.pools = new Int32Array(table, at.pools, pools * PoolCell.Words)
     this.candidates = new Uint32Array(table, at.candidates, members * 2)

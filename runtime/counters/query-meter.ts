@@ -1,5 +1,6 @@
 // Questions for each tenant's services: a cell for each thread and service, which the control
 // thread reads now and then.
+import { assert } from '#lib/assert.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 
@@ -42,7 +43,8 @@ export class QueryMeter {
 
   /** What the threads are to count in, for the bundle that was carried to last. */
   get buffer(): SharedArrayBuffer {
-    return this.#serving!.buffer
+    assert(this.#serving !== undefined, 'queries are counted for a bundle that was carried to')
+    return this.#serving.buffer
   }
 
   /**

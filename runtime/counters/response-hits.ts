@@ -1,5 +1,6 @@
 // How often each response rule was hit: shared cells that all threads count in, and that outlive a
 // bundle.
+import { assert } from '#lib/assert.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { responseRuleAt, ResponseCell } from '#bundle/format/response-rules.ts'
@@ -45,7 +46,8 @@ export class ResponseHits implements ResponseHitCounts {
 
   /** What the threads are to count in, for the bundle that was carried to last. */
   get buffer(): SharedArrayBuffer {
-    return this.#serving!.buffer
+    assert(this.#serving !== undefined, 'hits are counted for a bundle that was carried to')
+    return this.#serving.buffer
   }
 
   /**

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import { assert } from '#lib/assert.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -140,6 +141,7 @@ export class BundleStore {
   }
 
   #bundlePath(digest: string): string {
+    assert(/^[0-9a-f]{64}$/.test(digest), 'the name of a stored bundle is its SHA-256')
     return join(this.#directory, 'bundles', `${digest}.bundle`)
   }
 

@@ -28,6 +28,7 @@ class Arena {
    * @param isFree false: some thread may still read that half, so that it is left to it
    */
   next(bytes: number, isFree: boolean): SharedArrayBuffer {
+    assert(bytes <= this.#bytesMax, 'the limits of a bundle keep a generation within its memory')
     const other = this.#published ^ 1
     let half = isFree || this.#isNew ? this.#halves[other] : undefined
     if (half === undefined) {
@@ -36,6 +37,7 @@ class Arena {
       this.#isNew = true
     }
     if (half.byteLength < bytes) half.grow(bytes)
+    assert(half !== this.#halves[this.#published], 'memory that serves is not given out')
     return half
   }
 

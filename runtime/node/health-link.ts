@@ -81,6 +81,8 @@ export class HealthLink {
 
   /** From now on verdicts go into this state, and its members are the ones that are probed. */
   serve(bundle: Bundle, state: RoutingState): void {
+    const { members } = bundle.counts
+    assert(state.memberCount === members, 'verdicts go into the state of the bundle that serves')
     this.#serving = { bundle, state }
     // A new state's lists are built from the scores as they are.
     this.#unordered.clear()

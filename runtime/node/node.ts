@@ -5,6 +5,7 @@ import { checkOrder, verifyChannelRecord, soaSerialOf } from '#bundle/signature/
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -63,6 +64,17 @@ export interface NodeStatus {
   readonly port: number
 }
 
+/** A checked bundle in the memory that it will serve from, with its state. Nothing reads it yet. */
+interface Built {
+  readonly record: ChannelRecord
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  /** No thread reads the memory of the generation before the one that serves. */
+  readonly isFree: boolean
+}
+
+/** Numbers of generations travel in cells of 32 bits with a sign. */
+const generationMax = 2 ** 31 - 1
 /** Threads that do not answer within this time are reported, not waited for. */
 const adoptionPatienceMs = 5_000
 const activationLines = {
@@ -137,12 +149,11 @@ export class DnsNode {
   }
 
   #boot(): void {
-    const stored = this.#stored === null ? undefined : bootBundle(this.#stored)
-    if (stored !== undefined) this.#serveStored(stored)
+    if (this.#stored !== null) bootBundle(this.#stored, (stored) => this.#serveStored(stored))
   }
 
   #serveStored({ record, signed, bundle }: StoredBundle): void {
-    this.#install(record, bundle)
+    this.#install(this.#build(record, bundle))
     this.#activeSigned = signed
   }
 
@@ -168,7 +179,8 @@ export class DnsNode {
 
   /**
    * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
-   * every thread answers from it. What is refused changes nothing.
+   * every thread answers from it. What is refused changes nothing, and what throws while it is built
+   * neither: it is not kept either, so that a restart does not meet it again.
    */
   async activate(publication: Publication): Promise<Result<'activated' | 'unchanged', Refusal>> {
     const accepted = this.#accept(publication)
@@ -183,16 +195,21 @@ export class DnsNode {
     // An old renewal, sent again: what is known to be confirmed for longer stays.
     const isStale = bundle === undefined && record.expiresAtMs < (this.#active?.expiresAtMs ?? 0)
     if (isStale) return ok('unchanged')
+    const { clock } = this.#parts
+    const beganMs = clock.monotonicMs()
+    const built = bundle === undefined ? undefined : this.#build(record, bundle)
+    const buildMs = clock.monotonicMs() - beganMs
     this.#keep(publication)
-    const startedAtMs = this.#parts.clock.monotonicMs()
-    if (bundle !== undefined) this.#install(record, bundle)
+    // The time that the disk took is none of a swap.
+    const startedAtMs = clock.monotonicMs() - buildMs
+    if (built !== undefined) this.#install(built)
     // Of what serves already: its serial is another one when a record of before had none.
     else this.#serving?.state.soaSerial.fill(soaSerialOf(record))
     this.#active = record
     this.#activeSigned = publication.signedRecord
-    if (bundle === undefined) return ok('unchanged')
+    if (built === undefined) return ok('unchanged')
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
-    this.#countSwap((this.#parts.clock.monotonicMs() - startedAtMs) / 1000)
+    this.#countSwap((clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
     const level = adopted === 'not by all' ? 'error' : 'info'
     this.#parts.log[level]({ seq, digest, commit }, activationLines[adopted])
@@ -235,8 +252,9 @@ export class DnsNode {
     }
   }
 
-  /** Publishes a bundle that has been checked. Health and cursors come along. */
-  #install(record: ChannelRecord, checked: Bundle): void {
+  /** Changes nothing that serves: whatever it throws, the generation before goes on. */
+  #build(record: ChannelRecord, checked: Bundle): Built {
+    assert(checked.digest === record.digest, 'what is to serve is the bundle that its record names')
     const serial = soaSerialOf(record)
     const isFree = this.#threads.haveAdopted(this.#generation)
     const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
@@ -245,6 +263,13 @@ export class DnsNode {
       this.#serving === undefined
         ? createRoutingState(bundle, serial, memory)
         : carryRoutingState(this.#serving, bundle, serial, memory)
+    assert(state.memberCount === bundle.counts.members, 'the routing state knows each member')
+    assert(state.soaSerial[0] === serial, 'the SOA serial is the one of the record')
+    return { record, bundle, state, isFree }
+  }
+
+  /** Publishes a bundle that has been built. Health and cursors come along. */
+  #install({ record, bundle, state, isFree }: Built): void {
     this.#live.prepare(bundle, state)
     const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
     const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
@@ -269,6 +294,7 @@ export class DnsNode {
   #publish(): void {
     if (this.#serving === undefined) return
     const { bundle, state, networks } = this.#serving
+    assert(this.#generation < generationMax, 'the number of a generation fits into its cell')
     this.#generation++
     this.#threads.publish({
       number: this.#generation,
@@ -303,6 +329,7 @@ export class DnsNode {
     if (this.#stored === null || bad === undefined) return
     const previous = replaceBad(this.#stored, bad, error)
     if (previous === undefined) return
+    assert(previous.record.digest !== bad.digest, 'the way back leads to another bundle')
     this.#crashTimesMs = []
     this.#refused = { ...refuse('quarantined').error, seq: bad.seq, digest: bad.digest }
     this.#serveStored(previous)

@@ -4,6 +4,7 @@ import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import type { Overlays, Rollout } from '#bundle/format/overlays.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
@@ -107,6 +108,8 @@ export class OverlayClock {
 
   /** Takes over a state that is not published yet, in which no overlay has been applied. */
   serve(bundle: Bundle, state: RoutingState): void {
+    const { members } = bundle.counts
+    assert(state.memberCount === members, 'overlays go into the state of the bundle that serves')
     const overlays = overlaysOf(bundle)
     const known = this.#memories
     this.#memories = new Map()
@@ -163,6 +166,7 @@ export class OverlayClock {
   }
 
   #arm(delayMs: number): void {
+    assert(delayMs >= 0 && delayMs <= tickMs, 'the next look at overlays is at most a tick away')
     this.#callOff?.()
     this.#callOff = this.#parts.after(delayMs, () => {
       this.#callOff = undefined

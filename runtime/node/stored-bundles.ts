@@ -26,8 +26,12 @@ export interface StoredBundle {
   readonly bundle: Bundle
 }
 
-/** The last good bundle. undefined: there is none to serve, and the log says why. */
-export function bootBundle(parts: StoredBundlesParts): StoredBundle | undefined {
+/**
+ * Serves the last good bundle; where there is none, the log says why.
+ *
+ * @param serve one that throws has served nothing: the one before is tried
+ */
+export function bootBundle(parts: StoredBundlesParts, serve: (stored: StoredBundle) => void): void {
   const { log } = parts
   for (const name of ['active', 'previous'] as const) {
     const stored = read(parts, name)
@@ -36,13 +40,20 @@ export function bootBundle(parts: StoredBundlesParts): StoredBundle | undefined 
       log.error({ bundle: name }, `the stored ${name} bundle is not used: ${stored.error}`)
       continue
     }
+    try {
+      serve(stored.value)
+    } catch (error) {
+      log.error({ bundle: name, err: error }, `gslbd failed on the stored ${name} bundle${report}`)
+      continue
+    }
     const { seq, digest, commit } = stored.value.record
     log.info({ seq, digest, commit }, `serving the ${name} bundle from disk`)
-    return stored.value
+    return
   }
   log.info({}, 'no bundle on disk; every query is refused until one arrives')
-  return undefined
 }
+
+const report = ', which is a mistake of gslbd: please report it'
 
 /**
  * Puts a bundle into quarantine.

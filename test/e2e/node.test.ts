@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
+import { layout } from '#bundle/format/format.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
@@ -70,6 +71,24 @@ describe('a node', () => {
     node.prepare(at(1).bundle)
     expect(await node.activate(at(2))).toEqual({ ok: true, value: 'activated' })
     expect(await askGeneration(port)).toBe(answerOf(2))
+  })
+
+  test('an assertion that fails in an adoption leaves the last good bundle serving', async () => {
+    const dataDir = tempDir('node')
+    const { node, port, stop } = await start({ dataDir, threads: 2 })
+    await node.activate(at(1))
+    const second = at(2)
+    node.prepare(second.bundle)
+    // Nobody writes there again; if somebody did, the node would find it when it adopts the bundle.
+    second.bundle.fill(0, layout.headerBytes, layout.headerBytes + 100)
+    await expect(node.activate(second)).rejects.toThrow('assertion failed: the bundle was loaded')
+    for (let i = 0; i < 8; i++) expect(await askGeneration(port)).toBe(answerOf(1))
+    expect(node.status()).toMatchObject({ active: { seq: 1 }, swaps: 1 })
+    await stop()
+    const again = await start({ dataDir })
+    expect(await askGeneration(again.port)).toBe(answerOf(1))
+    expect(await again.node.activate(at(3))).toEqual({ ok: true, value: 'activated' })
+    expect(await askGeneration(again.port)).toBe(answerOf(3))
   })
 
   test('says in each SOA which record it serves', async () => {
