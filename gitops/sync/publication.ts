@@ -1,4 +1,5 @@
 // What the Git side gives to the node: a signed channel record, and the bundle that it names.
+import { assert } from '#lib/assert.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 
 /** A publication, and the commit that its bundle was made of. */
@@ -32,6 +33,7 @@ export function nextPosition(
 ): NextPosition {
   const isNodeAhead = node !== null && node.seq > stored.seq
   const newest = isNodeAhead ? node : stored
+  assert(Number.isSafeInteger(newest.seq + 1), 'the next number of a channel can be counted')
   // The same seq with two digests must not get a third meaning: step over it.
   const isForked = node !== null && node.seq === stored.seq && node.digest !== stored.digest
   if (newest.digest === digest && newest.seq > 0 && !isForked) {

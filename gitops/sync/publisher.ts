@@ -3,6 +3,7 @@
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { CompiledBundle } from './compile-port.ts'
 import { nextPosition } from './publication.ts'
@@ -72,6 +73,11 @@ export class Publisher {
   publish(draft: Draft, { signer, serial }: Acceptance): void {
     const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
     const { commit, digest } = draft
+    const { seq: before, digest: served } = this.#state
+    assert(commit !== '', 'what is published was made of a commit')
+    assert(seq >= before, 'the numbers of a channel never fall')
+    assert(seq > before || digest === served, 'a number of a channel names one bundle')
+    assert(seq >= (this.#node?.seq ?? 0), 'nothing is published below what the node runs')
     const next = { commit, signer, seq, serial, digest, previous }
     saveState(this.#parts.statePath, next)
     this.#state = next
@@ -91,6 +97,8 @@ export class Publisher {
   #handOver(bundle: Uint8Array): void {
     const { commit, seq, serial, digest, previous } = this.#state
     const { channel, key, clock, recordTtlMs, handOver } = this.#parts
+    assert(seq > 0, 'the first publication has the number 1')
+    assert(bundle.buffer instanceof SharedArrayBuffer, 'a bundle is handed over in shared memory')
     const nowMs = Math.floor(clock.nowMs())
     // A record has no time before 1970, at which a clock without a battery may stand.
     const issuedAtMs = Math.max(0, nowMs)

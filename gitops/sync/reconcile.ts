@@ -1,5 +1,6 @@
 // One look at the branch: runs the steps, keeps the verdict on a held head, says what changed.
 import type { SourceFile } from '#compiler/read/source.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { holdOf, short } from '#gitops/trust/accept.ts'
 import type { CommitTrials } from '#gitops/thread/commit-trials.ts'
@@ -113,6 +114,8 @@ export class Reconciler {
 
   /** A commit that this node made, pushed and published: its own verdict. Not during `check`. */
   adopt(head: string, commit: CommitObject, compiled: CompiledBundle): void {
+    const accepted = this.#parts.publisher.accepted?.commit
+    assert(accepted === head, 'a commit of this node is published before it is the head')
     this.#conditions = []
     this.#held = undefined
     this.#undone = undefined
@@ -154,7 +157,10 @@ export class Reconciler {
     run.before = this.#outline
     const stop = await this.#tried(run.head, () => this.#climb(run))
     if (stop?.sync === 'held') this.#held = { basis, stop }
-    if (stop === undefined && run.compiled !== undefined) {
+    if (stop === undefined) {
+      const { publisher } = this.#parts
+      assert(run.compiled !== undefined, 'a run that nothing has stopped has compiled its head')
+      assert(publisher.accepted?.commit === run.head, 'a run that nothing has stopped accepts')
       this.#restored = syncedWith(run.compiled)
       this.#outline = run.compiled.outline
       this.#unread = undefined

@@ -1,6 +1,7 @@
 // The steps from a new head to a publication, in order; each ends the run or fills what the next
 // ones read.
 import { hash } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
@@ -232,12 +233,15 @@ async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
   const serial = await serialOf(parts, run.head, publisher.accepted, run.commits)
   if (!serial.ok) return stopOf(holdOf(serial.error), parts)
   run.serial = serial.value
-  if (run.compiled !== undefined) run.draft = publisher.sign(run.head, run.compiled)
+  assert(run.compiled !== undefined, 'what is signed has been compiled in this run')
+  run.draft = publisher.sign(run.head, run.compiled)
   return undefined
 }
 
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
-  if (run.draft !== undefined) parts.publisher.publish(run.draft, run)
+  assert(run.draft !== undefined, 'what is published has been signed in this run')
+  assert(run.draft.commit === run.head, 'the head is published, and no other commit')
+  parts.publisher.publish(run.draft, run)
   return undefined
 }
 

@@ -1,6 +1,7 @@
 // What must survive a crash: the accepted commit, and the last seq and digest given out.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -78,5 +79,7 @@ function isCount(value: unknown): value is number {
 
 /** @throws the file system's error; the old state then stands. */
 export function saveState(path: string, state: StoredState): void {
-  writeDurably(path, `${JSON.stringify(state, null, 2)}\n`)
+  const text = `${JSON.stringify(state, null, 2)}\n`
+  assert(stateOf(text) !== undefined, 'the next start can read what is stored')
+  writeDurably(path, text)
 }

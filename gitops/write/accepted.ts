@@ -96,11 +96,14 @@ export class AcceptedConfig implements TreePaths {
     tree: string,
     changes: ReadonlyMap<string, SourceFile | null>,
   ): ConfigDelta {
+    assert(commit !== this.#commit, 'a write makes another commit')
+    assert(changes.size > 0, 'a commit of this node changes a file')
     const changed: ConfigEntry[] = []
     const gone: ConfigEntry[] = []
     for (const [path, source] of changes) {
       const before = this.#files.get(path)
       const old = before === undefined ? undefined : this.#entryOf(before)
+      assert(source === null || source.path === path, 'a file is listed under its own path')
       if (source === null) {
         this.#files.delete(path)
         this.#taken.delete(path.toLowerCase())
@@ -123,6 +126,7 @@ export class AcceptedConfig implements TreePaths {
     this.#commit = commit
     this.#tree = tree
     this.#index = this.#index.with(delta)
+    assert(this.#index.revision === commit, 'the objects are those of the accepted commit')
     return delta
   }
 

@@ -1,4 +1,5 @@
 // Writes that were given to the worker and have no answer yet.
+import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
 import type { WriteFailureCode, WriteResult } from '#config/operation.ts'
@@ -21,6 +22,7 @@ export class PendingWrites {
   }
 
   settle(id: number, result: WriteResult): void {
+    assert(id > 0 && id <= this.#lastId, 'the worker answers a write that it was given')
     this.#resolvers.get(id)?.(result)
     this.#resolvers.delete(id)
   }

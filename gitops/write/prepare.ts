@@ -1,6 +1,7 @@
 // From a draft to a commit that compiles, all in memory: nothing is written before it is right.
 import type { SourceFile } from '#compiler/read/source.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { formatCommit, parseCommit } from '#gitops/git/objects/commit-object.ts'
@@ -71,6 +72,8 @@ export async function prepareCommit(
   if (!compiled.ok) return err(compiled)
   const object = parseCommit(raw)
   if (!object.ok) return err(`The commit ${object.error}.`)
+  assert(object.value.tree === tree, 'a commit reads as it was written')
+  assert(object.value.parents[0] === parents[0], 'a write stands on the accepted commit')
   return ok({
     commit,
     tree,
@@ -110,6 +113,10 @@ function filesWith(
     const isForgotten = read !== null && !compiler.has(source.blobId)
     files.push(isForgotten ? { ...source, bytes: Buffer.from(read.text) } : source)
   }
-  for (const file of changes.values()) if (file !== null) files.push(file)
+  for (const file of changes.values()) {
+    if (file === null) continue
+    assert(file.bytes !== null, 'a file that a write changes has its octets')
+    files.push(file)
+  }
   return files
 }

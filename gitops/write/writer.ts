@@ -1,4 +1,5 @@
 // One batch of requests: onto the accepted commit, into Git by compare-and-swap, and live.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -69,6 +70,7 @@ export class Writer {
         const failure = await this.#tryAgain(together, settle)
         if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
       }
+      assert(open.size === 0, 'each write of a batch gets an answer')
     } catch (error) {
       const failure = failureOf(error, this.#isPushed)
       // The look says in the status what is wrong, and goes on with what was pushed.
@@ -257,6 +259,9 @@ export class Writer {
     signer: string,
   ): void {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
+    assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
+    const parent = object.parents[0] ?? null
+    assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
     // Handed over before anything else: what waits for the answer waits for the activation.
     publisher.publish(draft, { signer, serial: serialAfter(publisher.accepted) })
     onConfig(accepted.extend(commit, tree, changes))

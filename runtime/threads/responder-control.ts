@@ -1,4 +1,5 @@
 // The few words of shared memory by which the main thread and the responders agree.
+import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
@@ -33,6 +34,8 @@ export function acknowledge(
   number: number,
   tookMs: number,
 ): void {
+  const before = Atomics.load(control, controlCell(thread, Control.Adopted))
+  assert(number > 0 && number >= before, 'a thread goes from generation to a later one')
   Atomics.store(control, controlCell(thread, Control.SwapMicros), Math.round(tookMs * 1000))
   Atomics.store(control, controlCell(thread, Control.Adopted), number)
 }

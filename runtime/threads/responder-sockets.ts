@@ -1,5 +1,6 @@
 // The UDP sockets of the responders: the first are bound from the beginning, the others when they
 // have a reader.
+import { assert } from '#lib/assert.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -27,6 +28,7 @@ export class ResponderSockets {
   private constructor(libc: Libc, endpoint: UdpEndpoint) {
     this.#libc = libc
     this.endpoint = endpoint
+    assert(endpoint.fds.length > 0, 'one socket is bound from the beginning')
     this.#fds = [...endpoint.fds]
     this.#bound = new Set(endpoint.fds.keys())
   }

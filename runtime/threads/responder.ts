@@ -88,6 +88,7 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
   }
   if (newest === undefined) return
   const generation = newest
+  assert(generation.number > tx.generation, 'a responder is never sent back to a generation')
   if (tx.generation === 0) {
     rehearse(() => adopt(tx, scripts, generation))
     collector.started()

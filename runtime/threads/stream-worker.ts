@@ -81,6 +81,7 @@ async function listen(): Promise<void> {
 }
 
 function takeOver(generation: Generation): void {
+  assert(generation.number > tcpTx.generation, 'this thread is never sent back to a generation')
   if (tcpTx.generation === 0) {
     rehearse(() => adopt(generation))
     collector.started()

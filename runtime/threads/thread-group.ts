@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -160,7 +161,9 @@ export class ThreadGroup {
 
   /** @returns when it is ready, or has died */
   #startResponder(index: number): Promise<void> {
-    const sockets = this.#sockets!
+    const sockets = this.#sockets
+    assert(sockets !== undefined, 'responders start while the sockets are open')
+    assert(this.#responders[index] === undefined, 'a responder follows one that has ended')
     const { port1, port2 } = new MessageChannel()
     const start: ResponderStart = {
       index,
@@ -283,6 +286,7 @@ export class ThreadGroup {
 
   /** Hands a generation to all threads; each takes it over before its next batch. */
   publish(plain: Generation): void {
+    assert(plain.number > (this.#current?.number ?? 0), 'generations are numbered upwards')
     const tables = { ...plain.tables, rum: this.#parts.rum ?? null }
     const generation = {
       ...plain,

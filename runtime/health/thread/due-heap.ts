@@ -1,4 +1,5 @@
 // Who is next: a binary heap by due time from which any item can be taken out.
+import { assert } from '#lib/assert.ts'
 
 export interface DueItem {
   dueMs: number
@@ -18,6 +19,7 @@ export class DueHeap<Item extends DueItem> {
   }
 
   add(item: Item): void {
+    assert(item.heapIndex < 0, 'an item is in line once')
     this.#place(item, this.#items.length)
     this.#rise(item)
   }
@@ -26,6 +28,7 @@ export class DueHeap<Item extends DueItem> {
   remove(item: Item): void {
     const index = item.heapIndex
     if (index < 0) return
+    assert(this.#items[index] === item, 'an item knows its place in line')
     item.heapIndex = -1
     const last = this.#items.pop()!
     if (last === item) return

@@ -1,4 +1,5 @@
 // The work of the health thread: who is probed when, what came of it, and what is told of it.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Random } from '#lib/random.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
@@ -84,6 +85,7 @@ export class Prober {
     if (this.#changes.length + this.#confirmed.length + this.#measured.size > 0) this.#flush()
     const unhealthyKeys = new Set(message.unhealthyKeys)
     const warmingKeys = new Set(message.warmingKeys)
+    assert(message.generation >= this.#generation, 'sets of targets come in their order')
     this.#generation = message.generation
     this.#rttThresholdMs = message.rttThresholdMs
     this.#lastChecks = new Float64Array(message.lastChecks)
@@ -172,6 +174,7 @@ export class Prober {
     entry.cancel = this.#parts.probes[entry.target.check.type].run(entry.target, (result) => {
       entry.cancel = undefined
       const wasFull = this.#inFlight-- === this.#inFlightMax
+      assert(this.#inFlight >= 0, 'a probe ends once, and not after it was called off')
       this.#take(entry, result)
       this.#schedule.add(entry, nowMs)
       // The sleeping pump knows only who was in line when it went to sleep.

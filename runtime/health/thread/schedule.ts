@@ -1,4 +1,5 @@
 // When each target is probed: at its own place in the interval, with jitter, never twice at once.
+import { assert } from '#lib/assert.ts'
 import type { Random } from '#lib/random.ts'
 import { DueHeap } from './due-heap.ts'
 import type { DueItem } from './due-heap.ts'
@@ -20,6 +21,7 @@ export interface Scheduled extends DueItem {
 
 /** @param name decides the place in the interval; the same on every start. */
 export function scheduled(name: string, intervalMs: number): Scheduled {
+  assert(intervalMs > 0, 'the loader lets no check without an interval pass')
   const periodMs = intervalMs * gridShare
   const phaseMs = (hash32(name) / 4_294_967_296) * periodMs
   return { dueMs: 0, heapIndex: -1, periodMs, jitterMs: intervalMs * jitterShare, phaseMs }
@@ -53,6 +55,7 @@ export class Schedule<Item extends Scheduled> {
     // A probe may begin up to jitterMs before its slot: that slot is then the one already used.
     const slot = Math.floor((fromMs - item.phaseMs + item.jitterMs) / item.periodMs) + 1
     item.dueMs = item.phaseMs + slot * item.periodMs - jitterMs
+    assert(item.dueMs > fromMs - item.periodMs, 'a probe is due after the one before')
     this.#idle.add(item)
   }
 

@@ -1,4 +1,5 @@
 // The score of a member: the share of its last probes that passed (document A, "scoreWindow").
+import { assert } from '#lib/assert.ts'
 
 /** Bits in a ring. As long as fewer probes were made than the window holds, those are counted. */
 export class ScoreWindow {
@@ -10,6 +11,7 @@ export class ScoreWindow {
 
   /** @param size probes; at least 1 */
   constructor(size: number) {
+    assert(size >= 1, 'a score is of one probe at least')
     this.#size = size
     this.#bits = new Uint32Array(Math.ceil(size / 32))
   }
@@ -27,6 +29,8 @@ export class ScoreWindow {
       this.#bits[word]! &= ~bit
     }
     this.#next = (this.#next + 1) % this.#size
+    const isShare = this.#successes >= 0 && this.#successes <= this.#filled
+    assert(isShare, 'at most as many probes passed as were made')
     return this.#successes / this.#filled
   }
 }

@@ -1,5 +1,6 @@
 // Which members are healthy, as the main thread knows it: told by the worker, asked at each swap.
 import type { Worker } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { noLongerThan } from '#lib/timer.ts'
@@ -254,6 +255,7 @@ class Monitor implements HealthMonitor {
   }
 
   #take({ generation, changes, confirmed, measures, stats }: ResultsMessage): void {
+    assert(generation <= this.#generation, 'the worker probes targets that it was given')
     this.#livingStats = stats
     this.#heardMs = this.#parts.clock.monotonicMs()
     const updated: VerdictOwner[] = []
