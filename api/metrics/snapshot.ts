@@ -1,5 +1,6 @@
 // What the node counts, as plain numbers: the composition fills it, the metrics table reads it.
 import type { SyncState } from '#api/ports/operator-view.ts'
+import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
 /** One moment. Counts are since the start of the process and never fall. */
 export interface MetricsSnapshot {
@@ -20,24 +21,12 @@ export interface MetricsSnapshot {
 }
 
 /** One responder; `thread` is its number from 0. */
-export interface ThreadSnapshot {
+export interface ThreadSnapshot extends ThreadCounts {
   readonly thread: number
   /** Part of the time since the last sample that was spent working, 0 to 1. */
   readonly busyRatio: number
-  readonly udpQueries: number
-  readonly tcpQueries: number
-  readonly dropped: number
-  readonly truncated: number
-  readonly noCandidate: number
-  readonly batches: number
-  readonly sendErrors: number
-  readonly overLimit: number
   /** By mnemonic: NOERROR, NXDOMAIN … */
   readonly byRcode: Readonly<Record<string, number>>
-  /** By mnemonic: A, AAAA … */
-  readonly byType: Readonly<Record<string, number>>
-  /** Script steps, by how they ended. */
-  readonly byScriptOutcome: Readonly<Record<string, number>>
 }
 
 export interface TcpSnapshot {
@@ -53,19 +42,11 @@ export interface HealthSnapshot {
   /** Probes that began later than planned. */
   readonly late: number
   readonly workerRestarts: number
-  /** Enabled members of the active bundle. */
   readonly members: MemberCounts
   /** Members of whom outside monitors say something now. */
   readonly signalled: { readonly healthy: number; readonly unhealthy: number }
   /** Other nodes that were heard lately; null: this node is alone. */
   readonly peers: number | null
-}
-
-export interface MemberCounts {
-  readonly healthy: number
-  readonly unhealthy: number
-  /** Healthy, but not through the warm-up gate. */
-  readonly warming: number
 }
 
 /** Rollouts and maintenance windows of the active bundle, by state. */

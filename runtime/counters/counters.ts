@@ -3,6 +3,7 @@
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'
+import type { ThreadCounts } from '#state/ports/node-counts.ts'
 
 /** Slots by rcode; codes that this server never sends share the last one. */
 const rcodeSlots = 24
@@ -99,18 +100,6 @@ export class Counters {
   }
 }
 
-export interface CounterSnapshot {
-  readonly udpQueries: number
-  readonly tcpQueries: number
-  readonly dropped: number
-  readonly truncated: number
-  readonly noCandidate: number
-  readonly batches: number
-  readonly sendErrors: number
-  /** Answered SERVFAIL because the licence permits no more queries a second. */
-  readonly overLimit: number
+export interface CounterSnapshot extends ThreadCounts {
   readonly byRcode: Readonly<Record<number, number>>
-  readonly byType: Readonly<Record<string, number>>
-  /** Script steps, by how they ended; see `scriptOutcomeNames`. */
-  readonly byScriptOutcome: Readonly<Record<string, number>>
 }

@@ -14,6 +14,7 @@ import { routingSettingsOf } from '#routing/choose/environment.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { MemberCounts } from '#state/ports/node-counts.ts'
 import { arrivals } from './arrivals.ts'
 import { blend } from '#runtime/health/view/blend.ts'
 import type { HealthMonitor, MonitoredTarget } from '#runtime/health/view/monitor.ts'
@@ -213,15 +214,7 @@ function memberOfUid({ memberUid: column }: Bundle, memberUid: string): number {
   return at < 0 ? -1 : at / 16
 }
 
-/** Enabled members. Whom a maintenance window holds out is counted as any other. */
-export interface HealthCounts {
-  readonly healthy: number
-  readonly unhealthy: number
-  /** Healthy, but not through the warm-up gate. */
-  readonly warming: number
-}
-
-export function countHealth(bundle: Bundle, state: RoutingState): HealthCounts {
+export function countHealth(bundle: Bundle, state: RoutingState): MemberCounts {
   let [healthy, unhealthy, warming] = [0, 0, 0]
   for (let member = 0; member < bundle.counts.members; member++) {
     if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue

@@ -19,7 +19,6 @@ import type { BundleStore } from './bundle-store.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { countHealth } from './health-link.ts'
-import type { HealthCounts } from './health-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { LiveState } from './live-state.ts'
 import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
@@ -31,6 +30,7 @@ import type { Refusal } from './refusals.ts'
 import { answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
+import type { MemberCounts } from '#state/ports/node-counts.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
 
@@ -179,8 +179,8 @@ export class DnsNode {
 
   /**
    * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
-   * every thread answers from it. What is refused changes nothing, and what throws while it is built
-   * neither: it is not kept either, so that a restart does not meet it again.
+   * every thread answers from it. What is refused, or throws while it is built, changes nothing: it
+   * is not kept either, so that a restart does not meet it again.
    */
   async activate(publication: Publication): Promise<Result<'activated' | 'unchanged', Refusal>> {
     const accepted = this.#accept(publication)
@@ -369,7 +369,7 @@ export class DnsNode {
     return this.#threads.tcpStats
   }
 
-  memberHealth(): HealthCounts {
+  memberHealth(): MemberCounts {
     if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0 }
     return countHealth(this.#serving.bundle, this.#serving.state)
   }

@@ -1,0 +1,28 @@
+// What a node counts while it answers: kept by the runtime, shown by the API.
+
+/** One thread since the start of the process. */
+export interface ThreadCounts {
+  readonly udpQueries: number
+  readonly tcpQueries: number
+  /** Packets without a reply: responses, fragments of a header. */
+  readonly dropped: number
+  readonly truncated: number
+  /** A service's pool had members of the family, and none could answer. */
+  readonly noCandidate: number
+  readonly batches: number
+  readonly sendErrors: number
+  /** Answered SERVFAIL because the licence permits no more queries a second. */
+  readonly overLimit: number
+  /** By mnemonic: A, AAAA … */
+  readonly byType: Readonly<Record<string, number>>
+  /** Script steps, by how they ended. */
+  readonly byScriptOutcome: Readonly<Record<string, number>>
+}
+
+/** Enabled members of the active bundle. Whom a maintenance window holds out is counted, too. */
+export interface MemberCounts {
+  readonly healthy: number
+  readonly unhealthy: number
+  /** Healthy, but not through the warm-up gate. */
+  readonly warming: number
+}
