@@ -1,5 +1,5 @@
 // Who refers to a pool or a member, and what becomes of it when that is renamed, moved or deleted.
-import { checkAddress } from '#compiler/values/addresses.ts'
+import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { ok } from '#lib/result.ts'
@@ -56,7 +56,7 @@ export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome 
     if (resourceType === 'pool') {
       return resource === pool.name ? setSpec(draft, entry, { resource: name }) : done
     }
-    const [poolText, member] = split(resource)
+    const [poolText, member] = splitResource(resource)
     if (poolText !== pool.name || member === undefined) return done
     // A name with a slash cannot be told from a pool and its member.
     return setSpec(draft, entry, { resource: `${name.includes('/') ? pool.uid : name}/${member}` })
@@ -100,7 +100,7 @@ export function followMember(
   before: MemberPart,
   after: MemberPart,
 ): Outcome {
-  const isMoved = addressOf(before.ipAddress) !== addressOf(after.ipAddress)
+  const isMoved = addressKey(before.ipAddress) !== addressKey(after.ipAddress)
   if (!isMoved && before.name === after.name) return done
   return forEach([...overlaysOf(draft, pool, before)], (entry) => {
     if (entry.kind === 'Rollout') {
@@ -108,7 +108,7 @@ export function followMember(
       const next = text === undefined ? undefined : newText(text, before, after)
       return next === undefined ? done : setSpec(draft, entry, { member: next })
     }
-    const [poolText, text] = split(entry.object.spec.resource)
+    const [poolText, text] = splitResource(entry.object.spec.resource)
     const next = text === undefined ? undefined : newText(text, before, after)
     return next === undefined ? done : setSpec(draft, entry, { resource: `${poolText}/${next}` })
   })
@@ -121,8 +121,8 @@ export function movedGeoRules(
   before: MemberPart,
   ipAddress: JsonValue,
 ): readonly JsonObject[] {
-  const old = addressOf(before.ipAddress)
-  const isMoved = typeof ipAddress === 'string' && addressOf(ipAddress) !== old
+  const old = addressKey(before.ipAddress)
+  const isMoved = typeof ipAddress === 'string' && addressKey(ipAddress) !== old
   if (!isMoved || hasTwin(pool, before)) return rules
   return rules.map((rule) => (endpointOf(rule) === old ? { ...rule, endpoint: ipAddress } : rule))
 }
@@ -133,13 +133,13 @@ function newText(text: string, before: MemberPart, after: MemberPart): string | 
     if (text === after.name) return undefined
     return after.name === '' ? after.ipAddress : after.name
   }
-  if (addressOf(text) !== addressOf(before.ipAddress)) return undefined
-  return addressOf(text) === addressOf(after.ipAddress) ? undefined : after.ipAddress
+  if (addressKey(text) !== addressKey(before.ipAddress)) return undefined
+  return addressKey(text) === addressKey(after.ipAddress) ? undefined : after.ipAddress
 }
 
 function dropGeoRules(draft: Draft, pool: Pool, member: MemberPart): Outcome {
   const rules = (draft.raw(pool).spec['geoRules'] ?? []) as readonly JsonObject[]
-  const gone = addressOf(member.ipAddress)
+  const gone = addressKey(member.ipAddress)
   const kept = rules.filter((rule) => endpointOf(rule) !== gone)
   return kept.length === rules.length ? done : setSpec(draft, pool, { geoRules: kept })
 }
@@ -163,7 +163,7 @@ function* overlaysOf(draft: Draft, pool: Pool, member: MemberPart | undefined): 
       if (member === undefined && isPool(resource)) yield entry
       continue
     }
-    const [poolText, text] = split(resource)
+    const [poolText, text] = splitResource(resource)
     const byUid = members.some(({ uid }) => uid === resource.toLowerCase())
     if (byUid || (text !== undefined && isPool(poolText) && isMember(text))) yield entry
   }
@@ -175,30 +175,19 @@ function isName(draft: Draft, pool: Pool, text: string): boolean {
 
 /** By name, address or id, as the compiler finds a member. */
 function isCalled(member: MemberPart, text: string): boolean {
-  if (text === '') return false
-  const isNamed = text === member.name || text.toLowerCase() === member.uid
-  return isNamed || addressOf(text) === addressOf(member.ipAddress)
+  const placeOfUid = (uid: string): number => (uid === member.uid ? 0 : -1)
+  return new MemberNames([member], placeOfUid).placesOf(text).length > 0
 }
 
 function hasTwin(pool: Pool, { uid, ipAddress }: MemberPart): boolean {
-  const address = addressOf(ipAddress)
+  const address = addressKey(ipAddress)
   return partsIn('Member', pool).some(
-    (other) => other.uid !== uid && addressOf(other.ipAddress) === address,
+    (other) => other.uid !== uid && addressKey(other.ipAddress) === address,
   )
 }
 
 function endpointOf({ endpoint }: JsonObject): string {
-  return typeof endpoint === 'string' ? addressOf(endpoint) : ''
-}
-
-function addressOf(text: string): string {
-  return checkAddress(text).canonical ?? text
-}
-
-/** At the first slash, as the compiler does. */
-function split(resource: string): [pool: string, member: string | undefined] {
-  const slash = resource.indexOf('/')
-  return slash < 0 ? [resource, undefined] : [resource.slice(0, slash), resource.slice(slash + 1)]
+  return typeof endpoint === 'string' ? addressKey(endpoint) : ''
 }
 
 function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {

@@ -1,4 +1,5 @@
 // A maintenance window as the API shows it, and as it takes it (document B, "MaintenanceWindow").
+import { splitResource } from '#compiler/values/member-names.ts'
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -63,9 +64,9 @@ function memberOf(
 ): MemberPart | undefined {
   const byId = snapshot.part('Member', resource)
   if (byId?.owner.tenant === tenant) return byId.part
-  const slash = resource.indexOf('/')
-  const pool = slash < 0 ? undefined : poolNamed(snapshot, tenant, resource.slice(0, slash))
-  return pool && memberNamed(pool, resource.slice(slash + 1))
+  const [poolText, text] = splitResource(resource)
+  const pool = text === undefined ? undefined : poolNamed(snapshot, tenant, poolText)
+  return pool && memberNamed(pool, text ?? '')
 }
 
 export function showWindow(snapshot: ConfigSnapshot, entry: Entry, nowMs: number) {

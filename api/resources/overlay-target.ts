@@ -1,8 +1,8 @@
 // The pool or member that a rollout or a window in a file names, found as the compiler finds it.
+import { MemberNames } from '#compiler/values/member-names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
-import { canonical } from './member.ts'
 import type { MemberPart } from './member.ts'
 
 /** By name, else by id; of the same tenant. */
@@ -19,9 +19,7 @@ export function poolNamed(
 /** By name, address or id. */
 export function memberNamed(pool: ConfigEntry<'Pool'>, text: string): MemberPart | undefined {
   const members = partsIn('Member', pool)
-  return (
-    members.find(({ name }) => name !== '' && name === text) ??
-    members.find(({ ipAddress }) => canonical(ipAddress) === canonical(text)) ??
-    members.find(({ uid }) => uid === text.toLowerCase())
-  )
+  const placeOfUid = (uid: string): number => members.findIndex((member) => member.uid === uid)
+  const [place] = new MemberNames(members, placeOfUid).placesOf(text)
+  return place === undefined ? undefined : members[place]
 }

@@ -1,7 +1,7 @@
 // Pools and members by what people call them: by name, address or uid.
 import { suggest } from '#lib/suggest.ts'
 import { uuidPattern } from '#schemas/forms/patterns.ts'
-import { checkAddress } from '#compiler/values/addresses.ts'
+import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { memberUid } from '#compiler/read/identity.ts'
@@ -37,7 +37,7 @@ export class TargetIndex {
   readonly #positions: ReadonlyMap<Entry<'Pool'>, number>
   /** By tenant and uid, when somebody asks. */
   #byUid: ReadonlyMap<string, Entry<'Pool'>> | undefined
-  readonly #members = new Map<Entry<'Pool'>, Map<string, number[]>>()
+  readonly #members = new Map<Entry<'Pool'>, MemberNames>()
   #memberByUid: ReadonlyMap<string, [entry: Entry<'Pool'>, position: number]> | undefined
 
   constructor(tree: Tree) {
@@ -74,8 +74,7 @@ export class TargetIndex {
   /** By name, address or uid. */
   member(pool: Entry<'Pool'>, name: string, place: Place): FoundMember {
     const { members } = pool.object.spec
-    const { canonical } = checkAddress(name)
-    const matching = this.#membersOf(pool).get(canonical ?? name) ?? this.#byMemberUid(pool, name)
+    const matching = this.#membersOf(pool).placesOf(name)
     if (matching.length === 1) return { ok: true, position: matching[0]! }
     const poolName = pool.object.metadata.name
     if (matching.length > 1) {
@@ -89,21 +88,15 @@ export class TargetIndex {
     return { ok: false, fault: { code: 'target-member-unknown', place, args, suggestion } }
   }
 
-  #membersOf(pool: Entry<'Pool'>): ReadonlyMap<string, readonly number[]> {
-    let named = this.#members.get(pool)
-    if (named !== undefined) return named
-    named = new Map<string, number[]>()
-    for (const [i, { name, ipAddress }] of pool.object.spec.members.entries()) {
-      const keys = new Set([name, checkAddress(ipAddress).canonical ?? ipAddress])
-      for (const key of keys) named.set(key, [...(named.get(key) ?? []), i])
-    }
-    this.#members.set(pool, named)
-    return named
-  }
-
-  #byMemberUid(pool: Entry<'Pool'>, uid: string): readonly number[] {
-    const found = uuid.test(uid) ? this.#memberOfUid(pool.tenant, uid) : undefined
-    return found?.[0] === pool ? [found[1]] : []
+  #membersOf(pool: Entry<'Pool'>): MemberNames {
+    let names = this.#members.get(pool)
+    if (names !== undefined) return names
+    names = new MemberNames(pool.object.spec.members, (uid) => {
+      const [entry, position] = this.#memberOfUid(pool.tenant, uid) ?? []
+      return entry === pool && position !== undefined ? position : -1
+    })
+    this.#members.set(pool, names)
+    return names
   }
 
   /** A pool, or a member as POOL/NAME, POOL/ADDRESS or uid. */
@@ -114,15 +107,15 @@ export class TargetIndex {
     }
     const uid = uuid.test(name) ? this.#memberOfUid(tenant, name) : undefined
     if (uid !== undefined) return { ok: true, entry: uid[0], position: uid[1] }
-    const slash = name.indexOf('/')
-    if (slash < 0) {
+    const [poolText, memberText] = splitResource(name)
+    if (memberText === undefined) {
       const args = [name]
       const fault = { code: 'target-not-member' as const, place, args, suggestion: undefined }
       return { ok: false, fault, pool: undefined }
     }
-    const pool = this.pool(tenant, name.slice(0, slash), place)
+    const pool = this.pool(tenant, poolText, place)
     if (!pool.ok) return { ...pool, pool: undefined }
-    const member = this.member(pool.entry, name.slice(slash + 1), place)
+    const member = this.member(pool.entry, memberText, place)
     return member.ok ? { ...member, entry: pool.entry } : { ...member, pool: pool.entry }
   }
 
@@ -142,6 +135,5 @@ export class TargetIndex {
 /** What the file says, or what the member gets without it. */
 function uidOf(pool: Entry<'Pool'>, position: number): string {
   const { uid, ipAddress, port } = pool.object.spec.members[position]!
-  const { canonical } = checkAddress(ipAddress)
-  return uid?.toLowerCase() ?? memberUid(pool.uid, canonical ?? ipAddress, port)
+  return uid?.toLowerCase() ?? memberUid(pool.uid, addressKey(ipAddress), port)
 }
