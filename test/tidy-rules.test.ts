@@ -328,8 +328,8 @@ describe('hot-path law', () => {
   })
 
   test('knows its files and misses none', () => {
-    expect(isHot('routing/strategies/a.ts', ['routing/strategies/'])).toBe(true)
-    expect(isHot('routing/choose/strategies.ts', ['routing/strategies/'])).toBe(false)
+    expect(isHot('routing/ways/a.ts', ['routing/ways/'])).toBe(true)
+    expect(isHot('routing/choose/ways.ts', ['routing/ways/'])).toBe(false)
     expect(missingHotFiles(['a/b.ts', 'c/'], ['a/b.ts'])).toHaveLength(1)
   })
 })

@@ -10,7 +10,8 @@ import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import type { Generation } from '#runtime/answer/transaction.ts'
-import { benchModel, codeOfStrategy } from './encode-bundle.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
+import { benchModel } from './encode-bundle.ts'
 import { encodeQuery } from './query-wire.ts'
 
 export interface QueryKind {
@@ -67,7 +68,7 @@ function responseRules(count: number): ResponseRuleModel[] {
 export function benchGeneration(rules = 0): Generation {
   const services = benchModel({ services: 1_000, pools: 1_000, algorithm: 'mixed' })
   const model = { ...services, responseRules: responseRules(rules) }
-  const { bytes, digest } = encodeBundle(model, codeOfStrategy)
+  const { bytes, digest } = encodeBundle(model, plainCodeOf)
   const bundle = loadBundle(bytes)
   if (!bundle.ok) throw new Error(bundle.error.message)
   const routing = createRoutingState(bundle.value, 1).buffers

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, ClientRanges, PoolModel } from '#bundle/format/model.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import { manyServices } from './many-services.ts'
 import { residentBytes } from './process-cpu.ts'
 import { runForJson } from './program.ts'
@@ -82,18 +82,16 @@ function withOtherRule(pools: readonly PoolModel[]): readonly PoolModel[] {
   return [{ ...first, geoRules: { ...first.geoRules, v4 } }, ...others]
 }
 
-export const codeOfStrategy = (name: string): number => strategyNamed(name)!.code
-
 function writeBundles(directory: string, label: string, spec: BundleSpec): BundleFiles {
   const model = benchModel(spec)
   const paths = [`${directory}/${label}-a.bundle`, `${directory}/${label}-b.bundle`] as const
   const startedMs = performance.now()
-  const { bytes } = encodeBundle(model, codeOfStrategy)
+  const { bytes } = encodeBundle(model, plainCodeOf)
   const encodeMs = performance.now() - startedMs
   writeFileSync(paths[0], bytes)
   const services = model.services.map((s, i) => (i === 0 ? { ...s, ttlSeconds: 61 } : s))
   const other = { ...model, services, pools: withOtherRule(model.pools) }
-  writeFileSync(paths[1], encodeBundle(other, codeOfStrategy).bytes)
+  writeFileSync(paths[1], encodeBundle(other, plainCodeOf).bytes)
   const peakBytes = residentBytes('self').peak
   return { paths, fileBytes: bytes.length, encodeMs, peakBytes }
 }

@@ -12,7 +12,7 @@ import type {
   RoutingModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
-import { plainCodeOf } from '#routing/choose/algorithms.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import { asnPreferences } from '#routing/geo/asn-rules.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { routingSettingsOf } from '#routing/choose/environment.ts'

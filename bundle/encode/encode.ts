@@ -41,7 +41,7 @@ export class EncoderMemory {
 }
 
 /**
- * @param codeOf strategy name to the `Algorithm` of its cell, -1 when it needs a policy; names are
+ * @param codeOf algorithm to the `Algorithm` of its cell, -1 when it needs a policy; names are
  *   checked by the compiler
  */
 export function encodeBundle(

@@ -4,8 +4,8 @@
  * A row of `nodeRow`: what an answer needs of an owner name, with the service that it names and the
  * name itself where it is short, stands together in one cache line. `Target`: 0 none; a service,
  * index * 2 + 2; a host, index * 2 + 1.
- * The cells of a service are 0 elsewhere. `Pool`: index + 1; 0 none. `Algorithm`: `code` of a
- * strategy. `InlineName`: zeros, then, up to the end of the row, the octets of a
+ * The cells of a service are 0 elsewhere. `Pool`: index + 1; 0 none. `Algorithm`: the
+ * `code` of a way. `InlineName`: zeros, then, up to the end of the row, the octets of a
  * name of at most `inlineNameBytes`.
  */
 export const NodeCell = {

@@ -264,9 +264,9 @@ export interface ServiceModel {
   readonly domain: string
   /** Position in `zones` of the closest enclosing zone. */
   readonly zone: number
-  /** A row of routing/choose/strategies.ts; does not matter when there is a chain. */
+  /** A way of routing/choose/ways.ts; does not matter when there is a chain. */
   readonly algorithm: string
-  /** Names from the table in routing/choose/filters.ts; empty: the algorithm chooses. */
+  /** Ways of routing/choose/ways.ts; empty: the algorithm chooses. */
   readonly filterChain: readonly string[]
   readonly onAllDown: OnAllDown
   /** Addresses in one reply, at most. */

@@ -15,7 +15,7 @@ export const PolicyCell = {
 
 export const OnAllDownCode = { Empty: 0, All: 1, Pool: 2 } as const
 
-/** The `Algorithm` cell of a node holds a strategy's code, or this plus a row of `policyRow`. */
+/** The `Algorithm` cell of a node holds a way's code, or this plus a row of `policyRow`. */
 export const firstPolicyCode = 256
 
 /** The steps of a policy, before they are bound. */

@@ -17,7 +17,7 @@ import { overlaysOf } from '#bundle/format/overlays.ts'
 import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import { membersOf } from '#routing/state/candidates.ts'
-import { strategiesByCode } from '#routing/choose/strategies.ts'
+import { wayOfCode } from '#routing/choose/ways.ts'
 
 export function bundleAsJson(bundle: Bundle): object {
   const { manifest, digest, counts } = bundle
@@ -136,7 +136,7 @@ function serviceAt(bundle: Bundle, service: number): object {
     tenant: textOf(bundle, bundle.serviceTenant[service]!),
     name: textOf(bundle, bundle.serviceName[service]!),
     domain: nameOfNode(bundle, bundle.serviceNode[service]!),
-    algorithm: strategiesByCode[code]?.name ?? `unknown (${code})`,
+    algorithm: wayOfCode(code)?.name ?? `unknown (${code})`,
     ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
     pool: pool < 0 ? null : textOf(bundle, bundle.poolName[pool]!),
   }

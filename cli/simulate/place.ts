@@ -1,6 +1,7 @@
 // Where the client of a simulation is, for steps that go by country.
 import { placeName } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
+import type { Way } from '#routing/choose/way.ts'
 import { unpackCode } from '#routing/geo/countries.ts'
 import { GeoTables } from '#routing/geo/geo-tables.ts'
 import type { CountryTable, GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -16,16 +17,17 @@ export interface SimulatedPlace {
   readonly hasDatabase: boolean
 }
 
-/** Steps and algorithms that compare a client's place with the regions of members. */
-const byRegion: ReadonlySet<string> = new Set(['geo-ip'])
+/** Ways that compare a client's place with that of members. */
+const goesByPlace = ({ needs }: Way): boolean =>
+  needs.includes('regions') || needs.includes('locations')
 
-/** @returns null: no step of these goes by a country */
+/** @returns null: none of these ways goes by a place */
 export function placeOfClient(
   chain: Chain,
   geo: GeoBuffers,
-  steps: readonly string[],
+  ways: readonly Way[],
 ): SimulatedPlace | null {
-  if (!steps.some((name) => byRegion.has(name))) return null
+  if (!ways.some(goesByPlace)) return null
   const { country, subdivision } = new GeoTables(geo)
   const nowhere = { country: null, continent: null, subdivision: null }
   if (country === null) return { ...nowhere, hasDatabase: false }

@@ -17,9 +17,9 @@ import { Chain } from '#routing/chain/chain.ts'
 import { drawMany, explainPool } from '#routing/choose/explain.ts'
 import type { ExplainedMember } from '#routing/choose/explain.ts'
 import type { Policy } from '#routing/choose/policy.ts'
-import { strategiesByCode } from '#routing/choose/strategies.ts'
-import { Family } from '#routing/state/strategy.ts'
-import type { RoutingQuery } from '#routing/state/strategy.ts'
+import { plainByCode, wayOfCode } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
+import type { RoutingQuery } from '#routing/state/query.ts'
 import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
@@ -31,7 +31,7 @@ import type { ScriptNote } from './scripts.ts'
 export interface SimulatedService {
   readonly name: string
   readonly tenant: string
-  /** A strategy, or the steps of a chain. */
+  /** The algorithm, or the steps of a chain. */
   readonly algorithm: string
   /** null: the service has no pool. */
   readonly pool: string | null
@@ -47,7 +47,7 @@ export interface SimulatedService {
   readonly ttlSeconds: number
   /** Where the client is; null: no step goes by it. */
   readonly clientPlace: SimulatedPlace | null
-  /** null: a plain strategy, which is one step. */
+  /** null: a service without a policy, whose algorithm is one step. */
   readonly trace: SimulatedTrace | null
   readonly distribution: readonly SimulatedShare[]
 }
@@ -95,6 +95,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
   const hasFamily = pool >= 0 && family !== undefined
   const code = serviceCell(bundle, service, NodeCell.Algorithm)
   const policy = tx.policies[code - firstPolicyCode]
+  const ways = policy?.ways ?? [wayOfCode(code)!]
   const hasTrace = hasFamily && policy !== undefined
   question.scripts?.takeNotes()
   const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
@@ -120,7 +121,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
   return {
     name: textOf(bundle, bundle.serviceName[service]!),
     tenant: textOf(bundle, bundle.serviceTenant[service]!),
-    algorithm: policy?.names.join(', ') ?? strategiesByCode[code]!.name,
+    algorithm: ways.map(({ name }) => name).join(', '),
     pool: pool < 0 ? null : nameOfPool(pool),
     fallback: shownPool === pool ? null : nameOfPool(shownPool),
     members: members.map((member) => ({ ...member, ...question.words?.get(member.index) })),
@@ -128,7 +129,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
     picks: picks as string[],
     mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),
     ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
-    clientPlace: placeOfClient(tx.chain, question.tables.geo, policy?.names ?? []),
+    clientPlace: placeOfClient(tx.chain, question.tables.geo, policy?.ways ?? []),
     trace: trace === null ? null : addressesOf(bundle, trace, notes),
     distribution: members
       .filter(({ index }) => draws.has(index))
@@ -160,20 +161,15 @@ function addressesOf(
   return {
     candidates: texts(trace.candidates),
     geoRule: trace.geoRuleMember < 0 ? null : addressOfMember(bundle, trace.geoRuleMember),
-    steps: trace.steps.map(({ name, before, after, scopeBits }) => ({
-      name,
+    steps: trace.steps.map(({ way, before, after, scopeBits }) => ({
+      name: way.name,
       before: texts(before),
       after: texts(after),
       scopeBits,
-      script: name === scriptName ? (left.shift() ?? null) : null,
+      script: way.argument === 'BODY' ? (left.shift() ?? null) : null,
     })),
   }
 }
-
-const scriptName = 'script'
-
-/** Steps and strategies that may put any of what they are given first. */
-const byTurnOrDice: ReadonlySet<string> = new Set(['round-robin', 'weighted-round-robin'])
 
 /** A rare address may be in none of the answers that are counted. */
 function takenByTurnOrDice(
@@ -184,10 +180,10 @@ function takenByTurnOrDice(
 ): readonly string[] {
   if (trace !== null) {
     const last = trace.steps.at(-1)
-    const given = last !== undefined && byTurnOrDice.has(last.name) ? last.before : []
+    const given = last?.way.picksAny === true ? last.before : []
     return given.map((member) => addressOfMember(bundle, member))
   }
-  if (!byTurnOrDice.has(strategiesByCode[code]?.name ?? '')) return []
+  if (wayOfCode(code)?.picksAny !== true) return []
   return members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
 }
 
@@ -202,7 +198,7 @@ function drawFresh(
   state!.serviceCursor.fill(0)
   if (policy !== undefined) return drawManyByPolicy(chain, policy, query.poolIndex, seed, count)
   const code = serviceCell(bundle!, query.serviceIndex, NodeCell.Algorithm)
-  const picks = drawMany(state!, strategiesByCode[code]!, query, seed, count)
+  const picks = drawMany(state!, plainByCode[code]!, query, seed, count)
   return new Map([...picks].map(([member, times]) => [member, [times]]))
 }
 

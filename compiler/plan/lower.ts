@@ -9,8 +9,7 @@ import type {
 import { assert } from '#lib/assert.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
-import { algorithmNamed } from '#routing/choose/algorithms.ts'
-import { filterNamed } from '#routing/choose/filters.ts'
+import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { healthCheckModel } from '#compiler/values/health-check-model.ts'
@@ -139,7 +138,7 @@ const defaultAlgorithm = 'round-robin'
 function canonicalFilter(text: string): string {
   const use = filterNamed(text)
   assert(use !== undefined, 'the filters of a service without errors are in the table')
-  return text.includes(':') ? `${use.filter.name}:${use.argument}` : use.filter.name
+  return text.includes(':') ? `${use.way.name}:${use.argument}` : use.way.name
 }
 
 function onAllDownOf(spec: ServiceSpec, indexOfPool: ReadonlyMap<string, number>): OnAllDown {

@@ -8,7 +8,7 @@ import { NetworkTables } from '#routing/tables/network-tables.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { Family } from '#routing/state/query.ts'
 
 // A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { PoolCell } = states

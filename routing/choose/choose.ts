@@ -8,7 +8,7 @@ import { preferredMember } from '#routing/chain/prefer.ts'
 import { LikenessKind, needAlikeLists } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import { MemberOut } from '#routing/state/state.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { Family } from '#routing/state/query.ts'
 
 // A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { OnAllDownCode } = routingColumns

@@ -7,8 +7,9 @@ import { Random } from '#lib/random.ts'
 import { isBelowMinHealthy, membersOf } from '#routing/state/candidates.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { Family } from '#routing/state/strategy.ts'
-import type { RoutingQuery, Strategy } from '#routing/state/strategy.ts'
+import { Family } from '#routing/state/query.ts'
+import type { RoutingQuery } from '#routing/state/query.ts'
+import type { PlainWay } from './way.ts'
 
 /** What keeps a member out; the first that holds. `candidate`: nothing does. */
 export type MemberStanding =
@@ -79,13 +80,13 @@ function standingOf(bundle: Bundle, state: RoutingState, member: number): Member
 }
 
 /**
- * Asks a strategy `count` times, as a server that has just started would be asked.
+ * Asks a way's fast path `count` times, as a server that has just started would be asked.
  *
  * @returns how often each member was picked, by member index; empty when there is no candidate
  */
 export function drawMany(
   state: RoutingState,
-  strategy: Strategy,
+  plain: PlainWay,
   query: RoutingQuery,
   seed: number,
   count: number,
@@ -93,7 +94,7 @@ export function drawMany(
   const random = new Random(seed)
   const picks = new Map<number, number>()
   for (let i = 0; i < count; i++) {
-    const member = strategy.select(state, query, random)
+    const member = plain.select(state, query, random)
     if (member < 0) break
     picks.set(member, (picks.get(member) ?? 0) + 1)
   }

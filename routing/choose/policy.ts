@@ -5,14 +5,13 @@ import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
-import { algorithmNamed } from './algorithms.ts'
 import type { RoutingEnvironment } from './environment.ts'
-import { filterNamed } from './filters.ts'
-import type { Step } from './step.ts'
+import type { Step, Way } from './way.ts'
+import { algorithmNamed, filterNamed } from './ways.ts'
 
 export interface Policy {
-  /** What the steps are called, for people. */
-  readonly names: readonly string[]
+  readonly ways: readonly Way[]
+  /** What the ways do, bound to the bundle. */
   readonly steps: readonly Step[]
   /** One of OnAllDownCode. */
   readonly onAllDown: number
@@ -35,7 +34,7 @@ export function unknownStepOf(bundle: Bundle): string | undefined {
 /** All policies of a bundle, by row. Steps are bound once for each distinct chain. */
 export function createPolicies(environment: RoutingEnvironment): readonly Policy[] {
   const { bundle } = environment
-  const bound = new Map<number, Pick<Policy, 'names' | 'steps'>>()
+  const bound = new Map<number, Pick<Policy, 'ways' | 'steps'>>()
   const policies: Policy[] = []
   for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
     const text = bundle.policyRow[at + PolicyCell.Text]!
@@ -60,21 +59,21 @@ function policyTextAt(bundle: Bundle, at: number): PolicyText {
 function createSteps(
   environment: RoutingEnvironment,
   { algorithm, filterChain }: PolicyText,
-): Pick<Policy, 'names' | 'steps'> {
+): Pick<Policy, 'ways' | 'steps'> {
   if (filterChain.length === 0) {
     const known = algorithmNamed(algorithm)
     assert(known !== undefined, 'the node refuses bundles with unknown steps')
-    return { names: [known.name], steps: [known.bind(environment)] }
+    return { ways: [known], steps: [known.bind(environment, '')] }
   }
-  const names: string[] = []
+  const ways: Way[] = []
   const steps: Step[] = []
   for (const name of filterChain) {
     const use = filterNamed(name)
     assert(use !== undefined, 'the node refuses bundles with unknown steps')
-    names.push(use.filter.name)
-    steps.push(use.filter.bind(environment, use.argument))
+    ways.push(use.way)
+    steps.push(use.way.bind(environment, use.argument))
     // A selecting step ends the chain; the compiler warns of what stands behind it.
-    if (use.filter.kind === 'selecting') break
+    if (use.way.kind === 'selecting') break
   }
-  return { names, steps }
+  return { ways, steps }
 }

@@ -4,9 +4,10 @@ import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { choose, loadCandidates, preferByGeoRule } from './choose.ts'
 import type { Policy } from './policy.ts'
+import type { Way } from './way.ts'
 
 export interface TracedStep {
-  readonly name: string
+  readonly way: Way
   /** Member indices in order. */
   readonly before: readonly number[]
   readonly after: readonly number[]
@@ -42,7 +43,7 @@ export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Tr
     for (const [i, step] of policy.steps.entries()) {
       const before = standing()
       step(chain)
-      steps.push({ name: policy.names[i]!, before, after: standing(), scopeBits: chain.scope })
+      steps.push({ way: policy.ways[i]!, before, after: standing(), scopeBits: chain.scope })
     }
   }
   const chosen = standing().slice(0, policy.answerCount)

@@ -14,7 +14,7 @@ import {
   routingTableBytes,
 } from './state.ts'
 import type { RoutingMemory } from './state.ts'
-import { Family } from './strategy.ts'
+import { Family } from './query.ts'
 
 /** A state in which every member is healthy and every list is built. */
 export function createRoutingState(

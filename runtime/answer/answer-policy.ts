@@ -3,7 +3,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { choose } from '#routing/choose/choose.ts'
 import type { Policy } from '#routing/choose/policy.ts'
-import type { Family } from '#routing/state/strategy.ts'
+import type { Family } from '#routing/state/query.ts'
 import { writeMember } from './records.ts'
 import type { Transaction } from './transaction.ts'
 

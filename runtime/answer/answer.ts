@@ -8,9 +8,9 @@ import { ExtendedError } from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
 import * as rcodes from '#dns/rcode.ts'
 import * as rrtypes from '#dns/rrtype.ts'
-import * as strategies from '#routing/choose/strategies.ts'
-import * as strategy from '#routing/state/strategy.ts'
-import type { Family } from '#routing/state/strategy.ts'
+import * as ways from '#routing/choose/ways.ts'
+import * as routingQuery from '#routing/state/query.ts'
+import type { Family } from '#routing/state/query.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
@@ -37,9 +37,9 @@ const { NodeCell, NodeFlag } = cells
 const { Flag1, HeaderOffset, QClass } = header
 const { Rcode } = rcodes
 const { metaTypeMax, metaTypeMin, RrType } = rrtypes
-const { strategiesByCode } = strategies
+const { plainByCode } = ways
 const { firstPolicyCode } = routing
-const { V4: v4, V6: v6 } = strategy.Family
+const { V4: v4, V6: v6 } = routingQuery.Family
 const { Transport } = transaction
 
 /** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
@@ -225,7 +225,7 @@ function answerService(
     query.serviceIndex = service
     query.poolIndex = pool
     query.family = family
-    const member = strategiesByCode[code]!.select(tx.state!, query, tx.random)
+    const member = plainByCode[code]!.select(tx.state!, query, tx.random)
     if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
   } else {
     const policy = tx.policies[code - firstPolicyCode]!

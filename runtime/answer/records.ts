@@ -5,14 +5,14 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
 import * as header from '#dns/header.ts'
 import * as rrtypes from '#dns/rrtype.ts'
-import * as strategy from '#routing/state/strategy.ts'
-import type { Family } from '#routing/state/strategy.ts'
+import * as routingQuery from '#routing/state/query.ts'
+import type { Family } from '#routing/state/query.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { HeaderOffset, QClass } = header
 const { RrType } = rrtypes
-const { V4: v4 } = strategy.Family
+const { V4: v4 } = routingQuery.Family
 
 /**
  * Pointer, type, class, TTL, RDLENGTH: an owner is always a name that stands in the message

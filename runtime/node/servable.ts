@@ -8,7 +8,7 @@ import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { unknownStepOf } from '#routing/choose/policy.ts'
-import { strategiesByCode } from '#routing/choose/strategies.ts'
+import { plainByCode } from '#routing/choose/ways.ts'
 import { refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 
@@ -39,7 +39,7 @@ export function answerableBundle(
   for (let service = 0; service < bundle.counts.services; service++) {
     const code = serviceCell(bundle, service, NodeCell.Algorithm)
     const isPolicy = code >= firstPolicyCode
-    if (!isPolicy && strategiesByCode[code] === undefined) return refuse('unknown-strategy')
+    if (!isPolicy && plainByCode[code] === undefined) return refuse('unknown-strategy')
   }
   return unknownStepOf(bundle) === undefined ? loaded : refuse('unknown-strategy')
 }

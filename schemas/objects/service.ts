@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { onAllDownPattern } from '#schemas/forms/patterns.ts'
 
-/** Spellings of documents A and B; `routing/choose/algorithms.ts` resolves the aliases. */
+/** The spellings in `routing/choose/ways.ts`, as a test makes sure. The first is the default. */
 export const algorithms = [
   'round-robin',
   'weighted-round-robin',

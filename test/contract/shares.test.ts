@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RoutingModel } from '#bundle/format/model.ts'
 import { Random } from '#lib/random.ts'
-import { algorithms } from '#routing/choose/algorithms.ts'
-import { filterNamed, filters } from '#routing/choose/filters.ts'
+import { algorithms, filterNamed, filters } from '#routing/choose/ways.ts'
 import { wordsOfUid } from '#routing/rum/targets.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -176,10 +175,10 @@ function picksOf(site: RoutingSite, clients: Clients): number[] {
 
 describe('shares of a million answers', () => {
   test('are said of every filter and of every algorithm', () => {
-    const covered = rows.map(([step]) => filterNamed(step)?.filter.name ?? step)
+    const covered = rows.map(([step]) => filterNamed(step)?.way.name ?? step)
     const all = [
       ...filters.map(({ name }) => name),
-      ...algorithms.map(({ name }) => `algorithm ${name}`),
+      ...algorithms.flatMap(({ name, plain }) => (plain ? [] : [`algorithm ${name}`])),
     ]
     expect([...new Set(covered)].toSorted()).toEqual(all.toSorted())
   })

@@ -10,7 +10,7 @@ import { memberExtraOf } from '#bundle/format/member-extra.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { foldName, parseName } from '#dns/name.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
 import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
@@ -83,7 +83,7 @@ function expected(model: BundleModel) {
     uid,
     name,
     domain,
-    algorithm: strategyNamed(algorithm)?.code,
+    algorithm: plainCodeOf(algorithm),
     ttlSeconds,
     pool: model.pools[pool]?.uid,
   }))

@@ -11,7 +11,7 @@ import type {
   ResponseRuleModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
-import { plainCodeOf } from '#routing/choose/algorithms.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import {
   bareModel,
   closestZone,

@@ -12,8 +12,8 @@ import {
   rebuildPool,
 } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { strategies } from '#routing/choose/strategies.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { plainByCode } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
 import { arbitraryModel, bundleOf } from '#test/support/bundle-models.ts'
 
 /** The health of each member by pool, uid and address. */
@@ -92,9 +92,10 @@ test('the lists of a carried state are those of a fresh one with the same health
         for (const family of [Family.V4, Family.V6]) {
           const query = { serviceIndex: 0, poolIndex: pool, family }
           if (next.counts.services === 0) continue
-          for (const strategy of strategies) {
-            const picked = strategy.select(carried, query, new Random(seed))
-            expect(picked).toBe(strategy.select(fresh, query, new Random(seed)))
+          for (const plain of plainByCode) {
+            if (plain === undefined) continue
+            const picked = plain.select(carried, query, new Random(seed))
+            expect(picked).toBe(plain.select(fresh, query, new Random(seed)))
             if (picked >= 0) expect(isCandidate(next, carried, picked)).toBe(true)
           }
         }

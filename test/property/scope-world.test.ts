@@ -101,7 +101,7 @@ function doneFor({ service, policy, pool }: Subject): string {
   chain.wantsScope = false
   choose(chain, policy, pool)
   // Draws and turns differ from query to query: what they are made by does not.
-  if (policy.names[0] === 'latency') return String(chain.picked)
+  if (policy.ways[0]?.name === 'latency') return String(chain.picked)
   const isInTurn = kinds[service]!.algorithm !== undefined && chain.picked < 0
   return isInTurn ? 'in turn' : chain.members.subarray(0, chain.count).join(' ')
 }

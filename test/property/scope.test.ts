@@ -198,7 +198,9 @@ function treatmentOf(site: RoutingSite, client: string): string {
   site.choose(client)
   const { candidates, geoRuleMember, steps, chosen } = site.traceAgain()
   if (candidates.length === 1) return 'one'
-  const lists = steps.map(({ name, after }) => (narrowing.includes(name) ? after.join(' ') : name))
+  const lists = steps.map(({ way, after }) =>
+    narrowing.includes(way.name) ? after.join(' ') : way.name,
+  )
   // A match of a geo rule skips the steps.
   const ruled = geoRuleMember < 0 ? '' : `ruled ${chosen.join(' ')}`
   return [candidates.join(' '), ruled, ...lists].join(', ')
@@ -213,7 +215,9 @@ function bonusFor(site: RoutingSite, client: string): string {
 /** A step goes by the client's /24 or /64: other networks are others to it. */
 function isByNetwork(site: RoutingSite, client: string): boolean {
   site.choose(client)
-  return site.traceAgain().steps.some(({ name, before }) => name === 'sticky' && before.length > 1)
+  return site
+    .traceAgain()
+    .steps.some(({ way, before }) => way.name === 'sticky' && before.length > 1)
 }
 
 /** Everything that the steps look at changes only where a smallest network begins. */

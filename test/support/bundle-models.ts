@@ -18,8 +18,7 @@ import type {
   SoaModel,
   ZoneModel,
 } from '#bundle/format/model.ts'
-import { plainCodeOf } from '#routing/choose/algorithms.ts'
-import { strategies } from '#routing/choose/strategies.ts'
+import { plainCodeOf, ways } from '#routing/choose/ways.ts'
 
 /** The UUID whose last digits are `number` in hex. */
 export function uid(number: number): string {
@@ -243,7 +242,7 @@ export const arbitraryModel: fc.Arbitrary<BundleModel> = fc
         relative: arbitraryRelative,
         zone: fc.nat(),
         pool: fc.nat(),
-        algorithm: fc.constantFrom(...strategies.map(({ name }) => name)),
+        algorithm: fc.constantFrom(...ways.flatMap(({ name, plain }) => (plain ? [name] : []))),
         ttlSeconds: fc.constantFrom(0, 60, 2_147_483_647),
       }),
       { maxLength: 12 },

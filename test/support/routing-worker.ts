@@ -5,8 +5,8 @@ import { Random } from '#lib/random.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { RoutingState } from '#routing/state/state.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
-import type { RoutingQuery } from '#routing/state/strategy.ts'
+import { algorithmNamed } from '#routing/choose/ways.ts'
+import type { RoutingQuery } from '#routing/state/query.ts'
 
 export interface RoutingWork {
   readonly bundle: Uint8Array
@@ -17,7 +17,7 @@ export interface RoutingWork {
   readonly task:
     | {
         readonly kind: 'draw'
-        readonly strategy: string
+        readonly algorithm: string
         readonly query: RoutingQuery
         readonly draws: number
       }
@@ -38,11 +38,11 @@ parentPort?.postMessage(work.task.kind === 'draw' ? draw(work.task) : rebuild(wo
 
 /** @returns how often each member was picked */
 function draw(task: Extract<RoutingWork['task'], { kind: 'draw' }>): number[] {
-  const strategy = strategyNamed(task.strategy)
+  const { plain } = algorithmNamed(task.algorithm)!
   const random = new Random(2)
   const picks = Array<number>(bundle.counts.members).fill(0)
   for (let i = 0; i < task.draws; i++) {
-    const member = strategy!.select(state, task.query, random)
+    const member = plain!.select(state, task.query, random)
     picks[member]! += 1
   }
   return picks

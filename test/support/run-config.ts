@@ -35,7 +35,7 @@ export const shared = {
 const apart = [
   'test/e2e/**/*.test.ts',
   'test/unit/runtime/**/*.test.ts',
-  'test/contract/{filters,strategies}.test.ts',
+  'test/contract/{ways,plain-ways}.test.ts',
   'test/property/mmdb.test.ts',
   'test/unit/api/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',

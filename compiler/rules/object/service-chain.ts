@@ -1,17 +1,14 @@
 // The chain of a service names filters that exist, each of which can do something.
 import { suggest } from '#lib/suggest.ts'
-import { filterNamed, filters } from '#routing/choose/filters.ts'
-import type { FilterUse } from '#routing/choose/filters.ts'
+import { filterNamed, filters, filterText, spellingsOf } from '#routing/choose/ways.ts'
+import type { FilterUse } from '#routing/choose/ways.ts'
 import { scriptLimits } from '#routing/script/contract.ts'
 import { algorithms } from '#schemas/objects/service.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { scriptMistake } from '#compiler/values/script-syntax.ts'
-
-const scriptName = 'script'
-/** Leaves one member, though document B counts it among the narrowing filters. */
-const singling: readonly string[] = ['sticky', 'sticky-weighted']
 
 export const serviceChain: ObjectRule<'Service'> = {
   name: 'service-chain',
@@ -23,12 +20,12 @@ export const serviceChain: ObjectRule<'Service'> = {
     const last = uses.findIndex((use) => use !== undefined && endsChoice(use))
     for (const [i, use] of uses.entries()) {
       if (last < 0 || i <= last || use === undefined) continue
-      const args = [use.filter.name, uses[last]!.filter.name]
+      const args = [use.way.name, uses[last]!.way.name]
       report('filter-unreachable', valueAt('spec', 'filterChain', i), { args })
     }
-    const single = uses.find((use) => use !== undefined && singling.includes(use.filter.name))
+    const single = uses.find((use) => use?.way.leaves === 'one')
     if (single !== undefined && answerCount > 1) {
-      const args = [String(answerCount), single.filter.name]
+      const args = [String(answerCount), single.way.name]
       report('answer-count-of-one', valueAt('spec', 'answerCount'), { args })
     }
   },
@@ -42,42 +39,45 @@ function checkAlgorithm(algorithm: string, hasChain: boolean, report: Report): v
   report('algorithm-ignored', place, { args: [algorithm] })
 }
 
-function endsChoice({ filter: { kind, name } }: FilterUse): boolean {
-  return kind === 'selecting' || singling.includes(name)
+function endsChoice({ way: { kind, leaves } }: FilterUse): boolean {
+  return kind === 'selecting' || leaves === 'one'
 }
 
 function useOf(text: string, index: number, report: Report): FilterUse | undefined {
   const place = valueAt('spec', 'filterChain', index)
   const [name = ''] = text.split(':', 1)
-  const use = filterNamed(text)
-  if (name === scriptName) {
-    const body = use?.argument ?? ''
-    if (body.trim() === '') {
-      report('script-empty', place)
-      return undefined
-    }
-    const mistake = scriptMistake(body)
-    if (mistake !== undefined) {
-      const { character: at, message } = mistake
-      const character = at === undefined ? undefined : text.length - body.length + at
-      report('script-syntax', { ...place, character }, { args: [message] })
-    }
-    const { bodyLengthInTime } = scriptLimits
-    if (body.length > bodyLengthInTime) {
-      report('script-long', place, { args: [String(body.length), String(bodyLengthInTime)] })
-    }
-    return use
-  }
-  if (use !== undefined) return use
-  if (filterNamed(name) !== undefined) {
-    report('filter-argument', place, { args: [name, name] })
+  const way = filters.find((known) => spellingsOf(known).includes(name))
+  if (way === undefined) {
+    report('filter-unknown', place, {
+      args: [name, filters.map(filterText).join(', ')],
+      suggestion: suggest(name, filters.flatMap(spellingsOf)),
+    })
     return undefined
   }
-  const known = filters.flatMap((filter) => [filter.name, ...filter.aliases])
-  const names = filters.map((filter) => (filter.name === scriptName ? 'script:BODY' : filter.name))
-  report('filter-unknown', place, {
-    args: [name, names.join(', ')],
-    suggestion: suggest(name, known),
-  })
-  return undefined
+  const use = filterNamed(text)
+  if (way.argument === 'BODY') {
+    const body = use?.argument ?? ''
+    return checkBody(text, body, place, report) ? use : undefined
+  }
+  if (use === undefined) report('filter-argument', place, { args: [name, name] })
+  return use
+}
+
+/** @returns false: there is no program */
+function checkBody(text: string, body: string, place: Place, report: Report): boolean {
+  if (body.trim() === '') {
+    report('script-empty', place)
+    return false
+  }
+  const mistake = scriptMistake(body)
+  if (mistake !== undefined) {
+    const { character: at, message } = mistake
+    const character = at === undefined ? undefined : text.length - body.length + at
+    report('script-syntax', { ...place, character }, { args: [message] })
+  }
+  const { bodyLengthInTime } = scriptLimits
+  if (body.length > bodyLengthInTime) {
+    report('script-long', place, { args: [String(body.length), String(bodyLengthInTime)] })
+  }
+  return true
 }

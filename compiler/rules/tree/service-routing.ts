@@ -1,7 +1,7 @@
 // A service's way to choose has what it goes by: regions, places, rules, probes.
-import { algorithms } from '#routing/choose/algorithms.ts'
 import { continentCodes } from '#routing/geo/countries.ts'
-import { filterNamed } from '#routing/choose/filters.ts'
+import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
+import type { WayNeed } from '#routing/choose/way.ts'
 import { scriptLimits } from '#routing/script/contract.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
@@ -31,8 +31,8 @@ export const serviceRouting: TreeRule = {
       known.set(pool, facts)
       checkAnswerCount(entry, facts, report)
       for (const { needs, place } of steps) {
-        if (needs === needsOfFilter['geo-ip']) byRegion.add(pool)
-        const need = needs.find(({ isMissing }) => isMissing(facts))
+        if (needs.includes('regions')) byRegion.add(pool)
+        const need = needs.map((name) => needTable[name]).find(({ isMissing }) => isMissing(facts))
         if (need === undefined) continue
         const args = [facts.name, ...(need.detail?.(facts) ?? [])]
         report(need.code, placeIn(entry, place), { args })
@@ -61,83 +61,57 @@ interface Need {
   readonly detail?: (facts: PoolFacts) => readonly string[]
 }
 
-const mapRules: Need = {
-  code: 'map-file-without-rules',
-  isMissing: ({ hasMapRule }) => hasMapRule === false,
-}
-const asnRules: Need = {
-  code: 'asn-without-rules',
-  isMissing: ({ hasAsnRule }) => hasAsnRule === false,
-}
-const probes: Need = {
-  code: 'latency-without-check',
-  isMissing: ({ unmeasured }) => unmeasured !== undefined,
-  detail: ({ unmeasured = '' }) => [unmeasured],
-}
-
-/** By the name of the step. The algorithm geo-ip goes by distance, the filter by region. */
-const needsOfAlgorithm: Readonly<Record<string, readonly Need[]>> = Object.freeze({
-  'geo-ip': [
-    { code: 'geo-ip-without-locations', isMissing: ({ hasLocation }) => hasLocation === false },
-  ],
-  'map-file': [mapRules],
-  asn: [asnRules],
-  latency: [probes],
+/** How each need of a way shows in a pool, and what is said where it is missing. */
+const needTable: Readonly<Record<WayNeed, Need>> = Object.freeze({
+  locations: {
+    code: 'geo-ip-without-locations',
+    isMissing: ({ hasLocation }) => hasLocation === false,
+  },
+  regions: { code: 'geo-ip-without-regions', isMissing: ({ regions }) => regions.size === 0 },
+  'two-regions': {
+    code: 'geo-ip-one-region',
+    isMissing: (facts) => facts.members > 1 && facts.regions.size === 1 && !facts.hasNoRegion,
+    detail: ({ regions }) => [...regions],
+  },
+  'map-rules': {
+    code: 'map-file-without-rules',
+    isMissing: ({ hasMapRule }) => hasMapRule === false,
+  },
+  'asn-rules': { code: 'asn-without-rules', isMissing: ({ hasAsnRule }) => hasAsnRule === false },
+  'round-trips': {
+    code: 'latency-without-check',
+    isMissing: ({ unmeasured }) => unmeasured !== undefined,
+    detail: ({ unmeasured = '' }) => [unmeasured],
+  },
+  'rum-urls': { code: 'rum-without-urls', isMissing: ({ hasRumUrl }) => !hasRumUrl },
+  signals: {
+    code: 'signal-weight-without-signals',
+    isMissing: ({ hasSignal }) => hasSignal === false,
+  },
+  'small-pool': {
+    code: 'script-pool-large',
+    isMissing: ({ addressesMax }) => addressesMax > scriptLimits.candidatesInTime,
+    detail: ({ addressesMax }) => [String(addressesMax), String(scriptLimits.candidatesInTime)],
+  },
 })
-
-const needsBySpelling: ReadonlyMap<string, readonly Need[]> = new Map(
-  algorithms.flatMap(({ name, aliases }) =>
-    [name, ...aliases].map((text): [string, readonly Need[]] => [text, needsOfAlgorithm[name]!]),
-  ),
-)
-
-const needsOfFilter: Readonly<Record<string, readonly Need[]>> = Object.freeze({
-  'geo-ip': [
-    { code: 'geo-ip-without-regions', isMissing: ({ regions }) => regions.size === 0 },
-    {
-      code: 'geo-ip-one-region',
-      isMissing: (facts) => facts.members > 1 && facts.regions.size === 1 && !facts.hasNoRegion,
-      detail: ({ regions }) => [...regions],
-    },
-  ],
-  'map-file': [mapRules],
-  asn: [asnRules],
-  latency: [probes],
-  script: [
-    {
-      code: 'script-pool-large',
-      isMissing: ({ addressesMax }) => addressesMax > scriptLimits.candidatesInTime,
-      detail: ({ addressesMax }) => [String(addressesMax), String(scriptLimits.candidatesInTime)],
-    },
-  ],
-  rum: [{ code: 'rum-without-urls', isMissing: ({ hasRumUrl }) => !hasRumUrl }],
-  'signal-weight': [
-    { code: 'signal-weight-without-signals', isMissing: ({ hasSignal }) => hasSignal === false },
-  ],
-})
-
-/** Filters that leave fewer members than they are given; the others reorder, geo-ip often too. */
-const dropping: readonly string[] = ['geo-ip', 'sticky', 'sticky-weighted']
 
 interface NeedyStep {
-  readonly needs: readonly Need[]
+  readonly needs: readonly WayNeed[]
   readonly place: Place
 }
 
 function stepsOf({ object: { spec } }: Entry<'Service'>): readonly NeedyStep[] {
   if (spec.filterChain.length === 0) {
-    const needs = needsBySpelling.get(spec.algorithm)
-    return needs === undefined ? [] : [{ needs, place: valueAt('spec', 'algorithm') }]
+    const needs = algorithmNamed(spec.algorithm)?.needs ?? []
+    return needs.length === 0 ? [] : [{ needs, place: valueAt('spec', 'algorithm') }]
   }
-  const names = spec.filterChain.map((text) => filterNamed(text)?.filter.name ?? '')
-  const firstDropping = names.findIndex((name) => dropping.includes(name))
-  return names.flatMap((name, i) => {
-    const needs = needsOfFilter[name]
-    // What is left of the members is not known here.
-    const isBehind = name === 'script' && firstDropping >= 0 && firstDropping < i
-    return needs === undefined || isBehind
-      ? []
-      : [{ needs, place: valueAt('spec', 'filterChain', i) }]
+  const ways = spec.filterChain.map((text) => filterNamed(text)?.way)
+  const firstDropping = ways.findIndex((way) => way !== undefined && way.leaves !== 'all')
+  return ways.flatMap((way, i) => {
+    const isBehind = firstDropping >= 0 && firstDropping < i
+    // How many members are left for it is not known here.
+    const needs = (way?.needs ?? []).filter((need) => need !== 'small-pool' || !isBehind)
+    return needs.length === 0 ? [] : [{ needs, place: valueAt('spec', 'filterChain', i) }]
   })
 }
 

@@ -4,7 +4,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { assert } from '#lib/assert.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
@@ -57,9 +57,9 @@ const defaultSettings: AnswerSettings = {
 
 function generationOf(config: StaticConfig): Generation {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
-    const strategy = strategyNamed(name)
-    assert(strategy !== undefined, `${name} is a strategy`)
-    return strategy.code
+    const code = plainCodeOf(name)
+    assert(code >= 0, `${name} is a plain algorithm`)
+    return code
   })
   const bundle = loadBundle(bytes)
   assert(bundle.ok, 'what the encoder wrote, the loader takes')

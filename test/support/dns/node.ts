@@ -6,7 +6,7 @@ import { encodeBundle } from '#bundle/encode/encode.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { tcpLimits } from '#runtime/sockets/tcp-limits.ts'
@@ -76,9 +76,9 @@ export async function startNode(
 
 function publicationOf(config: StaticConfig, key: SigningKey): Publication {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
-    const strategy = strategyNamed(name)
-    if (strategy === undefined) throw new Error(`there is no strategy ${name}`)
-    return strategy.code
+    const code = plainCodeOf(name)
+    if (code < 0) throw new Error(`${name} is no plain algorithm`)
+    return code
   })
   signBundle(bytes, key)
   const issuedAtMs = systemClock.nowMs()

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Exit } from '#cli/terminal/command.ts'
 import { main } from '#cli/main.ts'
-import { algorithms } from '#routing/choose/algorithms.ts'
-import { filters } from '#routing/choose/filters.ts'
-import { strategies } from '#routing/choose/strategies.ts'
+import { algorithms, filters } from '#routing/choose/ways.ts'
 import { cityDatabase } from '#test/support/geo-site.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { tableRows } from '#test/tidy/doc-rules.ts'
+import { withoutPadding } from '#test/tidy/layer-table.ts'
+import { algorithmTable, filterTable } from './ways-table.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const page = readFileSync(join(root, 'docs/routing.md'), 'utf8')
+const file = join(root, 'docs/routing.md')
+const page = readFileSync(file, 'utf8')
 
 /** A command line of the page with the indented lines below it. */
 const shown = [...page.matchAll(/^ {4}\$ (.+)\n((?: {4}.*\n)+)/gm)].map(([, command, output]) => ({
@@ -50,24 +50,28 @@ describe('the examples', () => {
   })
 })
 
+// After a change of a way: GSLBD_UPDATE=1 npx vitest run test/unit/cli/routing-page.test.ts, then
+// prettier.
 describe('the tables', () => {
-  test('each algorithm has a row', () => {
-    const named = tableRows(page, '`algorithm`').map(([name = '']) => name.split(' ')[0])
-    const known = [...strategies, ...algorithms].map(({ name }) => name)
-    expect(named.sort()).toEqual(known.sort())
+  const tables = [algorithmTable(), filterTable()]
+
+  test.each(tables)('are those of the code: %#', (table) => {
+    if (process.env['GSLBD_UPDATE'] === '1') updateTable(table)
+    expect(withoutPadding(readFileSync(file, 'utf8'))).toContain(withoutPadding(table))
   })
 
-  test('each filter has a row with its kind', () => {
-    const named = tableRows(page, 'filter').map(([name = '', kind]) => `${name} ${kind}`)
-    const known = filters.map(
-      ({ name, kind }) => `${name === 'script' ? 'script:BODY' : name} ${kind}`,
-    )
-    expect(named.sort()).toEqual(known.sort())
-  })
-
-  test('each alias is named', () => {
-    for (const { aliases } of [...strategies, ...algorithms, ...filters]) {
-      for (const alias of aliases) expect(page).toContain(`\`${alias}\``)
-    }
+  test('are followed by every alias', () => {
+    const aliases = [...algorithms, ...filters].flatMap((way) => way.aliases)
+    for (const alias of aliases) expect(page).toContain(`\`${alias}\``)
   })
 })
+
+/** Puts a table in the place of the one with the same first column. */
+function updateTable(table: string): void {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const [first = ''] = /^\| \S+/.exec(table) ?? []
+  const start = lines.findIndex((line) => line.startsWith(`${first} `))
+  const count = lines.slice(start).findIndex((line) => !line.startsWith('|'))
+  lines.splice(start, count, table)
+  writeFileSync(file, lines.join('\n'))
+}

@@ -1,9 +1,12 @@
 // The schemas accept what document A allows, fill in its defaults and refuse the rest.
 import { expect, test } from 'vitest'
 import { bundleLimits } from '#bundle/format/limits.ts'
-import { algorithmNamed, algorithms as routingAlgorithms } from '#routing/choose/algorithms.ts'
-import { filters } from '#routing/choose/filters.ts'
-import { strategies } from '#routing/choose/strategies.ts'
+import {
+  algorithmNamed,
+  algorithms as routingAlgorithms,
+  filters,
+  spellingsOf,
+} from '#routing/choose/ways.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { asnRulesMax } from '#schemas/objects/routing-settings.ts'
@@ -285,9 +288,7 @@ for (const [title, kind, value, at, keyword] of refused) {
 }
 
 test('the algorithms of the schema are those of routing and their aliases', () => {
-  const known = [...strategies, ...routingAlgorithms]
-  const names = known.flatMap(({ name, aliases }) => [name, ...aliases])
-  expect([...algorithms].sort()).toEqual(names.sort())
+  expect([...algorithms].sort()).toEqual(routingAlgorithms.flatMap(spellingsOf).sort())
   for (const name of algorithms) expect(algorithmNamed(name)).toBeDefined()
 })
 

@@ -11,7 +11,7 @@ import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { BundleErrorCode } from '#bundle/load/load.ts'
 import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
-import { plainCodeOf } from '#routing/choose/algorithms.ts'
+import { plainCodeOf } from '#routing/choose/ways.ts'
 import {
   bundleOf,
   encode,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { drawMany, explainPool, memberNames, setHealth } from '#routing/choose/explain.ts'
-import { strategies } from '#routing/choose/strategies.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { ways } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const bundle = bundleOf({
@@ -70,16 +70,16 @@ describe('health by name', () => {
 
 describe('many draws', () => {
   const query = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
-  test.each(strategies.map((strategy) => [strategy.name, strategy] as const))(
+  test.each(ways.flatMap(({ name, plain }) => (plain ? [[name, plain] as const] : [])))(
     'of %s add up, are the same for a seed, and are none without candidates',
-    (_name, strategy) => {
-      const one = drawMany(newState(), strategy, query, 5, 1_000)
+    (_name, plain) => {
+      const one = drawMany(newState(), plain, query, 5, 1_000)
       expect([...one.values()].reduce((sum, count) => sum + count)).toBe(1_000)
-      expect(drawMany(newState(), strategy, query, 5, 1_000)).toEqual(one)
+      expect(drawMany(newState(), plain, query, 5, 1_000)).toEqual(one)
       const state = newState()
       state.memberHealthy.fill(0)
       rebuildPool(bundle, state, 0)
-      expect(drawMany(state, strategy, query, 5, 1_000).size).toBe(0)
+      expect(drawMany(state, plain, query, 5, 1_000).size).toBe(0)
     },
   )
 })

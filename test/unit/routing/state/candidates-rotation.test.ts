@@ -3,7 +3,7 @@ import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/sta
 import { explainPool } from '#routing/choose/explain.ts'
 import { firstCandidate, MemberOut, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { Family } from '#routing/state/query.ts'
 import { bareModel, bundleOf, member, pool, zone } from '../../../support/bundle-models.ts'
 
 const withPool = (...given: Parameters<typeof pool>) =>

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { BundleModel, MemberModel } from '#bundle/format/model.ts'
 import { Random } from '#lib/random.ts'
 import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
-import { strategyNamed } from '#routing/choose/strategies.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { algorithmNamed } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
 import {
   bareModel,
   bundleOf,
@@ -24,17 +24,17 @@ function serving(members: readonly (string | MemberModel)[], domains = ['a.test.
   return { bundle, state: createRoutingState(bundle, 1) }
 }
 
-/** The next `count` picks of a strategy. */
+/** The next `count` picks of an algorithm. */
 function picks(
   { state }: Pick<ReturnType<typeof serving>, 'state'>,
   name: string,
   count: number,
   serviceIndex = 0,
 ): number[] {
-  const strategy = strategyNamed(name)!
+  const plain = algorithmNamed(name)!.plain!
   const random = new Random(1)
   const query = { serviceIndex, poolIndex: 0, family: Family.V4 }
-  return Array.from({ length: count }, () => strategy.select(state, query, random))
+  return Array.from({ length: count }, () => plain.select(state, query, random))
 }
 
 describe('round robin', () => {

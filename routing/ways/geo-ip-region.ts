@@ -1,18 +1,30 @@
-// geo-ip in a chain: members of the client's subdivision, else its country, else its continent.
+// geo-ip as filter: members of the client's subdivision, else its country, else its continent.
 import { continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
 /** What a region is worth to a client where no member has one that the client is in. */
 const Preference = { SameCountry: 3, SameContinent: 2, NoRegion: 1, Elsewhere: 0 } as const
 
-export const geoIp: Filter = {
+export const geoIpRegion: Way = {
   name: 'geo-ip',
   aliases: ['geoip'],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'fewer',
+  picksAny: false,
+  needs: ['regions', 'two-regions'],
+  likeness: [LikenessKind.Country],
+  page: {
+    does:
+      "keeps members whose `region` is the client's subdivision (`US-CA`); else its country " +
+      '(`US`); else its continent (`continent:NA`); else see [regions](#regions)',
+    settings: "members' `region`",
+    scope: 'the region, or what acts like it',
+  },
   bind({ regions }) {
     if (regions === null) return () => undefined
     const { ranges, countryCode, continentCode, subdivisionCode } = regions

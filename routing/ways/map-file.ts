@@ -5,15 +5,25 @@ import { listOfRow, networkRow } from '#routing/chain/networks.ts'
 import { preferredEndpoint } from '#routing/chain/prefer.ts'
 import { LikenessKind, needAlikeLists } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
 // A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { mapTable } = clientRanges
 
-export const mapFile: Filter = {
+export const mapFile: Way = {
   name: 'map-file',
   aliases: ['mapfile'],
+  usedAs: ['algorithm', 'filter'],
   kind: 'narrowing',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['map-rules'],
+  likeness: [LikenessKind.MapFile],
+  page: {
+    does: 'puts the member first that the first matching rule names whose member is a candidate',
+    settings: '`mapFile.rules`',
+    scope: 'what the rules tell apart',
+  },
   bind: () => preferMapped,
 }
 

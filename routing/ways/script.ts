@@ -1,10 +1,22 @@
 // script:<body>: the candidates as a program of the service's owner wants them (document B).
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
-export const script: Filter = {
+export const script: Way = {
   name: 'script',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'all',
+  picksAny: false,
+  argument: 'BODY',
+  feature: 'filter-scripts',
+  needs: ['small-pool'],
+  likeness: [],
+  page: {
+    does: 'does what a [program](operations/scripts.md) says',
+    settings: 'in the chain itself',
+    scope: 'all of the address',
+  },
   bind({ scripts }, body) {
     if (scripts === null) return () => undefined
     const number = scripts.compile(body)

@@ -1,7 +1,7 @@
-// geo-ip: the member whose place on the globe is nearest to the client's (document B).
+// geo-ip as algorithm: the member whose place on the globe is nearest to the client's (document B).
 import * as alikeMemo from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
-import { takeTurns } from '../filters/round-robin.ts'
+import { takeTurns } from './round-robin.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import {
   isInOrder,
@@ -13,14 +13,25 @@ import {
 } from '#routing/geo/places.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
-import type { Algorithm } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
 // A constant of this file, for the reason that runtime/answer/answer.ts gives.
 const { Verdict } = alikeMemo
 
-export const geoIp: Algorithm = {
+export const geoIpDistance: Way = {
   name: 'geo-ip',
   aliases: ['geoip'],
+  usedAs: ['algorithm'],
+  kind: 'selecting',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['locations'],
+  likeness: [LikenessKind.Nearest, LikenessKind.Distances],
+  page: {
+    does: 'takes the nearest on the globe; members without a place last; unknown clients: in turn',
+    settings: '`geoip.endpointLocations`',
+    scope: 'the network of the database',
+  },
   bind({ geo }) {
     const { location } = geo
     if (location === null) return takeTurns

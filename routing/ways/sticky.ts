@@ -2,15 +2,25 @@
 // own clients move.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
 /** Document B: the network of a client is its /24, or its /64. */
 const networkBits = { v4: 24, v6: 64 } as const
 
-export const sticky: Filter = {
+export const sticky: Way = {
   name: 'sticky',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'one',
+  picksAny: false,
+  needs: [],
+  likeness: [],
+  page: {
+    does: 'keeps one member for each client network; when a member goes, only its clients move',
+    settings: '',
+    scope: '/24 or /64',
+  },
   bind({ bundle }) {
     const words = createUidWords(bundle)
     return (chain) => {
@@ -31,10 +41,20 @@ export const sticky: Filter = {
 }
 
 /** Each member is as likely as its weight says; a change of one weight moves few clients. */
-export const stickyWeighted: Filter = {
+export const stickyWeighted: Way = {
   name: 'sticky-weighted',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'one',
+  picksAny: false,
+  needs: [],
+  likeness: [],
+  page: {
+    does: 'as `sticky`, each member as likely as its weight',
+    settings: "members' `weight`",
+    scope: '/24 or /64',
+  },
   bind({ bundle }) {
     const words = createUidWords(bundle)
     return (chain) => {

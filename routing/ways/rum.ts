@@ -1,13 +1,26 @@
 // rum: the candidate that browsers of the client's network reach fastest (document B).
 import { RumResult, rumNetworkBits } from '#routing/rum/table.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 import { drawByRtt } from './latency.ts'
 
 /** Without a measurement that covers a candidate, what `latency` does. */
-export const rum: Filter = {
+export const rum: Way = {
   name: 'rum',
   aliases: ['rum-latency'],
+  usedAs: ['filter'],
   kind: 'selecting',
+  leaves: 'all',
+  picksAny: false,
+  feature: 'rum-routing',
+  needs: ['rum-urls'],
+  likeness: [],
+  page: {
+    does:
+      "takes the member that [browsers](operations/real-user-measurement.md) of the client's " +
+      'network reach fastest; without measurements as `latency`',
+    settings: "members' `rumUrl`",
+    scope: 'the measured network',
+  },
   bind({ rum: table }) {
     if (table === null) return drawByRtt
     return (chain) => {

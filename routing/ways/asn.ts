@@ -1,16 +1,27 @@
-// asn: members that the rules of `asn.rules` prefer for the client's network operator come first.
+// asn: the member that the first matching rule of `asn.rules` names for the client's operator.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { RoutingEnvironment } from '#routing/choose/environment.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { preferredEndpoint } from '#routing/chain/prefer.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
+import { takeTurns } from './round-robin.ts'
 
-export const asn: Filter = {
+export const asnFilter: Way = {
   name: 'asn',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['asn-rules'],
+  likeness: [LikenessKind.AsnFilter],
+  page: {
+    does: "puts the member first that the first rule for the client's operator names",
+    settings: '`asn.rules`',
+    scope: 'networks of the operators',
+  },
   bind(environment) {
     // Without a match the first candidate stays the first: to prefer it is the same.
     const preferring = createAsnPreference(environment, 0)
@@ -20,11 +31,34 @@ export const asn: Filter = {
   },
 }
 
+/** As algorithm: without a match the candidates take turns. */
+export const asn: Way = {
+  name: 'asn',
+  aliases: [],
+  usedAs: ['algorithm'],
+  kind: 'selecting',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['asn-rules'],
+  likeness: [LikenessKind.AsnAlgorithm],
+  page: {
+    does: "takes what the first rule for the client's operator names; without one: in turn",
+    settings: '`asn.rules`',
+    scope: 'networks of the operators',
+  },
+  bind(environment) {
+    const preferring = createAsnPreference(environment, -1)
+    return (chain) => {
+      if (!preferring(chain)) takeTurns(chain)
+    }
+  },
+}
+
 /**
  * @param otherwise what no match counts as: the position that is as good, or -1
  * @returns a step that says whether a candidate was preferred, which is then the first
  */
-export function createAsnPreference({ asn: preferences }: RoutingEnvironment, otherwise: 0 | -1) {
+function createAsnPreference({ asn: preferences }: RoutingEnvironment, otherwise: 0 | -1) {
   if (preferences === null) return () => false
   const { lists, ranges } = preferences
   const likeness: Likeness = {

@@ -1,20 +1,32 @@
-// latency: a random member, weighted by a bonus for the client's region and by round-trip time.
+// latency as algorithm: a random member, weighted by a bonus for the client's region and by
+// round-trip time.
 import { continentBit, countryOfPlace, placeCode } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
-import { countryRow } from '../geo/countries.ts'
-import type { CountryTable } from '../geo/geo-tables.ts'
-import { keepMeasured } from '../filters/latency.ts'
-import { drawByKeys } from '../filters/weighted-round-robin.ts'
+import { countryRow } from '#routing/geo/countries.ts'
+import type { CountryTable } from '#routing/geo/geo-tables.ts'
+import { keepMeasured } from './latency.ts'
+import { drawByKeys } from './weighted-round-robin.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
-import type { Algorithm } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
 const nanosecondsPerMs = 1e6
 
-export const latency: Algorithm = {
+export const latencyRegion: Way = {
   name: 'latency',
   aliases: [],
+  usedAs: ['algorithm'],
+  kind: 'selecting',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['round-trips'],
+  likeness: [LikenessKind.Region],
+  page: {
+    does: "draws by `bonus + 1 / RTT in ns`; the bonus is for members of the client's region",
+    settings: '`latency`',
+    scope: "the client's region",
+  },
   bind({ regions: country, settings }) {
     const { regionBonusMultiplier, fallbackRegion } = settings.latency
     const fallback = placeCode(fallbackRegion)

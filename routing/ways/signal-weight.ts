@@ -1,12 +1,25 @@
 // signal-weight: candidates by their score blended with the signal of their region (document B).
 import { textOf } from '#bundle/format/bundle.ts'
 import type { RoutingEnvironment } from '#routing/choose/environment.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 
-export const signalWeight: Filter = {
+export const signalWeight: Way = {
   name: 'signal-weight',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'narrowing',
+  leaves: 'all',
+  picksAny: false,
+  feature: 'signal-weight',
+  needs: ['signals'],
+  likeness: [],
+  page: {
+    does:
+      'orders by `score × (1 − weight) + bias × weight`; ' +
+      'the bias is 1 for the lowest signal of the regions present, 0 for the highest',
+    settings: '`signals.static`, `signals.weight` (0.5)',
+    scope: '0',
+  },
   bind(environment) {
     const { weight } = environment.settings.signals
     const signals = createSignals(environment)

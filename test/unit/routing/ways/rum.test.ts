@@ -4,7 +4,7 @@ import { Random } from '#lib/random.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { createEnvironment, noRoutingTables } from '#routing/choose/environment.ts'
-import { rum } from '#routing/filters/rum.ts'
+import { rum } from '#routing/ways/rum.ts'
 import { rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import {

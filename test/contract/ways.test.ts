@@ -1,13 +1,21 @@
-// What every filter and every algorithm with a policy promises. A new one gets its row in `steps`.
+// What every way to choose promises, as filter and as algorithm. A new one gets its row in `steps`.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, MemberModel, RoutingModel } from '#bundle/format/model.ts'
-import { algorithms } from '#routing/choose/algorithms.ts'
 import { isCandidate, rebuildPool } from '#routing/state/candidates.ts'
-import { filterNamed, filters } from '#routing/choose/filters.ts'
+import {
+  algorithmNamed,
+  algorithms,
+  filterNamed,
+  filterText,
+  filters,
+  spellingsOf,
+  ways,
+} from '#routing/choose/ways.ts'
+import { LikenessKind } from '#routing/chain/scope.ts'
 import { MemberOut } from '#routing/state/state.ts'
-import { Family } from '#routing/state/strategy.ts'
+import { Family } from '#routing/state/query.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { asnRule, routingSite } from '#test/support/routing-site.ts'
@@ -61,7 +69,10 @@ const routing: RoutingModel = {
 const script = 'script:result = candidates.map((one) => one.ip)'
 /** Each step by the name that a service gives it. */
 const steps: readonly (readonly [name: string, chain: readonly string[], algorithm: string])[] = [
-  ...algorithms.map(({ name }) => [`algorithm ${name}`, [], name] as const),
+  // The plain ones have tests of their own: plain-ways.test.ts.
+  ...algorithms.flatMap(({ name, plain }) =>
+    plain === undefined ? [[`algorithm ${name}`, [], name] as const] : [],
+  ),
   ...filters.map(({ name }) => {
     const text = name === 'script' ? script : name
     return [`filter ${name}`, [text], ''] as const
@@ -95,12 +106,35 @@ function siteOf([, chain, algorithm]: (typeof steps)[number], members = allMembe
 
 const clients = ['10.0.0.1', '10.64.0.1', '10.130.0.1', '10.192.1.1', '203.0.113.9', '2001:db8::7']
 
-describe('the tables', () => {
-  test('have no name or alias twice', () => {
-    for (const table of [filters, algorithms]) {
-      const names = table.flatMap(({ name, aliases }) => [name, ...aliases])
+describe('the table', () => {
+  test('has no name or alias twice for an algorithm, nor for a filter', () => {
+    for (const rows of [filters, algorithms]) {
+      const names = rows.flatMap(spellingsOf)
       expect(new Set(names).size).toBe(names.length)
     }
+  })
+
+  test('has no way that nothing can name', () => {
+    expect(ways.filter((way) => !algorithms.includes(way) && !filters.includes(way))).toEqual([])
+  })
+
+  test('finds each by all its spellings', () => {
+    for (const way of algorithms) {
+      for (const spelling of spellingsOf(way)) expect(algorithmNamed(spelling)).toBe(way)
+    }
+    for (const way of filters) {
+      const colon = way.argument === undefined ? '' : ':'
+      for (const spelling of spellingsOf(way)) expect(filterNamed(spelling + colon)?.way).toBe(way)
+    }
+    expect(algorithmNamed('sticky')).toBeUndefined()
+  })
+
+  test('has each comparison of clients once: what one keeps must not count for another', () => {
+    const kinds = ways.flatMap(({ likeness }) => likeness)
+    expect(new Set(kinds).size).toBe(kinds.length)
+    // Geo rules of a pool go before every way.
+    const all = Object.values(LikenessKind)
+    expect([...kinds, LikenessKind.GeoRules].sort()).toEqual(all.sort())
   })
 
   test.each([
@@ -115,7 +149,7 @@ describe('the tables', () => {
     ['nonsense', undefined, undefined],
   ])('%s is found as %s with the argument "%s"', (text, name, argument) => {
     const use = filterNamed(text)
-    expect([use?.filter.name, use?.argument]).toEqual([name, argument])
+    expect([use?.way.name, use?.argument]).toEqual([name, argument])
   })
 })
 
@@ -200,7 +234,7 @@ describe.each(steps)('%s', (...step) => {
   )
 })
 
-/** As in the contract of strategies; the chain is run as the answer path runs it. */
+/** As in plain-ways.test.ts; the chain is run as the answer path runs it. */
 function allocatedBytesPerCall({ runAgain }: RoutingSite): number {
   const callsPerWindow = 20_000
   const growth = new Float64Array(41)
@@ -215,6 +249,14 @@ function allocatedBytesPerCall({ runAgain }: RoutingSite): number {
   })
   return (growth.slice(20).sort()[10]! - own.sort()[10]!) / callsPerWindow
 }
+
+test.each(filters.filter(({ page }) => page.scope === '0').map(filterText))(
+  '%s has the scope 0, as its row says',
+  (text) => {
+    const { chooseNext } = siteOf([text, [text], ''])
+    for (const client of clients) expect(chooseNext(client).scope).toBe(0)
+  },
+)
 
 describe('sticky', () => {
   const pinsOf = (site: RoutingSite): number[] =>

@@ -1,12 +1,22 @@
-// latency in a chain: a random candidate, the likelier the shorter its round trip from this node.
+// latency as filter: a random candidate, the likelier the shorter its round trip from this node.
 import type { Chain } from '#routing/chain/chain.ts'
-import type { Filter } from '#routing/choose/step.ts'
+import type { Way } from '#routing/choose/way.ts'
 import { drawByKeys } from './weighted-round-robin.ts'
 
-export const latency: Filter = {
+export const latency: Way = {
   name: 'latency',
   aliases: [],
+  usedAs: ['filter'],
   kind: 'selecting',
+  leaves: 'all',
+  picksAny: false,
+  needs: ['round-trips'],
+  likeness: [],
+  page: {
+    does: 'draws by 1 / RTT from this node',
+    settings: '',
+    scope: '0',
+  },
   bind: () => drawByRtt,
 }
 
