@@ -217,6 +217,7 @@ export const hot: readonly string[] = [
   'routing/tables/range-table.ts',
   'routing/tables/row-groups.ts',
   'runtime/script/client.ts',
+  'runtime/threads/respond.ts',
   'lib/random.ts',
 ]
 

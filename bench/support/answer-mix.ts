@@ -9,7 +9,8 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { benchModel } from './encode-bundle.ts'
 import { encodeQuery } from './query-wire.ts'
@@ -84,7 +85,7 @@ export class AnswerLoop {
   constructor(generation: Generation, seed: number) {
     const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
     this.#tx = new Transaction(settings, seed, new Counters(new SharedArrayBuffer(Counters.bytes)))
-    this.#tx.adopt(generation)
+    this.#tx.adopt(createServingView(generation))
   }
 
   /** @returns octets of all replies */

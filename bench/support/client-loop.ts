@@ -4,7 +4,8 @@ import type { ScriptPort } from '#routing/script/port.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
 import type { Clients } from './clients.ts'
 import { encodeQuery } from './query-wire.ts'
 
@@ -25,8 +26,7 @@ export class ClientLoop {
     const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
     const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
     this.#tx = new Transaction(settings, 1, counters, systemClock.monotonicMs)
-    this.#tx.scripts = scripts
-    this.#tx.adopt(generation)
+    this.#tx.adopt(createServingView(generation, { scripts }))
   }
 
   /** Asks for a name as the next clients. @returns octets of all replies */

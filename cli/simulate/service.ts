@@ -88,13 +88,14 @@ interface Answered {
 }
 
 export function explainService({ tx, service, question, message }: Answered): SimulatedService {
-  const { bundle, state } = tx
-  assert(bundle !== undefined && state !== undefined, 'a service is found in a bundle')
+  const { view } = tx
+  assert(view !== undefined, 'a service is found in a bundle')
+  const { bundle, state, policies } = view
   const pool = poolOfService(bundle, service)
   const family = familyOf(question.qtype)
   const hasFamily = pool >= 0 && family !== undefined
   const code = serviceCell(bundle, service, NodeCell.Algorithm)
-  const policy = tx.policies[code - firstPolicyCode]
+  const policy = policies[code - firstPolicyCode]
   const ways = policy?.ways ?? [wayOfCode(code)!]
   const hasTrace = hasFamily && policy !== undefined
   question.scripts?.takeNotes()
@@ -141,8 +142,8 @@ export function explainService({ tx, service, question, message }: Answered): Si
 }
 
 /** As from a start: the answer above has moved cursor and dice, and left the chain set up. */
-function traceFresh({ chain, state }: Transaction, policy: Policy, pool: number, seed: number) {
-  state!.serviceCursor.fill(0)
+function traceFresh({ chain, view }: Transaction, policy: Policy, pool: number, seed: number) {
+  view!.state.serviceCursor.fill(0)
   const again = new Chain(new Random(seed))
   again.setUpAs(chain)
   again.wantsScope = chain.wantsScope
@@ -194,11 +195,12 @@ function drawFresh(
   query: RoutingQuery,
   { seed, count }: SimulatedQuestion,
 ): ReadonlyMap<number, readonly number[]> {
-  const { state, chain, bundle } = tx
-  state!.serviceCursor.fill(0)
+  const { chain, view } = tx
+  const { state, bundle } = view!
+  state.serviceCursor.fill(0)
   if (policy !== undefined) return drawManyByPolicy(chain, policy, query.poolIndex, seed, count)
-  const code = serviceCell(bundle!, query.serviceIndex, NodeCell.Algorithm)
-  const picks = drawMany(state!, plainByCode[code]!, query, seed, count)
+  const code = serviceCell(bundle, query.serviceIndex, NodeCell.Algorithm)
+  const picks = drawMany(state, plainByCode[code]!, query, seed, count)
   return new Map([...picks].map(([member, times]) => [member, [times]]))
 }
 

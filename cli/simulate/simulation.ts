@@ -13,6 +13,7 @@ import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
 import { findRule } from '#runtime/answer/response-policy.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { answerRecords } from './answer-records.ts'
 import { nameOfNode, nameOfZone } from '#cli/files/bundle-json.ts'
@@ -78,9 +79,9 @@ function newTransaction(
   const settings = { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction(settings, seed, counters)
-  tx.scripts = scripts
   const { bytes, digest } = bundle
-  tx.adopt({ number: 1, bundle: bytes, digest, routing: state.buffers, tables })
+  const generation = { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
+  tx.adopt(createServingView(generation, { scripts }))
   return tx
 }
 

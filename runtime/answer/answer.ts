@@ -103,12 +103,12 @@ function sizeLimit(tx: Transaction): number {
 
 /** From question to records. */
 function resolve(tx: Transaction): void {
-  const { qtype, bundle } = tx
+  const { qtype, view } = tx
   // Below 0 there is no limit.
   if (tx.tokens >= 0 && isOverLimit(tx)) return
   if (tx.qclass === QClass.Ch) return answerChaos(tx)
   if (!isInternet(tx.qclass)) return refuse(tx)
-  if (bundle === undefined) {
+  if (view === undefined) {
     explain(tx, ExtendedError.NotReady, EdeText.NoBundle)
     return refuse(tx)
   }
@@ -116,6 +116,7 @@ function resolve(tx: Transaction): void {
     tx.rcode = Rcode.FormErr
     return
   }
+  const { bundle } = view
   // One comparison of a number, where there is no rule.
   if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
   const node = findName(tx, bundle)
@@ -165,7 +166,7 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const zone = zoneOf(bundle, node)
   const service = serviceOfNode(bundle, node)
   // Whatever is asked for (document B, "Usage").
-  if (service >= 0) tx.serviceQueries[service]! += 1
+  if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   switch (tx.qtype) {
     case RrType.A:
@@ -225,10 +226,10 @@ function answerService(
     query.serviceIndex = service
     query.poolIndex = pool
     query.family = family
-    const member = plainByCode[code]!.select(tx.state!, query, tx.random)
+    const member = plainByCode[code]!.select(tx.view!.state, query, tx.random)
     if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
   } else {
-    const policy = tx.policies[code - firstPolicyCode]!
+    const policy = tx.view!.policies[code - firstPolicyCode]!
     const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
     if (chosen !== 0) return countAll(tx, chosen)
   }

@@ -102,7 +102,7 @@ export function writeSoa(
   if (!writeRrHeader(tx, apex, RrType.SOA, ttlSeconds, rdataBytes)) return false
   writeStoredName(tx, data, mname, apex)
   writeStoredName(tx, data, rname, apex)
-  const serial = tx.state!.soaSerial[0]!
+  const serial = tx.view!.state.soaSerial[0]!
   const { reply, at } = tx
   reply[at] = serial >>> 24
   reply[at + 1] = (serial >>> 16) & 0xff

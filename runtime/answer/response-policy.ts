@@ -24,7 +24,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   hashSuffixes(tx, bundle.nameLabelsMax)
   const rule = findRule(tx, bundle)
   if (rule < 0) return false
-  countHit(tx.responseHits, rule)
+  countHit(tx.view!.responseHits, rule)
   const row = rule * ResponseCell.Words
   const bits = bundle.responseRow[row + ResponseCell.Bits]!
   const action = bits >> ResponseBits.ActionShift

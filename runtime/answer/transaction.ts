@@ -1,22 +1,11 @@
 // All that one thread remembers of the query it is answering. One object, reset whole, never grown.
-import { adoptBundle } from '#bundle/load/load.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
 import { nameLimits } from '#dns/name.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
-import { createEnvironment } from '#routing/choose/environment.ts'
-import type { RoutingTables } from '#routing/choose/environment.ts'
-import { createPolicies } from '#routing/choose/policy.ts'
-import type { Policy } from '#routing/choose/policy.ts'
-import type { ScriptPort } from '#routing/script/port.ts'
-import { RoutingState } from '#routing/state/state.ts'
-import type { RoutingBuffers } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { Counters } from '#runtime/counters/counters.ts'
-import { queryCells } from '#runtime/counters/query-meter.ts'
-import { hitCells } from '#runtime/counters/response-hits.ts'
-import type { ScriptSet } from './script-mailbox.ts'
+import type { ServingView } from './serving-view.ts'
 
 export const Transport = { Udp: 0, Tcp: 1 } as const
 export type Transport = (typeof Transport)[keyof typeof Transport]
@@ -36,41 +25,12 @@ export interface AnswerSettings {
   readonly tcpIdleTimeoutMs: number
 }
 
-/** A bundle and its state, as they travel between threads. */
-export interface Generation {
-  readonly number: number
-  readonly bundle: Uint8Array
-  readonly digest: string
-  readonly routing: RoutingBuffers
-  readonly tables: RoutingTables
-  /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
-  readonly tablesNumber?: number
-  /** Without it, or null, script steps change nothing. */
-  readonly scripts?: ScriptSet | null
-  /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
-  readonly responseHits?: SharedArrayBuffer
-  /** Cells of query-meter.ts for the bundle's services; without it nobody reads the counts. */
-  readonly serviceQueries?: SharedArrayBuffer
-}
-
 const noOctets = new Uint8Array(0)
 
 export class Transaction {
-  /** undefined until the first bundle: every query is refused. */
-  bundle: Bundle | undefined = undefined
-  state: RoutingState | undefined = undefined
-  /** By row of the bundle's `policyRow`. */
-  policies: readonly Policy[] = []
+  /** What is answered from; undefined until the first bundle: every query is refused. */
+  view: ServingView | undefined = undefined
   readonly chain: Chain
-  /** See response-hits.ts. */
-  responseHits: Int32Array = new Int32Array(0)
-  /** See query-meter.ts. */
-  serviceQueries: Float64Array = new Float64Array(0)
-  /** Which of the threads this is; its counts are its own. */
-  thread = 0
-  /** null: script steps change nothing. */
-  scripts: ScriptPort | null = null
-  generation = 0
   readonly random: Random
   readonly counters: Counters
   readonly nsid: Uint8Array
@@ -159,17 +119,11 @@ export class Transaction {
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
   }
 
-  /** Takes over a published generation. Called between two batches, never inside a query. */
-  adopt(generation: Generation): void {
-    const bundle = adoptBundle(generation.bundle, generation.digest)
-    this.bundle = bundle
-    this.nameSeed = bundle.nameSeed
-    this.state = new RoutingState(bundle, generation.routing)
-    this.chain.adopt(bundle, this.state, generation.tables.networks)
-    this.policies = createPolicies(createEnvironment(bundle, generation.tables, this.scripts))
-    this.responseHits = hitCells(bundle, generation.responseHits)
-    this.serviceQueries = queryCells(bundle, this.thread, generation.serviceQueries)
-    this.generation = generation.number
+  /** Answers from another view. Called between two batches, never inside a query. */
+  adopt(view: ServingView): void {
+    this.view = view
+    this.nameSeed = view.bundle.nameSeed
+    this.chain.adopt(view.bundle, view.state, view.networks)
   }
 
   /** Words are read and written through views; a socket keeps its memory, and so its views. */

@@ -1,7 +1,7 @@
 // The main thread's end of one helper: started warm, put on a mailbox, told generations, ended.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { readyOrEnded } from '#runtime/worker/start-turns.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
 import type { ScriptReport } from './report-limit.ts'
 import type { ScriptPost } from './worker.ts'
 

@@ -1,11 +1,9 @@
-// A responder thread: receives a batch, answers it, sends it; between batches it takes over a new
-// bundle.
+// A responder thread: builds what it answers with, and takes over what is published.
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -13,11 +11,13 @@ import { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import { rehearse } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
+import { respond } from './respond.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
 import { ThreadTurns } from '#runtime/worker/scheduler-slice.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
 import { UdpBatch } from '#runtime/sockets/udp-batch.ts'
 
 // The answer path is many small functions, for its readers. By default V8 stops joining them into
@@ -39,42 +39,18 @@ function run(libc: Libc, main: MessagePort): void {
   const counters = new Counters(start.counters)
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
-  tx.scripts = scripts
-  tx.thread = start.index
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
-  const bucket = new QueryBucket(start.queryBucket)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
-  const turns = new ThreadTurns(libc)
-  const { buffer, slotBytes } = source
-  tx.source = source.clients
-  tx.sourceBytes = source.clientBytes
   // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
   if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts)
   main.postMessage('ready')
-  for (;;) {
-    const count = source.receive()
-    const wanted = Atomics.load(control, Control.Generation)
-    if (wanted !== tx.generation) {
-      if (wanted === Control.Stop && count === 0) break
-      // Before the batch, not after: a query that comes after a publication sees it.
-      if (wanted !== Control.Stop) takeOver(tx, scripts)
-    }
-    if (count === 0) continue
-    tx.counters.batch()
-    turns.took(count)
-    scripts.startBatch()
-    tx.tokens = bucket.take(count)
-    for (let slot = 0; slot < count; slot++) {
-      const offset = source.slotOffset(slot)
-      const length = source.queryLength(slot)
-      tx.sourceAt = source.clientOffset(slot)
-      source.setReply(slot, answer(tx, buffer, offset, length, buffer, offset, slotBytes))
-    }
-    bucket.giveBack(tx.tokens)
-    const failed = source.send(count)
-    if (failed > 0) tx.counters.sendErrors(failed)
-    if (wanted === Control.Stop) break
-  }
+  respond(source, tx, {
+    control,
+    bucket: new QueryBucket(start.queryBucket),
+    scripts,
+    turns: new ThreadTurns(libc),
+    takeOver: () => takeOver(tx, scripts),
+  })
 }
 
 /** Adopts the newest generation that the main thread has sent, and says so. */
@@ -88,8 +64,9 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
   }
   if (newest === undefined) return
   const generation = newest
-  assert(generation.number > tx.generation, 'a responder is never sent back to a generation')
-  if (tx.generation === 0) {
+  const adopted = tx.view?.generation ?? 0
+  assert(generation.number > adopted, 'a responder is never sent back to a generation')
+  if (adopted === 0) {
     rehearse(() => adopt(tx, scripts, generation))
     collector.started()
     startedMs = systemClock.monotonicMs()
@@ -100,6 +77,6 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
 
 function adopt(tx: Transaction, scripts: ScriptClient, generation: Generation): void {
   scripts.adopt(generation.number, generation.scripts ?? null)
-  tx.adopt(generation)
+  tx.adopt(createServingView(generation, { thread: start.index, scripts }))
   collector.takenOver(generation.tablesNumber ?? 0)
 }

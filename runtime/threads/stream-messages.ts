@@ -1,7 +1,8 @@
 // What the main thread and the stream thread say to each other.
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
-import type { AnswerSettings, Generation } from '#runtime/answer/transaction.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
+import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 
 export interface StreamStart {
   /** Its place among the threads in the control words: behind the responders. */

@@ -14,7 +14,8 @@ import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
 import { createTcpServer } from '#runtime/sockets/tcp.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
 import { listenDgram } from '#runtime/sockets/udp-dgram.ts'
 
 /** TCP counts travel to the main thread this often. */
@@ -33,10 +34,6 @@ tcpTx.sourceBytes = 16
 const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotonicMs)
 const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
-tcpTx.scripts = scripts
-udpTx.scripts = scripts
-tcpTx.thread = start.index
-udpTx.thread = start.index
 const collector = new TableCollector()
 const keepalive = tcpTx.tcpKeepalive
 const libc = loadLibc()
@@ -81,8 +78,9 @@ async function listen(): Promise<void> {
 }
 
 function takeOver(generation: Generation): void {
-  assert(generation.number > tcpTx.generation, 'this thread is never sent back to a generation')
-  if (tcpTx.generation === 0) {
+  const adopted = tcpTx.view?.generation ?? 0
+  assert(generation.number > adopted, 'this thread is never sent back to a generation')
+  if (adopted === 0) {
     rehearse(() => adopt(generation))
     collector.started()
   }
@@ -93,8 +91,9 @@ function takeOver(generation: Generation): void {
 
 function adopt(generation: Generation): void {
   scripts.adopt(generation.number, generation.scripts ?? null)
-  tcpTx.adopt(generation)
-  if (start.withUdp) udpTx.adopt(generation)
+  const view = createServingView(generation, { thread: start.index, scripts })
+  tcpTx.adopt(view)
+  if (start.withUdp) udpTx.adopt(view)
   collector.takenOver(generation.tablesNumber ?? 0)
 }
 

@@ -23,7 +23,8 @@ import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#runtime/worker/table-collector.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
-import type { AnswerSettings, Generation } from '#runtime/answer/transaction.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
+import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import { Waker } from './waker.ts'
 
 export interface ThreadGroupParts {

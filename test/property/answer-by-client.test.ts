@@ -12,6 +12,7 @@ import { Random } from '#lib/random.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { isIn, longest, masked, octetsOf, randomClient } from '#test/support/client-networks.ts'
 import { randomNetwork } from '#test/support/client-networks.ts'
@@ -245,7 +246,9 @@ function newTransaction(): { tx: Transaction; bundle: Bundle } {
   const tx = new Transaction(settings, 1, counters)
   const { bytes, digest } = bundle
   const routing = createRoutingState(bundle, 1).buffers
-  tx.adopt({ number: 1, bundle: bytes, digest, routing, tables: tables.value(bundle) })
+  tx.adopt(
+    createServingView({ number: 1, bundle: bytes, digest, routing, tables: tables.value(bundle) }),
+  )
   return { tx, bundle }
 }
 

@@ -11,6 +11,7 @@ import { AsnTable } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { query } from '#test/support/dns/message.ts'
@@ -74,13 +75,15 @@ function newTransaction(): Transaction {
   const asn = asnPreferences(new AsnTable(geo.asn!), routingSettingsOf(bundle).asnRules)
   const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
   const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
-  tx.adopt({
-    number: 1,
-    bundle: bundle.bytes,
-    digest: bundle.digest,
-    routing: createRoutingState(bundle, 1).buffers,
-    tables: { geo, asn, networks: packNetworks(bundle) },
-  })
+  tx.adopt(
+    createServingView({
+      number: 1,
+      bundle: bundle.bytes,
+      digest: bundle.digest,
+      routing: createRoutingState(bundle, 1).buffers,
+      tables: { geo, asn, networks: packNetworks(bundle) },
+    }),
+  )
   return tx
 }
 

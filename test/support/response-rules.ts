@@ -7,6 +7,7 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { bundleOf, uid } from './bundle-models.ts'
 import { decodeMessage, query } from './dns/message.ts'
@@ -91,14 +92,16 @@ export function createRuleAnswerer(model: BundleModel): RuleAnswerer {
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction(settings, 1, counters)
   const hits = new ResponseHits()
-  tx.adopt({
-    number: 1,
-    bundle: bundle.bytes,
-    digest: bundle.digest,
-    routing: createRoutingState(bundle, 1).buffers,
-    tables: noRoutingTables,
-    responseHits: hits.carry(bundle, (bytes) => new SharedArrayBuffer(bytes)),
-  })
+  tx.adopt(
+    createServingView({
+      number: 1,
+      bundle: bundle.bytes,
+      digest: bundle.digest,
+      routing: createRoutingState(bundle, 1).buffers,
+      tables: noRoutingTables,
+      responseHits: hits.carry(bundle, (bytes) => new SharedArrayBuffer(bytes)),
+    }),
+  )
   const slot = new Uint8Array(65_535)
   return {
     ask: (question, parts) => {
@@ -114,6 +117,6 @@ export function createRuleAnswerer(model: BundleModel): RuleAnswerer {
       }
     },
     hits,
-    cells: tx.responseHits,
+    cells: tx.view!.responseHits,
   }
 }

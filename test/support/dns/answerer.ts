@@ -8,7 +8,9 @@ import { plainCodeOf } from '#routing/choose/ways.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
-import type { AnswerSettings, Generation } from '#runtime/answer/transaction.ts'
+import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#runtime/answer/serving-view.ts'
+import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import type { StaticConfig } from './fixture.ts'
 import { modelOf } from './model.ts'
 
@@ -32,7 +34,7 @@ export function createAnswerer(
 ): Answerer {
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction({ ...defaultSettings, ...settings }, 1, counters)
-  tx.adopt(generationOf(config))
+  tx.adopt(createServingView(generationOf(config)))
   const slot = new Uint8Array(bytesMax)
   const beside = new Uint8Array(bytesMax)
   const askInto = (query: Uint8Array, transport: Transport, into: Uint8Array) => {

@@ -1,0 +1,70 @@
+// What a thread has adopted and answers from: a bundle, its state, and what is bound to them.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import { createEnvironment } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { createPolicies } from '#routing/choose/policy.ts'
+import type { Policy } from '#routing/choose/policy.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { queryCells } from '#runtime/counters/query-meter.ts'
+import { hitCells } from '#runtime/counters/response-hits.ts'
+import type { ScriptSet } from './script-mailbox.ts'
+
+/** A bundle and its state, as they travel between threads. */
+export interface Generation {
+  readonly number: number
+  readonly bundle: Uint8Array
+  readonly digest: string
+  readonly routing: RoutingBuffers
+  readonly tables: RoutingTables
+  /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
+  readonly tablesNumber?: number
+  /** Without it, or null, script steps change nothing. */
+  readonly scripts?: ScriptSet | null
+  /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
+  readonly responseHits?: SharedArrayBuffer
+  /** Cells of query-meter.ts for the bundle's services; without it nobody reads the counts. */
+  readonly serviceQueries?: SharedArrayBuffer
+}
+
+/** Never changes once it is made; what it points to in shared memory does. */
+export interface ServingView {
+  readonly generation: number
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  /** By row of the bundle's `policyRow`. */
+  readonly policies: readonly Policy[]
+  /** Of `packNetworks`; null: client networks are searched from end to end. */
+  readonly networks: SharedArrayBuffer | null
+  /** See response-hits.ts. */
+  readonly responseHits: Int32Array
+  /** See query-meter.ts. */
+  readonly serviceQueries: Float64Array
+}
+
+/** Transactions of one thread may share a view. */
+export interface ViewOwner {
+  /** Which of the threads it is for: its counts are its own. Default 0. */
+  readonly thread?: number
+  /** Without it, or null, script steps change nothing. */
+  readonly scripts?: ScriptPort | null
+}
+
+export function createServingView(
+  generation: Generation,
+  { thread = 0, scripts = null }: ViewOwner = {},
+): ServingView {
+  const bundle = adoptBundle(generation.bundle, generation.digest)
+  const { number, tables, routing, responseHits, serviceQueries } = generation
+  return {
+    generation: number,
+    bundle,
+    state: new RoutingState(bundle, routing),
+    policies: createPolicies(createEnvironment(bundle, tables, scripts)),
+    networks: tables.networks ?? null,
+    responseHits: hitCells(bundle, responseHits),
+    serviceQueries: queryCells(bundle, thread, serviceQueries),
+  }
+}

@@ -1,0 +1,50 @@
+// The loop of a responder: receives a batch, answers it, sends it; between batches it takes over
+// what was published. Any source of packets will do.
+import { answer } from '#runtime/answer/answer.ts'
+import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
+import type { Transaction } from '#runtime/answer/transaction.ts'
+import type { PacketSource } from '#runtime/sockets/packet-source.ts'
+import { Control } from './responder-control.ts'
+
+/** What happens between two batches. */
+export interface ResponderParts {
+  /** See responder-control.ts; `Control.Stop` in its first cell ends the loop. */
+  readonly control: Int32Array
+  readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
+  readonly scripts: { readonly startBatch: () => void }
+  /** Is told how many packets came, to give the core away in time. */
+  readonly turns: { readonly took: (packets: number) => void }
+  /** Makes the transaction adopt what is published. */
+  readonly takeOver: () => void
+}
+
+export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
+  const { control, bucket, scripts, turns } = parts
+  const { buffer, slotBytes } = source
+  tx.source = source.clients
+  tx.sourceBytes = source.clientBytes
+  for (;;) {
+    const count = source.receive()
+    const wanted = Atomics.load(control, Control.Generation)
+    if (wanted !== (tx.view?.generation ?? 0)) {
+      if (wanted === Control.Stop && count === 0) break
+      // Before the batch, not after: a query that comes after a publication sees it.
+      if (wanted !== Control.Stop) parts.takeOver()
+    }
+    if (count === 0) continue
+    tx.counters.batch()
+    turns.took(count)
+    scripts.startBatch()
+    tx.tokens = bucket.take(count)
+    for (let slot = 0; slot < count; slot++) {
+      const offset = source.slotOffset(slot)
+      const length = source.queryLength(slot)
+      tx.sourceAt = source.clientOffset(slot)
+      source.setReply(slot, answer(tx, buffer, offset, length, buffer, offset, slotBytes))
+    }
+    bucket.giveBack(tx.tokens)
+    const failed = source.send(count)
+    if (failed > 0) tx.counters.sendErrors(failed)
+    if (wanted === Control.Stop) break
+  }
+}

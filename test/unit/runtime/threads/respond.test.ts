@@ -1,0 +1,108 @@
+// The loop of a responder over a source of packets that is no socket.
+import { expect, test } from 'vitest'
+import { noLimit } from '#runtime/answer/query-bucket.ts'
+import { Transaction } from '#runtime/answer/transaction.ts'
+import { Counters } from '#runtime/counters/counters.ts'
+import type { PacketSource } from '#runtime/sockets/packet-source.ts'
+import { Control } from '#runtime/threads/responder-control.ts'
+import { respond } from '#runtime/threads/respond.ts'
+import { decodeMessage, query } from '#test/support/dns/message.ts'
+
+const slotBytes = 2_048
+const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
+
+/** Hands out batches of queries one after the other and keeps what is sent. */
+class BatchList implements PacketSource {
+  readonly buffer = new Uint8Array(4 * slotBytes)
+  readonly slotBytes = slotBytes
+  readonly clients = new Uint8Array(4 * 4)
+  readonly clientBytes = 4
+  readonly sent: Buffer[] = []
+  readonly #batches: (readonly Buffer[])[]
+  readonly #atEnd: () => void
+  #queries: readonly Buffer[] = []
+  #replyBytes: number[] = []
+
+  constructor(batches: readonly (readonly Buffer[])[], atEnd: () => void) {
+    this.#batches = [...batches]
+    this.#atEnd = atEnd
+  }
+
+  receive(): number {
+    const next = this.#batches.shift()
+    if (next === undefined) this.#atEnd()
+    this.#queries = next ?? []
+    for (const [slot, packet] of this.#queries.entries()) {
+      this.buffer.set(packet, this.slotOffset(slot))
+    }
+    return this.#queries.length
+  }
+
+  slotOffset(slot: number): number {
+    return slot * slotBytes
+  }
+
+  clientOffset(slot: number): number {
+    return slot * 4
+  }
+
+  queryLength(slot: number): number {
+    return this.#queries[slot]!.length
+  }
+
+  setReply(slot: number, length: number): void {
+    this.#replyBytes[slot] = length
+  }
+
+  send(count: number): number {
+    for (let slot = 0; slot < count; slot++) {
+      const at = this.slotOffset(slot)
+      this.sent.push(Buffer.from(this.buffer.subarray(at, at + this.#replyBytes[slot]!)))
+    }
+    return 0
+  }
+}
+
+test('answers the batches of any source, and ends at a stop when no packet is left', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const batches = [[query('a.test. A'), query('b.test. A')], [], [query('c.test. A')]]
+  const source = new BatchList(batches, () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  const took: number[] = []
+  let takeOvers = 0
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => undefined },
+    turns: { took: (packets) => void took.push(packets) },
+    takeOver: () => void takeOvers++,
+  })
+  const names = source.sent.map((reply) => decodeMessage(reply).questions[0]?.name)
+  expect(names).toEqual(['a.test.', 'b.test.', 'c.test.'])
+  // Without a bundle every query is refused, and nothing is published to take over.
+  expect(source.sent.map((reply) => decodeMessage(reply).rcode)).toEqual([5, 5, 5])
+  expect(took).toEqual([2, 1])
+  expect(takeOvers).toBe(0)
+})
+
+test('takes over before the batch that comes after a publication', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const source = new BatchList([[query('a.test. A')]], () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  const order: string[] = []
+  Atomics.store(control, Control.Generation, 1)
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => void order.push('batch') },
+    turns: { took: () => undefined },
+    takeOver: () => void order.push('take over'),
+  })
+  expect(order).toEqual(['take over', 'batch'])
+})
