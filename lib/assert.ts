@@ -1,4 +1,4 @@
-// What can only be a mistake of ours stops the program with a sentence.
+// Assertions: a broken invariant of this program throws, with a sentence that says which.
 
 /** @throws Error when `condition` is false; `sentence` says what should have held. */
 export function assert(condition: boolean, sentence: string): asserts condition {

@@ -1,4 +1,4 @@
-// The octets of a body that somebody else sends, up to a limit.
+// Reads a stream of octets into memory, up to a limit.
 
 /** @param body null: there is none. Past `bytesMax` it is read no further, and the call throws. */
 export async function boundedBytes(

@@ -1,4 +1,4 @@
-// Time as an argument: the real clock for the product, a hand-moved one for tests.
+// The clock that is passed as an argument: the real one, and a hand-moved one for tests.
 
 export interface Clock {
   /** Milliseconds since the Unix epoch; may jump. */

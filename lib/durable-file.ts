@@ -1,4 +1,4 @@
-// Files that are either the old bytes or the new bytes, whatever moment the machine stops at.
+// Atomic, durable file writes: after a crash a file holds its old bytes or its new ones.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

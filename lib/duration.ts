@@ -1,4 +1,4 @@
-// Durations as people write them in settings: `30s`, `24h`, `1h30m`, `"0"`.
+// Parses durations of the settings: `30s`, `24h`, `1h30m`, `"0"`.
 import { err, ok } from './result.ts'
 import type { Result } from './result.ts'
 

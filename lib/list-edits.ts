@@ -1,4 +1,4 @@
-// How one list became the next, when little changed: found without hashing or comparing contents.
+// Diff of two lists that differ in a few places: compares items by identity.
 
 export interface ListEdits {
   /** Position of each item before to its position now; -1: it went. */

@@ -1,4 +1,4 @@
-// Binary search: where something stands, or would stand, in what is sorted.
+// Binary search in a sorted sequence.
 
 /** @returns the first of `count` positions that is not before it */
 export function lowerBound(count: number, isBefore: (at: number) => boolean): number {

@@ -1,5 +1,4 @@
-// How far two runs of octets are the same at their ends: most that follow each other differ in
-// the middle, if at all.
+// Lengths of the common prefix and the common suffix of two octet arrays.
 
 /** What one native comparison looks at; where it finds a difference, the next smaller one. */
 const blockSizes = [65_536, 4_096, 256, 16, 1]

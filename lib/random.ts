@@ -1,4 +1,4 @@
-// Randomness as an argument: a small seeded generator, one per thread, that allocates nothing.
+// A seeded pseudo-random generator that allocates nothing; each thread has its own.
 
 /** xoshiro128**: four words of state, 32 bits a draw. Not for secrets. */
 export class Random {

@@ -1,4 +1,4 @@
-// A value or an expected error. What can only be our own mistake is an assertion instead.
+// Result: a value or an expected error. A mistake of ours is an assertion instead.
 
 export type Result<T, E> = Ok<T> | Err<E>
 export interface Ok<T> {

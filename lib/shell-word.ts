@@ -1,4 +1,4 @@
-// Words of shell commands in messages, which people copy.
+// Quotes a word for a shell, for commands in messages that people copy.
 
 /** A text as one word of a shell command, to be copied from a message. */
 export function shellWord(text: string): string {

@@ -1,4 +1,4 @@
-// "Did you mean": the nearest known word, when it is near enough to be a slip of the hand.
+// "Did you mean": the known word nearest to a misspelt one.
 
 /**
  * @returns the closest of `known`, or undefined when none is within about a third of its length.

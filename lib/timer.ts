@@ -1,4 +1,4 @@
-// Waiting as an argument: the real timer for the product, a hand-moved one for tests.
+// The timer that is passed as an argument: the real one, and a hand-moved one for tests.
 
 /** Calls `fn` once after `delayMs`, at the earliest; returns what calls it off. */
 export type After = (delayMs: number, fn: () => void) => () => void

@@ -1,4 +1,4 @@
-// Identifiers that sort by the time they were made: UUID version 7 (RFC 9562 section 5.7).
+// Generates UUIDs of version 7, which sort by the time they were made (RFC 9562 section 5.7).
 import { randomBytes } from 'node:crypto'
 
 /** 48 bits. */
