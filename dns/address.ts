@@ -1,4 +1,5 @@
-// IP addresses between text and the octets of A and AAAA rdata. RFC 1035 section 3.4.1, RFC 3596.
+// Converts IP addresses between text and the rdata of A and AAAA records. RFC 1035 section 3.4.1,
+// RFC 3596.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

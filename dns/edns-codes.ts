@@ -1,4 +1,4 @@
-// The numbers of EDNS: option codes, flag bits, extended error codes. RFC 6891, RFC 8914.
+// EDNS constants: option codes, flag bits, extended error codes. RFC 6891, RFC 8914.
 
 export const EdnsOption = {
   Nsid: 3, // RFC 5001

@@ -1,4 +1,4 @@
-// The twelve octets before the question. RFC 1035 section 4.1.1.
+// The layout of the DNS message header: offsets, flag bits, opcodes. RFC 1035 section 4.1.1.
 
 /** Offsets inside the header. */
 export const HeaderOffset = {

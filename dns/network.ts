@@ -1,4 +1,4 @@
-// Which addresses lie in which block, and which are nobody's on the public Internet.
+// Address blocks: whether an address lies in one, and which blocks are not public.
 import { assert } from '#lib/assert.ts'
 import { isMappedIpv4, parseAddress } from './address.ts'
 
