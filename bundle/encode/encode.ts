@@ -1,4 +1,4 @@
-// Turns a resolved configuration into the octets of a bundle. The same model gives the same octets.
+// Encodes a resolved configuration as a bundle. The same model gives the same octets.
 import { hash } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { version } from '#lib/version.ts'

@@ -1,4 +1,5 @@
-// The owner names of a bundle made from those of the last one, when few services came or went.
+// Edits the owner names of the last bundle when few services came or went, instead of building them
+// anew.
 import { assert } from '#lib/assert.ts'
 import { lowerBound } from '#lib/lower-bound.ts'
 import { NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'

@@ -1,5 +1,4 @@
-// Every owner name that exists: apexes, services, name servers, and the empty non-terminals
-// between.
+// Builds the table of owner names: apexes, services, name servers and empty non-terminals.
 import { hashNameAt } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import { inlineNameBytes, NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'

@@ -1,4 +1,4 @@
-// Rollouts and maintenance windows as rows: by uid, with members as indices.
+// Encodes rollouts and maintenance windows as rows: sorted by uid, members as indices.
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
 import type { BundleModel, PoolModel } from '#bundle/format/model.ts'

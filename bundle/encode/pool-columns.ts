@@ -1,4 +1,4 @@
-// Pools and their members as columns: pools by uid, members of a pool side by side, IPv4 first.
+// Encodes pools and members as columns: pools by uid, members of a pool side by side, IPv4 first.
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { healthCheckText } from '#bundle/format/health-check.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'

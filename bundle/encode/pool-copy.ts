@@ -1,4 +1,4 @@
-// The rows of pools that stay, copied from the last bundle to the next one in runs.
+// Copies the rows of unchanged pools from the last bundle to the next one, in runs.
 import { address6Row } from '#bundle/format/bundle.ts'
 import { copyExtra, renumberExtra } from '#bundle/format/member-extra.ts'
 import type { PoolColumns, PoolPlace } from './pool-columns.ts'

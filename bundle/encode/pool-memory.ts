@@ -1,4 +1,5 @@
-// The pools of one bundle, laid out from those of the last one.
+// Lays out the pools of a bundle, with the layout of the last one reused for pools that did not
+// change.
 import { assert } from '#lib/assert.ts'
 import { editsOf } from '#lib/list-edits.ts'
 import type { ListEdits } from '#lib/list-edits.ts'

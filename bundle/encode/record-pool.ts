@@ -1,4 +1,4 @@
-// Builds the SOA and NS data of records.ts; entries with equal octets are stored once.
+// Encodes SOA and NS record data; equal data is stored once.
 import { foldName, labelOffsets, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import type { SoaModel } from '#bundle/format/model.ts'

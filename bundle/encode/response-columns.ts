@@ -1,4 +1,4 @@
-// Response rules as columns: rows by uid, their names in octets, a hash index of the triggers.
+// Encodes response rules as columns: rows by uid, names in octets, a hash index of the triggers.
 import { hashNameAt } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'

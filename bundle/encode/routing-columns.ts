@@ -1,4 +1,4 @@
-// What the choice of a member needs beyond pools: policies, endpoints, and the routing settings.
+// Encodes routing beyond pools as columns: policies, endpoints and the routing settings.
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
 import type { OnAllDown, RoutingModel, ServiceModel } from '#bundle/format/model.ts'

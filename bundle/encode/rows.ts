@@ -1,4 +1,4 @@
-// How things become rows: their order, their identity, their addresses.
+// Helpers of the encoders: the order of rows, their uids, their addresses.
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
 import { editsOf } from '#lib/list-edits.ts'

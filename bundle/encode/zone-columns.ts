@@ -1,4 +1,4 @@
-// Zones, owner names and name servers as columns.
+// Encodes zones, owner names and name servers as columns.
 import { assert } from '#lib/assert.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'

@@ -1,4 +1,4 @@
-// The tables that the runtime knows: columns of numbers, found by index. The contract.
+// The columns of a loaded bundle and what each means: the contract between compiler and runtime.
 import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'

@@ -1,4 +1,4 @@
-// One value, one text: the form in which manifests are signed and digested.
+// Canonical JSON: one text for each value, the form in which manifests are signed and digested.
 
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }

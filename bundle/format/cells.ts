@@ -1,4 +1,4 @@
-// The rows of a bundle whose numbers are read together, and the bits in them.
+// The row layouts of a bundle's tables: the cells of each row, and the bits in them.
 
 /**
  * A row of `nodeRow`: what an answer needs of an owner name, with the service that it names and the

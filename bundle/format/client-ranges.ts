@@ -1,4 +1,4 @@
-// Which members a client network prefers, as columns: disjoint ranges, found by binary search.
+// Client networks as sorted, disjoint ranges, each with a list of preferred members.
 import { assert } from '#lib/assert.ts'
 import type { ClientRange, ClientRanges } from './model.ts'
 

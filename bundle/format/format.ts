@@ -1,4 +1,4 @@
-// The layout of a bundle: header, manifest, 64-byte-aligned sections, signature block.
+// The file layout of a bundle: header, manifest, 64-byte-aligned sections, signature block.
 import type { BundleColumns } from './bundle.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from './client-ranges.ts'
 import type { BundleCounts } from './manifest.ts'

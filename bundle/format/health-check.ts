@@ -1,4 +1,4 @@
-// Health checks as a bundle stores them: canonical JSON, read back with care.
+// The form of a health check in a bundle: canonical JSON, validated when it is read.
 import { canonicalJson } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
 

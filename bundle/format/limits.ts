@@ -1,4 +1,4 @@
-// What a bundle may hold. The compiler refuses what a node could not load; both read this table.
+// Size limits of a bundle. The compiler refuses what a node could not load; both read this table.
 
 export const bundleLimits = {
   /** Whole file. Far above a million services with four members each (about 300 MB). */

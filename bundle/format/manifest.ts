@@ -1,4 +1,4 @@
-// The part of a bundle that is signed: what the sections are, and what they were made from.
+// The manifest, the signed part of a bundle: its sections with their digests, and its source.
 /** Rows of each table. */
 export interface BundleCounts {
   readonly nodes: number

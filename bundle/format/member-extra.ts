@@ -1,4 +1,4 @@
-// What few members have, in a table of few rows: a warm-up gate, a RUM address, a signal mode.
+// Member fields that are rarely set, in a sparse table: warm-up gate, RUM address, signal mode.
 import { textOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
 import { bundleLimits } from './limits.ts'

@@ -1,5 +1,5 @@
-// What the compiler hands to the encoder: the accepted configuration, resolved. Defaults are
-// applied, names are checked, references are positions in the arrays. No field is optional.
+// The input of the encoder: the accepted configuration, resolved. Defaults are applied, names are
+// checked, references are positions in the arrays. No field is optional.
 
 /** One commit's configuration. The encoder sorts; the order of the arrays does not matter. */
 export interface BundleModel {

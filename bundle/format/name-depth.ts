@@ -1,4 +1,4 @@
-// How deep the names of a bundle are: a lookup need not try what is deeper.
+// The greatest depth of the names in a bundle: a lookup tries nothing deeper.
 import type { BundleColumns } from './bundle.ts'
 import { NodeCell } from './cells.ts'
 import { ResponseCell } from './response-rules.ts'

@@ -1,5 +1,5 @@
-// Rollouts and maintenance windows as a bundle stores them: rows that say whose they are, and
-// canonical JSON, read back with care.
+// The form of rollouts and maintenance windows in a bundle: rows with an owner, and canonical JSON,
+// validated when it is read.
 import { textOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
 import { bundleLimits } from './limits.ts'

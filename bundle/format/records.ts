@@ -1,4 +1,4 @@
-// SOA and NS data as a bundle stores them: ready to be copied into an answer, names cut at the
+// The form of SOA and NS data in a bundle: ready to be copied into an answer, names cut at the
 // apex.
 
 /**

@@ -1,4 +1,4 @@
-// Response rules as a bundle stores them: what a row says, for the answer path and for people.
+// The rows of response rules in a bundle, read for the answer path and for people.
 import { formatName } from '#dns/name.ts'
 import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'

@@ -1,4 +1,4 @@
-// The rows of a bundle that say how members are chosen: policies, and where endpoints are.
+// The row layouts of routing: policies of services, locations of endpoints.
 import type { RoutingModel } from './model.ts'
 
 /**

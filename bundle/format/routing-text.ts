@@ -1,4 +1,4 @@
-// The parts of a bundle that say in text how members are chosen, read back with care.
+// Parses and validates the routing parts of a bundle that are stored as JSON text.
 import { bundleLimits } from './limits.ts'
 import type { LatencyModel, SignalsModel } from './model.ts'
 import type { RoutingText } from './routing-cells.ts'

@@ -1,4 +1,4 @@
-// Texts by number: each distinct text is stored once, text 0 is empty.
+// A table of strings: each distinct string is stored once and has a number; string 0 is empty.
 
 /** A text that was not asked for in its turn is looked for among so many that follow. */
 const lookAhead = 16

@@ -1,4 +1,4 @@
-// Checks that every index in a bundle is inside its table, so that the answer path need not look.
+// Checks that every index in a bundle is in bounds, so that the answer path need not look.
 import { hashNameAt } from '#dns/name.ts'
 import {
   address6Row,

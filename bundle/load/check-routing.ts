@@ -1,4 +1,4 @@
-// Checks of the columns that choose a member: tables of client networks, policies, settings.
+// Checks the routing columns of a bundle: tables of client networks, policies, settings.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/format/client-ranges.ts'

@@ -1,4 +1,4 @@
-// Reads a bundle and checks it: the same loader at compile time, at boot and at swap.
+// Loads a bundle and checks it: one loader for the compiler, the start and the swap.
 import { hash, verify } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// The channel record: which bundle is current, in what order, and until when that is believed.
+// The channel record: the digest of the current bundle, its sequence number and its expiry, signed.
 import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// The digest that names a bundle.
+// Computes the digest that names a bundle.
 import { hash } from 'node:crypto'
 import { layout } from '#bundle/format/format.ts'
 

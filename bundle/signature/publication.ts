@@ -1,4 +1,4 @@
-// What a publisher hands to a node: a signed channel record, and the bundle that it names.
+// A publication: a signed channel record and the bundle that it names.
 import type { SignedChannelRecord } from './channel.ts'
 
 export interface Publication {
