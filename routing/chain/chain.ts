@@ -1,4 +1,4 @@
-// The candidates of one answer, on their way through the steps that narrow and order them.
+// The candidates of one answer while the steps of a filter chain narrow and order them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Random } from '#lib/random.ts'

@@ -1,4 +1,4 @@
-// Whose answer it is: the client subnet that a resolver names, or the address the query came from.
+// The client of a query: the client subnet that a resolver sent, or the source address.
 
 /** One per thread; the answer path fills it each time. */
 export class Client {

@@ -1,4 +1,4 @@
-// Where a client stands in a table of ranges.
+// Looks a client up in a range table.
 import type { Chain } from './chain.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 

@@ -1,4 +1,4 @@
-// Where a client stands in a table of client networks. Longest prefixes and the order of rules were
+// Looks a client up in a table of client networks. Longest prefixes and the order of rules were
 // settled by the compiler; here it is one search.
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import type { Chain } from './chain.ts'

@@ -1,4 +1,4 @@
-// The first candidate that a list of preferences names.
+// Finds the first candidate that a list of preferences names.
 import type { Chain } from './chain.ts'
 
 /** A list of members. @returns the position of the first that is a candidate, or -1 */

@@ -1,5 +1,4 @@
-// Which groups of a table's values are alike for a client: worked out once for as long as the
-// candidates stay the same, so that most queries compare nothing.
+// Per-thread cache: which table values lead to the same choice for one candidate list.
 import * as candidateLists from '#routing/state/candidate-lists.ts'
 import { CandidateLists, oldestSlot } from '#routing/state/candidate-lists.ts'
 import type { CandidateList } from '#routing/state/candidate-lists.ts'

@@ -1,5 +1,5 @@
-// How large a network around a client is treated alike: what the scope of a client subnet says (RFC
-// 7871).
+// Works out the scope of an ECS answer: the largest network around the client that gets the same
+// answer (RFC 7871).
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import * as alikeMemo from './scope-cache.ts'
 import type { Chain } from './chain.ts'

@@ -1,4 +1,4 @@
-// What steps are bound to: the settings of a bundle and the tables that stand beside it.
+// What steps are bound to: the settings of a bundle, and the geo, RUM and script tables beside it.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RoutingText } from '#bundle/format/routing-cells.ts'

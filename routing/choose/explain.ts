@@ -1,5 +1,4 @@
-// Why a service answers what it answers: its members with what keeps each out, and the shares of
-// the rest.
+// Explains a service's answers: its members, what excludes each, and the shares of the rest.
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'

@@ -1,4 +1,4 @@
-// How services that are not plain choose: the policies of a bundle, bound to their steps once.
+// Binds the routing policies of a bundle to their steps, once per bundle.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { PolicyCell } from '#bundle/format/routing-cells.ts'

@@ -1,5 +1,5 @@
-// One choice, step by step: what stood before each step, what stood after it, and how much of the
-// client's address it asked for. The same steps as `choose` runs; only the stops are new.
+// Traces one choice step by step: the candidates before and after each step, and how much of the
+// client's address it used. Runs the same steps as `choose`.
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { choose, loadCandidates, preferByGeoRule } from './choose.ts'

@@ -1,4 +1,4 @@
-// Which members the rules of `asn.rules` prefer, for each row of a database of autonomous systems.
+// Resolves `asn.rules` to the preferred members of each row of an ASN database.
 import type { RoutingText } from '#bundle/format/routing-cells.ts'
 import type { AsnTable } from './geo-tables.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'

@@ -1,4 +1,4 @@
-// Every two-letter country code as a row number, and the continent that a code lies on by default.
+// Every two-letter country code as a row number, with its default continent.
 
 /** The letters of a two-letter code in one number, the first in the high octet; 0 is unknown. */
 export type PackedCode = number

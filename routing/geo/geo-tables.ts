@@ -1,4 +1,4 @@
-// What the answer path knows of where a client is: country, network operator, place on the globe.
+// The geo tables of the answer path: country, ASN and location of a client address.
 import { RangeTable } from '#routing/tables/range-table.ts'
 
 /**

@@ -1,4 +1,4 @@
-// A number for each place such that places with near numbers lie near each other.
+// A space-filling key: places with near keys lie near each other.
 import type { LocationBuffers } from './geo-tables.ts'
 
 const bits = 12

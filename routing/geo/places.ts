@@ -1,4 +1,4 @@
-// How near members are to a client's place, and to all places of a part of the globe at once.
+// Distances between members and a place, and bounds for all places of a part of the globe.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as columns from '#bundle/format/routing-cells.ts'
 import * as alikeMemo from '#routing/chain/scope-cache.ts'

@@ -1,4 +1,5 @@
-// What browsers have measured, for the answer path: client network and member to milliseconds.
+// The table of real-user measurements on the answer path: client network and member to
+// milliseconds.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 

@@ -1,4 +1,4 @@
-// What browsers may measure for a name: the members of its pool that have an address to fetch.
+// The members that browsers may measure for a name: those of its pool with a RUM address.
 import {
   address6Row,
   addressOfMember,

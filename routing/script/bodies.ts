@@ -1,4 +1,4 @@
-// Which scripts a bundle has, and which services use them.
+// Lists the scripts of a bundle, and which services use them.
 import { createHash } from 'node:crypto'
 import { nodeNameBytes, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,4 +1,4 @@
-// Whether a script can be run at all: asked before it is saved, and never runs it.
+// Checks that a script compiles, before it is saved; never runs it.
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { loadScriptEngine } from './engine.ts'

@@ -1,4 +1,4 @@
-// What a script step is given, what it may take, and how it can end (document B).
+// The contract of a script step: its input, its limits, and how it can end.
 
 /** How a run ended. Anything but `Done` leaves the candidates as they were. Never reordered. */
 export const ScriptOutcome = {

@@ -1,4 +1,4 @@
-// The engine's memory put back to what it was: pictures of it, taken while nothing runs.
+// Snapshots of the engine's memory, restored after each run.
 import { assert } from '#lib/assert.ts'
 import { Exchange, exchangeMark } from './prelude.ts'
 

@@ -1,4 +1,4 @@
-// QuickJS in WebAssembly: runs one body after the other, each in a world as good as new.
+// Runs script bodies in QuickJS on WebAssembly, each in a fresh global environment.
 import quickJsBuild from '@jitl/quickjs-wasmfile-release-sync'
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core'
 import type {

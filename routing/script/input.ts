@@ -1,4 +1,4 @@
-// What a script sees of a query: candidates and client, in words (document B).
+// Builds the input of a script: the candidates and the client as JSON text.
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { placeName } from '#bundle/format/routing-cells.ts'

@@ -1,4 +1,4 @@
-// The large pools that scripts choose from, built in the engine before anybody asks.
+// Builds the large pools that scripts choose from in the engine, ahead of queries.
 import { poolOfService, serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'

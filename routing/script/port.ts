@@ -1,4 +1,4 @@
-// Where a script step is run: elsewhere, where it can be killed.
+// The port that runs a script step in a thread that can be killed.
 import type { Chain } from '#routing/chain/chain.ts'
 
 export interface ScriptPort {

@@ -1,4 +1,4 @@
-// The world that a script finds: built once in the engine, and what passes between it and us.
+// The global environment of a script: JavaScript that runs once in the engine.
 import { bundleLimits } from '#bundle/format/limits.ts'
 
 const membersMax = bundleLimits.membersPerPoolMax

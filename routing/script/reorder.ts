@@ -1,4 +1,4 @@
-// The answer of a script, applied: an order of the candidates, from a place that is not trusted.
+// Applies a script's answer, which is not trusted, to the candidates.
 import type { Chain } from '#routing/chain/chain.ts'
 
 /**

@@ -1,5 +1,5 @@
-// Numbers for lists of candidates: the same list has the same number from query to query, so that
-// what was found out for it can be kept by that number.
+// Numbers candidate lists: an equal list has the same number in every query, so that results can be
+// cached by it.
 import * as limits from '#bundle/format/limits.ts'
 
 // A constant of this file, for the reason that runtime/answer/answer.ts gives.

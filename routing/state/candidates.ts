@@ -1,5 +1,5 @@
-// Which members of a pool may answer now, in order of preference. Pure: bundle and health in, lists
-// out.
+// Works out which members of a pool may answer now, in order of preference. Pure: bundle and health
+// in, lists out.
 import { assert } from '#lib/assert.ts'
 import { memberOctets } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,4 +1,4 @@
-// What changes while a bundle serves: health, candidate lists, cursors. Written by one thread, read
+// The mutable state beside a bundle: health, candidate lists, cursors. Written by one thread, read
 // by all.
 import { assert } from '#lib/assert.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

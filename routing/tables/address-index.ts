@@ -1,4 +1,4 @@
-// The index of IPv6 addresses: a tree whose nodes look at as many bits as they have rows for. Most
+// A search tree over IPv6 addresses whose nodes branch by as many bits as their rows need. Most
 // networks of the world lie below a few prefixes, tens of thousands of them below one /32; an index
 // by leading bits alone would leave those to long searches.
 

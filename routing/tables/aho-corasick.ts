@@ -1,4 +1,4 @@
-// Which of many parts a text contains, in one pass over it: the automaton of Aho and Corasick.
+// Aho-Corasick automaton: finds which of many substrings a text contains, in one pass.
 
 /** Where `code` leads from `state`, as one number. */
 const edge = (state: number, code: number): number => state * 0x1_0000 + code

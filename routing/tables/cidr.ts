@@ -1,4 +1,5 @@
-// Networks in CIDR notation: their text, and many of them as disjoint ranges, longest prefix first.
+// CIDR networks: parses them, and merges overlapping ones into disjoint ranges, longest prefix
+// first.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

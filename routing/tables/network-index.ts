@@ -1,5 +1,5 @@
-// Makes the range tables of client networks for a bundle: those that the bundle before had as well
-// are copied.
+// Builds the range tables of a bundle's client networks; unchanged tables are copied from the
+// bundle before.
 import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/format/client-ranges.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RangeHeader, Row4, Row6 } from './range-layout.ts'

@@ -1,4 +1,4 @@
-// Where the tables of client networks lie in their shared memory.
+// The memory layout of a bundle's network tables.
 
 /** Words at the beginning; then the range tables, each at a multiple of 64 octets. */
 export const IndexCell = {

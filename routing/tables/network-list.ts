@@ -1,4 +1,4 @@
-// A list of addresses and networks, as settings have it.
+// Parses the lists of addresses and networks of the settings.
 import { parseAddress } from '#dns/address.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from './cidr.ts'

@@ -1,5 +1,5 @@
-// Tables of client networks that have an index: range tables in one piece of shared memory, beside
-// the bundle's own rows. What fills it: network-index.ts.
+// The indexed client networks of a bundle: range tables in one piece of shared memory. What fills
+// it: network-index.ts.
 import { RangeTable } from './range-table.ts'
 import * as layout from './network-layout.ts'
 

@@ -1,4 +1,4 @@
-// The ranges of a table with other values: neighbours that come out equal are one row.
+// Derives a range table with other values from one that exists; equal neighbours are merged.
 import { packRangeTable } from './range-pack.ts'
 import type { RangeTable } from './range-table.ts'
 

@@ -1,6 +1,5 @@
-// Which values lie below a stretch of rows: every value has a group, and a tree over the rows says
-// which groups are below each of its nodes. So it is known of half a million rows at once that none
-// of them is anything but what was asked.
+// Groups the values of a range table, and builds a tree that tells which groups occur below each
+// node. One look at a node answers for half a million rows.
 import { nodeShift, nodeWords, nodesByLevel } from './range-layout.ts'
 
 /** An octet tells a group. Up to so many different values each is a group of its own. */

@@ -1,4 +1,4 @@
-// Where the columns of a range table lie in its buffer.
+// The memory layout of a range table.
 
 /**
  * Words at the beginning of the table. From `Index4` on: where the columns begin, in words from

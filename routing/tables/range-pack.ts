@@ -1,4 +1,4 @@
-// Columns of rows in, the buffer of a range table out: indexed, and with the groups of its values.
+// Packs columns of rows into the buffer of a range table, with its index and value groups.
 import { assert } from '#lib/assert.ts'
 import { addressIndex } from './address-index.ts'
 import { fillNodes, groupValues } from './range-groups.ts'

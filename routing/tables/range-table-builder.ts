@@ -1,4 +1,4 @@
-// Ranges of addresses as the rows of a range table: gaps filled, equal neighbours merged.
+// Builds the rows of a range table from address ranges: gaps filled, equal neighbours merged.
 import { assert } from '#lib/assert.ts'
 import { packRangeTable } from './range-pack.ts'
 

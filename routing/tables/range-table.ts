@@ -1,4 +1,4 @@
-// Which range of addresses holds a client's.
+// A range table: finds the row whose address range holds an address.
 import { assert } from '#lib/assert.ts'
 import * as index from './address-index.ts'
 import * as layout from './range-layout.ts'

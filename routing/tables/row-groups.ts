@@ -1,4 +1,4 @@
-// The groups of values below the rows of one address family, and below the nodes above them.
+// Reads the value groups of a range table: those of a row, and those below a tree node.
 import * as layout from './range-layout.ts'
 
 // Constants of this file, for the reason that runtime/answer/answer.ts gives.

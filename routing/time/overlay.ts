@@ -1,5 +1,5 @@
-// Rollouts and maintenance windows over the declared members: what holds at an instant, and how it
-// gets into the routing state. `effective(member, t) = declared ⊕ rollout at t ⊕ windows at t`.
+// Applies rollouts and maintenance windows to the declared members at an instant.
+// `effective(member, t) = declared ⊕ rollout at t ⊕ windows at t`.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { MaintenanceWindow, Overlays, Rollout } from '#bundle/format/overlays.ts'
 import { membersOf } from '#routing/state/candidates.ts'

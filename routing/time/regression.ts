@@ -1,4 +1,4 @@
-// When a rollout does harm (document B, "Regression signals"): its policy and what was measured.
+// Detects that a rollout does harm: the regression policy, and the measurements that it judges.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RegressionPolicyModel } from '#bundle/format/model.ts'
 import type { Rollout } from '#bundle/format/overlays.ts'

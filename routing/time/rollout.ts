@@ -1,5 +1,5 @@
-// Where a rollout is at an instant (document B, "Rollout"): a function of its file, the clock and
-// what this node has seen.
+// Works out the phase and weight of a rollout at an instant, from its file, the clock and what this
+// node has seen.
 import type { RolloutIntentModel, RolloutModel, RolloutStepModel } from '#bundle/format/model.ts'
 
 export type RolloutState = 'pending' | 'running' | 'paused' | 'promoted' | 'rolled_back'

@@ -1,4 +1,4 @@
-// geo-ip as algorithm: the member whose place on the globe is nearest to the client's (document B).
+// geo-ip: the member nearest to the client's place on the globe.
 import * as alikeMemo from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { takeTurns } from './round-robin.ts'

@@ -1,4 +1,4 @@
-// latency as filter: a random candidate, the likelier the shorter its round trip from this node.
+// latency in a chain: a random candidate, more likely the shorter its round trip from this node.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { drawByKeys } from './weighted-round-robin.ts'

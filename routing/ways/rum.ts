@@ -1,4 +1,4 @@
-// rum: the candidate that browsers of the client's network reach fastest (document B).
+// rum: the candidate that browsers of the client's network reach fastest.
 import { RumResult, rumNetworkBits } from '#routing/rum/table.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { drawByRtt } from './latency.ts'

@@ -1,4 +1,4 @@
-// script:<body>: the candidates as a program of the service's owner wants them (document B).
+// script:<body>: candidates chosen and ordered by a script of the service's owner.
 import type { Way } from '#routing/choose/way.ts'
 
 export const script: Way = {

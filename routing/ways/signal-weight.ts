@@ -1,4 +1,4 @@
-// signal-weight: candidates by their score blended with the signal of their region (document B).
+// signal-weight: candidates by their score blended with the signal of their region.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { RoutingEnvironment } from '#routing/choose/environment.ts'
 import type { Way } from '#routing/choose/way.ts'

@@ -1,4 +1,4 @@
-// sticky: one member for each client network, by rendezvous hashing: when a member goes, only its
+// sticky: one member for each client network, by rendezvous hashing; when a member goes, only its
 // own clients move.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
