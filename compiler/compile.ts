@@ -1,4 +1,4 @@
-// Files in; a bundle or diagnostics out. The same files give the same bytes, whoever asks.
+// Compiles the files of one tree: a bundle, or diagnostics. The same files give the same bytes.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { encodeBundle, EncoderMemory } from '#bundle/encode/encode.ts'
 import type { EncodedBundle } from '#bundle/encode/encode.ts'

@@ -1,4 +1,4 @@
-// Collects what the stages find and puts it in one order, whatever order it was found in.
+// Collects the findings of all stages and sorts them into one fixed order.
 import { diagnosticsMax } from './diagnostics/diagnostic.ts'
 import type {
   Diagnostic,

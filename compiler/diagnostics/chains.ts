@@ -1,4 +1,4 @@
-// What can be wrong, or look wrong, with how a service chooses.
+// Diagnostics of a service's filter chain and algorithm.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const chainDiagnostics = {

@@ -1,4 +1,4 @@
-// What a row of the diagnostics table says.
+// The type of a row of the diagnostics table.
 
 /** `error` stops the compilation; `warning` and `note` do not. */
 export type Severity = 'error' | 'warning' | 'note'

@@ -1,4 +1,4 @@
-// What a finding is: a row of the diagnostics table, what to put into its message, and where.
+// A diagnostic: its row of the table, the values of its message, and its place in a file.
 import type { Severity } from './diagnostic-spec.ts'
 import type { DiagnosticCode } from './diagnostics.ts'
 

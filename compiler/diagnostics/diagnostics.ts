@@ -1,4 +1,4 @@
-// Every diagnostic there is. Adding one means one row in its area, one fixture folder.
+// The table of diagnostics. Adding one means one row in its area, one fixture folder.
 import { chainDiagnostics } from './chains.ts'
 import { extensionDiagnostics } from './extensions.ts'
 import { fileDiagnostics } from './files.ts'

@@ -1,4 +1,4 @@
-// What can be wrong with redirects and delegated domains.
+// Diagnostics of redirects and delegated domains.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const extensionDiagnostics = {

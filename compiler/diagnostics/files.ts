@@ -1,4 +1,4 @@
-// What can be wrong with a file before anyone reads it, or with where it lies.
+// Diagnostics of files that cannot be read, or that lie in the wrong place.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const fileDiagnostics = {

@@ -1,4 +1,4 @@
-// A finding on its way to becoming a diagnostic: inside one file, or between files.
+// A finding of a rule, before it becomes a diagnostic: inside one file, or between files.
 import type { LocalSpan, Place } from './diagnostic.ts'
 import type { DiagnosticCode } from './diagnostics.ts'
 

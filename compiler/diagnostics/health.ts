@@ -1,4 +1,4 @@
-// What can be wrong with what a health check runs or asks, and what the nodes do not allow.
+// Diagnostics of health checks, and of what the nodes do not allow them.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const healthDiagnostics = {

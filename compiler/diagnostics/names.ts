@@ -1,4 +1,4 @@
-// What can be wrong with names, ids and references.
+// Diagnostics of names, ids and references.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const nameDiagnostics = {

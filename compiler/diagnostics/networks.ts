@@ -1,4 +1,4 @@
-// What can be wrong, or look wrong, with rules that send clients to members.
+// Diagnostics of rules that send client networks to members.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const networkDiagnostics = {

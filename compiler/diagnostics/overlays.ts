@@ -1,4 +1,4 @@
-// What can be wrong, or look wrong, with rollouts and maintenance windows.
+// Diagnostics of rollouts and maintenance windows.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const overlayDiagnostics = {

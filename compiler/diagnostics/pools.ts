@@ -1,4 +1,4 @@
-// What can be wrong, or look wrong, with pools, members and health checks.
+// Diagnostics of pools, members and their health checks.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const poolDiagnostics = {

@@ -1,4 +1,4 @@
-// What can be wrong, or look wrong, with response policies.
+// Diagnostics of response policies.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const responseRuleDiagnostics = {

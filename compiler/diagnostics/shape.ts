@@ -1,4 +1,4 @@
-// What can be wrong with an object compared with its schema.
+// Diagnostics of objects that do not fit their schema.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const shapeDiagnostics = {

@@ -1,4 +1,4 @@
-// A diagnostic as the status shows it: plain values, with no place but file, line and column.
+// A diagnostic as the GitOps status shows it: plain values with file, line and column.
 
 export interface StatusDiagnostic {
   readonly severity: 'error' | 'warning' | 'note'

@@ -1,4 +1,4 @@
-// What can be wrong with a file as YAML.
+// Diagnostics of YAML syntax.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const yamlDiagnostics = {

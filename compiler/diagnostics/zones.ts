@@ -1,4 +1,4 @@
-// What can be wrong with zones, name servers and SOA records.
+// Diagnostics of zones, name servers and SOA records.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 export const zoneDiagnostics = {

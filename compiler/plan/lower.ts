@@ -1,4 +1,4 @@
-// A checked tree as the model that the encoder takes: defaults applied, references as positions.
+// Lowers a checked tree to the encoder's model: defaults applied, references as positions.
 import type {
   BundleModel,
   MemberModel,

@@ -1,4 +1,4 @@
-// What a change is measured by: the names that a tree answers for, and its zones.
+// Lists the names and zones of a tree, by which the guardrail measures a change.
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'

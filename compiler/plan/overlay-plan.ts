@@ -1,5 +1,4 @@
-// What rollouts and windows refer to and when they are, for the rules that look at it and for the
-// bundle.
+// Resolves the targets and times of rollouts and windows, for the rules and for the bundle.
 import type { RolloutModel, WindowModel } from '#bundle/format/model.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,5 @@
-// Which regions of members a client can be in, and what was meant by those that none is in.
+// Checks the regions of members: which ones a client can be in, and what an unknown one probably
+// means.
 import { suggest } from '#lib/suggest.ts'
 import { continentCodes, isCountryCode, unpackCode } from '#routing/geo/countries.ts'
 

@@ -1,4 +1,4 @@
-// The response rules of a tree by name, and which of them answers for a name (document B).
+// Indexes the response rules of a tree by name, and finds the one that answers for a name.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { responseRuleUid } from '#compiler/read/identity.ts'

@@ -1,4 +1,4 @@
-// What a pool and the settings give to routing to go by.
+// What a pool and the settings offer to routing: regions, locations, rules, probes.
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { mapRulesOf, routingModel } from './routing-model.ts'

@@ -1,4 +1,4 @@
-// The routing settings of a repository as the encoder takes them.
+// Lowers the routing settings of a repository to the encoder's model.
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RoutingModel } from '#bundle/format/model.ts'
 import type { SettingsSpec } from '#schemas/objects/settings.ts'

@@ -1,4 +1,4 @@
-// Pools and members by what people call them: by name, address or uid.
+// Finds pools and members by name, address or uid.
 import { suggest } from '#lib/suggest.ts'
 import { uuidPattern } from '#schemas/forms/patterns.ts'
 import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'

@@ -1,4 +1,4 @@
-// Which zones a tree has: those it declares, and one for each name outside of them.
+// Plans the zones of a tree: those it declares, and an implied one for each name outside of them.
 import type { NameserverModel, SoaModel } from '#bundle/format/model.ts'
 import type { SettingsObject } from '#schemas/kinds.ts'
 import { soaDefaults } from '#schemas/objects/zone.ts'

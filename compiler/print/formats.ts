@@ -1,4 +1,4 @@
-// Every output format there is. Adding one means one file, one line here.
+// The table of output formats. Adding one means one file, one line here.
 import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { printGithub } from './github.ts'
 import { printJson } from './json.ts'

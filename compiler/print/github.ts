@@ -1,4 +1,4 @@
-// Diagnostics as workflow commands of GitHub Actions, which become annotations.
+// Prints diagnostics as workflow commands of GitHub Actions, which become annotations.
 import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { hintOf } from '#compiler/diagnostics/diagnostics.ts'
 import { jsonDiagnostics } from './json.ts'

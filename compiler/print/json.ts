@@ -1,4 +1,4 @@
-// Diagnostics for programs: one JSON document.
+// Prints diagnostics as one JSON document, for programs.
 import type { Severity } from '#compiler/diagnostics/diagnostic-spec.ts'
 import type { DiagnosticReport, SourceSpan } from '#compiler/diagnostics/diagnostic.ts'
 import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'

@@ -1,4 +1,4 @@
-// Offsets as lines and columns, looked up only for what is printed.
+// Converts offsets to lines and columns, only for diagnostics that are printed.
 
 export interface Position {
   /** Counted from 1. */

@@ -1,4 +1,4 @@
-// Diagnostics as SARIF 2.1.0, which code hosts show beside the lines of a change.
+// Prints diagnostics as SARIF 2.1.0, which code hosts show beside the lines of a change.
 import { hash } from 'node:crypto'
 import { version } from '#lib/version.ts'
 import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,5 @@
-// Diagnostics for people: place, sentence, the line with a mark under it, and what to do.
+// Prints diagnostics for people: place, message, the source line with a mark under it, and the
+// remedy.
 import type { Diagnostic, DiagnosticReport, SourceSpan } from '#compiler/diagnostics/diagnostic.ts'
 import { helpOf, hintOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { SourcePositions } from './position.ts'

@@ -1,5 +1,5 @@
-// What the last compilation read, by blob id. Changed in place: with ten thousand objects a new map
-// for each compilation would be most of what makes the garbage collector stop writes.
+// Cache of parsed files, by blob id. Changed in place: with ten thousand objects a new map for each
+// compilation would cause most of the garbage collector's pauses.
 import type { ReadFile } from './read-file.ts'
 
 export class FileMemory {

@@ -1,4 +1,4 @@
-// The id of an object: what its file says, or one derived from its name, the same everywhere.
+// The uid of an object: the one its file declares, or one derived from its name.
 import { hash } from 'node:crypto'
 
 /** Name space of the derived ids. Never changed: every derived id depends on it. */

@@ -1,4 +1,5 @@
-// Which paths of a repository are read, and as what (design: one folder per tenant).
+// Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, or
+// not at all.
 import type { Kind } from '#schemas/kinds.ts'
 
 export type PathRole =

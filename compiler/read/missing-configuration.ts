@@ -1,4 +1,4 @@
-// What to say about a tree without configuration: what lies in it that was probably meant.
+// The message for a tree without configuration: names the files in it that were probably meant.
 
 /** As many misplaced paths as one sentence can hold. */
 const namedMax = 3

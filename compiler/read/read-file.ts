@@ -1,4 +1,4 @@
-// One file's bytes as a checked object, or as findings. Depends on nothing but the bytes.
+// Reads one file: a checked object, or findings. The result depends only on the bytes.
 import { suggest } from '#lib/suggest.ts'
 import type { RoutingModel } from '#bundle/format/model.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'

@@ -1,4 +1,4 @@
-// Schema faults in the words of people: which field, what it must be, what was probably meant.
+// Turns schema errors into findings: the field, what it must be, what was probably meant.
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'

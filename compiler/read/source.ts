@@ -1,4 +1,4 @@
-// What the compiler is given: the files of one tree, as Git lists them.
+// The compiler's input: the files of one tree, as Git lists them.
 
 export interface SourceFile {
   /** From the root of the tree, with `/` between the parts. */

@@ -1,4 +1,5 @@
-// The first entry of each key, followed from one tree to the next.
+// An index of entries by key that is updated from one tree to the next; the first entry of a key
+// wins.
 import { editsOf } from '#lib/list-edits.ts'
 
 /** Making such a map anew for ten thousand entries takes a millisecond, and a megabyte. */

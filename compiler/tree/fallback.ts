@@ -1,4 +1,4 @@
-// The pools that a service names: its own, and the one that stands in when its members are down.
+// The pools that a service names: its own and its fallback.
 
 const prefix = 'pool:'
 

@@ -1,4 +1,4 @@
-// The objects of one commit, found by name: what the rules between files look at.
+// The objects of one commit, indexed by kind and name, for the tree rules.
 import type { PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/format/model.ts'
 import { forEachKind } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'

@@ -1,4 +1,4 @@
-// IP addresses as people write them: one canonical form, and which of them nobody can reach.
+// Parses and normalizes the IP addresses of files, and tells which nobody can reach.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 

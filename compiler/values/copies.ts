@@ -1,4 +1,4 @@
-// Of two files that declare the same, which is the copy: the one that is to be changed.
+// Tells the copy from the original, of two files that declare the same object.
 import type { Entry } from '#compiler/tree/tree.ts'
 
 /** What people and file managers call a copy. */

@@ -1,4 +1,4 @@
-// A health check as it stands in a file, as the model that a bundle holds.
+// Lowers a health check of a file to the model of the bundle.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 

@@ -1,4 +1,4 @@
-// What the nodes that serve a tree allow its health checks; a tree cannot say it of itself.
+// The health-check policy of the nodes' settings: scripts, webhook hosts, client certificates.
 
 /** What the section `health` of the nodes' settings says of it. */
 export interface HealthCheckPolicy {

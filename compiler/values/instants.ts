@@ -1,4 +1,4 @@
-// Instants as rules meet them: what is wrong with the text, and what to write instead.
+// Checks instants in files, and suggests the right form.
 import { readInstant } from '#schemas/forms/instant.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'

@@ -1,4 +1,4 @@
-// Domain names as people write them: one form for comparison, and what is wrong with the text.
+// Parses and normalizes the domain names of files.
 import { parseName } from '#dns/name.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 

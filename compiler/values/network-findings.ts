@@ -1,4 +1,4 @@
-// What the rules about client networks of pools and of settings have in common.
+// Findings that the network rules of pools and of settings share.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'

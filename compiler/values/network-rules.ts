@@ -1,4 +1,4 @@
-// Rules that send client networks to members, as disjoint ranges that say whom each client prefers.
+// Resolves network rules to disjoint ranges, each with the members that it prefers.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { ClientRange, ClientRanges } from '#bundle/format/model.ts'
 import { disjointRanges } from '#routing/tables/cidr.ts'

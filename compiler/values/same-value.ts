@@ -1,4 +1,4 @@
-// Whether two plain values are the same, whatever the order of their keys.
+// Deep equality of plain values, whatever the order of their keys.
 
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,4 +1,4 @@
-// What to write in place of a value of the wrong type: the number in `5m`, the word for `yes`.
+// Suggests the right value for one of the wrong type: the number in `5m`, `true` for `yes`.
 import type { JsonSchema } from '#schemas/json-schema.ts'
 
 export interface ValueHint {

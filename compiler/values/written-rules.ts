@@ -1,4 +1,4 @@
-// Rules of client networks as files write them: read, and put into the order of the documents.
+// Reads the network rules of files, and sorts them into the order in which they apply.
 import type { ClientRanges } from '#bundle/format/model.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'

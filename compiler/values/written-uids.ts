@@ -1,4 +1,4 @@
-// The ids that a file writes down: those of its object, its members, its response rules.
+// Collects the uids that a file declares: of its object, its members, its response rules.
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// Which items of a list are still there, which went and which are new.
+// Aligns two lists of items: kept, removed and added ones.
 import { sameValue } from '#compiler/values/same-value.ts'
 import type { JsonObject, JsonValue } from './text.ts'
 

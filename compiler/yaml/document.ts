@@ -1,4 +1,4 @@
-// One YAML file as plain values, with the place of each of them.
+// One YAML document as plain values with their source positions.
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import type { LocalSpan, Place } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,5 +1,4 @@
-// Changes a YAML file into one that says something else, and leaves alone every line that need not
-// change.
+// Edits a YAML file in place: only the lines whose values change are rewritten.
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import type { Document, ParsedNode, YAMLMap, YAMLSeq } from 'yaml'
 import { assert } from '#lib/assert.ts'

@@ -1,4 +1,4 @@
-// Where in its text a YAML node begins and ends, and how far it is from the left.
+// The text range and indentation of a YAML node.
 import { isMap, isPair, isScalar, isSeq } from 'yaml'
 import type { Pair, ParsedNode, YAMLMap } from 'yaml'
 

@@ -1,4 +1,5 @@
-// Where a character of a YAML text stands in the file: folded, indented or escaped as it may be.
+// Maps a character of a YAML scalar to its place in the file, through folding, indentation and
+// escapes.
 
 /**
  * What is no white space comes through YAML unchanged and in its order; white space is folded and

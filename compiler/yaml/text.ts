@@ -1,4 +1,4 @@
-// Plain values as YAML text in the style of this configuration: new files, new parts of files.
+// Prints plain values as YAML in the style of this configuration.
 import { Document, isMap, isScalar, isSeq, visit } from 'yaml'
 import type { CreateNodeOptions, SchemaOptions, ToStringOptions, YAMLMap } from 'yaml'
 

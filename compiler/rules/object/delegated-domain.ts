@@ -1,4 +1,4 @@
-// A delegated domain is a name that can be asked for.
+// Checks that a delegated domain is a valid query name.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'

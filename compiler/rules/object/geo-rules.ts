@@ -1,4 +1,4 @@
-// The geo rules of a pool name networks, and members of the pool, and each of them matters.
+// Checks the geo rules of a pool: valid networks, members of the pool, no rule without effect.
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkCidr, reportArrangement } from '#compiler/values/network-findings.ts'

@@ -1,4 +1,4 @@
-// A check of type dns asks for a name, and waits for data that its record type can have.
+// Checks a health check of type dns: its query name, its record type, and the data that it expects.
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// A check over HTTP asks what a server can answer, and sends no secret.
+// Checks an HTTP health check: a request that a server can answer, without secrets.
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'

@@ -1,4 +1,4 @@
-// A check of type script has one script.
+// Checks that a health check of type script has exactly one script.
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 

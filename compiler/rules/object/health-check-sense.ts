@@ -1,4 +1,4 @@
-// A health check does what its fields suggest.
+// Finds fields of a health check that have no effect, or not the one they suggest.
 import { HealthCheck } from '#schemas/objects/health-check.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'

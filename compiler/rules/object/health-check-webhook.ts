@@ -1,4 +1,4 @@
-// A check of type webhook names a server, and no secret.
+// Checks the URL of a webhook health check: it names a server and holds no secret.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 

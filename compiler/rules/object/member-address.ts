@@ -1,4 +1,4 @@
-// A member's address is one that clients can reach, and is listed once.
+// Checks the address of a member: reachable for clients, and listed once.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import type { ObjectRule } from './object-rule.ts'

@@ -1,4 +1,4 @@
-// What a member asks for beside its share can be had: a warm-up, an address for browsers.
+// Checks the warm-up and the RUM address of a member.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 

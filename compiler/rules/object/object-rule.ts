@@ -1,4 +1,4 @@
-// What it takes to be a rule about one object: a function from the object to reports.
+// The interface of an object rule: a function from one object to findings.
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
 

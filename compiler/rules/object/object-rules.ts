@@ -1,4 +1,4 @@
-// Every rule about one object. Adding one means one file, one line here, one fixture.
+// The table of object rules. Adding one means one file, one line here, one fixture.
 import type { Kind } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'

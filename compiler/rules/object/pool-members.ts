@@ -1,4 +1,4 @@
-// A pool has somebody to answer with.
+// Finds pools without members that can answer, as a whole or for one address family.
 import type { Member } from '#schemas/objects/member.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// A redirect goes from a host name to an absolute address that is safe to hand on (document B).
+// Checks a redirect: a host name as its source, a safe absolute URL as its target.
 import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName } from '#compiler/values/names.ts'

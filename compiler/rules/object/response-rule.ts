@@ -1,4 +1,4 @@
-// A response rule names what can be asked for, and an alias has a target.
+// Checks a response rule: a valid name, and a target where it is an alias.
 import type { ResponseRule } from '#schemas/objects/response-policy.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// A rollout's steps and intents do what they suggest.
+// Finds steps and intents of a rollout that do not do what they suggest.
 import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'

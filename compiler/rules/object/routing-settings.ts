@@ -1,4 +1,4 @@
-// The routing settings name networks and addresses, each of them once.
+// Checks the networks and addresses of the routing settings: valid, and each listed once.
 import type { SettingsSpec } from '#schemas/objects/settings.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// The chain of a service names filters that exist, each of which can do something.
+// Checks the filter chain of a service: known filters, none without effect.
 import { suggest } from '#lib/suggest.ts'
 import { filterNamed, filters, filterText, spellingsOf } from '#routing/choose/ways.ts'
 import type { FilterUse } from '#routing/choose/ways.ts'

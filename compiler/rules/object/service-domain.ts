@@ -1,4 +1,4 @@
-// A service's domain is a name that can be asked for.
+// Checks that a service's domain is a valid query name.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'

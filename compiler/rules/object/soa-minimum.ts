@@ -1,4 +1,4 @@
-// "No records" is not kept so long that it outlives the outage.
+// Finds an SOA minimum so long that negative answers outlive an outage.
 import type { Soa } from '#schemas/objects/zone.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'

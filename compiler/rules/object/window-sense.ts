@@ -1,4 +1,4 @@
-// A maintenance window ends after it has begun.
+// Checks that a maintenance window ends after it begins.
 import { readInstant } from '#schemas/forms/instant.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkInstant } from '#compiler/values/instants.ts'

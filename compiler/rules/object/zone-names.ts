@@ -1,4 +1,4 @@
-// Zones and the names in their records are names, and each zone is declared once.
+// Checks the names of zones and their records, and that each zone is declared once.
 import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'

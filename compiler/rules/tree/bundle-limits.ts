@@ -1,4 +1,4 @@
-// A node can load what the tree becomes.
+// Checks that the bundle of a tree is within the limits of a node.
 import { keyAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

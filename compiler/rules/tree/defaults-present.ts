@@ -1,4 +1,4 @@
-// Names outside every declared zone have name servers to show.
+// Checks that names outside every declared zone have default name servers.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

@@ -1,4 +1,4 @@
-// A domain has one owner, and what is inside it belongs to the same one.
+// Checks that a delegated domain, and what is below it, belongs to one tenant.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName, enclosingNames } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'

@@ -1,4 +1,4 @@
-// One name has one service, across tenants, whatever its case and trailing dot.
+// Checks that a name has one service across tenants, whatever its case and trailing dot.
 import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'

@@ -1,4 +1,4 @@
-// The pool that stands in when all members are down is another one, and has members.
+// Checks that a fallback pool is another pool and has members.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { TreeRule } from './tree-rule.ts'

@@ -1,4 +1,4 @@
-// A health check runs and asks only what the nodes allow.
+// Checks health checks against what the nodes allow: programs, addresses and webhooks.
 import { suggest } from '#lib/suggest.ts'
 import { parseAddress } from '#dns/address.ts'
 import { isForbiddenAddress } from '#dns/network.ts'

@@ -1,4 +1,4 @@
-// Pool and service names are unique across tenants; the names of other objects within theirs.
+// Checks that pool and service names are unique across tenants, and other names within theirs.
 import { kindNames, kinds } from '#schemas/kinds.ts'
 import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// A name server inside a zone has addresses there, and no service takes its name.
+// Checks that a name server inside a zone has addresses there, and that no service has its name.
 import type { Nameserver } from '#schemas/objects/zone.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// Rollouts and windows leave somebody to answer, at every instant, as far as health allows.
+// Finds rollouts and windows that leave a pool without members at some instant.
 import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'

@@ -1,4 +1,4 @@
-// What rollouts and windows refer to exists, and no two of them quarrel.
+// Checks the targets of rollouts and windows: they exist, and no two overlays conflict.
 import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { instantText } from '#compiler/values/instants.ts'

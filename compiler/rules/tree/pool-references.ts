@@ -1,4 +1,4 @@
-// The pools that a service names exist, and belong to the same tenant.
+// Checks that the pools of a service exist and belong to its tenant.
 import { suggest } from '#lib/suggest.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'

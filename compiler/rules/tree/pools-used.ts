@@ -1,4 +1,4 @@
-// A pool is there for a service.
+// Finds pools that no service uses.
 import { suggest } from '#lib/suggest.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'

@@ -1,4 +1,4 @@
-// One host has one redirect, across tenants, whatever its case and trailing dot.
+// Checks that a host has one redirect across tenants, whatever its case and trailing dot.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'

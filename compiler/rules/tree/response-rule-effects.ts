@@ -1,4 +1,4 @@
-// A response rule changes an answer, and not that of everything this server is there for.
+// Finds response rules without effect, and rules that would hide everything this server answers.
 import { placeOfRule, ruleAbove, ruleFor } from '#compiler/plan/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/plan/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'

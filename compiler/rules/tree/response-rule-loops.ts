@@ -1,4 +1,4 @@
-// An alias leads somewhere: no chain of rules comes back to itself.
+// Finds loops of alias rules.
 import { placeOfRule, ruleFor } from '#compiler/plan/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/plan/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'

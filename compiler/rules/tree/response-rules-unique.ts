@@ -1,4 +1,4 @@
-// A name has one exact rule and one domain rule, in whatever file, case and trailing dot.
+// Checks that a name has at most one exact rule and one domain rule in all files.
 import { placeOfRule } from '#compiler/plan/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 

@@ -1,4 +1,5 @@
-// The addresses in the routing settings are those of members, and every map rule is reached.
+// Checks that the addresses of the routing settings are members', and that every map rule can
+// match.
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'

@@ -1,4 +1,4 @@
-// A service's way to choose has what it goes by: regions, places, rules, probes.
+// Checks that a service's algorithm has its data: regions, places, rules, probes.
 import { continentCodes } from '#routing/geo/countries.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import type { WayNeed } from '#routing/choose/way.ts'

@@ -1,4 +1,4 @@
-// "No records" is not kept for longer than the pools need to fail over.
+// Finds an SOA minimum longer than the pools need to fail over.
 import { soaDefaults } from '#schemas/objects/zone.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'

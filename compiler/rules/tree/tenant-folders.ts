@@ -1,4 +1,4 @@
-// A folder under tenants/ is the id of a tenant, and has its Tenant object.
+// Checks that each folder under tenants/ is a tenant id and has its Tenant object.
 import { defaultTenant, reservedTenants, tenantIdPattern } from '#schemas/objects/tenant.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'

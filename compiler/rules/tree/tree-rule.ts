@@ -1,4 +1,4 @@
-// What it takes to be a rule between files: a function from the tree to reports.
+// The interface of a tree rule: a function from the tree to findings.
 import type { Kind } from '#schemas/kinds.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'

@@ -1,4 +1,4 @@
-// Every rule between files. Adding one means one file, one line here, one fixture.
+// The table of tree rules. Adding one means one file, one line here, one fixture.
 import type { TreeRule } from './tree-rule.ts'
 import { bundleLimitsKept } from './bundle-limits.ts'
 import { defaultsPresent } from './defaults-present.ts'

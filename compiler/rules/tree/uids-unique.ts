@@ -1,4 +1,4 @@
-// A uid that is written down belongs to one object, member or response rule.
+// Checks that a declared uid belongs to one object, member or response rule.
 import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'

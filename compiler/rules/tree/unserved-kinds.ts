@@ -1,4 +1,4 @@
-// What nothing acts on yet is refused, rather than accepted and ignored.
+// Refuses objects of kinds that nothing acts on yet.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

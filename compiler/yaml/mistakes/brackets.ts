@@ -1,4 +1,4 @@
-// Brackets of { } and [ ] that are missing or too many, and the commas between them.
+// Finds missing and surplus brackets of { } and [ ], and commas between them.
 import type { YAMLError } from 'yaml'
 import { lineAt, linesAbove, openBrackets } from '#compiler/yaml/parse/lines.ts'
 import { insertAt, mistake } from './mistake.ts'

@@ -1,4 +1,4 @@
-// Lines that stand a little too far left or right.
+// Finds lines that are indented a little too far or too little.
 import { lineBelow, linesAbove } from '#compiler/yaml/parse/lines.ts'
 import type { Line } from '#compiler/yaml/parse/lines.ts'
 import { mistake } from './mistake.ts'

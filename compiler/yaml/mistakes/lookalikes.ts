@@ -1,4 +1,4 @@
-// Signs that look like those of YAML and are others: word processors and web pages put them in.
+// Finds characters that look like those of YAML: typographic quotes, dashes and spaces.
 import { CST, Lexer } from 'yaml'
 import { mistake } from './mistake.ts'
 import type { Edit, Mistake } from './mistake.ts'

@@ -1,5 +1,4 @@
-// Text with the usual slips of the hand mended one after the other, so that one run shows what is
-// wrong with all of a file, and not only the first mistake of its YAML.
+// Repairs the common mistakes of a YAML text one by one, so that one run reports all of them.
 import type { LocalSpan } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { lookalikes } from './lookalikes.ts'

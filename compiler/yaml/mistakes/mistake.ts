@@ -1,4 +1,4 @@
-// What a mistake in YAML is: what is found, and how the text reads without it.
+// The type of a YAML mistake: what was found, and the text without it.
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 

@@ -1,5 +1,5 @@
-// From what the YAML library says to what a person did: the mistake, what to do about it, and how
-// the text reads without it.
+// Translates errors of the YAML library into the mistake that a person made, with its remedy and
+// the repaired text.
 import type { YAMLError } from 'yaml'
 import { bracketMistake, commaMistake, extraBracket } from './brackets.ts'
 import { deeperLine, reindented } from './indentation.ts'

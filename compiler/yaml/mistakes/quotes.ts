@@ -1,4 +1,4 @@
-// Quotes that are missing, or that never end.
+// Finds missing quotes, and quotes that never end.
 import type { YAMLError } from 'yaml'
 import {
   closingQuote,

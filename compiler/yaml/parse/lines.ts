@@ -1,5 +1,5 @@
-// Lines of a YAML text as a person sees them: where they start, how far they are indented, and
-// which brackets and quotes are open.
+// Splits a YAML text into lines: where each starts, its indentation, and which brackets and quotes
+// are open.
 import { CST, Lexer } from 'yaml'
 
 export interface Line {

@@ -1,5 +1,5 @@
-// YAML text as a tree of nodes, at a cost that the text cannot choose: it is read piece by piece,
-// and no further than to the first piece that is too much.
+// Parses YAML text into nodes at a bounded cost: piece by piece, up to the first piece that exceeds
+// a limit.
 import { Composer, CST, Lexer, Parser, YAMLParseError } from 'yaml'
 import type { Document, ParsedNode } from 'yaml'
 
