@@ -1,5 +1,5 @@
-// What each verb does to the draft. Knows no Git: an operation can be applied again on another
-// commit.
+// Applies operations to the draft, one function per verb. Knows no Git: an operation can be applied
+// again on another commit.
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// A map that is never changed: its successor shares what stayed, so that a snapshot is cheap.
+// A persistent map: a changed copy shares the buckets that did not change.
 
 const bucketCount = 1_024
 

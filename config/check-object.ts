@@ -1,4 +1,5 @@
-// The compiler's own checks of one object, told by field, before a file is written.
+// Checks one object with the compiler's own rules before a file is written; faults are told by
+// field.
 import { configEntry } from './entry.ts'
 import type { ConfigEntry } from './entry.ts'
 import { diagnosticSpecs, helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'

@@ -1,4 +1,4 @@
-// The configuration as operations change it: the accepted objects, and over them what is new.
+// The draft that operations change: the accepted objects, overlaid with new ones.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { sameValue } from '#compiler/values/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'

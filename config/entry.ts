@@ -1,4 +1,4 @@
-// An object of the accepted commit as readers of the API see it: defaults and ids filled in.
+// The type of an accepted object as the API reads it: defaults and ids filled in.
 import { hash } from 'node:crypto'
 import { objectUid } from '#compiler/read/identity.ts'
 import { roleOf } from '#compiler/read/layout.ts'

@@ -1,4 +1,4 @@
-// Why one operation cannot be done, as the request's failure will say it.
+// The reasons why an operation fails, as the API reports them.
 import type { WriteDiagnostic, WriteFailureCode } from './operation.ts'
 
 export interface Fault {

@@ -1,4 +1,4 @@
-// Where the file of a new object goes.
+// Picks the path for the file of a new object.
 import type { Kind } from '#schemas/kinds.ts'
 import { kinds } from '#schemas/kinds.ts'
 

@@ -1,4 +1,5 @@
-// The objects of one accepted commit, found by id, by name and by part. Never changed.
+// An immutable index of the objects of one accepted commit: by id, by name and by part. Never
+// changed.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'

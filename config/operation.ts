@@ -1,4 +1,4 @@
-// A change to the configuration as data: what to do, who asked for it, and what came of it.
+// The type of an operation, a change to the configuration as data, and of its outcome.
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'

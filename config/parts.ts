@@ -1,4 +1,4 @@
-// What has an id of its own inside an object: members, geo rules and response rules.
+// The parts of objects that have their own ids: members, geo rules and response rules.
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { derivedUid, memberUid, responseRuleUid } from '#compiler/read/identity.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'

@@ -1,4 +1,4 @@
-// Who refers to a pool or a member, and what becomes of it when that is renamed, moved or deleted.
+// Finds references to a pool or member, and updates them when it is renamed, moved or deleted.
 import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'

@@ -1,5 +1,5 @@
-// The ids that the API gives to new things: made once, so that a request that is applied again, on
-// another commit, makes the same things.
+// Generates the ids of new objects once per request, so that a request applied again on another
+// commit gives the same ids.
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Clock } from '#lib/clock.ts'
 import { uuidV7 } from '#lib/uuid.ts'

@@ -1,4 +1,4 @@
-// The accepted configuration for readers on the main thread: no Git, no SQL, no waiting.
+// The view of the accepted configuration on the main thread: no Git, no SQL, no waiting.
 import { assert } from '#lib/assert.ts'
 import { ConfigIndex } from './object-index.ts'
 import type { ConfigDelta, ConfigSnapshot } from './object-index.ts'

@@ -1,4 +1,4 @@
-// Which commits a new head brings: reachable from it, and not from the commit accepted last.
+// Lists the new commits of a head: reachable from it, and not from the last accepted commit.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { parseCommit } from './objects/commit-object.ts'

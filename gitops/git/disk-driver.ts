@@ -1,4 +1,4 @@
-// The Git port over a bare repository on disk; no index, no work tree, no git program.
+// Implements the Git port on a bare repository on disk; needs no index, work tree or git program.
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { writeDurably } from '#lib/durable-file.ts'

@@ -1,4 +1,4 @@
-// The port to one Git object store: what the rest of this folder needs of Git, and nothing more.
+// The port to a Git object store.
 import type { Result } from '#lib/result.ts'
 import type { CommitObjects } from './objects/presence.ts'
 

@@ -1,4 +1,4 @@
-// How many commits a history has: the serial of the SOA records, equal wherever the commit is.
+// Counts the commits of a history: the serial of the SOA records, equal on every node.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { CommitGraph } from './commit-graph.ts'

@@ -1,4 +1,4 @@
-// Branches and other refs of a bare repository, moved with Git's own lock files.
+// Reads and moves refs of a bare repository, with Git's own lock files.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

@@ -1,5 +1,4 @@
-// Keeps a repository small: when many of its objects lie loose, git packs them, beside whoever
-// reads and writes.
+// Runs git's repacking when many objects are loose, alongside readers and writers.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'

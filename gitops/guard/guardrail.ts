@@ -1,4 +1,4 @@
-// Whether a head removes more than may go unsaid: commit by commit, so that all nodes say the same.
+// Checks each commit of a head against the limit of removed names, the same on every node.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'

@@ -1,4 +1,4 @@
-// How many names a change removes, and whether that is more than may go unsaid.
+// Counts the names that a change removes, and compares them with the limit.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 
 export interface Removal {

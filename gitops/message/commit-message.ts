@@ -1,4 +1,4 @@
-// What a commit of the API says about itself: who asked for what, for people and for `git log`.
+// Formats the messages of the API's commits: who asked for what.
 import type { Kind } from '#schemas/kinds.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'

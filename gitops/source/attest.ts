@@ -1,4 +1,4 @@
-// Makes an attestation in a repository of a person: finds the commit, signs, stores the ref.
+// Makes an attestation in a person's repository: finds the commit, signs, stores the ref.
 import fs, { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import git from 'isomorphic-git'

@@ -1,4 +1,4 @@
-// Where commits come from: the port that the local origin and an HTTP remote both fill.
+// The port to a source of commits: a local repository or a remote.
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'

@@ -1,4 +1,4 @@
-// The file system's refusals, told to the operator: a full disk, rights, a device that fails.
+// Explains errors of the file system to the operator: full disk, missing rights, failing device.
 import type { SourceError } from './config-source.ts'
 
 const full: readonly string[] = ['ENOSPC', 'EDQUOT']

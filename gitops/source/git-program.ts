@@ -1,4 +1,4 @@
-// The git program, run once: with nothing of this machine's settings, and an end to time and size.
+// Runs the git program without this machine's settings, with limits on time and output.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { RemoteError } from './http-client.ts'

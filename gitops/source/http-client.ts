@@ -1,4 +1,4 @@
-// HTTP for isomorphic-git, with an end to waiting and to size, and errors that say what to do.
+// The HTTP client of isomorphic-git, with limits on time and size, and errors that say what to do.
 import type { HttpClient } from 'isomorphic-git'
 import { gitLimits } from '#gitops/limits.ts'
 import type { SourceError } from './config-source.ts'

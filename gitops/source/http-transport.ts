@@ -1,4 +1,4 @@
-// Git over HTTP(S), by isomorphic-git: no program is needed.
+// Git over HTTP(S) with isomorphic-git; needs no git program.
 import fs from 'node:fs'
 import git from 'isomorphic-git'
 import { createHttpClient } from './http-client.ts'

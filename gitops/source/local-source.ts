@@ -1,4 +1,4 @@
-// Commits from a repository on this machine: nothing to fetch, the refs are the news.
+// A local repository as the source of commits: nothing is fetched.
 import { err, ok } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import type { ConfigSource } from './config-source.ts'

@@ -1,5 +1,4 @@
-// The local bare repository that is the origin when no remote is set: made, opened, given its first
-// commit.
+// Creates and opens the local bare repository that is the origin when no remote is set.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { err, ok } from '#lib/result.ts'

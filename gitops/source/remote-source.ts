@@ -1,4 +1,4 @@
-// Commits from a remote, through a bare mirror that can be thrown away and fetched again.
+// A remote as the source of commits, through a local bare mirror that can be rebuilt.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// How a remote is spoken to: the port that HTTP and SSH both fill.
+// The port to a remote: fetch and push, over HTTP or SSH.
 import type { Push } from './config-source.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
 

@@ -1,4 +1,4 @@
-// What `gitops.url` may be, and the form of it that may be shown.
+// Validates `gitops.url`, and strips its credentials for display.
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { err, ok } from '#lib/result.ts'

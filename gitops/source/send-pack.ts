@@ -1,5 +1,5 @@
-// A push over HTTP (gitprotocol-http(5), gitprotocol-pack(5)) of objects that are known already:
-// a library's push would walk the whole history, and the whole tree, to find them.
+// Pushes known objects over HTTP (gitprotocol-http(5), gitprotocol-pack(5)). A library's push would
+// walk the whole history and the whole tree to find them.
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import type { HttpClient } from 'isomorphic-git'

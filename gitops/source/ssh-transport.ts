@@ -1,4 +1,4 @@
-// Git over SSH, by the git program: a pinned host key, one key of our own, and no questions.
+// Git over SSH with the git program: a pinned host key, one key of the node's own, no prompts.
 import { existsSync } from 'node:fs'
 import { gitLimits } from '#gitops/limits.ts'
 import type { SourceError } from './config-source.ts'

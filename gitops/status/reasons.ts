@@ -1,4 +1,4 @@
-// Every reason for which a commit is not taken or the source cannot be asked: cause and remedy.
+// The table of reasons why a commit is not taken or the source cannot be reached: cause and remedy.
 import type { HoldCode, SourceCode } from './status.ts'
 
 export interface ReasonSpec {

@@ -1,4 +1,4 @@
-// What the Git side tells people: plain JSON, for the status page, the log and the metrics.
+// The GitOps status as plain JSON, for the status page, the log and the metrics.
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 
 /**

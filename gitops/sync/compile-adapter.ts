@@ -1,5 +1,4 @@
-// The real compiler behind the port: its bundle, and its diagnostics as plain values for the
-// status.
+// Implements the compile port with the compiler: a bundle, or diagnostics as plain values.
 import { createCompiler } from '#compiler/compile.ts'
 import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { hintOf } from '#compiler/diagnostics/diagnostics.ts'

@@ -1,4 +1,4 @@
-// The compiler as the Git side sees it, and the files of a commit as the compiler sees them.
+// The port to the compiler, and the files of a commit as its input.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'

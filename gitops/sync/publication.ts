@@ -1,4 +1,4 @@
-// What the Git side gives to the node: a signed channel record, and the bundle that it names.
+// The type of what a publisher hands to the node: a signed channel record and its bundle.
 import { assert } from '#lib/assert.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 

@@ -1,5 +1,4 @@
-// The order of what is given out: signs bundles and records, and writes down each before handing it
-// over.
+// Signs bundles and channel records, and stores each before it is handed over.
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'

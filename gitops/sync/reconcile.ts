@@ -1,4 +1,4 @@
-// One look at the branch: runs the steps, keeps the verdict on a held head, says what changed.
+// Reconciles with the branch once: runs the steps, remembers a held head, reports what changed.
 import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// When to look: on a poke, when a watched file changes, and on a clock; never twice at the same
+// Schedules reconciliations: on request, when a watched file changes, and periodically; one at a
 // time.
 import { backoffMs } from '#lib/backoff.ts'
 

@@ -1,5 +1,5 @@
-// The steps from a new head to a publication, in order; each ends the run or fills what the next
-// ones read.
+// The steps from a new head to a publication, in order; each ends the run or fills in what later
+// ones need.
 import { hash } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What must survive a crash: the accepted commit, and the last seq and digest given out.
+// The state that survives a crash: the accepted commit, and the last seq and digest published.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { assert } from '#lib/assert.ts'

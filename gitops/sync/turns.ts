@@ -1,4 +1,4 @@
-// One after the other: looks at the branch and writes to it must not overlap.
+// A mutex: reconciliations and writes must not overlap.
 
 export class Turns {
   #last: Promise<void> = Promise.resolve()

@@ -1,5 +1,4 @@
-// Notices that a file was replaced, at once where the system tells and within a fifth of a second
-// where not.
+// Watches a file for replacement: by file-system events, else by polling five times a second.
 import { statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,5 +1,6 @@
-// Which commits ended the thread that read them, or the process: after enough of that they are held
-// and not read again. Kept beside the accepted state, since a restart changes nothing about them.
+// Counts how often a commit crashed the thread or process that read it; after enough crashes it is
+// held and not read again. Stored beside the accepted state, since a restart changes nothing about
+// the commit.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeDurably } from '#lib/durable-file.ts'

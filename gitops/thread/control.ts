@@ -1,5 +1,4 @@
-// The main thread's handle on the Git side: starts its worker, keeps it alive, passes on what it
-// says.
+// The main thread's handle on the Git worker: starts it, restarts it, forwards its messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'

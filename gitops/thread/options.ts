@@ -1,4 +1,4 @@
-// What the Git side is told when it starts, and how it becomes a source of commits.
+// The options of the Git side, and the source of commits that they describe.
 import { join } from 'node:path'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,5 +1,5 @@
-// The whole Git side in one thread: opens the source, and looks whenever there may be something to
-// see.
+// The whole Git side in one thread: opens the source, and reconciles when something may have
+// changed.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'

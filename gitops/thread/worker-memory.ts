@@ -1,4 +1,4 @@
-// How much memory the thread that compiles may take, so that one commit cannot end the process.
+// The memory limit of the compiler thread: one commit must not end the process.
 import { totalmem } from 'node:os'
 import type { ResourceLimits } from 'node:worker_threads'
 

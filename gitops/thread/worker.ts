@@ -1,4 +1,4 @@
-// The entry of the worker thread: all Git and compile work happens here, never on the main loop.
+// The entry of the Git worker thread; all Git and compile work happens here.
 import { randomInt } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'

@@ -1,5 +1,4 @@
-// Whether a new head may be believed: every commit that it brings, each by itself, against the
-// pinned list.
+// Verifies a new head: the signature of each new commit, against the pinned list of signers.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findSigner } from './allowed-signers.ts'

@@ -1,4 +1,4 @@
-// The pinned list of people whose signatures count: OpenSSH's allowed_signers (ssh-keygen(1)).
+// Parses the pinned list of signers: OpenSSH's allowed_signers (ssh-keygen(1)).
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { gitLimits } from '#gitops/limits.ts'

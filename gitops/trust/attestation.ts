@@ -1,4 +1,4 @@
-// A signed statement "this commit, with this tree, is ours", for commits that no author key signed.
+// Attestations: signed statements that vouch for commits without an author's signature.
 import { createHash } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,5 @@
-// Ed25519 keys as OpenSSH writes them: the public key line and the unencrypted private key file.
+// Reads and writes Ed25519 keys in OpenSSH's formats: public key line, unencrypted private key
+// file.
 import {
   createHash,
   createPrivateKey,

@@ -1,5 +1,4 @@
-// The pinned allowed_signers file on this machine: read anew for each head, and closed when in
-// doubt.
+// Loads the pinned allowed_signers file for each head; trusts nobody when it cannot be read.
 import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { err, ok } from '#lib/result.ts'

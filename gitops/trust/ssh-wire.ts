@@ -1,4 +1,4 @@
-// The `string` and `uint32` of RFC 4251 section 5, which SSH keys and signatures are made of.
+// Encodes and decodes the `string` and `uint32` of RFC 4251 section 5, for SSH keys and signatures.
 
 /**
  * Reads from untrusted bytes; undefined means "ends too early", and every later read is undefined

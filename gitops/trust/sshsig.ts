@@ -1,4 +1,4 @@
-// Detached SSH signatures (OpenSSH PROTOCOL.sshsig): read, check and make those of Ed25519 keys.
+// Parses, verifies and makes detached SSH signatures of Ed25519 keys (OpenSSH PROTOCOL.sshsig).
 import { createHash, sign, verify } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,5 +1,4 @@
-// Changes to the pinned allowed_signers file: lines are added and removed, and what people wrote
-// stays as it is otherwise.
+// Edits the pinned allowed_signers file: adds and removes lines, and leaves the rest as written.
 import { readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'

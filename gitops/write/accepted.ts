@@ -1,4 +1,4 @@
-// The accepted commit as writes need it: its files, its objects, and where there is room for more.
+// The accepted commit as writes need it: its files, its objects and its free paths.
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'

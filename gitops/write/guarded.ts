@@ -1,4 +1,4 @@
-// What one request removes: judged alone, however many others go into the same commit.
+// Checks what one request removes against the guardrail, apart from the others of its commit.
 import { outlineName } from '#compiler/plan/name-outline.ts'
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,4 +1,4 @@
-// Writes that were given to the worker and have no answer yet.
+// Writes that were sent to the worker and are not answered yet.
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'

@@ -1,4 +1,4 @@
-// From a draft to a commit that compiles, all in memory: nothing is written before it is right.
+// Prepares a commit from a draft in memory: nothing is written before it compiles.
 import type { SourceFile } from '#compiler/read/source.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { assert } from '#lib/assert.ts'

@@ -1,4 +1,5 @@
-// Others that write to the same remote: how a node that keeps winning lets them have their turn.
+// Push fairness: a node that keeps winning the race for a remote pauses, so that other writers win
+// too.
 import { gitLimits } from '#gitops/limits.ts'
 
 /**

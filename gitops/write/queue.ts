@@ -1,4 +1,4 @@
-// Writes that wait: all that came while a commit was under way become the next one.
+// The queue of writes: those that arrive during a commit become the next one.
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'

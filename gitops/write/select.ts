@@ -1,4 +1,4 @@
-// Which of several requests can go into one commit: those that fail, fail alone.
+// Selects the requests of one commit; a request that fails does not fail the others.
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { assert } from '#lib/assert.ts'

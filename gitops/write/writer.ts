@@ -1,4 +1,5 @@
-// One batch of requests: onto the accepted commit, into Git by compare-and-swap, and live.
+// Writes one batch of requests: applied to the accepted commit, pushed by compare-and-swap,
+// activated.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// The raw commit object: its headers, and the exact bytes that its signature covers.
+// Parses a raw commit object: its headers, and the exact bytes that its signature covers.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { gitLimits } from '#gitops/limits.ts'

@@ -1,4 +1,4 @@
-// One loose object read from disk: how long it is stands at its beginning, and is looked at first.
+// Reads one loose object from disk, after a check of the size in its header.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { constants, inflateSync } from 'node:zlib'
 import { Oversized } from './oversized.ts'

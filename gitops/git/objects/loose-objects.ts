@@ -1,4 +1,4 @@
-// Many Git objects onto the disk at once: whole files, flushed, before anyone may refer to them.
+// Writes many loose objects to disk and flushes them, before anything refers to them.
 import { randomBytes } from 'node:crypto'
 import { existsSync, utimesSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'

@@ -1,5 +1,4 @@
-// Any object of a repository on disk, loose or packed, also while git moves it from one to the
-// other.
+// Reads any object of a repository on disk, loose or packed, also while git repacks it.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitLimits } from '#gitops/limits.ts'

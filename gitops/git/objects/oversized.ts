@@ -1,4 +1,4 @@
-// An object that says of itself that it is larger than the reader takes: nothing is wrong with it.
+// The error for an object that is larger than the reader accepts; the object may be sound.
 
 /** Thrown before the object is inflated. */
 export class Oversized extends Error {

@@ -1,4 +1,4 @@
-// One pack of Git objects and its index, read by position: neither is held in memory.
+// Reads one pack file and its index by position; neither is held in memory.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
 import { assert } from '#lib/assert.ts'

@@ -1,4 +1,4 @@
-// The packs of a repository, which come and go while they are read: git packs, and so do pushes.
+// The set of packs of a repository, refreshed while git repacks and pushes add some.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitLimits } from '#gitops/limits.ts'

@@ -1,4 +1,5 @@
-// Whether the objects of a commit are still in the repository: files vanish under a node that runs.
+// Checks that the objects of a commit are still in the repository: files may vanish while a node
+// runs.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'

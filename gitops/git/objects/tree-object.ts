@@ -1,4 +1,4 @@
-// The raw tree object: one folder's entries, read strictly and written in Git's order.
+// Parses and writes raw tree objects, strictly and in Git's order.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

@@ -1,5 +1,4 @@
-// A raw tree with a few entries changed: one pass over its bytes, for folders of many thousand
-// files.
+// Edits entries of a raw tree in one pass over its bytes, for folders of many thousand files.
 export interface TreeChange {
   readonly oid: string
   readonly isFolder: boolean

@@ -1,4 +1,4 @@
-// Every file of a tree, with the folders that did not change since the last walk remembered.
+// Lists the files of a tree; folders unchanged since the last walk come from a cache.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { EntryKind, ObjectError, TreeFile } from '#gitops/git/driver.ts'

@@ -1,4 +1,4 @@
-// A new tree from an old one and a few changed paths: only the folders on those paths are written.
+// Writes a new tree from an old one and changed paths; only the folders on those paths are written.
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
