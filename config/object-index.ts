@@ -1,5 +1,4 @@
-// An immutable index of the objects of one accepted commit: by id, by name and by part. Never
-// changed.
+// An immutable index of the objects of one accepted commit: by id, by name and by part.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'

@@ -1,4 +1,4 @@
-// Checks the syntax of a script step's body; never runs it. Reads it, never runs it.
+// Checks the syntax of a script step's body; never runs it.
 import { checkScript } from '#routing/script/check.ts'
 
 export interface ScriptMistake {

@@ -1,4 +1,4 @@
-// Watches a file for replacement: by file-system events, else by polling five times a second.
+// Watches files and folders for changes: by file-system events, and by polling five times a second.
 import { statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname } from 'node:path'
