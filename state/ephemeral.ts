@@ -1,4 +1,4 @@
-// Everything that may be forgotten, in Redis or in the memory of this process.
+// Opens the stores of state that may be lost, in Redis or in memory.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'

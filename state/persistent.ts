@@ -1,4 +1,4 @@
-// Everything that outlives the process, on PostgreSQL or on the database inside the process.
+// Opens the stores of lasting state, on PostgreSQL or on the database inside the process.
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

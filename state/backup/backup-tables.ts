@@ -1,4 +1,4 @@
-// What is in a backup: every table of people's data, and its columns.
+// The tables and columns that a backup holds: those of people's data.
 import type { Tables } from '#state/sql/database/tables.ts'
 
 export interface BackupTable<T extends keyof Tables = keyof Tables> {

@@ -1,4 +1,4 @@
-// The directory of backups: one more when it is time, and no more than are to be kept.
+// Keeps the backup directory: makes a backup when one is due, deletes the oldest.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// The form of a backup file: lines of JSON under gzip, the same from and for every database.
+// The backup file format: gzipped lines of JSON, the same for every database.
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { createHash } from 'node:crypto'

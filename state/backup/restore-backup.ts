@@ -1,4 +1,4 @@
-// A backup file into an empty database, all of it or nothing.
+// Restores a backup into an empty database, in one transaction.
 import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// One consistent copy of all tables in one file.
+// Writes one consistent copy of all tables to a file.
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'

@@ -1,4 +1,4 @@
-// Words of outside monitors in Redis, with a copy in this node that serves while Redis is away.
+// Health signals in Redis, with a local copy that serves while Redis is away.
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'
 
 /**

@@ -1,4 +1,4 @@
-// Nonces, WebSocket tokens and login attempts in Redis, and in memory while Redis is away.
+// Nonces, WebSocket tokens and login attempts in Redis; in memory while Redis is away.
 import { ok } from '#lib/result.ts'
 import type { LoginAttempts } from '../ports/login-attempts.ts'
 import type { OidcNonces } from '../ports/oidc-nonces.ts'

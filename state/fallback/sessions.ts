@@ -1,4 +1,4 @@
-// Sessions in Redis; in the memory of this node while Redis is away (document A, "Session").
+// Sessions in Redis; in the memory of this node while Redis is away.
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { MemorySessions } from '../memory/sessions.ts'

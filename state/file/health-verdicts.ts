@@ -1,5 +1,4 @@
-// This node's verdicts in one file of the data directory: a line for each change, rewritten now and
-// then.
+// Health verdicts in one file of the data directory: appended per change, compacted now and then.
 import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-// Verdicts as lines of JSON, and which of them hold when a file is read from its start.
+// Parses and prints health verdicts as lines of JSON; the last line of a member wins.
 import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
 
 export type VerdictMap = Map<string, StoredVerdict>

@@ -1,4 +1,4 @@
-// Entries that end by themselves, in a bounded number; time is the one that never goes back.
+// A bounded map whose entries expire by a monotonic clock.
 import type { Clock } from '#lib/clock.ts'
 
 interface Entry<T> {

@@ -1,4 +1,4 @@
-// Words of outside monitors for the life of the process.
+// Health signals in memory.
 import type { Clock } from '#lib/clock.ts'
 import { healthSignalLimits } from '../ports/health-signals.ts'
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'

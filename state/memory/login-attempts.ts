@@ -1,4 +1,4 @@
-// Failed logins that this node has seen.
+// Failed logins in memory.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { loginAttemptLimits } from '../ports/login-attempts.ts'

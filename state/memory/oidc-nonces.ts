@@ -1,4 +1,4 @@
-// Logins on their way through an identity provider that come back to this node.
+// OIDC login nonces in memory, for logins that return to this node.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// The bus between nodes, for one process: several nodes in a test, or one that is alone.
+// The health bus between nodes inside one process: for tests, or for a node that is alone.
 import type { PeerHealth, PeerUpdate, PeerVerdict } from '../ports/peer-health.ts'
 
 export function createMemoryPeerHealth(): PeerHealth {

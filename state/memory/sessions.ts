@@ -1,4 +1,4 @@
-// Sessions of this node alone, for the life of the process.
+// Sessions in memory.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { sessionLimits } from '../ports/sessions.ts'

@@ -1,4 +1,4 @@
-// Tokens of the WebSocket feed that were used on this node.
+// Used WebSocket tokens in memory.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { webSocketTokenLimits } from '../ports/websocket-tokens.ts'

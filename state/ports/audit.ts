@@ -1,4 +1,4 @@
-// The port for the copy of the audit log that can be searched.
+// The port to the searchable copy of the audit log.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 

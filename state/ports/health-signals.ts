@@ -1,4 +1,4 @@
-// The port for what outside monitors say of members (document B, "External signals").
+// The port to health signals: what external monitors report of members.
 
 /** One source's word on one member. */
 export interface HealthSignal {

@@ -1,4 +1,4 @@
-// The port for what this node last believed of each member, so that a restart goes on from there.
+// The port to this node's last verdict on each member, with which a restart continues.
 
 /** Whose verdict it is: a member at another address is another one. */
 export interface VerdictOwner {

@@ -1,4 +1,4 @@
-// The port for the licence of the whole installation: one token, one install id, one trial.
+// The port to the licence of the installation: one token, one install id, one trial.
 import type { StoreCall } from './store-result.ts'
 
 export interface StoredLicence {

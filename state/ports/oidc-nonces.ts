@@ -1,4 +1,4 @@
-// The port for logins that are on their way through an identity provider.
+// The port to the nonces of OIDC logins that are under way.
 import type { StoreCall } from './store-result.ts'
 
 export const nonceLimits = {

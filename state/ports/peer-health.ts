@@ -1,4 +1,4 @@
-// The port that carries what each node of a cluster believes of members to the others.
+// The port to the health bus: each node's verdicts, sent to the others.
 import type { VerdictOwner } from './health-verdicts.ts'
 
 /** What one node's own probes say of one member. */

@@ -1,4 +1,4 @@
-// The port for named sets of permissions (document A, "Role").
+// The port to roles: named sets of permissions.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 

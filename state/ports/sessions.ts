@@ -1,4 +1,4 @@
-// The port for who is logged in (document A, "Session"). A token itself is never here.
+// The port to login sessions. Holds hashes of tokens, never a token.
 import type { StoreCall } from './store-result.ts'
 
 export interface SessionIdentity {

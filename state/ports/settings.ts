@@ -1,4 +1,4 @@
-// The port for small values that all nodes of an installation share.
+// The port to small values that all nodes of an installation share.
 import type { StoreCall } from './store-result.ts'
 
 export type JsonValue =

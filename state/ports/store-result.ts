@@ -1,4 +1,4 @@
-// What a call to a store may come to besides its value.
+// The result of a store call: a value, or why the store failed.
 import type { Result } from '#lib/result.ts'
 
 /**

@@ -1,4 +1,4 @@
-// The port for API keys of tenants. A key itself is never here, only its SHA-256.
+// The port to API keys of tenants. Holds the SHA-256 of a key, never the key.
 import type { StoreCall } from './store-result.ts'
 
 export interface TenantKeys {

@@ -1,4 +1,4 @@
-// The port for what each tenant used, hour by hour (document B, "Usage").
+// The port to usage: what each tenant used, by the hour.
 import type { StoreCall } from './store-result.ts'
 
 export interface UsageRecord {

@@ -1,4 +1,4 @@
-// The port for accounts of people (document A, "User").
+// The port to user accounts.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 

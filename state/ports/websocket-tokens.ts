@@ -1,4 +1,4 @@
-// The port that makes a token of the WebSocket feed good for one connection.
+// The port to used WebSocket tokens: each opens one connection.
 import type { StoreCall } from './store-result.ts'
 
 export const webSocketTokenLimits = { ttlMsMax: 3_600_000, perNodeMax: 100_000 } as const

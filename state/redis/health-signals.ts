@@ -1,4 +1,4 @@
-// Words of outside monitors, mirrored to all nodes (document B, "External signals").
+// Health signals in Redis, shared by all nodes.
 import type { Clock } from '#lib/clock.ts'
 import { healthSignalLimits } from '../ports/health-signals.ts'
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'

@@ -1,4 +1,4 @@
-// How long this program waits for Redis before it goes on without.
+// Timeouts and limits of the Redis client.
 
 export const redisLimits = {
   connectTimeoutMs: 2_000,

@@ -1,4 +1,4 @@
-// Nonces, WebSocket tokens and login attempts that all nodes share.
+// Nonces, WebSocket tokens and login attempts in Redis, shared by all nodes.
 import { createHash } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { ok } from '#lib/result.ts'

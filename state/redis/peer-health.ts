@@ -1,4 +1,4 @@
-// What each node believes of members, told to the others through Redis.
+// The health bus between nodes, through Redis.
 import type { VerdictOwner } from '../ports/health-verdicts.ts'
 import type { PeerHealth, PeerUpdate, PeerVerdict } from '../ports/peer-health.ts'
 import { orReject } from './health-signals.ts'

@@ -1,4 +1,4 @@
-// All of a hash, in bounded parts, so that a large one does not hold up everybody else.
+// Reads a whole Redis hash in bounded parts, so that a large one does not block other clients.
 import { redisLimits } from './limits.ts'
 import type { Redis } from './redis.ts'
 

@@ -1,4 +1,4 @@
-// One connection to Redis for commands and one for messages, which come back by themselves.
+// The Redis connections, one for commands and one for messages; both reconnect by themselves.
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'

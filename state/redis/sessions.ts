@@ -1,4 +1,4 @@
-// Sessions that all nodes share. Redis measures their lives, so the nodes' clocks do not matter.
+// Sessions in Redis, shared by all nodes. Redis expires them, so the nodes' clocks do not matter.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { sessionLimits } from '../ports/sessions.ts'

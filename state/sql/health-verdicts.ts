@@ -1,4 +1,4 @@
-// This node's verdicts in the table `health_verdicts`; other nodes have rows of their own.
+// Health verdicts in the table `health_verdicts`, with rows per node.
 import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import { sqlLimits } from './database/limits.ts'

@@ -1,4 +1,4 @@
-// Shared values as JSON text in the table `settings`.
+// Shared settings as JSON text in the table `settings`.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { settingsLimits } from '../ports/settings.ts'

@@ -1,4 +1,4 @@
-// Usage in the table `usage_hours`, added up by the database.
+// Usage in the table `usage_hours`; the database adds it up.
 import { sql } from 'kysely'
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'

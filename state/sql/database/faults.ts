@@ -1,4 +1,5 @@
-// What an error of a database means for the call that met it.
+// Classifies database errors by what they mean for the call: retry, unknown outcome, refused, or a
+// mistake of ours.
 import type { StoreFailure } from '#state/ports/store-result.ts'
 
 /**

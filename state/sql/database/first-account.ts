@@ -1,5 +1,5 @@
-// The lasting mark that this installation had an account once: with it the way in that needs no
-// credential is shut for ever (document A, "First-run setup"), also when all accounts are deleted.
+// The permanent mark that this installation has had an account: it closes the first-run setup for
+// ever, even when all accounts are deleted.
 import { sql } from 'kysely'
 import type { Db } from './tables.ts'
 

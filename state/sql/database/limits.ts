@@ -1,4 +1,4 @@
-// How long and how often this program asks a database before it goes on without.
+// Timeouts, retries and limits of the database client.
 
 export const sqlLimits = {
   connectionsMax: 8,

@@ -1,4 +1,4 @@
-// Brings a database to this program's schema, once, however many nodes start at the same moment.
+// Migrates a database to this program's schema, once, even when several nodes start together.
 import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// One step of the schema.
+// The type of a schema migration.
 
 export interface Migration {
   /** 1, 2, 3 … */

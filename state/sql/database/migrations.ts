@@ -1,4 +1,4 @@
-// Every step of the schema, oldest first. A step that was released is never changed.
+// The table of schema migrations, oldest first. A released one is never changed.
 import type { Migration } from './migration.ts'
 import { accounts } from '#state/sql/migrations/0001-accounts.ts'
 import { records } from '#state/sql/migrations/0002-records.ts'

@@ -1,4 +1,4 @@
-// PostgreSQL inside this process, with its files in a directory that the process holds.
+// PostgreSQL inside this process (PGlite), in a directory that one process holds at a time.
 import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'

@@ -1,4 +1,4 @@
-// PostgreSQL over the network: a pool of connections that are opened when needed.
+// PostgreSQL over the network, through a connection pool.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { sqlLimits } from './limits.ts'

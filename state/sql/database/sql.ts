@@ -1,4 +1,4 @@
-// Statements on one database: opened when it can be reached, tried again while that is safe.
+// Runs statements on one database: connects when needed, retries where that is safe.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

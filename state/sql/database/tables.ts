@@ -1,4 +1,4 @@
-// The tables as the query builder sees them; `migrations/` makes them.
+// The table types of the query builder; `migrations/` creates the tables.
 import type { Kysely } from 'kysely'
 
 export interface UsersTable {
