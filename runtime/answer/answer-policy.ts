@@ -1,4 +1,5 @@
-// A service whose members are chosen by a policy: who asks goes in, what was chosen is written.
+// Answers for a service with a routing policy: runs its steps for the client, and writes the chosen
+// members.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { choose } from '#routing/choose/choose.ts'

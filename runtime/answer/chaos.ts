@@ -1,4 +1,4 @@
-// Class CHAOS: who is this server? Off until the operator sets it. RFC 4892.
+// Answers CHAOS queries such as `version.bind`, when the operator has set the texts. RFC 4892.
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { writeChaosText } from './records.ts'

@@ -1,4 +1,4 @@
-// The OPT record: what the client says in it, and what goes back. RFC 6891 and the options' RFCs.
+// Parses and writes the OPT record. RFC 6891 and the RFCs of the options.
 import * as codes from '#dns/edns-codes.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import * as transaction from './transaction.ts'

@@ -1,4 +1,4 @@
-// From a qname to the node that answers for it: exact, wildcard, or the closest name above.
+// Finds the node that answers for a qname: exact match, wildcard, or closest encloser.
 import { nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'

@@ -1,5 +1,5 @@
-// A query's message around its question: how many there are, what the records behind it say, and
-// which rcode its form calls for.
+// Checks the form of a query message around its question: counts, trailing records, and the rcode
+// that they call for.
 import * as header from '#dns/header.ts'
 import * as rcodes from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'

@@ -1,5 +1,4 @@
-// The token bucket that all threads which answer share: how many queries a second the licence
-// permits.
+// The token bucket that all answering threads share: the licence's limit of queries per second.
 import { createMachineClock } from '#lib/clock.ts'
 
 const Cell = {

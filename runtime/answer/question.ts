@@ -1,4 +1,4 @@
-// Reads the question into the transaction: the folded qname in whole words, and its hash.
+// Parses the question into the transaction: the folded qname in whole words, and its hash.
 import * as header from '#dns/header.ts'
 import * as names from '#dns/name.ts'
 import { finishHash, foldWord, mixWord } from '#dns/name.ts'

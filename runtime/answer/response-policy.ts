@@ -1,4 +1,4 @@
-// Response rules on the answer path: looked at before everything else (document B).
+// Applies response rules, ahead of everything else on the answer path.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { ResponseAction, ResponseBits, ResponseCell } from '#bundle/format/response-rules.ts'

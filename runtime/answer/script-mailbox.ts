@@ -1,5 +1,4 @@
-// The shared memory in which one answering thread puts a script's question, and its helper the
-// answer.
+// Shared memory between an answering thread and its script helper: one question, one answer.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { nameLimits } from '#dns/name.ts'
 

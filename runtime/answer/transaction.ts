@@ -1,4 +1,5 @@
-// All that one thread remembers of the query it is answering. One object, reset whole, never grown.
+// The state of the query that a thread is answering: one object per thread, reset whole, never
+// grown. One object, reset whole, never grown.
 import { nameLimits } from '#dns/name.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'

@@ -1,5 +1,4 @@
-// What a responder counts: one row of shared memory per thread, written by it alone, summed on
-// scrape.
+// Counters in shared memory: one row per thread, written by it alone, summed on scrape.
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'

@@ -1,5 +1,5 @@
-// Questions for each tenant's services: a cell for each thread and service, which the control
-// thread reads now and then.
+// Counts queries per service: a shared cell for each thread and service, read by the control
+// thread.
 import { assert } from '#lib/assert.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,5 +1,4 @@
-// How often each response rule was hit: shared cells that all threads count in, and that outlive a
-// bundle.
+// Counts the hits of each response rule in shared cells that outlive a bundle.
 import { assert } from '#lib/assert.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,5 +1,4 @@
-// Distinct subdivisions, places and network operators, a row each, gathered into columns of shared
-// memory.
+// Collects distinct places and network operators into columns of shared memory.
 import { geoCountryRows } from '#routing/geo/countries.ts'
 import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { geoLimits } from './limits.ts'

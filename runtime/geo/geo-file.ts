@@ -1,5 +1,4 @@
-// A geo database on disk: whether it changed, and its octets, never half of one and half of the
-// next.
+// Reads a geo database file, and detects changes; never returns a mix of two versions.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'

@@ -1,5 +1,4 @@
-// From databases to what threads read: the tables that go with a bundle, worked out when either is
-// new.
+// Combines a bundle and the geo databases into the tables that threads read, when either changes.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { asnPreferences } from '#routing/geo/asn-rules.ts'

@@ -1,4 +1,4 @@
-// Keeps geo tables in step with their files: loads, loads again on change, keeps what worked.
+// Keeps geo tables current: loads files, reloads them on change, keeps the last good tables.
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

@@ -1,4 +1,4 @@
-// What a geo database may cost this node, in one table.
+// Limits on geo databases: file size, memory and time.
 
 export const geoLimits = {
   /** The largest on the market have about 1.5 GiB; more does not fit a Buffer everywhere. */

@@ -1,4 +1,5 @@
-// The thread that loads one geo database and ends: seconds of work that would stall the main loop.
+// The entry of a thread that loads one geo database, so that the main loop does not stall for
+// seconds.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { loadGeo } from './load.ts'

@@ -1,4 +1,4 @@
-// From the path of a geo database to its tables, in one go: what the loading thread does.
+// Loads a geo database from a path into tables.
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { readUnchanged } from './geo-file.ts'
 import type { Fingerprint } from './geo-file.ts'

@@ -1,4 +1,4 @@
-// A geo database as range tables and columns in shared memory, without an object that is left over.
+// Converts a geo database to range tables and columns in shared memory, without garbage.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fillCountryColumns, geoCountryRows } from '#routing/geo/countries.ts'

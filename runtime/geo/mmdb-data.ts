@@ -1,4 +1,4 @@
-// The data section of a MaxMind DB file: fields of a record, of which only the wanted are decoded.
+// Reads the data section of a MaxMind DB file; decodes only the wanted fields.
 import { geoLimits } from './limits.ts'
 
 export type MmdbValue =

@@ -1,4 +1,4 @@
-// The search tree of a MaxMind DB file: every network in it, in the order of addresses, once.
+// Walks the search tree of a MaxMind DB file: every network once, in address order.
 import { geoLimits } from './limits.ts'
 
 /** Where and how the tree lies in its file. */

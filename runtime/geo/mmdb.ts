@@ -1,4 +1,4 @@
-// A MaxMind DB file as a whole: its metadata, checked, and where tree and data lie.
+// Opens a MaxMind DB file: checks its metadata, and locates tree and data.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { geoLimits } from './limits.ts'

@@ -1,4 +1,4 @@
-// What a record of a geo database says of a client, under the field names of each of its makers.
+// Extracts country, ASN and location from a geo record, under the field names of each vendor.
 import { placeCode } from '#bundle/format/routing-cells.ts'
 import { continentRow, countryRow, packCode, unpackCode } from '#routing/geo/countries.ts'
 import type { PackedCode } from '#routing/geo/countries.ts'

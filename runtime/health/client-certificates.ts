@@ -1,4 +1,4 @@
-// Client certificates of the node's settings, as TLS takes them; renewed files are taken over.
+// Loads the client certificates of the node's settings for TLS, and reloads them when renewed.
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'

@@ -1,4 +1,4 @@
-// What health probing may cost this node, in one table.
+// Limits on health probing: sockets, memory and time.
 
 export const healthLimits = {
   /** Sockets open at once; a due probe beyond it waits and counts as late. */

@@ -1,4 +1,4 @@
-// Which members are new to a bundle, or enabled again: those that have a warm-up gate must pass it.
+// Finds the members that are new in a bundle or enabled again: they must pass their warm-up gate.
 import { addressOfMember, memberOctets, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'

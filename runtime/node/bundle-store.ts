@@ -1,4 +1,4 @@
-// The bundles that this node has activated, on disk: it can start from them with no network at all.
+// Stores activated bundles on disk, so that the node can start without a network.
 import {
   closeSync,
   existsSync,

@@ -1,4 +1,4 @@
-// Shared memory for generations, used in turn: what one leaves, the one after the next moves into.
+// Pools shared memory of generations: a new generation reuses that of the one before last.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { assert } from '#lib/assert.ts'
 import { networkBytesMax } from '#routing/tables/network-layout.ts'

@@ -1,5 +1,5 @@
-// From verdicts to candidate lists: who is probed for a bundle, and what a verdict changes in its
-// tables.
+// Connects health and candidate lists: which members a bundle has probed, and what a verdict
+// changes.
 import { addressOfMember, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'

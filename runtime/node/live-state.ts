@@ -1,4 +1,4 @@
-// What moves the serving state between two bundles: verdicts, signals and the clock.
+// Updates the serving state between two bundles: verdicts, signals and the clock.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { HealthLink } from './health-link.ts'

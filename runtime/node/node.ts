@@ -1,5 +1,4 @@
-// A DNS node: the bundle it serves, the threads that serve it, and the way from one bundle to the
-// next.
+// A DNS node: its bundle, its threads, and the swap from one bundle to the next.
 import type { Publication } from '#bundle/signature/publication.ts'
 import { checkOrder, verifyChannelRecord, soaSerialOf } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'

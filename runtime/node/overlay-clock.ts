@@ -1,5 +1,5 @@
-// Keeps rollouts and maintenance windows in step with the clock: applies them to the serving state
-// at their times, and takes a rollout back that does harm here.
+// Applies rollouts and maintenance windows to the serving state at their times, and rolls back a
+// rollout that does harm here.
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'

@@ -1,4 +1,4 @@
-// Why a node does not activate what it was given, in words for the status page and the log.
+// Explains why a node does not activate a bundle, for the status page and the log.
 import type { ChannelError } from '#bundle/signature/channel.ts'
 import { err } from '#lib/result.ts'
 

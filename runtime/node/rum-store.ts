@@ -1,4 +1,4 @@
-// Real-user measurements: smoothed, forgotten in time, written where the answer path reads them.
+// Stores real-user measurements: smoothed, expiring, written where the answer path reads them.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'

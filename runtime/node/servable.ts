@@ -1,4 +1,5 @@
-// Whether this version can answer from a bundle: it loads, is the named one, and has known steps.
+// Checks that this version can serve a bundle: it loads, has the named digest, and uses known
+// steps.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'

@@ -1,4 +1,4 @@
-// Bundles from the disk of this node: at its start, and when the serving one makes threads die.
+// Chooses a stored bundle: at the start, and when the serving one crashes threads.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'

@@ -1,4 +1,4 @@
-// A script step on the answer path: asks the helper, waits for two milliseconds at most.
+// Runs a script step from the answer path: asks the helper, and waits at most two milliseconds.
 import { scriptLimits, ScriptOutcome } from '#routing/script/contract.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { keepInOrder } from '#routing/script/reorder.ts'

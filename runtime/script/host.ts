@@ -1,4 +1,4 @@
-// The helpers of all answering threads: started when a bundle has scripts, watched, replaced.
+// Manages the script helpers of all answering threads: starts, watches and replaces them.
 import { availableParallelism } from 'node:os'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// What a helper says about scripts that failed, and how often: queries may come by the thousand.
+// Rate-limits the reports of failed scripts.
 import type { Clock } from '#lib/clock.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'
 

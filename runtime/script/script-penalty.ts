@@ -1,4 +1,4 @@
-// Which services' scripts have to wait: those that used up their time several runs in a row.
+// Suspends the scripts of services that exceeded their time in several consecutive runs.
 import type { Clock } from '#lib/clock.ts'
 import { strikesMax } from '#runtime/answer/script-mailbox.ts'
 

@@ -1,4 +1,5 @@
-// The main thread's end of one helper: started warm, put on a mailbox, told generations, ended.
+// The main thread's handle on one script helper: starts it, assigns its mailbox, sends generations,
+// ends it.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { readyOrEnded } from '#runtime/worker/start-turns.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'

@@ -1,5 +1,4 @@
-// A helper thread: runs the scripts of one answering thread, one after the other, until it is
-// killed.
+// The entry of a script helper thread: runs the scripts of one answering thread until it is killed.
 import { parentPort, receiveMessageOnPort, threadId, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'

@@ -1,4 +1,5 @@
-// The few system calls that Node does not offer: UDP in batches, on sockets that share a port.
+// System calls that Node does not offer, through koffi: batched UDP, shared ports, thread
+// attributes.
 import { createRequire } from 'node:module'
 import type Koffi from 'koffi'
 

@@ -1,4 +1,4 @@
-// Why an address and a port could not be had, in one sentence for the operator.
+// Explains in one sentence why a socket could not be bound.
 
 const advice: Readonly<Record<string, string>> = Object.freeze({
   EADDRINUSE: 'another program has it; stop that one, or choose another port with dns.port',

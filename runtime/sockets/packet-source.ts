@@ -1,4 +1,4 @@
-// Where packets come from and replies go: what a responder needs of a socket, and nothing more.
+// The interface between a responder and its socket: a source of packets that also sends replies.
 
 /**
  * A batch is received, each packet is answered in its own slot, the batch is sent. The octets of

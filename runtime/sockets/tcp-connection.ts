@@ -1,4 +1,4 @@
-// One TCP client's conversation: whole messages in, answers out, no faster than the client reads.
+// One TCP connection: parses messages, answers them, and reads no faster than the client does.
 import type { Socket } from 'node:net'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'

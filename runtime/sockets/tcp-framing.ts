@@ -1,4 +1,5 @@
-// How messages lie in a TCP stream: two bytes of length, then the message (RFC 1035 section 4.2.2).
+// Splits a TCP stream into messages: two octets of length, then the message (RFC 1035 section
+// 4.2.2).
 import { tcpMessageBytesMax } from './tcp-limits.ts'
 
 const carryBytesMin = 512

@@ -1,4 +1,4 @@
-// What a TCP client may cost: time, connections and bytes.
+// Limits on TCP clients: time, connections and bytes.
 
 export interface TcpLimits {
   /** A connection without a message for this long is closed, and told so. RFC 7766, RFC 7828. */

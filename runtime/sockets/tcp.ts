@@ -1,4 +1,4 @@
-// The TCP side of a node: who may connect, for how long, and how it ends. RFC 7766, RFC 9210.
+// The TCP server of a node: accepts, limits and closes connections. RFC 7766, RFC 9210.
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'

@@ -1,5 +1,5 @@
-// A socket read and written many packets a call: recvmmsg and sendmmsg over memory laid out once.
-// Replies of a batch that go to the same client leave as one message, which the kernel cuts.
+// Batched UDP: recvmmsg and sendmmsg over memory laid out once. Replies of a batch to the same
+// client leave as one message, which the kernel segments.
 import { Errno, Sys } from './libc.ts'
 import type { Libc } from './libc.ts'
 import type { PacketSource } from './packet-source.ts'

@@ -1,4 +1,4 @@
-// UDP through node:dgram, one packet at a time: for systems where batches are not to be had.
+// UDP through node:dgram, one packet at a time, for systems without batches.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'

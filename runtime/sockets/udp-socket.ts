@@ -1,4 +1,4 @@
-// UDP sockets that share a port, opened once and handed to responder threads by number.
+// Opens UDP sockets that share a port; responder threads get them by descriptor.
 import { getSystemErrorName } from 'node:util'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'

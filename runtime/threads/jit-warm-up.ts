@@ -1,6 +1,5 @@
-// A thread's first bundle, taken over again and again before the first query: V8 compiles code when
-// it has run a few times, and its compilers want the cores that answer. What later swaps run is
-// compiled then already.
+// JIT warm-up: a thread adopts its first bundle repeatedly before the first query, so that V8 has
+// compiled the swap code before it runs beside queries.
 import { systemClock } from '#lib/clock.ts'
 
 /** V8 compiles in steps, the first after eight runs; a hundred leave swaps little to compile. */

@@ -1,4 +1,4 @@
-// The few words of shared memory by which the main thread and the responders agree.
+// Control words in shared memory between the main thread and the responders.
 import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'

@@ -1,5 +1,5 @@
-// The UDP sockets of the responders: the first are bound from the beginning, the others when they
-// have a reader.
+// The UDP sockets of the responders: the first are bound at once, the others when their threads are
+// ready.
 import { assert } from '#lib/assert.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

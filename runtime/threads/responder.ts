@@ -1,4 +1,4 @@
-// A responder thread: builds what it answers with, and takes over what is published.
+// The responder thread: receives a batch, answers it, sends it; swaps bundles between batches.
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'

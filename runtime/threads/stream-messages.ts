@@ -1,4 +1,4 @@
-// What the main thread and the stream thread say to each other.
+// The messages between the main thread and the stream thread.
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'

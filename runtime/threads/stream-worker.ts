@@ -1,5 +1,4 @@
-// The thread with an event loop: DNS over TCP, and UDP through node:dgram where batches are not to
-// be had.
+// The stream thread: DNS over TCP, and UDP through node:dgram on systems without batches.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'

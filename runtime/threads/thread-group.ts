@@ -1,4 +1,4 @@
-// The threads that answer: started, given each new generation, restarted when one dies, stopped.
+// Starts, updates, restarts and stops the answering threads.
 import { availableParallelism } from 'node:os'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-// Gets responders out of their wait for packets, so that they see at once what they are to serve.
+// Wakes responders that wait for packets, so that they see a new bundle at once.
 import { constants } from 'node:os'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { Control, controlCell } from './responder-control.ts'

@@ -1,4 +1,4 @@
-// A thread that answers, seen from the main thread: ready at some time, ended at some other.
+// The main thread's handle on an answering thread: its worker, when it is ready, when it has ended.
 import type { Worker } from 'node:worker_threads'
 import { readyOrEnded } from './start-turns.ts'
 

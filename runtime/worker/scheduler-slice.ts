@@ -1,4 +1,4 @@
-// How long the system lets a thread run before another has its turn.
+// Sets the scheduler slice of a thread: shorter while it mostly waits for queries.
 import type { Libc } from '#runtime/sockets/libc.ts'
 
 /** struct sched_attr in its first version: sched_setattr(2). */

@@ -1,4 +1,4 @@
-// Threads start a few at a time.
+// Limits how many threads start at once.
 import type { Worker } from 'node:worker_threads'
 
 /** @returns when it has sent its first message, by which it is ready; or has ended before */

@@ -1,5 +1,5 @@
-// A thread lets go of tables that were replaced, and of what its start left: a collection of
-// garbage, when there is some.
+// Forces a garbage collection after geo tables were replaced; a thread that never allocates never
+// collects.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { RoutingTables } from '#routing/choose/environment.ts'

@@ -1,4 +1,4 @@
-// The life of one attempt: a deadline over all of it, what it holds, a result reported once.
+// The life of one probe attempt: a deadline, the resources it holds, a result reported once.
 import type { Socket } from 'node:net'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#runtime/health/limits.ts'

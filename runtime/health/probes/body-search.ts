@@ -1,4 +1,4 @@
-// Whether a text occurs in the first bytes of a body that arrives in pieces.
+// Searches the first bytes of a body that arrives in chunks for a text.
 import { healthLimits } from '#runtime/health/limits.ts'
 
 export type SearchState = 'found' | 'more' | 'capped'

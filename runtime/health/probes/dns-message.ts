@@ -1,4 +1,4 @@
-// A DNS query, and what an answer to it says: nothing in the answer is believed before it fits.
+// Builds the query of a dns probe, and validates the response.
 import { formatAddress } from '#dns/address.ts'
 import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
 import { foldTable, formatName, nameLimits } from '#dns/name.ts'

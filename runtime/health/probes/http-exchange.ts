@@ -1,4 +1,4 @@
-// One HTTP request on a connection that is open, up to the head of its response.
+// Sends one HTTP request on an open connection, and parses the head of the response.
 import { request } from 'node:http'
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'

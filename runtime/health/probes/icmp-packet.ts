@@ -1,4 +1,4 @@
-// Echo requests and replies as octets: ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4).
+// Encodes and decodes echo requests and replies: ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4).
 
 export type IcmpFamily = 'v4' | 'v6'
 

@@ -1,4 +1,4 @@
-// A socket for echo requests, through the system calls that Node does not offer.
+// A socket for echo requests, through system calls that Node does not offer.
 import { getSystemErrorName } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

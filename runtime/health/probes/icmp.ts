@@ -1,4 +1,4 @@
-// The icmp probe: echo requests, one after the other; one reply is enough to be healthy.
+// The icmp probe: several echo requests; one reply is enough to be healthy.
 import { randomBytes, randomInt } from 'node:crypto'
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'

@@ -1,5 +1,4 @@
-// Addresses of host names for many attempts at once, without holding up everything else that waits
-// for the system's few lookup threads.
+// Resolves host names for many attempts at once, without blocking the system's few lookup threads.
 import { lookup } from 'node:dns/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '../limits.ts'

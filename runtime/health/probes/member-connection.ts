@@ -1,4 +1,4 @@
-// A connection to a member, with TLS where the check says so, and how the member is called on it.
+// Opens a connection to a member: TCP or TLS, with the server name of the check.
 import { connect, isIP, isIPv6 } from 'node:net'
 import type { Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'

@@ -1,4 +1,4 @@
-// What the settings of the node say about probes.
+// The node's settings for probes.
 
 /** Crosses to the worker as plain data. */
 export interface ProbeSettings {

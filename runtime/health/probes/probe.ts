@@ -1,4 +1,4 @@
-// What a health probe is: one attempt against one member that reports once, in bounded time.
+// The interface of a probe: one attempt against one member, reported once, in bounded time.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 
 /** One member of a pool with a health check. */

@@ -1,4 +1,4 @@
-// Every probe there is. Adding one means one file in probes/, one line here, one set of cases.
+// The table of probes. Adding one means one file in probes/, one line here, one set of cases.
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ClientCertificates } from '#runtime/health/client-certificates.ts'

@@ -1,4 +1,4 @@
-// Why a probe failed, in words: the codes of the system, of TLS and of the HTTP parser.
+// Explains why a probe failed: codes of the system, of TLS and of the HTTP parser as text.
 import { isIPv6 } from 'node:net'
 
 const reasons: Readonly<Record<string, string>> = Object.freeze({

@@ -1,4 +1,4 @@
-// What is executed for a script check: a program of the node, or a text that the check carries.
+// The program of a script check: a file of the node, or a text that the check carries.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The script probe: a program of the node, healthy when it exits with 0.
+// The script probe: runs a program; healthy when it exits with 0.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '#lib/log.ts'

@@ -1,4 +1,4 @@
-// The webhook probe: another server is asked about the member; what it may be is restricted.
+// The webhook probe: asks another server about the member, within the node's restrictions.
 import { connect, isIP } from 'node:net'
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, createSecureContext } from 'node:tls'

@@ -1,4 +1,4 @@
-// Who is next: a binary heap by due time from which any item can be taken out.
+// A binary heap of items by due time; any item can be removed.
 import { assert } from '#lib/assert.ts'
 
 export interface DueItem {

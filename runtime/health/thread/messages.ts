@@ -1,4 +1,4 @@
-// What the main thread and the health worker say to each other.
+// The messages between the main thread and the health worker.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
 import type { Outcome, ProbeTarget } from '#runtime/health/probes/probe.ts'

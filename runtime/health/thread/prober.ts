@@ -1,4 +1,4 @@
-// The work of the health thread: who is probed when, what came of it, and what is told of it.
+// Runs probes at their times, applies the results, and reports changes.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Random } from '#lib/random.ts'

@@ -1,4 +1,4 @@
-// When each target is probed: at its own place in the interval, with jitter, never twice at once.
+// Schedules the probes of each target: spread over the interval, with jitter, never two at once.
 import { assert } from '#lib/assert.ts'
 import type { Random } from '#lib/random.ts'
 import { DueHeap } from './due-heap.ts'

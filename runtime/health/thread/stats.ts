@@ -1,4 +1,4 @@
-// The counters of health probing, added up over the lives of the worker.
+// Counters of health probing, summed over restarts of the worker.
 import type { ProbeCounts, ProberStats } from './messages.ts'
 import { outcomes } from '#runtime/health/probes/probe.ts'
 import type { Outcome } from '#runtime/health/probes/probe.ts'

@@ -1,4 +1,4 @@
-// Keeps one health worker alive: replaces one that ends by itself, with growing pauses.
+// Restarts the health worker when it ends, with exponential back-off.
 import { Worker } from 'node:worker_threads'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// How the health thread writes to the log, which lives in the main thread.
+// Forwards log lines of the health thread to the main thread's log.
 import type { Log } from '#lib/log.ts'
 
 export interface LogMessage {

@@ -1,4 +1,4 @@
-// All that probe results have told of one member: verdict, score, round trip time, gate.
+// The health state of one member: verdict, score, round-trip time, warm-up gate.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
 import type { ProbeResult } from '#runtime/health/probes/probe.ts'

@@ -1,4 +1,4 @@
-// The round trip time of a member as routing sees it: a mean that does not tremble.
+// The smoothed round-trip time of a member; small changes do not move it.
 import { healthLimits } from '#runtime/health/limits.ts'
 
 export class RttAverage {

@@ -1,4 +1,4 @@
-// The score of a member: the share of its last probes that passed (document A, "scoreWindow").
+// The score of a member: the share of its last `scoreWindow` probes that passed.
 import { assert } from '#lib/assert.ts'
 
 /** Bits in a ring. As long as fewer probes were made than the window holds, those are counted. */

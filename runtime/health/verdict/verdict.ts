@@ -1,4 +1,4 @@
-// When a row of probe results changes what is believed of a member.
+// Decides when consecutive probe results change the verdict on a member.
 
 /** One per target, healthy before its first probe (document A, "Member health"). */
 export interface Verdict {

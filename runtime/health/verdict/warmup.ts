@@ -1,4 +1,4 @@
-// The gate that a new member passes before it is used (documents A and B, "Warm-up").
+// The warm-up gate: a new member passes a number of probes before it is used.
 
 export interface Warmup {
   isWarming: boolean

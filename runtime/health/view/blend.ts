@@ -1,4 +1,4 @@
-// Probes and outside monitors in one verdict (document B, "Blend").
+// Blends probe results and external signals into one verdict.
 import type { ExternalSignalMode } from '#bundle/format/model.ts'
 
 /**

@@ -1,4 +1,4 @@
-// One member in the memory of the main thread: what the worker has told of it.
+// One member as the main thread knows it from the worker's reports.
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
 import type { Measure } from '#runtime/health/thread/messages.ts'

@@ -1,4 +1,4 @@
-// What outside monitors say of members at this moment (document B, "External signals").
+// The external signals that are in force now, by member.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { healthSignalLimits } from '#state/ports/health-signals.ts'

@@ -1,4 +1,4 @@
-// What is believed of one member now, and what it takes to ask.
+// The health of one member, and the port to ask for it.
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
 import type { MonitoredTarget, VerdictChange } from '#runtime/health/thread/messages.ts'

@@ -1,4 +1,4 @@
-// Which members are healthy, as the main thread knows it: told by the worker, asked at each swap.
+// The health of all members on the main thread: fed by the worker, read at each swap.
 import type { Worker } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'

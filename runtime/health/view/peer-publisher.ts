@@ -1,4 +1,4 @@
-// This node's own verdicts on their way to the others: changes soon, and a sign of life.
+// Publishes this node's verdicts to its peers: changes soon, and a heartbeat.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'

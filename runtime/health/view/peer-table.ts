@@ -1,4 +1,4 @@
-// What the other nodes have said, and how long ago, in the memory of this one.
+// The verdicts of the other nodes, with their age.
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { PeerUpdate, PeerVerdict } from '#state/ports/peer-health.ts'
 import { healthLimits } from '#runtime/health/limits.ts'

@@ -1,4 +1,4 @@
-// Whose probes decide: this node's or those of all nodes (document A, `state.healthPolicy`).
+// Applies `state.healthPolicy`: this node's probes decide alone, or those of all nodes.
 import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
 
 /** What one node's probes say of a member. */

@@ -1,4 +1,4 @@
-// Verdicts on their way to the store: the newest per member, one write at a time, retried.
+// Writes verdicts to the store: the newest per member, one write at a time, retried.
 import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'

@@ -1,4 +1,4 @@
-// Health as routing sees it: this node's probes, the other nodes' words, the outside monitors.
+// Health as routing sees it: own probes, peers and external signals combined.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
