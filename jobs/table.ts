@@ -1,4 +1,4 @@
-// What happens on a clock: name, period, function.
+// The table of periodic jobs: name, period, function.
 
 /** What jobs may do; the composition passes it in. */
 export interface JobContext {

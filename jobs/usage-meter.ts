@@ -1,4 +1,4 @@
-// What tenants use: gathered in memory, and added to the store by the hour (document B, "Usage").
+// Meters each tenant's usage in memory, and adds it to the store by the hour.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { uuidV7 } from '#lib/uuid.ts'

@@ -1,4 +1,4 @@
-// Which features of the licence a filter chain uses (document A, "Limits").
+// Tells which licensed features a filter chain uses.
 import { filterNamed } from '#routing/choose/ways.ts'
 import type { LicensedFeature } from './gate.ts'
 

@@ -1,4 +1,4 @@
-// What the API can show and change of the licence.
+// The port by which the API shows and changes the licence.
 import type { Result } from '#lib/result.ts'
 import type { LicenceState } from './state.ts'
 

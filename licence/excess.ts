@@ -1,5 +1,5 @@
-// What runs or is configured beyond the licence. It is served all the same, and told to whoever
-// looks at the status.
+// Lists what runs or is configured beyond the licence. It is served all the same, and shown in the
+// status.
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'

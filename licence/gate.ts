@@ -1,4 +1,4 @@
-// What the licence permits, as far as a route has to ask.
+// The port by which routes ask what the licence permits.
 
 /** Features that need a tier (document A, "Limits"); without it the answer is 403. */
 export const licensedFeatures = [

@@ -1,5 +1,4 @@
-// Keeps the licence of this node up to date: its token, its trial, its revocation, and whom it
-// tells.
+// Maintains the licence of this node: its token, trial, revocation and listeners.
 import { createHash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'

@@ -1,5 +1,5 @@
-// The vendor's licence server, asked over HTTP: whether there was a trial, whether a token is
-// revoked. What it does not say in time changes nothing.
+// The HTTP client of the vendor's licence server: registers trials, checks tokens for revocation.
+// Without an answer in time nothing changes.
 import { boundedBytes } from '#lib/bounded-body.ts'
 import type { TrialKind } from '#state/ports/licences.ts'
 

@@ -1,5 +1,5 @@
-// The state of an installation's licence: a function of the token, the trial, what the licence
-// server has said, and the time (document A, "Licence state").
+// Computes the licence state of an installation from its token, its trial, the licence server's
+// answers and the time.
 import type { KeyObject } from 'node:crypto'
 import type { Trial } from '#state/ports/licences.ts'
 import { tierRate } from './tiers.ts'

@@ -1,4 +1,4 @@
-// What each tier permits (document A, "Licence tiers").
+// The table of licence tiers: limits and features of each.
 import type { LicensedFeature } from './gate.ts'
 
 /** Tiers that a token can name. */

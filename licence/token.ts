@@ -1,5 +1,5 @@
-// The licence token: JSON and an Ed25519 signature over its octets, both in base64url (document A,
-// "Limits"). No JWT: it has no header, so no algorithm can be talked into.
+// The licence token: JSON and an Ed25519 signature over its octets, both in base64url. Not a JWT:
+// it has no header, so nobody can choose another algorithm.
 import { createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'

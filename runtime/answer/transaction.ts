@@ -1,5 +1,5 @@
 // The state of the query that a thread is answering: one object per thread, reset whole, never
-// grown. One object, reset whole, never grown.
+// grown.
 import { nameLimits } from '#dns/name.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
