@@ -1,4 +1,4 @@
-// Every command there is. Adding one means one file in commands/, one line here, one set of cases.
+// The table of commands. Adding one means one file in commands/, one line here, one set of cases.
 import type { Command } from './terminal/command.ts'
 
 /** Loaded on demand: `gslbd check` must not load sockets. */

@@ -1,5 +1,4 @@
-// `gslbd serve --create-admin`: the first account, asked for on a terminal (document A, "First-run
-// setup").
+// `gslbd serve --create-admin`: creates the first account, with a prompt on the terminal.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { Passwords, passwordFault } from '#api/auth/passwords.ts'

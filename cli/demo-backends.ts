@@ -1,4 +1,4 @@
-// The small web servers that `npm start` watches: a process each, so that a reader can stop one.
+// The demo web servers that `npm start` probes: a process each, so that a reader can stop one.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

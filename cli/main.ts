@@ -1,4 +1,4 @@
-// argv in, a row of the command table, an exit code out.
+// The entry of the program: dispatches argv to a command, and exits with its code.
 import { suggest } from '#lib/suggest.ts'
 import { version } from '#lib/version.ts'
 import { Exit, UsageError } from './terminal/command.ts'

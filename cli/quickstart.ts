@@ -1,4 +1,4 @@
-// The first start of `npm start`: an example as the first commit, and a key to change it with.
+// Prepares the first start of `npm start`: commits an example, and makes a key to change it with.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

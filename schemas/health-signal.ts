@@ -1,4 +1,4 @@
-// What outside monitors post about a member: the native body and what vendors send (document B).
+// The schemas of external health signals: the native body, and what monitoring vendors send.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'

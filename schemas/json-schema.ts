@@ -1,4 +1,4 @@
-// The JSON Schema of each kind, as editors read it and as the validator compiles it.
+// Builds the JSON Schema of each kind, for editors and for the validator.
 import { kinds } from './kinds.ts'
 import type { Kind } from './kinds.ts'
 

@@ -1,4 +1,4 @@
-// Every kind of object that a configuration repository may hold: its schema, place and names.
+// The table of kinds of a configuration repository: the schema, place and names of each.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { DelegatedDomainSpec } from './objects/delegated-domain.ts'

@@ -1,4 +1,4 @@
-// One compiled check per kind: it fills in defaults and lists everything that is wrong.
+// Compiles one validator per kind, which fills in defaults and reports every error.
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { plannedKeyword } from './forms/annotations.ts'

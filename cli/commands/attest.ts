@@ -1,4 +1,5 @@
-// `gslbd attest`: signs a statement over commits that no author key signed, such as squashed ones.
+// `gslbd attest`: signs an attestation for commits without an author's signature, such as squashed
+// ones.
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { attestCommit, findRepository, resolveCommit } from '#gitops/source/attest.ts'

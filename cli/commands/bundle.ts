@@ -1,4 +1,4 @@
-// `gslbd bundle`: what is in a bundle file, whether it is whole, and who signed it.
+// `gslbd bundle`: shows and verifies a bundle file.
 import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { layout } from '#bundle/format/format.ts'

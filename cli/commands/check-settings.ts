@@ -1,4 +1,4 @@
-// `gslbd check-settings`: whether a node would take its settings, before it is started with them.
+// `gslbd check-settings`: checks a node's settings before it is started with them.
 import { parseArgs } from 'node:util'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'

@@ -1,4 +1,4 @@
-// `gslbd check`: every mistake of a configuration directory in one run.
+// `gslbd check`: reports every mistake of a configuration directory in one run.
 import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'

@@ -1,4 +1,4 @@
-// `gslbd compile`: a configuration directory as a bundle file.
+// `gslbd compile`: compiles a configuration directory to a bundle file.
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-// `gslbd explain`: what a diagnostic means, with an example that causes it and one that does not.
+// `gslbd explain`: explains a diagnostic, with a wrong and a right example.
 import { parseArgs } from 'node:util'
 import { diagnosticCodes, diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'

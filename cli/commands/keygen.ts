@@ -1,4 +1,4 @@
-// `gslbd keygen`: an Ed25519 key pair in OpenSSH's form, for signing configuration commits.
+// `gslbd keygen`: generates an Ed25519 key pair in OpenSSH's format, for signing commits.
 import { existsSync, writeFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'

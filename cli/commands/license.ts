@@ -1,4 +1,4 @@
-// `gslbd license`: a vendor's key pair, tokens signed with it, and what a token says.
+// `gslbd license`: generates a vendor's key pair, issues tokens, shows a token.
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

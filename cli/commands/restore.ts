@@ -1,4 +1,4 @@
-// `gslbd restore`: a backup into the empty database of a node that does not run.
+// `gslbd restore`: restores a backup into the empty database of a stopped node.
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'

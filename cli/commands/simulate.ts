@@ -1,4 +1,4 @@
-// `gslbd simulate`: what the server would answer to one question, and why.
+// `gslbd simulate`: shows what the server would answer to one question, and why.
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'

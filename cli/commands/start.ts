@@ -1,4 +1,4 @@
-// `gslbd start`, which is `npm start`: an all-in-one node to try the product with.
+// `gslbd start`, which is `npm start`: runs an all-in-one node to try the product with.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'

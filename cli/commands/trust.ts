@@ -1,4 +1,4 @@
-// `gslbd trust`: whose signatures this node believes, and what it was last made to believe.
+// `gslbd trust`: edits the signers that this node trusts, and shows what it last accepted.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,5 @@
-// A daemon and the signals of its process: SIGTERM and SIGINT end it, SIGHUP reloads its settings.
+// Runs a daemon under the process's signals: SIGTERM and SIGINT stop it, SIGHUP reloads its
+// settings.
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,5 +1,5 @@
-// The file that GSLB_AUDIT_LOG names: a line for each call, in order. A line that it does not take
-// goes to the main log.
+// The file that GSLB_AUDIT_LOG names: one line per call, in order. A line that cannot be written
+// there goes to the main log.
 import { closeSync, openSync } from 'node:fs'
 import { appendFile, open, stat } from 'node:fs/promises'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// The data directory: made, proved writable, and held by one process at a time.
+// The data directory: created, checked to be writable, and locked by one process at a time.
 import {
   existsSync,
   linkSync,

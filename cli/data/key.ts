@@ -1,5 +1,4 @@
-// The Ed25519 key of this node: it signs the bundles that it compiles and the commits that it
-// makes.
+// The Ed25519 key of this node, which signs its bundles and its commits.
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// The node's own key among those believed, where the API writes to the node's own repository.
+// Adds the node's own key to the trusted signers, where the API writes to the node's own
+// repository.
 import { existsSync } from 'node:fs'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { addSigner, nodePrincipal } from '#gitops/trust/trust-file.ts'

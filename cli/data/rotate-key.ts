@@ -1,4 +1,4 @@
-// A new key for a node that is stopped, in the place of the old one wherever that stood.
+// Replaces the key of a stopped node, and the old one's line among the trusted signers.
 import { generateKeyPairSync } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What the API gets from the environment: keys that must be in no file, and the audit log's path.
+// Reads the API's keys, which may stand in no file, and the audit log's path from the environment.
 import { isAbsolute } from 'node:path'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// A bundle from a file, for commands that look into one.
+// Reads a bundle file, for commands.
 import { readFileSync, statSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'

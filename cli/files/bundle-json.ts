@@ -1,4 +1,4 @@
-// A bundle as plain data with names instead of indices, for people and for jq.
+// Prints a bundle as JSON with names instead of indices.
 import {
   addressOfMember,
   hostOfNode,

@@ -1,4 +1,4 @@
-// `gslbd check --base`: what a node that accepted a commit would say to what a directory removes.
+// `gslbd check --base`: applies the guardrail to what a directory removes, compared with a commit.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createCompiler } from '#compiler/compile.ts'

@@ -1,4 +1,4 @@
-// What a command is told of the nodes' settings that a configuration is compiled for.
+// Command-line options for the node settings that a configuration is compiled for.
 import { isIP } from 'node:net'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'

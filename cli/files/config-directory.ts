@@ -1,4 +1,4 @@
-// A configuration directory as the compiler's input, with the ids that Git would give the files.
+// Reads a configuration directory as compiler input, with the blob ids that Git would give.
 import { hash } from 'node:crypto'
 import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent } from 'node:fs'

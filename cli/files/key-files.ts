@@ -1,4 +1,4 @@
-// Key files as people have them, PEM or OpenSSH, as keys that sign bundles and that are trusted.
+// Reads key files, PEM or OpenSSH, that sign bundles or that are trusted.
 import { readFileSync } from 'node:fs'
 import { signingKeyFromPem, trustedKeyFromPem } from '#bundle/signature/channel.ts'
 import type { SigningKey, TrustedKey } from '#bundle/signature/channel.ts'

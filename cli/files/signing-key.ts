@@ -1,5 +1,5 @@
-// Which private key a person signs with: the one that is named, else the one that Git signs with,
-// else the one that OpenSSH takes by itself.
+// Finds the private key that a person signs with: the named one, Git's signing key, or OpenSSH's
+// default.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'

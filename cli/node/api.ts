@@ -1,4 +1,4 @@
-// The API of a node, composed: its stores, its keys, its policy, its server.
+// Composes the API of a node: stores, keys, policy, server.
 import { Identities } from '#api/auth/identities.ts'
 import { createOidcClient } from '#api/auth/oidc-client.ts'
 import type { OidcClient } from '#api/auth/oidc-client.ts'

@@ -1,4 +1,4 @@
-// Where audit entries go: a file of their own or the main log, and the copy that can be searched.
+// Composes the audit log: a file or the main log, and the searchable copy.
 import { auditLine } from '#api/server/audit.ts'
 import type { AuditSink } from '#api/server/audit.ts'
 import type { Log } from '#lib/log.ts'

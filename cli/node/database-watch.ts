@@ -1,5 +1,4 @@
-// Whether the database is there: an error in the log when a running node loses it, a line when it
-// is back.
+// Watches the database of a running node: logs an error when it is lost, and when it is back.
 import type { Log } from '#lib/log.ts'
 import type { SqlStatus } from '#state/sql/database/sql.ts'
 

@@ -1,4 +1,4 @@
-// The feed of a node, composed: what it tells of, and the key of the tokens that open it.
+// Composes the feed of a node: its sources, and the key of its tokens.
 import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { Feed } from '#api/feed/feed.ts'
 import { FeedTokens } from '#api/feed/tokens.ts'

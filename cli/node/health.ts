@@ -1,4 +1,4 @@
-// The health side of a node, put together: probes, their store, outside monitors, the policy.
+// Composes the health side of a node: probes, their store, external signals, the policy.
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

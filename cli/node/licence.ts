@@ -1,5 +1,5 @@
-// The licence of a node, composed: where its facts come from, whom it tells, and what the accepted
-// configuration has beyond it.
+// Composes the licence of a node: its sources, its listeners, and what the accepted configuration
+// uses beyond it.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -1,4 +1,4 @@
-// The database of a node that does not run: for commands that look into it or fill it.
+// Opens the database of a stopped node, for commands.
 import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'

@@ -1,5 +1,4 @@
-// What a node does with its database on a clock: usage goes in, backups come out, the audit copy
-// stays bounded.
+// The periodic work on the database: adds usage, makes backups, trims the audit copy.
 import { resolve } from 'node:path'
 import { builtInRoles } from '#api/access/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'

@@ -1,4 +1,4 @@
-// Real-user measurements as the API asks for them: the store, and the bundle that serves.
+// Composes real-user measurements for the API: the store, and the bundle that serves.
 import type { RumView } from '#api/ports/rum-view.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'

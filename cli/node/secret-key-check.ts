@@ -1,5 +1,5 @@
-// No start with TOTP secrets that cannot be read (document A, GSLB_SECRET_KEY); where the database
-// is away at the start, an error in the log as soon as it is back.
+// Refuses to start when stored TOTP secrets cannot be decrypted with GSLB_SECRET_KEY; when the
+// database is away at the start, logs an error as soon as it is back.
 import { secretKeyFault } from '#api/auth/secret-key.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'

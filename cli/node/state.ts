@@ -1,4 +1,4 @@
-// What a node keeps besides its configuration: opened when it is first needed, in one place.
+// The stores of a node, each opened when it is first needed.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// The section `backup` of gslbd.yaml: copies of the database, in files.
+// The section `backup` of gslbd.yaml: copies of the database in files.
 import { boolean, duration, integer, section, text } from './forms.ts'
 
 export interface BackupSection {

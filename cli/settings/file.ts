@@ -1,4 +1,4 @@
-// The text of gslbd.yaml in, checked values or every mistake with its line and column out.
+// Parses gslbd.yaml: checked values, or every mistake with its line and column.
 import {
   LineCounter,
   isAlias,

@@ -1,4 +1,4 @@
-// The forms that a setting of gslbd.yaml can have, as pieces of its schema.
+// Schema building blocks for the settings of gslbd.yaml.
 import { Type } from 'typebox'
 import type { TSchema } from 'typebox'
 

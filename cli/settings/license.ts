@@ -1,4 +1,4 @@
-// The section `license` of gslbd.yaml: the vendor's key, the token, and what holds without one.
+// The section `license` of gslbd.yaml: the vendor's key, the token, and the limits without one.
 import { tokenLimits } from '#licence/token.ts'
 import { duration, integer, section, text } from './forms.ts'
 

@@ -1,4 +1,4 @@
-// The section `auth.oidc` of gslbd.yaml: which identity provider logs people in, and as what.
+// The section `auth.oidc` of gslbd.yaml: the identity provider, and the roles of its users.
 import { builtInRoleNames } from '#api/access/permissions.ts'
 import type { BuiltInRole } from '#api/access/permissions.ts'
 import { boolean, choice, list, mapping, section, text } from './forms.ts'

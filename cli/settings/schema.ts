@@ -1,4 +1,4 @@
-// Every key of gslbd.yaml: its type, bounds, default, meaning, and whether SIGHUP applies it.
+// Every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies it.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { healthPolicies } from '#runtime/health/view/policy.ts'

@@ -1,4 +1,4 @@
-// The settings of this process: flags before environment before file before defaults.
+// Merges the settings of this process: flags before environment before file before defaults.
 import { readFileSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

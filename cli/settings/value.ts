@@ -1,4 +1,4 @@
-// Whether one value fits one setting, and the sentence that says what to write instead.
+// Checks one value against one setting; the error says what to write instead.
 import { isIP } from 'node:net'
 import { Value } from 'typebox/value'
 import { unreachable } from '#lib/assert.ts'

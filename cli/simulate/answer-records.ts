@@ -1,4 +1,4 @@
-// The answer section of one of our own messages, in the words of a zone file.
+// Prints the answer section of a DNS message in zone-file format.
 import { HeaderOffset } from '#dns/header.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType, rrTypeNames } from '#dns/rrtype.ts'

@@ -1,4 +1,4 @@
-// What one configuration answers and another does not: services side by side, by their shares.
+// Compares two configurations: services side by side, by their members' shares.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'

@@ -1,4 +1,4 @@
-// The health that a simulation assumes: a file that names members, put into a routing state.
+// Loads the assumed health of a simulation from a file into a routing state.
 import { readFileSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What rollouts and maintenance windows make of the members at the time of a simulation.
+// Shows the effect of rollouts and maintenance windows at the simulated time.
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'

@@ -1,4 +1,4 @@
-// Where the client of a simulation is, for steps that go by country.
+// The client's country in a simulation, for geo steps.
 import { placeName } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'

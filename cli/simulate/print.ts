@@ -1,4 +1,4 @@
-// A simulated answer as text for people: one step a line, in the order the server takes them.
+// Prints a simulated answer for people: one step a line, in the server's order.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'

@@ -1,4 +1,4 @@
-// What a simulation is asked: the question, who asks, and with which tables, dice and scripts.
+// The input of a simulation: question, client, tables, random seed and scripts.
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { SimulatedScripts } from './scripts.ts'
 

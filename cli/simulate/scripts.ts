@@ -1,5 +1,5 @@
-// The scripts of a simulation: run in a thread as on a node, at the simulated time, until one is
-// killed or takes too long.
+// Runs the scripts of a simulation in a thread as a node does, at the simulated time, until one
+// exceeds its time.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { assert } from '#lib/assert.ts'
 import type { Chain } from '#routing/chain/chain.ts'

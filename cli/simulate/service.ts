@@ -1,4 +1,4 @@
-// Why a service answers what it answers: its pool, its steps, the shares of its members.
+// Explains a service in a simulation: its pool, its steps, the shares of its members.
 import {
   addressOfMember,
   memberOctets,

@@ -1,4 +1,4 @@
-// One question put to the server's own answer path, with the reasons for what comes out.
+// Runs one question through the server's own answer path, and collects the reasons for the answer.
 import { serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'

@@ -1,4 +1,4 @@
-// The geo databases that a simulation looks into, loaded from files as a node loads them.
+// Loads the geo databases of a simulation from files, as a node does.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What the Git side says of its state, as lines of the log.
+// Logs changes of the GitOps status.
 import { hash } from 'node:crypto'
 import { isOfDisk } from '#gitops/status/status.ts'
 import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'

@@ -1,4 +1,4 @@
-// Why a node is not quite well, or not ready: one row for each reason, in the order they are said.
+// The table of reasons why a node is degraded or not ready, in the order in which they are told.
 import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#runtime/node/node.ts'

@@ -1,5 +1,4 @@
-// The health of members for the API: this node's probes, its peers' and the outside monitors' in
-// one word.
+// Implements the API's port to member health: this node's probes, its peers and external signals.
 import { scoreOf, unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// What the parts of a daemon say of themselves, joined into what the API shows.
+// Implements the API's read-only port to the running daemon.
 import type {
   HealthSnapshot,
   MetricsSnapshot,

@@ -1,4 +1,4 @@
-// The alarm of a channel record that nobody renewed: raised once, and taken back once.
+// Raises an alarm when the channel record expires, and clears it when the record is renewed.
 import type { Log } from '#lib/log.ts'
 import type { NodeStatus } from '#runtime/node/node.ts'
 

@@ -1,4 +1,4 @@
-// How busy each DNS thread is: the kernel's account of its CPU time over the time that went by.
+// Measures how busy each DNS thread is: its CPU time over wall time.
 import { readFileSync } from 'node:fs'
 import type { Clock } from '#lib/clock.ts'
 

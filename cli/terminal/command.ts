@@ -1,4 +1,4 @@
-// What a command of `gslbd` is: a name, a usage line, and a function from arguments to an exit
+// The type of a command of `gslbd`: a name, a usage line, and a function from arguments to an exit
 // code.
 
 /** Exit codes are a contract: scripts and CI read them. */

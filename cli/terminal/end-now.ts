@@ -1,4 +1,4 @@
-// The end of a process that cannot wait for its threads, or for itself.
+// Ends the process at once, without waiting for its threads.
 import { openLibc } from '#runtime/sockets/libc.ts'
 import { Exit } from './command.ts'
 import type { ProcessLog } from './log.ts'

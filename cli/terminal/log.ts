@@ -1,4 +1,4 @@
-// The log of the process: one line per event, JSON for machines or a sentence for people.
+// The process log: one line per event, as JSON or as text.
 import { pino } from 'pino'
 import type { Log } from '#lib/log.ts'
 import type { Settings } from '#cli/settings/settings.ts'

@@ -1,4 +1,4 @@
-// Standard output or error of this process: a reader that left or a full disk ends nobody.
+// Writes to standard output and error; a closed pipe or a full disk does not end the process.
 
 /** The part of `process.stdout` that is used. */
 export interface OutletStream {

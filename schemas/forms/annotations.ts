@@ -1,4 +1,4 @@
-// The marks that a schema carries beyond JSON Schema: what is named already and implemented later.
+// The annotations that our schemas carry beyond JSON Schema, such as "not implemented yet".
 import { Type } from 'typebox'
 
 /** On a field: `true`, what it may hold belongs to a later version. */

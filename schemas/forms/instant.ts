@@ -1,4 +1,4 @@
-// An instant as people write it (RFC 3339): the field, and what a text means.
+// The schema and the parser of an instant (RFC 3339).
 import { Type } from 'typebox'
 
 /** Whether the text names an instant is a rule's question, which can say what is wrong with it. */

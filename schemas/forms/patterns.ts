@@ -1,4 +1,4 @@
-// The forms that texts must have, as patterns for the schema and as words for people.
+// The patterns of texts in schemas, each with its description for people.
 
 /** Text for people: no control characters. */
 export const textPattern = '^[^\\u0000-\\u001f\\u007f]*$'

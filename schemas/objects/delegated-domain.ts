@@ -1,4 +1,4 @@
-// A domain that its owner has delegated to this server (document B, "DelegatedDomain").
+// A domain that its owner has delegated to this server.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 

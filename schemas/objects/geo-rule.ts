@@ -1,4 +1,4 @@
-// A geo rule of a pool: clients of one network prefer one member (document A, "GeoRule").
+// A geo rule of a pool: clients of one network prefer one member.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { Uid } from './metadata.ts'

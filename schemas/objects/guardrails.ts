@@ -1,4 +1,4 @@
-// How much one change may alter before somebody has to say that it is meant.
+// The guardrail settings: how many names one change may remove without confirmation.
 import { Type } from 'typebox'
 import { plannedGroup } from '#schemas/forms/annotations.ts'
 

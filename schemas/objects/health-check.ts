@@ -1,4 +1,4 @@
-// How a pool's members are probed (document A, "HealthCheck").
+// A health check: how the members of a pool are probed.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

@@ -1,4 +1,4 @@
-// A maintenance window: a time in which members are out of rotation (document B).
+// A maintenance window: a time in which members are out of rotation.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

@@ -1,4 +1,4 @@
-// A backend server of a pool (document A, "Member").
+// A member: a backend server of a pool.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

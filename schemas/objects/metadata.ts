@@ -1,4 +1,4 @@
-// Who an object is: its name, and the id that survives a rename.
+// The metadata of an object: its name, and the uid that survives a rename.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { textPattern, uuidPattern } from '#schemas/forms/patterns.ts'

@@ -1,4 +1,4 @@
-// A pool: members that can stand in for one another, and how they are probed (document A, "Pool").
+// A pool: interchangeable members, and how they are probed.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { GeoRule } from './geo-rule.ts'

@@ -1,4 +1,4 @@
-// An HTTP redirect by host name (document B, "RedirectRule").
+// An HTTP redirect by host name.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 

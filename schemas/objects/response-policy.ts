@@ -1,4 +1,4 @@
-// A DNS firewall: names that get another answer than their own (document B, "RPZRule").
+// A response policy, the DNS firewall: names that get another answer than their own.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

@@ -1,4 +1,4 @@
-// A rollout: a timed ramp of one member's weight (document B, "Rollout").
+// A rollout: a timed ramp of one member's weight.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

@@ -1,5 +1,4 @@
-// What the settings of the repository say about the choice of members (document B, "Routing
-// algorithms, static settings").
+// The routing settings of the repository: endpoint locations, ASN and map rules, signals, latency.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { textPattern } from '#schemas/forms/patterns.ts'

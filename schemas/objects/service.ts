@@ -1,4 +1,4 @@
-// A service: a DNS name, the pool that answers for it, and how a member is chosen (document A).
+// A service: a DNS name, the pool that answers for it, and how a member is chosen.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'

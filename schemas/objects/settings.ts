@@ -1,4 +1,5 @@
-// What holds for the whole repository: zones, defaults of names outside them, routing settings.
+// The settings of the whole repository: zones, defaults for names outside them, routing,
+// guardrails.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { Guardrails } from './guardrails.ts'
