@@ -1,4 +1,4 @@
-// Every route there is. Adding one means one row in its file in routes/ and one set of cases.
+// The table of routes. Adding one means one row in its file in routes/ and one set of cases.
 import type { Route } from './http/route.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'

@@ -1,4 +1,4 @@
-// Whether a request may go on to its handler: a credential, the same origin, the permission.
+// Decides whether a request reaches its handler: credential, origin, permission.
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from '#api/auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './credentials.ts'

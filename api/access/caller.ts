@@ -1,4 +1,4 @@
-// Who asks: what authentication makes of a credential, and what that caller may see.
+// The caller of a request: who authenticated, and what that caller may see.
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Permission } from './permissions.ts'
 

@@ -1,4 +1,4 @@
-// Where credentials stand in a request, and the cookie that carries one.
+// Extracts credentials from a request, and builds the session cookie.
 import { parseCookie, stringifySetCookie } from 'cookie'
 
 export const sessionCookie = 'gslb_session'

@@ -1,4 +1,4 @@
-// Nobody hands out, or takes over, more than they have themselves.
+// Prevents escalation: nobody grants, or takes over, more permissions than they have.
 import type { Role } from '#state/ports/roles.ts'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import { isSystemAdministrator, visibleTenant } from './caller.ts'

@@ -1,4 +1,4 @@
-// What a caller may be allowed to do: the permission atoms, and what the built-in roles grant.
+// The table of permissions, and what the built-in roles grant.
 
 /** Document A, "Roles and permissions". */
 export const permissions = [

@@ -1,4 +1,4 @@
-// Tenants as routes see them: declared in the configuration, so that making one is a commit.
+// Tenants as routes see them: declared in the configuration, so that creating one is a commit.
 import type { Result } from '#lib/result.ts'
 import type { Caller } from './caller.ts'
 import type { Reply } from '#api/http/reply.ts'

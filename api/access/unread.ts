@@ -1,4 +1,4 @@
-// Before the accepted configuration has been read, nobody is told what is in it, or is not: 503.
+// The reply 503 until the accepted configuration has been read.
 import type { ConfigView } from '#config/view.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'

@@ -1,4 +1,4 @@
-// Which caller a credential stands for, in the order of document A, "Request evaluation order".
+// Authenticates a request: finds the caller that a session cookie or a bearer token stands for.
 import { permissions } from '#api/access/permissions.ts'
 import type { Permission } from '#api/access/permissions.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'

@@ -1,5 +1,5 @@
-// What a user or a tenant key stands for at this moment, remembered for a few seconds so that reads
-// do not ask the database each time.
+// Caches users and tenant keys for a few seconds, so that reads do not query the database each
+// time.
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// How often somebody may try to log in: guessing gets slow long before it gets anywhere.
+// Rate limits of logins, against guessing.
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// From an e-mail address, a password and perhaps a code to a session (document A).
+// Logs in with e-mail address, password and, where set up, a one-time code; opens a session.
 import { randomBytes } from 'node:crypto'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// From the claims of a provider to the person that they are about (document A, "Single sign-on").
+// Maps the claims of an identity provider to a user.
 import { domainToASCII } from 'node:url'
 import { Value } from 'typebox/value'
 import { err, ok } from '#lib/result.ts'

@@ -1,5 +1,5 @@
-// The identity provider as logins need it: where to send somebody, and who came back. The protocol
-// is that of openid-client: discovery, code flow with PKCE, `state`, `nonce`, signed ID tokens.
+// The OpenID Connect client. The protocol is that of openid-client: discovery, code flow with PKCE,
+// `state`, `nonce`, signed ID tokens.
 import * as oidc from 'openid-client'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

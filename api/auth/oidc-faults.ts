@@ -1,5 +1,5 @@
-// What may go wrong between this server and the identity provider: a status and a sentence for the
-// person, and another for the log. Neither holds a code, a token or a secret.
+// Errors of single sign-on: a status and a sentence for the person, and another for the log.
+// Neither holds a code, a token or a secret.
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 
 export interface OidcFault {

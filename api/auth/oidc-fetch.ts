@@ -1,5 +1,5 @@
-// Requests to the identity provider: of bounded size, all of one login within one time, and with
-// TLS unless they stay on this machine.
+// Sends requests to the identity provider: bounded in size, one deadline for a whole login, TLS
+// unless on loopback.
 import type { CustomFetch } from 'openid-client'
 import { boundedBytes } from '#lib/bounded-body.ts'
 

@@ -1,5 +1,4 @@
-// From a browser to the identity provider, and from its return to a session (document A, "Single
-// sign-on").
+// Runs an OIDC login: redirects the browser to the provider, and opens a session on its return.
 import { randomBytes } from 'node:crypto'
 import { uuidV7 } from '#lib/uuid.ts'
 import { nonceLimits } from '#state/ports/oidc-nonces.ts'

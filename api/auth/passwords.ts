@@ -1,4 +1,5 @@
-// Passwords as bcrypt hashes, a few at a time: each costs a core a quarter of a second.
+// Hashes and checks passwords with bcrypt, a few at a time: each takes a quarter of a second of
+// CPU.
 import { hash as bcryptHash, compare as bcryptCompare } from 'bcrypt'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What the operator decides of logins: the `auth` settings and the keys of the environment.
+// The login policy: the `auth` settings and the keys of the environment.
 import { createHash, timingSafeEqual } from 'node:crypto'
 
 export interface AuthPolicy {

@@ -1,4 +1,4 @@
-// Secrets at rest: AES-256-GCM under GSLB_SECRET_KEY, as text.
+// Encrypts secrets at rest: AES-256-GCM under GSLB_SECRET_KEY, as text.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

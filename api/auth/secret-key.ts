@@ -1,4 +1,4 @@
-// Whether GSLB_SECRET_KEY is the key under which the TOTP secrets of the accounts are stored.
+// Checks that GSLB_SECRET_KEY is the key under which the accounts' TOTP secrets are stored.
 import { ok } from '#lib/result.ts'
 import type { StoreCall } from '#state/ports/store-result.ts'
 import type { Users } from '#state/ports/users.ts'

@@ -1,4 +1,4 @@
-// A user as clients see one, and what they may write of one.
+// The JSON of a user: as clients read it, and as they may write it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { userLimits } from '#state/ports/users.ts'

@@ -1,4 +1,5 @@
-// What a caller may see of the accepted configuration; another tenant's object does not exist.
+// Reads objects of the accepted configuration for a caller; other tenants' objects do not exist for
+// it.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import type { PartKind, PartOf } from '#config/parts.ts'

@@ -1,4 +1,4 @@
-// Tenants in the configuration: read from the accepted commit, written as commits.
+// Reads and writes tenants, which are objects of the configuration.
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// The way by which handlers change the configuration: a typed operation in, a commit out.
+// The port by which handlers change the configuration: an operation in, a commit out.
 import type { WriteFailure, WriteRequest, WriteSuccess } from '#config/operation.ts'
 import type { Result } from '#lib/result.ts'
 

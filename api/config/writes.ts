@@ -1,4 +1,4 @@
-// From a request of the API to a change of the configuration, and from its outcome to an answer.
+// Turns a request into an operation on the configuration, and its outcome into a reply.
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { isTaken } from '#config/fault.ts'

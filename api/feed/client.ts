@@ -1,5 +1,5 @@
-// One client of the feed: a place in the common history, and a socket that takes as much of it as
-// it can.
+// One client of the feed: a position in the shared event log, and a socket that reads from there at
+// its own speed.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 import type { EventLog, LogEntry } from './event-log.ts'

@@ -1,4 +1,4 @@
-// From a change of the configuration to the events that tell of it: what the API shows, before and
+// Derives events from a change of the configuration, by comparing what the API shows before and
 // after.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,4 +1,5 @@
-// Whether the credential behind a feed is still worth what it was: looked at again and again.
+// Re-checks the credential of a feed connection periodically, and ends the connection when it no
+// longer holds.
 import type { Clock } from '#lib/clock.ts'
 import { visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'

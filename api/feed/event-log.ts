@@ -1,5 +1,5 @@
-// What happened lately, for all clients at once, bounded in number and in bytes. A client is a
-// place in it, so that a slow one costs nothing more than a fast one.
+// The event log that all clients share, bounded in number and bytes. A client is a position in it,
+// so a slow one costs no more than a fast one.
 import { feedLimits } from './limits.ts'
 import { revisionMessage } from './messages.ts'
 import type { FeedEvent } from './messages.ts'

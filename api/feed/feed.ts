@@ -1,4 +1,5 @@
-// The feed: what happens to the configuration and to health, told to everybody who may see it.
+// The WebSocket feed: sends changes of the configuration and of health to everybody who may see
+// them.
 import type { ConfigChange, ConfigView } from '#config/view.ts'
 import { partsIn } from '#config/entry.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// Which news of the health of members is news to the feed: another verdict, score or reason.
+// Filters changes of member health for the feed: only another verdict, score or reason is sent.
 import type { Clock } from '#lib/clock.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '../resources/health-status.ts'

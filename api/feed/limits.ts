@@ -1,4 +1,4 @@
-// What the feed and one of its clients may cost: sizes, times and counts.
+// Limits of the feed and of each client: sizes, times and counts.
 
 export const feedLimits = {
   /** Life of a token; long enough to connect, too short to be passed around. */

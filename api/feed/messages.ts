@@ -1,4 +1,4 @@
-// The messages of the feed (document A, "Events"), and who may see which.
+// The messages of the feed, and who may see which.
 import { canonical, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import type { NodeView } from '#api/ports/member-health.ts'

@@ -1,4 +1,4 @@
-// How things stand, for a client: every member that it may see, and how each of them is.
+// The first messages of a feed: every member that the client may see, with its health.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '../resources/health-status.ts'

@@ -1,4 +1,5 @@
-// Tokens that open the feed: signed, short-lived, good for one connection on whichever node.
+// Issues and checks tokens that open the feed: signed, short-lived, valid for one connection on any
+// node.
 import { randomUUID } from 'node:crypto'
 import { SignJWT, jwtVerify } from 'jose'
 import type { Clock } from '#lib/clock.ts'

@@ -1,5 +1,5 @@
-// The handshake of the feed (RFC 6455 section 4): it goes through the table of routes like any
-// other request, and only an answer of 101 takes the connection away from HTTP.
+// The WebSocket handshake (RFC 6455 section 4). It goes through the table of routes like any other
+// request; an answer of 101 upgrades the connection.
 import { ServerResponse } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'

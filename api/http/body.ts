@@ -1,4 +1,4 @@
-// The text of a request body in, a value out; whoever sends it is not believed.
+// Parses a request body, which is not trusted.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isForPages } from './origin.ts'
 import { repeatedKeyIn } from './repeated-key.ts'

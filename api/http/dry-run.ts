@@ -1,4 +1,4 @@
-// `?dryRun=true`: a change of the configuration with all its checks and its answer, and no commit.
+// `?dryRun=true`: checks and answers a change of the configuration without a commit.
 import { Type } from 'typebox'
 
 /** In every answer to a dry run, refusals too. */

@@ -1,4 +1,4 @@
-// Every refusal in one form, `{"error": …}` (document A, Errors), whichever layer it comes from.
+// The error format of the API, `{"error": …}`, for refusals of every layer.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,5 @@
-// The request header If-Match (RFC 9110 section 13.1.1): which state of an object a change is for.
+// The request header If-Match (RFC 9110 section 13.1.1): the version of the object that a change is
+// based on.
 import { etagOf } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What one client of the API may cost: sizes, times and counts.
+// Limits of one client of the API: sizes, times and counts.
 
 export const apiLimits = {
   bodyBytesMax: 64 * 1024,

@@ -1,4 +1,4 @@
-// Whether a request comes from a page of another site: the guard of what a browser sends along.
+// Detects requests that a browser sends from a page of another site.
 import { isIPv4 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { refused } from './reply.ts'

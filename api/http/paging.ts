@@ -1,4 +1,4 @@
-// Lists in pieces: `?limit=` and `?cursor=`; without them a list is whole (document A).
+// Pages lists by `?limit=` and `?cursor=`; without them a list is whole.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,5 @@
-// Which key an object of a JSON text has twice: `JSON.parse` takes the last one without a word.
+// Finds a key that occurs twice in an object of a JSON text; `JSON.parse` would take the last one
+// silently.
 
 /** An object or an array that is open at this place of the text. */
 interface Level {

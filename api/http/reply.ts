@@ -1,4 +1,4 @@
-// What a handler answers: a status, a body, headers. Expected refusals are answers, not throws.
+// The reply of a handler: status, body, headers. Expected refusals are replies, not throws.
 import type { FeedSocket } from '#api/feed/client.ts'
 
 export interface Reply {

@@ -1,6 +1,6 @@
-// What a route is: one row of the table in routes.ts, from which requests are checked and the
-// OpenAPI document is written. A resource has one file in routes/, named as its first path segment,
-// with its rows in the order of document A's table.
+// The type of a route: one row of the table in routes.ts, from which requests are checked and the
+// OpenAPI document is written. A resource has one file in routes/, named after its first path
+// segment.
 import type { Static, TSchema } from 'typebox'
 import type { Caller } from '#api/access/caller.ts'
 import type { Permission } from '#api/access/permissions.ts'

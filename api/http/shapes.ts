@@ -1,4 +1,4 @@
-// The small shapes that many routes share.
+// Small schemas that many routes share.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 

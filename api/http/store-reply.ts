@@ -1,4 +1,4 @@
-// What a call to a store that failed is for a client.
+// Maps store failures to replies.
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { refused } from './reply.ts'
 import type { Reply } from './reply.ts'

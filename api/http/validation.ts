@@ -1,4 +1,4 @@
-// Whether a part of a request fits its schema; if not, a sentence that names the field.
+// Validates a part of a request against its schema; the error names the field.
 import { Ajv } from 'ajv'
 import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'

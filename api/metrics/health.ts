@@ -1,4 +1,4 @@
-// The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
+// Metrics of health: probes, members, external signals, peers and the bus to them.
 import type { MetricsSnapshot } from './snapshot.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'

@@ -1,4 +1,4 @@
-// The table of metrics as Prometheus text, beside what Node tells about its own process.
+// Prints the metrics as Prometheus text, with those of Node's own process.
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { metricRows } from './table.ts'

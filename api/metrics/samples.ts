@@ -1,4 +1,4 @@
-// What the rows of the metrics table give.
+// The samples of a metric: values with labels.
 
 export interface Sample {
   readonly value: number

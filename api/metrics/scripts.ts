@@ -1,4 +1,4 @@
-// The metrics of script steps.
+// Metrics of script steps.
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
 

@@ -1,4 +1,4 @@
-// What the node counts, as plain numbers: the composition fills it, the metrics table reads it.
+// The type of the snapshot from which metrics are made; the composition fills it.
 import type { SyncState } from '#api/ports/operator-view.ts'
 import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 

@@ -1,4 +1,4 @@
-// Every metric there is. Adding one means one row here and one field of the snapshot.
+// The table of metrics. Adding one means one row here and one field of the snapshot.
 import type { MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { healthRows } from './health.ts'
 import { bounded, one } from './samples.ts'

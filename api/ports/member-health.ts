@@ -1,4 +1,4 @@
-// What the API may ask of the health of members; the composition joins probes, nodes and monitors.
+// The port to the health of members, joined from probes, peers and external signals.
 import type { ExternalSignalMode } from '#bundle/format/model.ts'
 
 export interface AskedMember {

@@ -1,4 +1,4 @@
-// What the dashboard shows of the node itself.
+// The port to facts about this node that the dashboard shows.
 
 export interface NodeFacts {
   readonly uptimeSeconds: () => number

@@ -1,4 +1,4 @@
-// What the API may ask of the running node: a few functions that only read.
+// The read-only port to the running node.
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 
 /** Everything the API needs; the composition builds it from the parts that it started. */

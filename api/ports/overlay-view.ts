@@ -1,4 +1,4 @@
-// What this node has seen of rollouts, beyond what their files and the clock say.
+// The port to what this node knows of rollouts beyond their files and the clock.
 import type { RolloutState } from '#routing/time/rollout.ts'
 
 export interface SeenRollout {

@@ -1,5 +1,4 @@
-// Everything a handler may ask of the rest of the program: the composition brings real ones, a test
-// brings its own.
+// All ports of the handlers: the composition passes real ones, a test its own.
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,4 +1,4 @@
-// What the node that answers knows of real-user measurements (document B), as the API asks it.
+// The port to the real-user measurements of this node.
 import type { RumTarget } from '#routing/rum/targets.ts'
 
 /** What a browser says it has measured. */

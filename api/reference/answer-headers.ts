@@ -1,4 +1,4 @@
-// The header fields of answers as the document shows them, by the row of the route.
+// The response headers of each route in the OpenAPI document.
 import type { Route, RouteResponse } from '#api/http/route.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// The files of the reference page: those of Swagger UI and two of our own, read once.
+// The static files of the reference page, read once: those of Swagger UI and two of our own.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

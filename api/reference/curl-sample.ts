@@ -1,4 +1,4 @@
-// A call of a route as a command line to copy: curl, with the fields that must be given.
+// Writes a curl command line for a route, with its required fields.
 import type { TSchema } from 'typebox'
 import { paramNames } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the table of routes, which says all that is in it.
+// Generates the OpenAPI 3.1 document from the table of routes.
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'

@@ -1,4 +1,4 @@
-// The page of the reference: Swagger UI over openapi.json, all of it from this node.
+// The HTML of the reference page: Swagger UI over openapi.json, served by this node alone.
 
 /**
  * Scripts and styles are files of this node, none is in the page, and no text becomes code. Nothing

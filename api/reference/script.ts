@@ -1,5 +1,5 @@
-// What the page of the reference does in a browser beside Swagger UI: the document with its curl
-// samples, a search over all words of a route, and a little style.
+// The browser script and style of the reference page, beside Swagger UI: curl samples, and a search
+// over routes.
 
 /** Stands in the samples of the document; the page puts its own origin there. */
 export const sampleOrigin = 'http://127.0.0.1:8080'

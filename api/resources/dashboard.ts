@@ -1,4 +1,4 @@
-// The numbers of the dashboard (document A, "Dashboard stats"), of what a caller may see.
+// Computes the numbers of the dashboard, over what the caller may see.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,4 +1,4 @@
-// How a field of a file becomes a field of a body: the same limits, and no defaults filled in.
+// Derives the schema of a body's field from that of the file: same limits, no defaults filled in.
 import { Type } from 'typebox'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'

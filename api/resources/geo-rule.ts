@@ -1,4 +1,4 @@
-// A geo rule as the API shows it, and as it takes it (document A, "GeoRule").
+// The JSON of a geo rule: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'

@@ -1,4 +1,4 @@
-// A health check as the API shows it, and as it takes it (document A, "HealthCheck").
+// The JSON of a health check: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import type { JsonObject } from '#compiler/yaml/text.ts'

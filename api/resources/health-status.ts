@@ -1,4 +1,4 @@
-// The health of a member as the API shows it (document A, "Health status of a member").
+// The JSON of a member's health.
 import { Type } from 'typebox'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'

@@ -1,4 +1,4 @@
-// A maintenance window as the API shows it, and as it takes it (document B, "MaintenanceWindow").
+// The JSON of a maintenance window: as the API shows it, and as it accepts it.
 import { splitResource } from '#compiler/values/member-names.ts'
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'

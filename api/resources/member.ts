@@ -1,4 +1,4 @@
-// A member as the API shows it, and as it takes it (document A, "Member").
+// The JSON of a member: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { checkAddress } from '#compiler/values/addresses.ts'

@@ -1,4 +1,4 @@
-// The body of a PATCH: fields of an object, each of which may be null (RFC 7396).
+// The schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { body } from '#api/http/shapes.ts'

@@ -1,4 +1,4 @@
-// The pool or member that a rollout or a window in a file names, found as the compiler finds it.
+// Resolves the pool or member that a rollout or a window names, as the compiler does.
 import { MemberNames } from '#compiler/values/member-names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,4 +1,4 @@
-// A pool as the API shows it, and as it takes it (document A, "Pool").
+// The JSON of a pool: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { JsonObject } from '#compiler/yaml/text.ts'

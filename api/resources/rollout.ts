@@ -1,4 +1,4 @@
-// A rollout as the API shows it, and as it takes it (document B, "Rollout").
+// The JSON of a rollout: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'

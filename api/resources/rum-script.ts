@@ -1,4 +1,4 @@
-// What pages load to measure members from where their visitors are: document B's beacon.
+// The RUM beacon: the script by which pages measure members from their visitors' browsers.
 
 /** Targets that one page view measures, of those that it is told. */
 const targetsPerView = 8

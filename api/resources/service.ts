@@ -1,4 +1,4 @@
-// A service as the API shows it, and as it takes it (document A, "Service").
+// The JSON of a service: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'

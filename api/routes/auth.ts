@@ -1,4 +1,4 @@
-// /api/v1/auth: the first account, logins, who one is, the second factor.
+// /api/v1/auth: first-run setup, login, logout, the current user.
 import { Type } from 'typebox'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'

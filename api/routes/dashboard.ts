@@ -1,4 +1,4 @@
-// /api/v1/dashboard/stats: how many there are, and how many of them are well.
+// /api/v1/dashboard/stats: counts of objects, and of healthy members.
 import { success } from '#api/http/reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
 import { route } from '#api/http/route.ts'

@@ -1,4 +1,5 @@
-// GET /api/v1/gitops/status: the commit seen, the one accepted, the one answered from, and why.
+// GET /api/v1/gitops/status: the head, accepted and active commits, and the diagnostics between
+// them.
 import { Type } from 'typebox'
 import type { Caller } from '#api/access/caller.ts'
 import { syncStates } from '#api/ports/operator-view.ts'

@@ -1,4 +1,4 @@
-// /api/v1/members/{id}/health-signal(s): what outside monitors say of a member (document B).
+// /api/v1/members/{id}/health-signal(s): external health signals of a member.
 import { Type } from 'typebox'
 import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/health-signal.ts'
 import type { HealthSignal } from '#state/ports/health-signals.ts'

@@ -1,4 +1,4 @@
-// GET /api/v1/health: is this process there? Always 200. GET /api/v1/ready: can the node be used?
+// GET /api/v1/health: liveness, always 200. GET /api/v1/ready: readiness.
 import { Type } from 'typebox'
 import { apiLimits } from '#api/http/limits.ts'
 import { refused, success } from '#api/http/reply.ts'

@@ -1,4 +1,4 @@
-// /api/v1/license: what the installation may do, and the token that says so.
+// /api/v1/license: the licence of the installation, and its token.
 import { Type } from 'typebox'
 import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'

@@ -1,4 +1,4 @@
-// /api/v1/maintenance-windows: times in which members are out of rotation (document B).
+// /api/v1/maintenance-windows: times in which members are out of rotation.
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'

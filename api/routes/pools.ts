@@ -1,4 +1,4 @@
-// /api/v1/pools: members that can stand in for one another, by name.
+// /api/v1/pools: named groups of interchangeable members.
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'

@@ -1,5 +1,4 @@
-// /, /api/v1/openapi.json and /api/v1/docs with its files: what this API is, for people and for
-// programs.
+// /, /api/v1/openapi.json and /api/v1/docs: the reference of this API, for people and for programs.
 import { Type } from 'typebox'
 import { assetNames, assetOf } from '../reference/assets.ts'
 import { openApiOf } from '../reference/openapi.ts'

@@ -1,4 +1,4 @@
-// /api/v1/rollouts: timed ramps of one member's weight (document B).
+// /api/v1/rollouts: timed ramps of one member's weight.
 import { Type } from 'typebox'
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

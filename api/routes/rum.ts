@@ -1,4 +1,4 @@
-// /api/v1/rum.js and /api/v1/rum/…: what browsers measure (document B), and how much there is.
+// /api/v1/rum.js and /api/v1/rum/…: the RUM beacon, its measurements and their statistics.
 import { Type } from 'typebox'
 import { findPart } from '#api/config/reads.ts'
 import { apiLimits } from '#api/http/limits.ts'

@@ -1,4 +1,4 @@
-// /api/v1/snapshot: all that a dashboard begins with, in one answer.
+// /api/v1/snapshot: all objects that a dashboard needs at its start, in one response.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import { listObjects } from '#api/config/reads.ts'

@@ -1,4 +1,5 @@
-// /api/v1/pools/{id}/status and /api/v1/members/{id}/status: who is healthy, as each node sees it.
+// /api/v1/pools/{id}/status and /api/v1/members/{id}/status: health of members, as each node sees
+// it.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import { findObject, findPart } from '#api/config/reads.ts'

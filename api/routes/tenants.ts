@@ -1,4 +1,4 @@
-// /api/v1/tenants: who shares this installation. For system administrators only.
+// /api/v1/tenants: the tenants of this installation, for system administrators.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { ok } from '#lib/result.ts'

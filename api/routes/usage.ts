@@ -1,4 +1,4 @@
-// /api/v1/usage and /api/v1/tenants/{id}/usage: what a tenant used, hour by hour (document B).
+// /api/v1/usage and /api/v1/tenants/{id}/usage: usage of a tenant by the hour.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { ApiPorts } from '#api/ports/ports.ts'

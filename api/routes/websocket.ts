@@ -1,4 +1,4 @@
-// /api/v1/ws and /api/v1/ws/token: the feed of what happens (document A, "Events").
+// /api/v1/ws and /api/v1/ws/token: the WebSocket feed, and the tokens that open it.
 import { Type } from 'typebox'
 import { Authenticator, credentialMark } from '../auth/authenticator.ts'
 import { feedLimits } from '../feed/limits.ts'

@@ -1,4 +1,5 @@
-// The table of routes behind limits, authentication and one form of refusal: the server, unbound.
+// Builds the HTTP server without binding it: the table of routes behind limits, authentication and
+// one error format.
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

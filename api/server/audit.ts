@@ -1,4 +1,4 @@
-// Who changed what: one entry for every mutating call (document A, `GSLB_AUDIT_LOG`).
+// Writes the audit log: one entry for every mutating call.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'

@@ -1,5 +1,5 @@
-// What this node was too busy to read does not count as a slow client: after a delay of the whole
-// process, Node looks at its timers before it looks at its sockets.
+// Keeps a delay of this process from counting as a slow client: after a delay Node runs its timers
+// before it reads its sockets.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerClientError } from '#api/http/errors.ts'

@@ -1,4 +1,4 @@
-// From a request of the framework to what a handler gets, and from its reply back.
+// Converts the framework's requests for handlers, and their replies back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#api/access/caller.ts'
 import { isDryRun } from '#api/http/dry-run.ts'

@@ -1,4 +1,4 @@
-// The HTTP server of the API: the table of routes behind limits, and one form of refusal.
+// Starts and stops the HTTP server of the API.
 import { isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'

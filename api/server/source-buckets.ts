@@ -1,4 +1,4 @@
-// How often each client may call a route that needs no credential: a token bucket for each.
+// Token buckets per client address, for routes that need no credential.
 import type { Clock } from '#lib/clock.ts'
 import { networkOf } from '#api/auth/login-limits.ts'
 

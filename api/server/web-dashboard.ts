@@ -1,4 +1,4 @@
-// /ui/: the files of a web dashboard, out of a directory that the operator names, for everybody.
+// Serves /ui/: the files of a web dashboard from a directory that the operator names.
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { FastifyError, FastifyInstance } from 'fastify'
