@@ -1,4 +1,4 @@
-// What figures may be at most, from budget.json, and whether a run kept to it.
+// Checks figures against the budgets of budget.json.
 import { readFileSync } from 'node:fs'
 import type { Figure } from './report.ts'
 

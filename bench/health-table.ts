@@ -1,4 +1,4 @@
-// The health benchmark, a program of its own, as one of the table: its lines become a table here.
+// Runs the health benchmark, a program of its own, and turns its output into a table.
 import { fileURLToPath } from 'node:url'
 import type { BenchContext, Report } from './report.ts'
 import { startProgram } from './support/program.ts'

@@ -1,4 +1,4 @@
-// What a benchmark hands back: tables for people, figures for budgets; and what it is given.
+// The types of a benchmark: its input, its tables for people, its figures for budgets.
 
 export interface Table {
   readonly title: string

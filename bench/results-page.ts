@@ -1,4 +1,4 @@
-// The results section of docs/benchmarks.md: one part per benchmark, replaced when that is run
+// Writes the results section of docs/benchmarks.md: one part per benchmark, replaced when it runs
 // again.
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Table } from './report.ts'

@@ -1,4 +1,4 @@
-// Every benchmark there is. Adding one means one file and one row here.
+// The table of benchmarks. Adding one means one file and one row here.
 import { runAllocation } from './allocation.bench.ts'
 import { runAnswer } from './answer.bench.ts'
 import { runBundle } from './bundle.bench.ts'

@@ -1,4 +1,4 @@
-// The answer path without a socket, for clients that are each another one.
+// Runs the answer path without a socket, with another client for each query.
 import { systemClock } from '#lib/clock.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { Counters } from '#runtime/counters/counters.ts'

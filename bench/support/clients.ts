@@ -1,5 +1,4 @@
-// Clients all over the address space, each query another one: as a source address or as a client
-// subnet.
+// Generates clients all over the address space, as source addresses or client subnets.
 import { Random } from '#lib/random.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 

@@ -1,4 +1,4 @@
-// A port that is free for UDP and TCP, for programs that cannot be told to choose one.
+// Finds a port that is free for UDP and TCP, for programs that cannot choose one themselves.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
