@@ -1,6 +1,6 @@
 // The port by which routes ask what the licence permits.
 
-/** Features that need a tier (document A, "Limits"); without it the answer is 403. */
+/** Features that need a tier; without it the answer is 403. */
 export const licensedFeatures = [
   'custom-roles',
   'extra-tenants',

@@ -275,7 +275,7 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
 
 const rateOf = ({ enforced, maxRps }: LicenceState): number => (enforced ? maxRps : 0)
 
-/** SHA-256 of machine id and install id, cut to 16 octets (document A, "Trial"). */
+/** SHA-256 of machine id and install id, cut to 16 octets. */
 export function fingerprintOf(machineId: string, installId: string): string {
   return createHash('sha256').update(machineId).update(installId).digest('hex').slice(0, 32)
 }

@@ -18,7 +18,7 @@ export interface TrialMachine {
 /** `unknown`: no answer, or none that can be read. */
 export type Verdict = 'valid' | 'revoked' | 'unknown'
 
-/** Document A, "Trial": 500 ms; what answers no request of a person may wait longer. */
+/** 500 ms for a trial, which somebody waits for; other calls may take longer. */
 const serverLimits = { trialMs: 500, verifyMs: 1_000 }
 const bodyBytesMax = 65_536
 

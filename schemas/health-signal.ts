@@ -11,7 +11,7 @@ export interface SignalBody {
   readonly ttlSeconds: number
 }
 
-/** Document B, "Limits". */
+/** Limits of a signal. */
 export const signalBodyLimits = {
   ttlSecondsDefault: 300,
   ttlSecondsMax: 3_600,

@@ -341,6 +341,9 @@ describe('words', () => {
     `at /${'work'}/main`,
     `see ${'design'}.md`,
     `${'design'} section 5`,
+    `as ${'document'} A says`,
+    `(${'document'} B, "Blend")`,
+    `(${'design'}: one folder)`,
     `https://x.${'nexus'}.example/npm`,
   ])('refuse %j', (line) => {
     expect(wordViolations('a.md', `fine\n${line}`)).toEqual([expect.stringMatching(/^a\.md:2: /)])

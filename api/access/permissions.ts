@@ -1,6 +1,6 @@
 // The table of permissions, and what the built-in roles grant.
 
-/** Document A, "Roles and permissions". */
+/** Every permission, as roles name it. */
 export const permissions = [
   ...(['pool', 'member', 'service', 'hc', 'geo', 'user', 'tenant'] as const).flatMap(
     (resource) => [`${resource}:read`, `${resource}:write`, `${resource}:delete`] as const,
@@ -60,9 +60,8 @@ export const builtInRoleNames = ['tenant_admin', 'operator', 'viewer'] as const
 export type BuiltInRole = (typeof builtInRoleNames)[number]
 
 /**
- * What document A leaves open is decided here: an operator deletes what it writes; reads of the
- * node's own state are for every role; writes that outlive a service (keys of zones, licence,
- * roles, history) are the tenant administrator's.
+ * An operator deletes what it writes; reads of the node's own state are for every role; writes that
+ * outlive a service (keys of zones, licence, roles, history) are the tenant administrator's.
  */
 export const builtInRoles: Readonly<Record<BuiltInRole, readonly Permission[]>> = Object.freeze({
   tenant_admin: permissions.filter((atom) => !systemOnly.has(atom)),
@@ -79,6 +78,6 @@ function isOperators(atom: Permission): boolean {
 
 function isViewers(atom: Permission): boolean {
   const isRead = !atom.endsWith(':write') && !atom.endsWith(':delete')
-  // The list of users is for operators and above (document A, "Users").
+  // The list of users is for operators and above.
   return isRead && !systemOnly.has(atom) && atom !== 'user:read'
 }

@@ -33,6 +33,6 @@ export interface Tenants {
     tenant: { readonly id: string; readonly name: string; readonly rpsLimit: number },
     origin: WriteOrigin,
   ) => Promise<Result<TenantRecord, Reply>>
-  /** Removes the record only: pools, services and the rest stay (document A). */
+  /** Removes the record only: pools, services and the rest stay. */
   readonly remove: (id: string, origin: WriteOrigin) => Promise<Result<null, Reply>>
 }

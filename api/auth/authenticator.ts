@@ -128,7 +128,7 @@ export class Authenticator {
     if (!user.ok) return user.error
     if (user.value === null) return null
     const { userId, displayName, tenant, role } = user.value
-    // An account outlives its tenant (document A, "Tenants"), but opens nothing without it.
+    // An account outlives its tenant, but opens nothing without it.
     const presence = tenantPresence(this.#parts, tenant)
     if (presence !== 'there') return presence === 'unread' ? unread : null
     const isSystemAdmin = isSystemAdministrator(tenant, role)

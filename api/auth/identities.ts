@@ -76,7 +76,7 @@ export class Identities {
 
 const builtIn: ReadonlyMap<string, readonly Permission[]> = new Map(Object.entries(builtInRoles))
 
-/** What an API key of a tenant may do (document A, "Credential kinds"). */
+/** What an API key of a tenant may do. */
 export const tenantKeyPermissions: ReadonlySet<Permission> = new Set(builtInRoles.operator)
 
 /** Values that were found; what is not there is asked for each time. */

@@ -3,7 +3,6 @@ import { canonical, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import type { NodeView } from '#api/ports/member-health.ts'
 
-/** `snapshot`, `revision` and `stats_update` are ours: document A leaves them open. */
 export type MessageType =
   | 'health_update'
   | 'pool_update'

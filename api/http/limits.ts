@@ -27,7 +27,7 @@ export const apiLimits = {
     /** It takes a repair, or a remote that comes back. */
     unreadableSeconds: 10,
   },
-  /** Document B, Limits; the size of the table and the time in caches are our own. */
+  /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,
     samplesMax: 32,

@@ -22,7 +22,7 @@ export const created = (body: unknown, headers: Reply['headers'] = {}): Reply =>
 })
 export const noContent = (headers: Reply['headers'] = {}): Reply => ({ status: 204, headers })
 
-/** @param more fields beside `error`, where document A names some */
+/** @param more fields beside `error`, for refusals that carry some */
 export function refused(
   status: number,
   error: string,

@@ -31,7 +31,7 @@ export interface RouteResponse {
 
 export interface Route {
   readonly method: Method
-  /** As document A writes it: `/api/v1/pools/{id}`. */
+  /** In the form of OpenAPI: `/api/v1/pools/{id}`. */
   readonly path: string
   readonly needs: Needs
   /**

@@ -50,7 +50,7 @@ export interface MemberHealthView {
   readonly onChange: (handler: (memberUids: readonly string[]) => void) => () => void
 }
 
-/** Document A, "Member health": healthy before the first probe, and where there are no probes. */
+/** Healthy before the first probe, and where there are no probes. */
 export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0): KnownHealth {
   const score = scoreOf(healthy)
   return {
@@ -72,7 +72,7 @@ export function scoreOf(healthy: boolean, score = 1): number {
   return !healthy && score === 1 ? 0 : score
 }
 
-/** Reported health is a roll-up: one node that reaches the member is enough (document A). */
+/** Reported health is a roll-up: one node that reaches the member is enough. */
 export function isReachable({ nodes }: KnownHealth): boolean {
   return nodes.some(({ healthy }) => healthy)
 }

@@ -44,7 +44,7 @@ export const HealthCheck = Type.Object(
 
 type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof properties)[Key]> }
 
-/** Every field may be left out, or be zero: then its default holds (document A). */
+/** Every field may be left out, or be zero: then its default holds. */
 export const HealthCheckBody = Type.Unsafe<Fields>(
   body(
     Object.fromEntries(

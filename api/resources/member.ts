@@ -37,7 +37,7 @@ export const Member = Type.Object(
   { title: 'Member' },
 )
 
-/** Below 1 it stands for another value (document A), so that it has no lower limit. */
+/** Below 1 it stands for another value, so that it has no lower limit. */
 function weight(description: string) {
   const { maximum } = properties.weight as { readonly maximum?: number }
   const words = `a whole number of at most ${String(maximum)}`
@@ -107,7 +107,7 @@ export function canonical(ipAddress: string): string {
   return checkAddress(ipAddress).canonical ?? ipAddress
 }
 
-/** A weight of 0 or below becomes 1 (document A). */
+/** A weight of 0 or below becomes 1. */
 export function specOfNewMember({ ipAddress, weight = 1, ...fields }: NewMember): JsonObject {
   const spec = {
     ...written(fields),
@@ -117,7 +117,7 @@ export function specOfNewMember({ ipAddress, weight = 1, ...fields }: NewMember)
   return withoutDefaults(spec, MemberInFile)
 }
 
-/** A weight below 0 becomes 0 (document A). */
+/** A weight below 0 becomes 0. */
 export function patchOfMember({ weight, ipAddress, ...fields }: MemberPatch): JsonObject {
   const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
   const moved = ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }

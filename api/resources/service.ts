@@ -81,7 +81,7 @@ export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Servic
     id: uid,
     name,
     domain,
-    // Beside a chain it is ignored (document A).
+    // Beside a chain it is ignored.
     algorithm: filterChain.length === 0 ? algorithm : '',
     ttl,
     poolId: pool === null ? null : (snapshot.find('Pool', tenant, pool)?.uid ?? null),

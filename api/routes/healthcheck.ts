@@ -144,7 +144,7 @@ const removeCheck = route({
   },
 })
 
-/** Both controls of document A: the setting of the node, and who asks. */
+/** Two controls: the setting of the node, and the permission of the caller. */
 function scriptRefusal(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
   { type }: Pick<HealthCheckBody, 'type'>,

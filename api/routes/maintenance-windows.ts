@@ -90,7 +90,7 @@ const cancel = route({
   },
 })
 
-/** Cancelled, not rolled back: who is out stays out until somebody enables it (document B). */
+/** Cancelled, not rolled back: who is out stays out until somebody enables it. */
 function stayOut(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
   entry: Entry,

@@ -25,7 +25,7 @@ import { Id } from '#api/http/shapes.ts'
 const tag = 'Rollouts'
 type Entry = ConfigEntry<'Rollout'>
 
-/** Document B's controller tick: a new rollout is pending for so long. */
+/** A new rollout is pending until the next tick of the controller. */
 const pendingMs = 5_000
 
 const list = route({

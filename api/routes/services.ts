@@ -202,7 +202,7 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
   return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
 }
 
-/** A chain needs a licence, and so do some of its filters (document A, "Limits"). */
+/** A chain needs a licence, and so do some of its filters. */
 function chainRefusal(licence: LicenceGate, { filterChain }: ServicePatch): Reply | undefined {
   for (const feature of chainFeatures(filterChain)) {
     const refusal = licence.refusal(feature)

@@ -17,7 +17,7 @@ import { storeFailed } from '#api/http/store-reply.ts'
 
 const tag = 'Tenants'
 
-/** Document A, "Tenant". */
+/** The fields of a tenant. */
 const rpsLimitDefault = 1_000
 
 const TenantJson = Type.Object(

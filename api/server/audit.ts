@@ -46,7 +46,7 @@ function actorMark({ headers }: FastifyRequest): string {
   return token.length < credentialLengthMin ? 'anon' : token.slice(-4)
 }
 
-/** The entry under the names that document A gives its fields. */
+/** The entry under the field names of the audit log. */
 export function auditLine(entry: AuditEntry): Record<string, unknown> {
   const { durationMs, tenantId, requestId } = entry
   const { method, path, actor, remote, status } = entry

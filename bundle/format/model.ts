@@ -14,7 +14,7 @@ export interface BundleModel {
   readonly windows: readonly WindowModel[]
 }
 
-/** Document B, "RPZRule". */
+/** A response rule. */
 export interface ResponseRuleModel {
   readonly uid: string
   readonly triggerType: 'exact' | 'domain'
@@ -26,7 +26,7 @@ export interface ResponseRuleModel {
   readonly source: string
 }
 
-/** A ramp of one member's weight, and what people have said about it since (document B). */
+/** A ramp of one member's weight, and what people have said about it since. */
 export interface RolloutModel {
   readonly uid: string
   readonly name: string
@@ -64,7 +64,7 @@ export interface RolloutIntentModel {
   readonly atMs: number
 }
 
-/** A time in which a member, or each member of a pool, is out of rotation (document B). */
+/** A time in which a member, or each member of a pool, is out of rotation. */
 export interface WindowModel {
   readonly uid: string
   readonly name: string
@@ -90,7 +90,7 @@ export interface RoutingModel {
   readonly latency: LatencyModel
 }
 
-/** A repository that says nothing of it; the values are the documents' defaults. */
+/** A repository that says nothing of it; the values are the defaults. */
 export const plainRouting: RoutingModel = Object.freeze({
   mapRules: { v4: [], v6: [] },
   asnRules: [],
@@ -129,7 +129,7 @@ export interface EndpointLocationModel {
   readonly lon: number
 }
 
-/** Document B, "signal-weight". */
+/** Settings of the filter `signal-weight`. */
 export interface SignalsModel {
   /** 0 to 1: share of the signal in the blended score. */
   readonly weight: number
@@ -137,7 +137,7 @@ export interface SignalsModel {
   readonly static: Readonly<Record<string, number>>
 }
 
-/** Document B, "latency". */
+/** Settings of the algorithm `latency`. */
 export interface LatencyModel {
   readonly regionBonusMultiplier: number
   readonly minRttThresholdMs: number
@@ -184,7 +184,7 @@ export interface PoolModel {
   readonly healthCheck: HealthCheckModel | null
   /** With fewer healthy members the pool answers nothing; 0: no such limit. */
   readonly minHealthy: number
-  /** Endpoint lists hold the longest prefix first, then the lower priority (document A). */
+  /** Endpoint lists hold the longest prefix first, then the lower priority. */
   readonly geoRules: ClientRanges
 }
 
@@ -210,7 +210,7 @@ export interface MemberModel {
 
 export type ExternalSignalMode = 'and' | 'or' | 'override'
 
-/** Field names and units of document A; every default applied. */
+/** Field names and units of the API; every default applied. */
 export interface HealthCheckModel {
   readonly type: 'tcp' | 'http' | 'icmp' | 'script' | 'webhook' | 'grpc' | 'dns'
   /** Ignored by `icmp`; only passed on by `script` and `webhook`. */

@@ -117,7 +117,7 @@ async function octetAt(path: string, position: number): Promise<number | undefin
   }
 }
 
-/** As without a file (document A, `GSLB_AUDIT_LOG`). */
+/** As without a file. */
 export function tell(log: Pick<AuditLog, 'always'>, line: Line): void {
   log.always({ audit: true, ...line }, 'api call')
 }

@@ -13,7 +13,7 @@ import type { Settings } from '#cli/settings/settings.ts'
 /**
  * @param shared brings the words of outside monitors, and through Redis those of other nodes
  * @param environment of the process, for scripts
- * @returns null when health checks are off: every member then counts as healthy (document A)
+ * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
   { dataDir, health, state, redis }: Settings,

@@ -347,7 +347,7 @@ export const SettingsFile = Type.Object(
 )
 export type SettingsFile = Static<typeof SettingsFile>
 
-/** Keys of documents A and B for a later version; a section stands for all in it. */
+/** Keys that a later version will have; a section stands for all in it. */
 export const laterKeys: readonly string[] = Object.freeze(['dns.domain', 'redirect'])
 
 /** Settings that change answers: they are in the repository, so that all nodes agree. */

@@ -16,7 +16,7 @@ interface Signal {
 
 const noSignal: Signal = { said: undefined, sinceMs: 0 }
 
-/** @param monitor null: health checks are off, every member counts as healthy (document A) */
+/** @param monitor null: health checks are off, every member counts as healthy */
 export function createMemberHealthView(
   monitor: HealthMonitor | null,
   node: string,

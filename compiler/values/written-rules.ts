@@ -12,12 +12,12 @@ export function geoRangesOf(rules: readonly GeoRule[]): ClientRanges {
 
 const noRanges: ClientRanges = Object.freeze({ v4: [], v6: [] })
 
-/** Document A: the longest prefix wins, then the lower priority. */
+/** The longest prefix wins, then the lower priority. */
 export function arrangeGeoRules(rules: readonly NetworkRule[]): Arrangement {
   return arrangeRules(rules, 'longest-prefix')
 }
 
-/** Document B: the first matching rule wins. */
+/** The first matching rule wins. */
 export function arrangeMapRules(rules: readonly NetworkRule[]): Arrangement {
   return arrangeRules(rules, 'first-rule')
 }

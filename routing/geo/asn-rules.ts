@@ -28,7 +28,7 @@ const listMax = 64
 
 /**
  * A rule matches by its number or, where that does not match, by its part of the organisation's
- * name (document B). A list holds the endpoints of the matching rules, in the order of the rules.
+ * name. A list holds the endpoints of the matching rules, in the order of the rules.
  *
  * @param rows of the table
  */

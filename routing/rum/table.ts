@@ -3,7 +3,7 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 
-/** Document B: the networks that are measured. */
+/** Prefix lengths of the networks that are measured. */
 export const rumNetworkBits = { v4: 24, v6: 48 } as const
 
 export const RumHeader = {

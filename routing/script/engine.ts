@@ -25,7 +25,7 @@ export interface ScriptFault {
 
 /** What a run is given. */
 export interface ScriptQuestion {
-  /** JSON, a list: of each member what does not change, in the order of document B. */
+  /** JSON, a list: of each member what does not change. */
   readonly members: string
   /** Which of these are candidates, in their order, and how many. */
   readonly places: Uint32Array

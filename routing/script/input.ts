@@ -55,7 +55,7 @@ export function scriptPoolOf(
     if (first === undefined) placeOf.set(ip, place)
     const region = textOf(bundle, bundle.memberRegion[member]!)
     const priority = bundle.memberPriority[member]!
-    // All fields in the order of document B: a script may print them.
+    // All fields in a fixed order: a script may print them.
     return { ip, region, weight: 0, priority, health_score: 0, rtt_ms: 0 }
   })
   return { text: JSON.stringify(rows), firstMember, namedAs }

@@ -158,7 +158,7 @@ export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): 
   Atomics.store(state.pools, row + PoolCell.Version, version + 1)
 }
 
-/** Document B: such a pool answers nothing, whatever the filters would say. */
+/** Such a pool answers nothing, whatever the filters would say. */
 export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: number): boolean {
   const wanted = bundle.poolMinHealthy[pool]!
   return wanted > 0 && readyMembers(bundle, state, pool) < wanted
@@ -211,7 +211,7 @@ function rebuildFamily(
   state.firstByPriority[pool * priorityCells + cell] = best
 }
 
-/** Document A: candidates by score, the best first; equal scores keep the order of the file. */
+/** Candidates by score, the best first; equal scores keep the order of the file. */
 function sortByScore({ candidates, memberScore }: RoutingState, first: number, end: number): void {
   const list = candidates.subarray(first, end)
   list.sort((a, b) => memberScore[b]! - memberScore[a]! || a - b)
@@ -228,7 +228,7 @@ export function isReady(bundle: Bundle, state: RoutingState, member: number): bo
   return isEnabled && state.memberHealthy[member] === 1 && state.memberOut[member] === 0
 }
 
-/** 1 is tried first; 0 means unset and comes last (document A). */
+/** 1 is tried first; 0 means unset and comes last. */
 function priorityRank(bundle: Bundle, member: number): number {
   const priority = bundle.memberPriority[member]!
   return priority === 0 ? Number.POSITIVE_INFINITY : priority

@@ -16,7 +16,7 @@ export interface RoutingQuery {
 export interface Strategy {
   /** As people write it in `algorithm`. */
   readonly name: string
-  /** Other spellings that document A accepts. */
+  /** Aliases: other spellings that are accepted. */
   readonly aliases: readonly string[]
   /** `Algorithm` of a service in a bundle. Never given to another strategy. */
   readonly code: number

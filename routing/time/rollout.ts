@@ -4,7 +4,7 @@ import type { RolloutIntentModel, RolloutModel, RolloutStepModel } from '#bundle
 
 export type RolloutState = 'pending' | 'running' | 'paused' | 'promoted' | 'rolled_back'
 
-/** Document B's table: what may be decided in which state. The API answers 409 to the rest. */
+/** What may be decided in which state. The API answers 409 to the rest. */
 export const allowedIntents: Readonly<
   Record<RolloutState, readonly RolloutIntentModel['intent'][]>
 > = Object.freeze({
@@ -39,8 +39,8 @@ export interface RolloutMoment {
 
 /**
  * The steps by the clock alone. A step lasts from its start up to the start of the next one. Of two
- * decisions the earlier one counts, when it leads to an end; what the table of document B does not
- * allow from the state of its instant changes nothing.
+ * decisions the earlier one counts, when it leads to an end; one that `allowedIntents` does not
+ * allow in the state of its instant changes nothing.
  *
  * @param trip what this node has seen; a promotion or abortion at its time or later overrules it
  */

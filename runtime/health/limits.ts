@@ -9,7 +9,7 @@ export const healthLimits = {
   lateAfterMs: 250,
   /** A deadline that is noticed this much too late says more of this node than of the backend. */
   stallMs: 250,
-  /** Document A: "body read capped at 1 MB". */
+  /** What is read of a body at most. */
   bodyBytesMax: 1_048_576,
   responseHeaderBytesMax: 16_384,
   /** 1xx responses before the final one (RFC 9110 section 15.2 sets no bound of its own). */
@@ -43,12 +43,12 @@ export const healthLimits = {
   batchMs: 20,
   /** Counters are published at this period when no verdict changes. */
   statsMs: 1_000,
-  /** Document B: the mean of the last five probes, once there are three. */
+  /** The baseline is the mean of the last five probes, once there are three. */
   rttProbesMax: 5,
   rttProbesMin: 3,
   /** Knowledge younger than this is never stale, however short the interval. */
   staleMsMin: 15_000,
-  /** Document A, "distributed RTT": what a peer said longer ago is ignored. */
+  /** A round-trip time that a peer measured longer ago is ignored. */
   staleMsMax: 180_000,
   /** How often the other nodes are told of changes, and old words looked for. */
   peerTickMs: 1_000,

@@ -7,7 +7,7 @@ import { OverlayClock } from './overlay-clock.ts'
 import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
 
 export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed'> {
-  /** null: health checks are off, every member counts as healthy (document A). */
+  /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
 }
 

@@ -38,7 +38,7 @@ export interface DnsNodeParts {
   /** null: nothing is kept; for tests and benchmarks. */
   readonly store: BundleStore | null
   readonly trusted: readonly TrustedKey[]
-  /** null: health checks are off, every member counts as healthy (document A). */
+  /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null

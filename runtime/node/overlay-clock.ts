@@ -69,7 +69,7 @@ export interface OverlayStatus {
   readonly events: readonly RegressionEvent[]
 }
 
-/** Document B: the rollout controller's tick. Bounds how late a jump of the clock is noticed. */
+/** The tick of the rollout controller. Bounds how late a jump of the clock is noticed. */
 export const tickMs = 5_000
 const eventsMax = 100
 

@@ -44,7 +44,7 @@ export async function takeBackup(
   return { ok: true, value: { path, rows: written.value, removed: prune(directory, keep, nowMs) } }
 }
 
-/** `gslbd-<YYYYMMDDTHHMMSS>.db` in UTC (document A, "backups"). */
+/** `gslbd-<YYYYMMDDTHHMMSS>.db` in UTC. */
 export function backupName(nowMs: number): string {
   const text = new Date(nowMs).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)
   return `gslbd-${text.replaceAll(/[-:]/g, '')}.db`

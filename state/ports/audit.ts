@@ -2,7 +2,7 @@
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
-/** One call that changed something (document A, `GSLB_AUDIT_LOG`). */
+/** One call that changed something. */
 export interface AuditEntry {
   /** Unique, and later calls of a node sort later (UUIDv7). */
   readonly id: string

@@ -25,7 +25,7 @@ export const healthSignalLimits = {
   sourceLengthMax: 255,
 } as const
 
-/** Words are lost with a restart (document B). Each method rejects when the store is away. */
+/** Words are lost with a restart. Each method rejects when the store is away. */
 export interface HealthSignals {
   /**
    * @returns `replaced` when a newer word of that source is there already, `full` when the member

@@ -19,7 +19,7 @@ export interface StoredVerdict extends VerdictOwner {
 export interface HealthVerdicts {
   /** Every verdict that was saved and not forgotten, in no order. */
   readonly load: () => Promise<readonly StoredVerdict[]>
-  /** Replaces the owner's verdict. Called for changes only (document A, "Member health"). */
+  /** Replaces the owner's verdict. Called for changes only. */
   readonly save: (verdicts: readonly StoredVerdict[]) => Promise<void>
   /** Owners that have no verdict are passed over. */
   readonly forget: (owners: readonly VerdictOwner[]) => Promise<void>

@@ -8,7 +8,7 @@ export interface StoredLicence {
   readonly savedAtMs: number
 }
 
-/** How the trial came about (document A, "Trial"). */
+/** How the trial came about. */
 export type TrialKind = 'online' | 'grace' | 'offline'
 
 export interface Trial {

@@ -2,7 +2,7 @@
 import type { StoreCall } from './store-result.ts'
 
 export const nonceLimits = {
-  /** Document A, "OIDC state nonce expiry". */
+  /** How long a login may stay at the provider. */
   ttlMs: 10 * 60_000,
   valueLengthMax: 4_096,
   perNodeMax: 10_000,

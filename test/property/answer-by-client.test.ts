@@ -104,7 +104,7 @@ function cityOf(client: Client) {
   return last.city
 }
 
-/** What document A and B say, rule by rule. @returns every member that is right */
+/** The rules of choice, one by one. @returns every member that is right */
 const expected: Readonly<Record<Service, (client: Client, isA: boolean) => readonly Member[]>> = {
   map(client, isA) {
     const among = up(isA)

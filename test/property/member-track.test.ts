@@ -15,7 +15,7 @@ const probe: fc.Arbitrary<Probe> = fc.record({
   rttMs: fc.integer({ min: 0, max: 400 }),
 })
 
-/** Document A and B, word by word, from the whole history each time. */
+/** The rules of verdict and score, word by word, from the whole history each time. */
 function expected(history: readonly Probe[], scoreWindow: number, threshold: number) {
   const results = history.filter(({ outcome }) => outcome !== 'local-error')
   const signs = results.map(({ outcome }) => outcome === 'success')

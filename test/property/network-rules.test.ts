@@ -45,7 +45,7 @@ const rule: fc.Arbitrary<WrittenRule> = fc.record({
 })
 const rules = fc.array(rule, { maxLength: 40 })
 
-/** Document A: IPv4-mapped addresses are matched as IPv4. */
+/** IPv4-mapped addresses are matched as IPv4. */
 const canonical = (address: Client): Client =>
   isMappedIpv4(address) ? address.subarray(12) : address
 

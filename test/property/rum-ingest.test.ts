@@ -28,7 +28,7 @@ const domain = fc.oneof(
 )
 const body = fc.record({ domain, samples: fc.array(sample, { maxLength: samplesMax + 2 }) })
 
-/** Document B's table of errors, word by word. */
+/** The table of errors, row by row. */
 function counts(name: string, { ip: address, latencyMs: ms }: { ip: string; latencyMs: number }) {
   const isMember = (measured as readonly string[]).includes(address.toLowerCase())
   const isOtherForm = address === '2001:DB8::0:2'
@@ -36,7 +36,7 @@ function counts(name: string, { ip: address, latencyMs: ms }: { ip: string; late
   return isDomain && (isMember || isOtherForm) && ms > 0 && ms <= 60_000
 }
 
-test('samples count by document B’s rules and by nothing else', async () => {
+test('samples count by the rules of ingestion and by nothing else', async () => {
   const { post, store } = rumScene()
   const property = fc.asyncProperty(body, async ({ domain: name, samples }) => {
     const before = store.status()

@@ -21,7 +21,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryWebSocketTokens } from '#state/memory/websocket-tokens.ts'
 
-/** Dev mode, with the defaults of document A. */
+/** Dev mode, with the defaults. */
 export const devMode: AuthPolicy = {
   systemKey: null,
   secretKey: null,

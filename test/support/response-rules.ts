@@ -60,7 +60,7 @@ export const arbitraryRules: fc.Arbitrary<readonly ResponseRuleModel[]> = fc
     ),
   )
 
-/** Document B, word by word: exact rules, then label by label toward the root. */
+/** Word by word: exact rules, then label by label toward the root. */
 export function naiveMatch(
   rules: readonly ResponseRuleModel[],
   name: string,

@@ -6,7 +6,7 @@ import { newUser, valueOf } from './store-values.ts'
 export type Params = Readonly<Record<string, string>>
 
 export interface RouteCase {
-  /** As document A says it, or docs/operations/access.md where that is silent. */
+  /** See docs/operations/access.md. */
   readonly needs: string
   /** An object of this tenant that the route is about; none: the route is about no object. */
   readonly make?: (world: ConfigWorld, tenant: string) => Promise<Params>

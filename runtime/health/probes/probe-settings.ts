@@ -2,9 +2,9 @@
 
 /** Crosses to the worker as plain data. */
 export interface ProbeSettings {
-  /** False: no script runs, and members with such a check count as healthy (document A). */
+  /** False: no script runs, and members with such a check count as healthy. */
   readonly allowScriptChecks: boolean
-  /** What a script finds in its environment besides its member (document A: the process's own). */
+  /** What a script finds in its environment besides its member: the process's own environment. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Addresses and CIDR blocks that a webhook may reach though they are not public. */
   readonly webhookAllowedHosts: readonly string[]

@@ -25,7 +25,7 @@ export function createScript(environment: Environment): Probe {
   }
 }
 
-/** Document A: such a pool is treated as if it had no check, so that its members are healthy. */
+/** Such a pool is treated as if it had no check, so that its members are healthy. */
 export function createForbiddenScript(log: Log): Probe {
   let isTold = false
   return {

@@ -72,7 +72,7 @@ export interface ResultsMessage {
   /** The newest target set that had arrived when these results came to be. */
   readonly generation: number
   readonly changes: readonly VerdictChange[]
-  /** First results after a check was replaced: no change, but to be stored again (document A). */
+  /** First results after a check was replaced: no change, but to be stored again. */
   readonly confirmed: readonly VerdictChange[]
   /** At most one per member. */
   readonly measures: readonly Measure[]

@@ -83,7 +83,7 @@ export class MemberTrack {
     return !healthy && this.reason !== before
   }
 
-  /** With a score, `riseCount` and `fallCount` do not matter (document A, "Member health"). */
+  /** With a score, `riseCount` and `fallCount` do not matter. */
   #follow(healthy: boolean): boolean {
     const isChanged = this.verdict.healthy !== healthy
     this.verdict.healthy = healthy

@@ -10,7 +10,7 @@ export class RttAverage {
   /**
    * Takes the time of a successful probe in; a probe that measured none says nothing.
    *
-   * @param thresholdMs a mean that moved by less keeps the old value (document B, hysteresis)
+   * @param thresholdMs a mean that moved by less keeps the old value (hysteresis)
    * @returns true when `publishedMs` changed
    */
   add(rttMs: number, thresholdMs: number): boolean {

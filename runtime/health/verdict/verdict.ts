@@ -1,6 +1,6 @@
 // Decides when consecutive probe results change the verdict on a member.
 
-/** One per target, healthy before its first probe (document A, "Member health"). */
+/** One per target, healthy before its first probe. */
 export interface Verdict {
   healthy: boolean
   /** Results in a row that speak against `healthy`. */

@@ -52,7 +52,7 @@ function votesOf(own: OwnVote, peers: readonly Vote[]): readonly Vote[] {
   return own.knowledge === 'known' ? [own, ...peers] : peers
 }
 
-/** Healthy if any node can reach it (document A, "Health status"), with the best score. */
+/** Healthy if any node can reach it, with the best score. */
 function anyOf(votes: readonly Vote[], otherwise: Vote): Vote {
   if (votes.length === 0) return otherwise
   const inFavour = votes.filter(({ healthy }) => healthy)

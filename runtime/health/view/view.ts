@@ -167,7 +167,7 @@ class HealthView implements HealthMonitor {
     const nowMs = clock.monotonicMs()
     const votes = table.votesOf(key, peerStaleAfterMs(local.intervalMs), nowMs)
     const { healthy, score } = decide(policy, local, votes, quorumMinPercent)
-    // Document A, "distributed RTT": the minimum of the cluster, of words of three minutes.
+    // The minimum of the cluster, of measurements of the last three minutes.
     let { rttMs } = local
     for (const vote of table.votesOf(key, healthLimits.staleMsMax, nowMs)) {
       if (vote.rttMs > 0 && (rttMs === 0 || vote.rttMs < rttMs)) rttMs = vote.rttMs

@@ -221,7 +221,7 @@ describe('roles', () => {
 })
 
 describe('the built-in roles', () => {
-  test('have what document A grants by name', () => {
+  test('have the permissions of the built-in table', () => {
     const { tenant_admin: admin, operator, viewer } = builtInRoles
     for (const name of ['redirect', 'txt', 'tsig', 'rollout', 'maintenance']) {
       expect(admin).toEqual(expect.arrayContaining([`${name}:read`, `${name}:write`]))

@@ -20,7 +20,7 @@ async function worldWithTenant(): Promise<World> {
   return world
 }
 
-describe('credentials are looked at in the order of document A', () => {
+describe('credentials are looked at in one fixed order', () => {
   type Credential = 'none' | 'system' | 'admin' | 'user' | 'tenant' | 'junk'
   const rows: readonly [cookie: Credential, bearer: Credential, expected: string][] = [
     ['none', 'none', '401'],

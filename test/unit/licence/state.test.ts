@@ -36,7 +36,7 @@ const trialOf = (days: number) => ({
 const later = (days: number): number => startMs + days * day * 1_000
 const noFallback = { ...rates, expiredFallbackRPS: 0 }
 
-describe('the state of a licence (document A, "Licence state" and "Licence tiers")', () => {
+describe('the state of a licence', () => {
   test.each<[string, Partial<LicenceFacts>, string, boolean, string, number]>([
     ['no token', {}, 'unlicensed', false, 'unlicensed', 5],
     ['free', of(token({ tier: 'free' })), 'valid', true, 'free', 50],
@@ -127,7 +127,7 @@ describe('the state of a licence (document A, "Licence state" and "Licence tiers
 const given = (text: string) => ({ text, source: 'environment' }) as const
 const filed = (text: string) => ({ text, source: 'file' }) as const
 
-describe('what a tier permits (document A, "Limits")', () => {
+describe('what a tier permits', () => {
   const [free, paid, pro, most] = [
     ['unlicensed', 'expired', 'free'],
     ['paid'],

@@ -1,4 +1,4 @@
-// The schemas accept what document A allows, fill in its defaults and refuse the rest.
+// The schemas accept what is allowed, fill in defaults and refuse the rest.
 import { expect, test } from 'vitest'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import {
@@ -34,7 +34,7 @@ const service = (fields: object) => {
   return object('Service', Object.defineProperties(spec, Object.getOwnPropertyDescriptors(fields)))
 }
 
-test('a member without options has the defaults of document A', () => {
+test('a member without options has the defaults', () => {
   const value = object('Pool', { members: [{ ...member }] })
   expect(validate('Pool', value)).toEqual([])
   expect(value.spec).toEqual({
@@ -56,7 +56,7 @@ test('a member without options has the defaults of document A', () => {
   })
 })
 
-test('an empty health check has the defaults of document A', () => {
+test('an empty health check has the defaults', () => {
   const value = object('Pool', { healthCheck: {} })
   expect(validate('Pool', value)).toEqual([])
   expect((value.spec as { healthCheck: unknown }).healthCheck).toEqual({
@@ -104,7 +104,7 @@ test('a service has round robin, 60 seconds and no pool by default', () => {
   })
 })
 
-test('routing settings have the defaults of the documents', () => {
+test('routing settings have the defaults', () => {
   const value = object('Settings', { signals: {}, latency: {}, geoip: {}, mapFile: {}, asn: {} })
   expect(validate('Settings', value)).toEqual([])
   expect(value.spec).toEqual({

@@ -54,7 +54,7 @@ async function newPool(): Promise<string> {
 }
 
 describe('health checks', () => {
-  test('there is none at first; an empty one has the defaults of document A', async () => {
+  test('there is none at first; an empty one has the defaults', async () => {
     const path = await newPool()
     const none = await call(acme, 'GET', path)
     expect(none).toMatchObject({ status: 404, body: { error: 'there is no such health check' } })

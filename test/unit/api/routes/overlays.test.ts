@@ -174,7 +174,7 @@ describe('rollouts', () => {
     }
   })
 
-  /** Document B's table: state, decision, status, state after. */
+  /** The table of decisions: state, decision, status, state after. */
   test.each([
     [[], 0, 'pause', 409, 'pending'],
     [[], 0, 'promote', 409, 'pending'],

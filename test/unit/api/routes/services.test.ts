@@ -53,7 +53,7 @@ function commitSettings(): void {
   git('update-ref', 'refs/heads/main', git(...person, 'commit-tree', '-p', 'main', '-m', 'x', tree))
 }
 
-/** What stands beside the fields of document A. */
+/** What a new service has beside the fields that were sent. */
 const policy = { onAllDown: 'empty', answerCount: 1 }
 
 describe('services', () => {
@@ -61,7 +61,7 @@ describe('services', () => {
     expect(await call(zenith, 'GET', '/services')).toMatchObject({ status: 200, text: '[]' })
   })
 
-  test('what is not sent has the defaults of document A', async () => {
+  test('what is not sent has its default', async () => {
     const sent = fresh()
     const made = await call(acme, 'POST', '/services', sent)
     expect(made).toMatchObject({ status: 201 })

@@ -30,7 +30,7 @@ function problems(text: string): readonly string[] {
 }
 
 describe('defaults', () => {
-  test('are the documents, without any file', () => {
+  test('hold without any file', () => {
     const loaded = loadSettings({ env: {}, flags: {} })
     expect(loaded).toEqual({
       ok: true,

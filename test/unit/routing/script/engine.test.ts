@@ -68,7 +68,7 @@ test.each([
   expect(run(body)).toEqual(expected)
 })
 
-test('all that document B names is there, and holds what it says', () => {
+test('every promised global and field is there, and holds what it says', () => {
   const body =
     'if (JSON.stringify({ candidates, client, qname, qtype, now }) === ' +
     `${JSON.stringify(text)}) result = [candidates[0].ip]`

@@ -1,4 +1,4 @@
-// Where a rollout and a window are at an instant: each row of document B's tables, by the clock.
+// Where a rollout and a window are at an instant: each row of the tables of states, by the clock.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RolloutIntentModel, RolloutStepModel } from '#bundle/format/model.ts'

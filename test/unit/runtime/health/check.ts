@@ -1,4 +1,4 @@
-// A health check with document A's defaults, and the targets that use it.
+// A health check with the defaults, and the targets that use it.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { MonitoredTarget } from '#runtime/health/thread/messages.ts'
 import type { ProbeResult } from '#runtime/health/probes/probe.ts'

@@ -1,4 +1,4 @@
-// A rollout and a window walked through every row of document B's tables, by nodes that share
+// A rollout and a window walked through every row of the tables of states, by nodes that share
 // nothing but their bundle and the time.
 import { describe, expect, test } from 'vitest'
 import type { RolloutIntentModel } from '#bundle/format/model.ts'
