@@ -4,12 +4,12 @@
 const blockSizes = [65_536, 4_096, 256, 16, 1]
 
 /** Octets that are the same from the start, and from the end; the two may overlap. */
-export interface SameEnds {
+export interface PrefixSuffix {
   readonly prefix: number
   readonly suffix: number
 }
 
-export function sameEnds(a: Uint8Array, b: Uint8Array): SameEnds {
+export function commonPrefixSuffix(a: Uint8Array, b: Uint8Array): PrefixSuffix {
   const shorter = Math.min(a.length, b.length)
   return {
     prefix: sameOctets(shorter, (from, to) => isEqual(a, from, to, b, from, to)),

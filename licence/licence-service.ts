@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { LicenceRecord, Licences, Trial, TrialKind } from '#state/ports/licences.ts'
 import type { SharedSettings } from '#state/ports/settings.ts'
 import type { LicenceGate } from './gate.ts'
-import type { LicenceDesk, LicenceRefusal } from './desk.ts'
+import type { LicenceAdmin, LicenceRefusal } from './licence-admin.ts'
 import type { LicenceServer } from './server.ts'
 import { licenceState } from './state.ts'
 import type { LicenceState, SourcedToken } from './state.ts'
@@ -27,7 +27,7 @@ export interface LicenceOptions {
   readonly rates: LicenceRates
 }
 
-export interface LicenceKeeperParts {
+export interface LicenceServiceParts {
   readonly store: Licences
   /** Remembers across nodes and restarts that a token is revoked. */
   readonly shared: SharedSettings
@@ -54,8 +54,8 @@ const revokedKeyOf = (digest: string): string => `license.revoked.${digest}`
 /** Behind what is lacking. */
 const advice = '; apply a licence of a higher tier'
 
-export class LicenceKeeper implements LicenceGate, LicenceDesk {
-  readonly #parts: LicenceKeeperParts
+export class LicenceService implements LicenceGate, LicenceAdmin {
+  readonly #parts: LicenceServiceParts
   #options: LicenceOptions
   /** null: not read yet. */
   #record: LicenceRecord | null = null
@@ -68,7 +68,7 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
   #isStoreAway = false
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: LicenceKeeperParts) {
+  constructor(parts: LicenceServiceParts) {
     this.#parts = parts
     this.#options = parts.options
     this.#state = this.#judge()
@@ -91,13 +91,13 @@ export class LicenceKeeper implements LicenceGate, LicenceDesk {
     return refusal === undefined ? undefined : { membersMax, refusal }
   }
 
-  readonly current: LicenceDesk['current'] = async () => {
+  readonly current: LicenceAdmin['current'] = async () => {
     if (this.#record === null) await this.#inTurn(() => this.#load())
     this.#settle()
     return this.#state
   }
 
-  readonly apply: LicenceDesk['apply'] = (token) => this.#inTurn(() => this.#apply(token))
+  readonly apply: LicenceAdmin['apply'] = (token) => this.#inTurn(() => this.#apply(token))
 
   /** Looks at everything again; without a vendor key there is nothing to do. */
   readonly refresh = (): Promise<void> =>

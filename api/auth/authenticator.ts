@@ -103,7 +103,7 @@ export class Authenticator {
   }
 
   /** The caller of a credential that was taken before; null: it is worth nothing any more. */
-  async standing(mark: CredentialMark): Promise<Caller | Obstacle | null> {
+  async callerOf(mark: CredentialMark): Promise<Caller | Obstacle | null> {
     const isDevMode = this.#parts.auth.systemKey === null
     if (mark === 'dev') return isDevMode ? systemCaller('dev') : null
     if (isDevMode) return null

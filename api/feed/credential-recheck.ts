@@ -7,7 +7,7 @@ import type { Obstacle } from '#api/access/unread.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 
 /** null: it is worth nothing any more. */
-export type AskStanding = () => Promise<Caller | Obstacle | null>
+export type AskCaller = () => Promise<Caller | Obstacle | null>
 
 export interface End {
   readonly code: number
@@ -24,16 +24,16 @@ const unchecked: End = {
   reason: 'the credential cannot be checked; try again later',
 }
 
-export class Standing {
+export class CredentialRecheck {
   readonly #tenant: string | null
-  readonly #ask: AskStanding
+  readonly #ask: AskCaller
   readonly #clock: Clock
   #askedAtMs: number
   #goodAtMs: number
   #isAsking = false
 
   /** @param tenant what the client sees; null: all tenants */
-  constructor(tenant: string | null, ask: AskStanding, clock: Clock) {
+  constructor(tenant: string | null, ask: AskCaller, clock: Clock) {
     this.#tenant = tenant
     this.#ask = ask
     this.#clock = clock

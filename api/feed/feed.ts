@@ -17,8 +17,8 @@ import { HealthNews } from './health-news.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 import { messageOf } from './messages.ts'
 import { healthMessages, snapshotMessages } from './snapshot.ts'
-import { Standing } from './credential-recheck.ts'
-import type { AskStanding } from './credential-recheck.ts'
+import { CredentialRecheck } from './credential-recheck.ts'
+import type { AskCaller } from './credential-recheck.ts'
 
 export type StatsByTenant = (tenant: string | null) => object
 
@@ -46,7 +46,7 @@ interface CountedStats {
 export interface Arrival {
   readonly caller: Caller
   /** Whether the credential is still worth what it was. */
-  readonly ask: AskStanding
+  readonly ask: AskCaller
   /** Up to where the client has everything; null: it has nothing. */
   readonly revision: string | null
 }
@@ -55,7 +55,7 @@ export class Feed {
   readonly #parts: FeedParts
   readonly #history: EventLog
   readonly #news: HealthNews
-  readonly #clients = new Map<FeedClient, Standing>()
+  readonly #clients = new Map<FeedClient, CredentialRecheck>()
   #isListening = false
   #isClosing = false
   #callOffTick: (() => void) | null = null
@@ -122,7 +122,7 @@ export class Feed {
     const client = new FeedClient({
       ...{ socket, log: this.#history, tenant, snapshot, health, revision, clock, after, defer },
     })
-    this.#clients.set(client, new Standing(tenant, ask, clock))
+    this.#clients.set(client, new CredentialRecheck(tenant, ask, clock))
     socket.onClosed(() => {
       this.#clients.delete(client)
       if (this.#clients.size === 0) this.#allGone?.()
@@ -170,15 +170,15 @@ export class Feed {
   }
 
   #tick(): void {
-    for (const [client, standing] of this.#clients) {
+    for (const [client, recheck] of this.#clients) {
       client.tick()
-      if (client.isOpen) this.#recheck(client, standing)
+      if (client.isOpen) this.#recheck(client, recheck)
     }
     this.#tellStats()
   }
 
-  #recheck(client: FeedClient, standing: Standing): void {
-    standing.check().then(
+  #recheck(client: FeedClient, recheck: CredentialRecheck): void {
+    recheck.check().then(
       (end) => {
         if (end !== null) client.close(end.code, end.reason)
       },

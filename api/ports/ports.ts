@@ -20,7 +20,7 @@ import type { ConfigWriter } from '#api/config/writer.ts'
 import type { Feed } from '#api/feed/feed.ts'
 import type { FeedTokens } from '#api/feed/tokens.ts'
 import type { LicenceGate } from '#licence/gate.ts'
-import type { LicenceDesk } from '#licence/desk.ts'
+import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { OperatorView } from './operator-view.ts'
@@ -50,7 +50,7 @@ export interface ApiPorts {
   readonly tenantKeys: TenantKeys
   readonly audit: AuditSink
   readonly licence: LicenceGate
-  readonly licenceDesk: LicenceDesk
+  readonly licenceAdmin: LicenceAdmin
   /** What this node allows health checks to do. */
   readonly checkPolicy: HealthCheckPolicy
   readonly memberHealth: MemberHealthView

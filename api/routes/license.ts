@@ -39,7 +39,7 @@ const get = route({
   tag,
   summary: 'The licence of the installation, and why it is as it is',
   responses: { 200: { description: 'The licence', schema: License } },
-  handle: async ({ ports }) => success(await ports.licenceDesk.current()),
+  handle: async ({ ports }) => success(await ports.licenceAdmin.current()),
 })
 
 const apply = route({
@@ -52,7 +52,7 @@ const apply = route({
   body: body({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
   responses: { 200: { description: 'The licence as it is now', schema: License } },
   handle: async ({ ports, body: { token } }) => {
-    const applied = await ports.licenceDesk.apply(token)
+    const applied = await ports.licenceAdmin.apply(token)
     if (applied.ok) return success(applied.value)
     const { code, message } = applied.error
     return code === 'token' ? invalid('token', message) : refused(500, message)

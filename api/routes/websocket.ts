@@ -69,7 +69,7 @@ const feed = route({
     const mark = await ports.feedTokens.markOf(query.token)
     if (mark === null) return unauthorized
     const authenticator = new Authenticator(ports)
-    const ask = () => authenticator.standing(mark)
+    const ask = () => authenticator.callerOf(mark)
     const caller = await ask()
     if (caller === null) return unauthorized
     if ('code' in caller) return obstacleReply(ports, caller)

@@ -1,6 +1,6 @@
 // Checks that a node can run every health check of a bundle.
-import { sameEnds } from '#lib/prefix-suffix.ts'
-import type { SameEnds } from '#lib/prefix-suffix.ts'
+import { commonPrefixSuffix } from '#lib/prefix-suffix.ts'
+import type { PrefixSuffix } from '#lib/prefix-suffix.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'
@@ -76,12 +76,12 @@ class KnownPools {
 class Pair {
   readonly #octets: Buffer
   readonly #known: Buffer
-  readonly #ends: SameEnds
+  readonly #ends: PrefixSuffix
 
   constructor(octets: Uint8Array, known: Uint8Array) {
     this.#octets = bufferOf(octets)
     this.#known = bufferOf(known)
-    this.#ends = sameEnds(octets, known)
+    this.#ends = commonPrefixSuffix(octets, known)
   }
 
   /** As octets are ordered; 0: the same. */

@@ -94,7 +94,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const ports = {
     ...portsOf(parts, secrets.value, audit.value),
     licence: keeper,
-    licenceDesk: keeper,
+    licenceAdmin: keeper,
   }
   const { listenAddr, port, trustedProxies, allowDevMode, webuiPath } = settings.api
   const { secretKey } = secrets.value
@@ -138,7 +138,7 @@ function portsOf(
   parts: NodeApiParts,
   { apiKey, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
-): Omit<ApiPorts, 'licence' | 'licenceDesk'> {
+): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter } = parts
   const { memberHealth, overlays, records, rum } = parts
   const { healthSignals } = parts.shared

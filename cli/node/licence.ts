@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { excessMax, licenceExcess } from '#licence/excess.ts'
-import { LicenceKeeper } from '#licence/licence-service.ts'
-import type { LicenceKeeperParts, LicenceOptions } from '#licence/licence-service.ts'
+import { LicenceService } from '#licence/licence-service.ts'
+import type { LicenceServiceParts, LicenceOptions } from '#licence/licence-service.ts'
 import { createLicenceServer } from '#licence/server.ts'
 import { parseVendorKey } from '#licence/token.ts'
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
@@ -18,7 +18,7 @@ import type { Io } from '#cli/terminal/command.ts'
 import type { NodeState } from './state.ts'
 import type { LicenseSection } from '#cli/settings/license.ts'
 
-export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'log' | 'onRate'> {
+export interface NodeLicenceParts extends Pick<LicenceServiceParts, 'clock' | 'log' | 'onRate'> {
   readonly settings: LicenseSection
   readonly env: Io['env']
   readonly state: NodeState
@@ -28,7 +28,7 @@ export interface NodeLicenceParts extends Pick<LicenceKeeperParts, 'clock' | 'lo
 }
 
 export interface NodeLicence {
-  readonly keeper: LicenceKeeper
+  readonly keeper: LicenceService
   /** Looks at everything again. */
   readonly refresh: () => Promise<void>
   readonly reload: (settings: LicenseSection) => Promise<void>
@@ -46,7 +46,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
   if (options.value.vendorKey === null && (environmentToken !== '' || settings.key !== '')) {
     log.warn({}, 'there is a licence token, but license.publicKey is not set: nothing is checked')
   }
-  const keeper = new LicenceKeeper({
+  const keeper = new LicenceService({
     store: state.persistent.licences,
     shared: state.persistent.settings,
     environmentToken,
@@ -101,7 +101,7 @@ function optionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
 
 /** Looked for again when the commit, the tier or the number of nodes is another one. */
 function rememberedExcess(
-  keeper: LicenceKeeper,
+  keeper: LicenceService,
   config: ConfigView,
   countNodes: () => number,
 ): () => readonly StatusDiagnostic[] {

@@ -26,7 +26,7 @@ import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
 import type { StoredState } from '#gitops/sync/stored-state.ts'
-import { Turns } from '#gitops/sync/turns.ts'
+import { Mutex } from '#gitops/sync/mutex.ts'
 import { watchPaths } from '#gitops/sync/watch.ts'
 import { AcceptedConfig } from '#gitops/write/accepted.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
@@ -125,7 +125,7 @@ function run(
   const publisher = openPublisher(parts, state)
   let status = unknownStatus
   const accepted = new AcceptedConfig(compiler.readOf)
-  const turns = new Turns()
+  const mutex = new Mutex()
   const inspect = (): Result<void, SourceError> => {
     const objects = accepted.objects()
     return objects === null ? ok(undefined) : source.inspect(objects)
@@ -150,10 +150,10 @@ function run(
   })
   const lookLater = (): void => runner.poke()
   const shared = { source, publisher, reconciler, accepted, inspect }
-  const queue = openWrites(parts, { ...shared, turns, abort, lookLater })
+  const queue = openWrites(parts, { ...shared, mutex, abort, lookLater })
   const runner = new Runner({
     look: async () => {
-      await turns.take(() => reconciler.check())
+      await mutex.take(() => reconciler.check())
       return reconciler.status.sync === 'unreachable' ? 'failed' : 'reached'
     },
     pollMs: localGitdir === null ? options.pollMs : Infinity,
@@ -217,13 +217,13 @@ function openPublisher(
 
 type WriteSidePart = 'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
 type WriteSide = Pick<WriterParts, WriteSidePart> & {
-  readonly turns: Turns
+  readonly mutex: Mutex
   readonly abort: AbortController
 }
 
 function openWrites(
   { options, compiler, clock, random, onPrepare, onConfig }: PipelineParts,
-  { turns, abort, ...shared }: WriteSide,
+  { mutex, abort, ...shared }: WriteSide,
 ): WriteQueue {
   const { requireSignature, allowedSignersPath, signingKeyPem } = options
   const writer = new Writer({
@@ -240,7 +240,7 @@ function openWrites(
   })
   return new WriteQueue({
     clock,
-    takeTurn: (work) => turns.take(work),
+    takeTurn: (work) => mutex.take(work),
     write: (batch) => writer.write(batch),
   })
 }

@@ -7,7 +7,7 @@ import { gitLimits } from '#gitops/limits.ts'
  * without pauses the winner of one race would win nearly all that follow. It cannot know that
  * others wait, so it makes room now and then; more often where others were met.
  */
-export class Rivals {
+export class PushFairness {
   #metAtMs = -Infinity
   #wins = 0
   #wonAtMs = -Infinity

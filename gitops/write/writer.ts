@@ -22,7 +22,7 @@ import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
-import { Rivals } from './push-fairness.ts'
+import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
 import type { Pending, Selection } from './select.ts'
 
@@ -51,7 +51,7 @@ export interface WriterParts {
 
 export class Writer {
   readonly #parts: WriterParts
-  readonly #rivals = new Rivals()
+  readonly #fairness = new PushFairness()
   /** By the write under way. */
   #isPushed = false
 
@@ -118,12 +118,12 @@ export class Writer {
         const nowMs = clock.monotonicMs()
         const problem = pushed.ok ? undefined : pushed.error
         if (problem?.kind === 'lost-race') {
-          this.#rivals.meet(nowMs)
+          this.#fairness.meet(nowMs)
           continue
         }
         if (problem !== undefined) return this.#notWritten(prepared, problem)
         this.#isPushed = true
-        this.#rivals.win(nowMs, nowMs - triedMs)
+        this.#fairness.win(nowMs, nowMs - triedMs)
         this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
@@ -142,7 +142,7 @@ export class Writer {
   /** Before the first try; 0: at once, on what was accepted last. */
   #yieldMs(): number {
     const { source, clock, random } = this.#parts
-    return source.isLocal ? 0 : this.#rivals.yieldMs(clock.monotonicMs(), random())
+    return source.isLocal ? 0 : this.#fairness.yieldMs(clock.monotonicMs(), random())
   }
 
   #retryMs(): number {
@@ -155,7 +155,7 @@ export class Writer {
     if (stop.aborted) return
     const before = accepted.commit
     await reconciler.check()
-    if (accepted.commit !== before) this.#rivals.meet(clock.monotonicMs())
+    if (accepted.commit !== before) this.#fairness.meet(clock.monotonicMs())
   }
 
   #tell(

@@ -2,7 +2,7 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Random } from '#lib/random.ts'
-import { AlikeMemo } from './scope-cache.ts'
+import { ScopeCache } from './scope-cache.ts'
 import { Client } from './client.ts'
 import { NetworkTables } from '#routing/tables/network-tables.ts'
 import * as states from '#routing/state/state.ts'
@@ -24,7 +24,7 @@ export class Chain {
   readonly scratchKeys = new Float64Array(bundleLimits.membersPerPoolMax)
   count = 0
   readonly client = new Client()
-  readonly alike: AlikeMemo
+  readonly alike: ScopeCache
   bundle!: Bundle
   networks = new NetworkTables(null)
   state!: RoutingState
@@ -49,7 +49,7 @@ export class Chain {
   /** @param nowMs time that never goes back, for work-reserve.ts; by default it stands still */
   constructor(random: Random, nowMs: () => number = () => 0) {
     this.random = random
-    this.alike = new AlikeMemo(nowMs)
+    this.alike = new ScopeCache(nowMs)
   }
 
   /** Before anything is asked of the client for a query. */

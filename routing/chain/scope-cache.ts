@@ -34,7 +34,7 @@ const stretchWords = StretchCell.Words * 2
 const numbersMax = 2 ** 30
 
 /** One per thread. */
-export class AlikeMemo {
+export class ScopeCache {
   /** From `at` on, a bit for each group: it is alike. */
   readonly alike = new Int32Array(slots * groupWords)
   /** None of its values is. */

@@ -1,7 +1,7 @@
 // Works out the scope of an ECS answer: the largest network around the client that gets the same
 // answer (RFC 7871).
 import * as clientRanges from '#bundle/format/client-ranges.ts'
-import * as alikeMemo from './scope-cache.ts'
+import * as scopeCache from './scope-cache.ts'
 import type { Chain } from './chain.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import * as layout from '#routing/tables/range-layout.ts'
@@ -12,7 +12,7 @@ import { listOfBundleRow } from './networks.ts'
 
 // Constants of this file, for the reason that runtime/answer/answer.ts gives.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
-const { Verdict } = alikeMemo
+const { Verdict } = scopeCache
 const { nodeShift } = layout
 const { indexedRowsMin } = networkLayout
 
@@ -35,7 +35,7 @@ export interface Likeness {
   /** @param value of the step's table */
   readonly isAlike: (chain: Chain, value: number) => boolean
   /** All values of a group at once, 0 not among them; without it they are compared one by one. */
-  readonly ofGroup?: (chain: Chain, group: number) => alikeMemo.Verdict
+  readonly ofGroup?: (chain: Chain, group: number) => scopeCache.Verdict
 }
 
 /**
@@ -233,7 +233,7 @@ function compareNode(
   { nodes, nodesAt, words }: RowGroups,
   node: number,
   likeness: Likeness,
-): alikeMemo.Verdict {
+): scopeCache.Verdict {
   const memo = chain.alike
   const at = nodesAt + node * words
   let isOpen = 0
@@ -243,7 +243,7 @@ function compareNode(
     isOpen |= there & ~memo.alike[memo.at + word]!
   }
   if (isOpen === 0) return Verdict.Alike
-  let verdict: alikeMemo.Verdict = Verdict.Alike
+  let verdict: scopeCache.Verdict = Verdict.Alike
   for (let word = 0; word < words; word++) {
     let open = nodes[at + word]! & ~memo.alike[memo.at + word]!
     while (open !== 0) {
@@ -296,13 +296,13 @@ function compareGroup(
   table: RangeTable,
   group: number,
   likeness: Likeness,
-): alikeMemo.Verdict {
+): scopeCache.Verdict {
   const memo = chain.alike
   const first = table.groupStart(group)
   const count = table.groupStart(group + 1) - first
   // Not kept, here and below: the next query goes on.
   if (!memo.spend(effortToCompare(chain))) return Verdict.Mixed
-  let verdict: alikeMemo.Verdict =
+  let verdict: scopeCache.Verdict =
     count === 1 || likeness.ofGroup === undefined ? Verdict.Mixed : likeness.ofGroup(chain, group)
   // Where that is more than a query's own share the values are looked at row by row.
   const valuesEffort = effortToCompare(chain) * count

@@ -3,7 +3,7 @@ import type { RoutingText } from '#bundle/format/routing-cells.ts'
 import type { AsnTable } from './geo-tables.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
-import { PartSearch } from '#routing/tables/aho-corasick.ts'
+import { AhoCorasick } from '#routing/tables/aho-corasick.ts'
 
 /** Shared memory: worked out once, read by every thread. */
 export interface AsnPreferenceBuffers {
@@ -47,7 +47,7 @@ export function asnPreferences(
     if (org !== '') addRule(byPart, org.toLowerCase(), index)
   }
   // Thousands of rules meet the names of all operators of the world.
-  const search = new PartSearch([...byPart.keys()])
+  const search = new AhoCorasick([...byPart.keys()])
   const rulesOfPart = [...byPart.values()]
   const parts = new Set<number>()
   for (let row = 1; row < rows; row++) {

@@ -1,13 +1,13 @@
 // Distances between members and a place, and bounds for all places of a part of the globe.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as columns from '#bundle/format/routing-cells.ts'
-import * as alikeMemo from '#routing/chain/scope-cache.ts'
+import * as scopeCache from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { LocationTable } from './geo-tables.ts'
 
 // Constants of this file, for the reason that runtime/answer/answer.ts gives.
 const { EndpointCell, vectorUnit } = columns
-const { Verdict } = alikeMemo
+const { Verdict } = scopeCache
 
 /** Members of unknown place come behind all others; no cosine is as small. */
 const unknownPlace = -2 * vectorUnit
@@ -77,9 +77,9 @@ export function isNearestInBox(
   boxes: Float64Array,
   group: number,
   picked: number,
-): alikeMemo.Verdict {
+): scopeCache.Verdict {
   const { members, count } = chain
-  let verdict: alikeMemo.Verdict = Verdict.Alike
+  let verdict: scopeCache.Verdict = Verdict.Alike
   for (let i = 0; i < count; i++) {
     if (i === picked) continue
     const one = compareInBox(chain.bundle, boxes, group * 6, members[picked]!, members[i]!)
@@ -94,9 +94,9 @@ export function isInOrderInBox(
   chain: Chain,
   boxes: Float64Array,
   group: number,
-): alikeMemo.Verdict {
+): scopeCache.Verdict {
   const { members, count } = chain
-  let verdict: alikeMemo.Verdict = Verdict.Alike
+  let verdict: scopeCache.Verdict = Verdict.Alike
   for (let i = 1; i < count; i++) {
     const before = members[rivalOf(chain, i)]!
     const one = compareInBox(chain.bundle, boxes, group * 6, before, members[i]!)
@@ -113,7 +113,7 @@ function compareInBox(
   box: number,
   first: number,
   second: number,
-): alikeMemo.Verdict {
+): scopeCache.Verdict {
   if (isOnePlace(bundle, first, second)) return Verdict.Alike
   const { endpointVector, memberEndpoint } = bundle
   const one = memberEndpoint[first]! * EndpointCell.Words

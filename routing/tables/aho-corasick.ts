@@ -3,7 +3,7 @@
 /** Where `code` leads from `state`, as one number. */
 const edge = (state: number, code: number): number => state * 0x1_0000 + code
 
-export class PartSearch {
+export class AhoCorasick {
   readonly #next = new Map<number, number>()
   /** By state: the state of the longest end of what was read that begins a part, too. */
   readonly #shorter: number[] = [0]

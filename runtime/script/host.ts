@@ -7,7 +7,9 @@ import { namesOfSeat, scriptBodiesOf, scriptSeatsOf } from '#routing/script/bodi
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import { StartTurns } from '#runtime/worker/start-turns.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
-import { Bench } from './script-penalty.ts'
+import { Bench, ScriptPenalties } from './script-penalty.ts'
+import { StartLimiter } from '#runtime/worker/start-limiter.ts'
+import type { Generation } from '#runtime/answer/transaction.ts'
 import { HelperThread } from './worker-thread.ts'
 import { MailCell, Mailbox, strikesMax } from '#runtime/answer/script-mailbox.ts'
 import type { ScriptSet } from '#runtime/answer/script-mailbox.ts'
@@ -33,8 +35,8 @@ export interface ScriptStatus {
 /** A helper is killed when it is at work on one question for so long, seen at every look. */
 const stuck = { afterMs: 30, looks: 3 } as const
 const lookMs = 10
-/** The bench has a cell for each service with a script; it is looked at more seldom. */
-const looksPerBenchLook = 10
+/** Penalties are looked at less often: there is a cell for each service with a script. */
+const looksPerPenaltyLook = 10
 /** Characters of what a script threw. */
 const reasonLengthMax = 200
 /** Between a helper's end by itself and its successor. */
@@ -56,9 +58,9 @@ interface Post {
 export class ScriptHost {
   readonly #parts: ScriptHostParts
   readonly #posts: readonly Post[]
-  readonly #bench: Bench
+  readonly #penalties: ScriptPenalties
   readonly #limit: ReportLimit
-  readonly #starts = new StartTurns(availableParallelism())
+  readonly #starts = new StartLimiter(availableParallelism())
   #spare: HelperThread | undefined
   #serving: Generation | undefined
   #timer: NodeJS.Timeout | undefined
@@ -69,7 +71,7 @@ export class ScriptHost {
 
   constructor(parts: ScriptHostParts) {
     this.#parts = parts
-    this.#bench = new Bench(parts.clock)
+    this.#penalties = new ScriptPenalties(parts.clock)
     this.#limit = new ReportLimit(parts.clock)
     this.#posts = Array.from({ length: parts.threads }, () => {
       const shared = new SharedArrayBuffer(Mailbox.bytes)
@@ -97,7 +99,7 @@ export class ScriptHost {
     const bodies = scriptBodiesOf(adopted)
     if (bodies.length === 0) return null
     const { starts, scripts, keys } = scriptSeatsOf(adopted, bodies)
-    const strikes = this.#bench.carry(keys)
+    const strikes = this.#penalties.carry(keys)
     return { bodies, seatStarts: starts, seatScripts: scripts, strikes }
   }
 
@@ -105,7 +107,7 @@ export class ScriptHost {
   publish(generation: Generation): void {
     this.#serving = generation
     if (generation.scripts === undefined || generation.scripts === null) {
-      this.#bench.clear()
+      this.#penalties.clear()
       void this.#dismiss()
       return
     }
@@ -127,7 +129,7 @@ export class ScriptHost {
   status(): ScriptStatus {
     return {
       scripts: this.#serving?.scripts?.bodies.length ?? 0,
-      benched: this.#bench.size,
+      benched: this.#penalties.size,
       killed: this.#killed,
     }
   }
@@ -216,8 +218,8 @@ export class ScriptHost {
     const nowMs = this.#parts.clock.monotonicMs()
     for (const post of this.#posts) this.#lookAt(post, nowMs)
     this.#looks++
-    if (this.#looks % looksPerBenchLook !== 0) return
-    for (const { seat, pauseMs } of this.#bench.look()) {
+    if (this.#looks % looksPerPenaltyLook !== 0) return
+    for (const { seat, pauseMs } of this.#penalties.look()) {
       this.#parts.log.warn(
         { ...this.#namesOf(seat), pauseMs },
         'a script used up its time again and again; for a while it is left out',
@@ -248,7 +250,7 @@ export class ScriptHost {
     this.#vacate(post)
     post.isReplacing = true
     this.#killed++
-    if (isOfServing) this.#bench.strike(seat, strikesMax)
+    if (isOfServing) this.#penalties.strike(seat, strikesMax)
     this.#parts.log.warn(
       isOfServing ? this.#namesOf(seat) : {},
       'a script did not come back from a native function; its thread was killed',

@@ -3,19 +3,19 @@ import type { Clock } from '#lib/clock.ts'
 import { strikesMax } from '#runtime/answer/script-mailbox.ts'
 
 /** Each pause in a row is twice the last; a run that ends in time ends the row. */
-export const benchPause = { firstMs: 1_000, mostMs: 60_000 } as const
+export const scriptPause = { firstMs: 1_000, mostMs: 60_000 } as const
 
-interface Benched {
+interface Penalty {
   untilMs: number
   pauseMs: number
 }
 
-export class Bench {
+export class ScriptPenalties {
   readonly #clock: Clock
   #keys: readonly string[] = []
   #strikes = new Int32Array(new SharedArrayBuffer(0))
   /** By key: a seat keeps its pause when the bundle changes around it. */
-  #records = new Map<string, Benched>()
+  #records = new Map<string, Penalty>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -47,7 +47,7 @@ export class Bench {
     Atomics.add(this.#strikes, seat, strikes)
   }
 
-  /** Called now and then. @returns the scripts that were sent to the bench since */
+  /** Called now and then. @returns the scripts that were suspended since the last call */
   look(): readonly { readonly seat: number; readonly pauseMs: number }[] {
     const nowMs = this.#clock.monotonicMs()
     const sent: { seat: number; pauseMs: number }[] = []
@@ -64,8 +64,8 @@ export class Bench {
         Atomics.store(this.#strikes, i, strikesMax - 1)
         continue
       }
-      const longer = Math.min((record?.pauseMs ?? 0) * 2, benchPause.mostMs)
-      const pauseMs = Math.max(longer, benchPause.firstMs)
+      const longer = Math.min((record?.pauseMs ?? 0) * 2, scriptPause.mostMs)
+      const pauseMs = Math.max(longer, scriptPause.firstMs)
       this.#records.set(key, { untilMs: nowMs + pauseMs, pauseMs })
       sent.push({ seat: i, pauseMs })
     }

@@ -3,6 +3,8 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { readyOrEnded } from '#runtime/worker/start-turns.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
+import { readyOrEnded } from '#runtime/worker/start-limiter.ts'
+import type { Generation } from '#runtime/answer/transaction.ts'
 import type { ScriptReport } from './report-limit.ts'
 import type { ScriptPost } from './worker.ts'
 

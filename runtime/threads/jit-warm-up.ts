@@ -8,7 +8,7 @@ const runs = 100
 const patienceMs = 50
 
 /** @param takeOver may be called any number of times */
-export function rehearse(takeOver: () => void, monotonicMs = systemClock.monotonicMs): void {
+export function warmUpJit(takeOver: () => void, monotonicMs = systemClock.monotonicMs): void {
   const untilMs = monotonicMs() + patienceMs
   for (let run = 0; run < runs && monotonicMs() < untilMs; run++) takeOver()
 }

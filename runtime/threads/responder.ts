@@ -8,13 +8,13 @@ import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
-import { rehearse } from './jit-warm-up.ts'
+import { warmUpJit } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { ResponderStart } from './responder-control.ts'
 import { respond } from './respond.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
-import { ThreadTurns } from '#runtime/worker/scheduler-slice.ts'
+import { SchedulerSlice } from '#runtime/worker/scheduler-slice.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
@@ -48,7 +48,7 @@ function run(libc: Libc, main: MessagePort): void {
     control,
     bucket: new QueryBucket(start.queryBucket),
     scripts,
-    turns: new ThreadTurns(libc),
+    turns: new SchedulerSlice(libc),
     takeOver: () => takeOver(tx, scripts),
   })
 }
@@ -67,7 +67,7 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
   const adopted = tx.view?.generation ?? 0
   assert(generation.number > adopted, 'a responder is never sent back to a generation')
   if (adopted === 0) {
-    rehearse(() => adopt(tx, scripts, generation))
+    warmUpJit(() => adopt(tx, scripts, generation))
     collector.started()
     startedMs = systemClock.monotonicMs()
   }

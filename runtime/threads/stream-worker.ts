@@ -6,7 +6,7 @@ import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
-import { rehearse } from './jit-warm-up.ts'
+import { warmUpJit } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
@@ -80,7 +80,7 @@ function takeOver(generation: Generation): void {
   const adopted = tcpTx.view?.generation ?? 0
   assert(generation.number > adopted, 'this thread is never sent back to a generation')
   if (adopted === 0) {
-    rehearse(() => adopt(generation))
+    warmUpJit(() => adopt(generation))
     collector.started()
   }
   const startedMs = systemClock.monotonicMs()

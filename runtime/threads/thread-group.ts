@@ -18,7 +18,7 @@ import type { ResponderStart } from './responder-control.ts'
 import { ResponderSockets } from './responder-sockets.ts'
 import { RestartPause } from '#runtime/worker/restart-pause.ts'
 import { ScriptHost } from '#runtime/script/host.ts'
-import { StartTurns } from '#runtime/worker/start-turns.ts'
+import { StartLimiter } from '#runtime/worker/start-limiter.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#runtime/worker/table-collector.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
@@ -65,7 +65,7 @@ export class ThreadGroup {
   /** undefined: waits for its turn to start. */
   readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
-  readonly #starts = new StartTurns(startsAtOnce)
+  readonly #starts = new StartLimiter(startsAtOnce)
   #stream: AnsweringThread | undefined
   #sockets: ResponderSockets | undefined
   /** Responders that have died once. */

@@ -1,6 +1,6 @@
 // The main thread's handle on an answering thread: its worker, when it is ready, when it has ended.
 import type { Worker } from 'node:worker_threads'
-import { readyOrEnded } from './start-turns.ts'
+import { readyOrEnded } from './start-limiter.ts'
 
 /** A thread that is told to stop and does not end in this time is ended. */
 const stopPatienceMs = 5_000

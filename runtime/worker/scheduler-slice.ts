@@ -13,14 +13,14 @@ const busyFrom = 8
 const calmUpTo = 5
 
 /**
- * Turns of the calling thread that are shorter than those of others, while it mostly waits for
- * queries. From Linux 6.12 on a thread that wakes up goes before one with longer turns, instead of
- * waiting for the end of that one's: a compilation, say. It gets no more of the core than its
- * share, and where it always has something to do, short turns would only make for short batches.
- * Needs no privilege. Does nothing where the system does not tell how long turns are, or where an
- * operator has chosen another policy.
+ * Shortens the scheduler slice of the calling thread while it mostly waits for queries. From Linux
+ * 6.12 on a thread that wakes up preempts one with a longer slice, such as a compilation, instead
+ * of waiting for its end. Its share of the core stays the same. A thread that is always busy gets
+ * the usual slice back, since a short one would only make its batches short. Needs no privilege.
+ * Does nothing where the kernel does not report slices, or where the operator has set another
+ * scheduling policy.
  */
-export class ThreadTurns {
+export class SchedulerSlice {
   readonly #libc: Libc
   /** As they were; null: they stay. */
   readonly #usual: Uint8Array | null

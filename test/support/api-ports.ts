@@ -61,7 +61,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     oidc: null,
     oidcNonces: notBrought('oidcNonces'),
     licence: everythingLicensed,
-    licenceDesk: notBrought('licenceDesk'),
+    licenceAdmin: notBrought('licenceAdmin'),
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),

@@ -1,7 +1,7 @@
 // A vendor with a key, tokens of it, and a keeper of licences over stores in memory.
 import { generateKeyPairSync } from 'node:crypto'
-import { LicenceKeeper } from '#licence/licence-service.ts'
-import type { LicenceKeeperParts } from '#licence/licence-service.ts'
+import { LicenceService } from '#licence/licence-service.ts'
+import type { LicenceServiceParts } from '#licence/licence-service.ts'
 import { createLicenceServer } from '#licence/server.ts'
 import { issueToken } from '#licence/token.ts'
 import type { LicencePayload } from '#licence/token.ts'
@@ -65,12 +65,12 @@ export function memoryLicences(): MemoryLicences {
 }
 
 export interface KeeperScene {
-  readonly keeper: LicenceKeeper
+  readonly keeper: LicenceService
   readonly time: FakeTime
   readonly memory: MemoryLicences
   /** What the responders were told, in order; 0: no limit. */
   readonly told: number[]
-  readonly options: LicenceKeeperParts['options']
+  readonly options: LicenceServiceParts['options']
 }
 
 /** A busy machine may need longer than half a second for an answer that does come. */
@@ -80,10 +80,10 @@ export interface KeeperChoices {
   readonly memory?: MemoryLicences
   readonly time?: FakeTime
   readonly environmentToken?: string
-  readonly server?: LicenceKeeperParts['server']
-  readonly options?: Partial<LicenceKeeperParts['options']>
-  readonly log?: LicenceKeeperParts['log']
-  readonly countNodes?: LicenceKeeperParts['countNodes']
+  readonly server?: LicenceServiceParts['server']
+  readonly options?: Partial<LicenceServiceParts['options']>
+  readonly log?: LicenceServiceParts['log']
+  readonly countNodes?: LicenceServiceParts['countNodes']
 }
 
 export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
@@ -97,7 +97,7 @@ export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
     rates,
     ...choices.options,
   }
-  const keeper = new LicenceKeeper({
+  const keeper = new LicenceService({
     store: memory.store,
     shared: memory.shared,
     environmentToken: choices.environmentToken ?? '',

@@ -45,7 +45,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       users,
       roles,
       tenantKeys,
-      licenceDesk: keeperScene().keeper,
+      licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),
       loginAttempts: createMemoryLoginAttempts(systemClock),

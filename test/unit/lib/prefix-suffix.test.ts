@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sameEnds } from '#lib/prefix-suffix.ts'
+import { commonPrefixSuffix } from '#lib/prefix-suffix.ts'
 
 /** Octet by octet. */
-function plainly(a: Uint8Array, b: Uint8Array): ReturnType<typeof sameEnds> {
+function plainly(a: Uint8Array, b: Uint8Array): ReturnType<typeof commonPrefixSuffix> {
   const shorter = Math.min(a.length, b.length)
   let [prefix, suffix] = [0, 0]
   while (prefix < shorter && a[prefix] === b[prefix]) prefix++
@@ -20,7 +20,7 @@ test.each<[string, string, string, number, number]>([
   ['other octets in the middle', 'a-c', 'a+c', 1, 1],
   ['a repetition, so that the ends overlap', 'aa', 'aaa', 2, 2],
 ])('the ends of %s that are the same', (_, a, b, prefix, suffix) => {
-  expect(sameEnds(Buffer.from(a), Buffer.from(b))).toEqual({ prefix, suffix })
+  expect(commonPrefixSuffix(Buffer.from(a), Buffer.from(b))).toEqual({ prefix, suffix })
 })
 
 test('of many octets, wherever they differ, are those found octet by octet', () => {
@@ -31,7 +31,7 @@ test('of many octets, wherever they differ, are those found octet by octet', () 
       const around = (middle: Uint8Array): Uint8Array =>
         Buffer.concat([Buffer.alloc(before, 1), middle, Buffer.alloc(after, 1)])
       const [a, b] = [around(left), around(right)]
-      expect(sameEnds(a, b)).toEqual(plainly(a, b))
+      expect(commonPrefixSuffix(a, b)).toEqual(plainly(a, b))
     }),
     { numRuns: 100 },
   )

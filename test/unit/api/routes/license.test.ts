@@ -16,7 +16,7 @@ const scene = keeperScene()
 const { keeper } = scene
 let world: ConfigWorld
 beforeAll(async () => {
-  world = await startConfigWorld({ ports: { licence: keeper, licenceDesk: keeper } })
+  world = await startConfigWorld({ ports: { licence: keeper, licenceAdmin: keeper } })
 })
 afterAll(() => world.close())
 

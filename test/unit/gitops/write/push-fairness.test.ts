@@ -1,46 +1,46 @@
 // When a node that wins every race makes room for those that lose.
 import { expect, test } from 'vitest'
 import { gitLimits } from '#gitops/limits.ts'
-import { Rivals } from '#gitops/write/push-fairness.ts'
+import { PushFairness } from '#gitops/write/push-fairness.ts'
 
 const { writeWinsMax, writeWinsAmongRivalsMax, writeRivalsMs, writeRoundMaxMs } = gitLimits
 const roundMs = 100
 
 /** Pushes back to back from `fromMs` on until it makes room. @returns pushes, and the room */
-function pushUntilRoom(rivals: Rivals, fromMs: number, roundMs: number) {
+function pushUntilRoom(fairness: PushFairness, fromMs: number, roundMs: number) {
   let nowMs = fromMs
   for (let wins = 0; wins < 100; wins++) {
-    const yieldMs = rivals.yieldMs(nowMs, 0.5)
+    const yieldMs = fairness.yieldMs(nowMs, 0.5)
     if (yieldMs > 0) return { wins, yieldMs, nowMs }
-    rivals.win((nowMs += roundMs), roundMs)
+    fairness.win((nowMs += roundMs), roundMs)
   }
   throw new Error('it never makes room')
 }
 
 test('a node that pushes back to back makes room for a fetch and a push of others', () => {
-  const rivals = new Rivals()
-  const { wins, yieldMs, nowMs } = pushUntilRoom(rivals, 0, roundMs)
+  const fairness = new PushFairness()
+  const { wins, yieldMs, nowMs } = pushUntilRoom(fairness, 0, roundMs)
   expect(wins).toBe(writeWinsMax)
   expect(yieldMs).toBeGreaterThan(3 * roundMs)
-  expect(pushUntilRoom(rivals, nowMs + yieldMs, roundMs).wins).toBe(writeWinsMax)
+  expect(pushUntilRoom(fairness, nowMs + yieldMs, roundMs).wins).toBe(writeWinsMax)
 })
 
 test('where another one wrote lately it makes room sooner, and later no more', () => {
-  const rivals = new Rivals()
-  rivals.meet(0)
-  expect(pushUntilRoom(rivals, 0, roundMs).wins).toBe(writeWinsAmongRivalsMax)
-  expect(pushUntilRoom(rivals, writeRivalsMs, roundMs).wins).toBe(writeWinsMax)
+  const fairness = new PushFairness()
+  fairness.meet(0)
+  expect(pushUntilRoom(fairness, 0, roundMs).wins).toBe(writeWinsAmongRivalsMax)
+  expect(pushUntilRoom(fairness, writeRivalsMs, roundMs).wins).toBe(writeWinsMax)
 })
 
 test('pauses between its writes are room enough', () => {
-  const rivals = new Rivals()
+  const fairness = new PushFairness()
   for (let nowMs = 0; nowMs < 100 * 1_000; nowMs += 1_000) {
-    expect(rivals.yieldMs(nowMs, 0.5)).toBe(0)
-    rivals.win(nowMs, roundMs)
+    expect(fairness.yieldMs(nowMs, 0.5)).toBe(0)
+    fairness.win(nowMs, roundMs)
   }
 })
 
 test('a remote that takes a minute for a push does not make it wait for minutes', () => {
-  const { yieldMs } = pushUntilRoom(new Rivals(), 0, 60_000)
+  const { yieldMs } = pushUntilRoom(new PushFairness(), 0, 60_000)
   expect(yieldMs).toBeLessThan(4 * writeRoundMaxMs)
 })

@@ -5,7 +5,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import type { WriteResult } from '#config/operation.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
 import type { Pending } from '#gitops/write/select.ts'
-import { Turns } from '#gitops/sync/turns.ts'
+import { Mutex } from '#gitops/sync/mutex.ts'
 import { ok } from '#lib/result.ts'
 
 const { writeWaitMs, writeContendedMs, remoteLockPausesMs } = gitLimits
@@ -14,13 +14,13 @@ const written: WriteResult = ok({ revision: 'c0ffee', isChanged: true, objects: 
 /** A queue whose turn somebody else has until `free` is called. */
 function blockedQueue() {
   const batches: number[] = []
-  const turns = new Turns()
+  const mutex = new Mutex()
   let nowMs = 0
   let free = (): void => undefined
-  void turns.take(() => new Promise<void>((resolve) => (free = resolve)))
+  void mutex.take(() => new Promise<void>((resolve) => (free = resolve)))
   const queue = new WriteQueue({
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
-    takeTurn: (work) => turns.take(work),
+    takeTurn: (work) => mutex.take(work),
     write: async (batch) => {
       batches.push(batch.length)
       for (const { settle } of batch) settle(written)

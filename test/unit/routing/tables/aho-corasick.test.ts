@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PartSearch } from '#routing/tables/aho-corasick.ts'
+import { AhoCorasick } from '#routing/tables/aho-corasick.ts'
 
 function found(parts: readonly string[], text: string): number[] {
   const positions = new Set<number>()
-  new PartSearch(parts).addFound(text, positions)
+  new AhoCorasick(parts).addFound(text, positions)
   return [...positions].sort((a, b) => a - b)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rehearse } from '#runtime/threads/jit-warm-up.ts'
+import { warmUpJit } from '#runtime/threads/jit-warm-up.ts'
 
 test.each([
   { takesMs: 0, runs: 100 },
@@ -12,6 +12,6 @@ test.each([
     ms += takesMs
     ran++
   }
-  rehearse(takeOver, () => ms)
+  warmUpJit(takeOver, () => ms)
   expect(ran).toBe(runs)
 })

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { assert } from '#lib/assert.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
-import { ThreadTurns } from '#runtime/worker/scheduler-slice.ts'
+import { SchedulerSlice } from '#runtime/worker/scheduler-slice.ts'
 
 const libc = loadLibc()
 assert(typeof libc !== 'string', 'the tests run on Linux')
@@ -51,7 +51,7 @@ function system({ policy, nice, runtimeNs }: Attributes, { fails = false } = {})
       return 0
     },
   }
-  return { turns: new ThreadTurns(calls), given }
+  return { turns: new SchedulerSlice(calls), given }
 }
 
 test.each([
@@ -109,7 +109,7 @@ test('this system shortens them from Linux 6.12 on, and gives them back', () => 
     libc.threadAttributes(octets)
     return attributesOf(octets)
   }
-  const turns = new ThreadTurns(libc)
+  const turns = new SchedulerSlice(libc)
   expect(now()).toEqual({ ...attributesOf(before), runtimeNs: (runtimeNs * 7n) / 10n })
   for (let batch = 0; batch < 2_000; batch++) turns.took(24)
   expect(now()).toEqual(attributesOf(before))

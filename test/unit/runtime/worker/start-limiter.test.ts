@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StartTurns } from '#runtime/worker/start-turns.ts'
+import { StartLimiter } from '#runtime/worker/start-limiter.ts'
 
 const fail = (error: unknown): never => {
   throw error
@@ -10,13 +10,13 @@ class Starts {
   readonly begun: number[] = []
   readonly #ends: (() => void)[] = []
 
-  addTo(turns: StartTurns, count: number): void {
+  addTo(limiter: StartLimiter, count: number): void {
     for (let i = 0; i < count; i++) {
       const start = (): Promise<void> => {
         this.begun.push(i)
         return new Promise((resolve) => this.#ends.push(resolve))
       }
-      turns.add(start, fail)
+      limiter.add(start, fail)
     }
   }
 
@@ -28,7 +28,7 @@ class Starts {
 
 test('so many start at once, the next ones as those are ready, in their order', async () => {
   const starts = new Starts()
-  starts.addTo(new StartTurns(2), 5)
+  starts.addTo(new StartLimiter(2), 5)
   expect(starts.begun).toEqual([0, 1])
   await starts.end(1)
   expect(starts.begun).toEqual([0, 1, 2])
@@ -39,12 +39,12 @@ test('so many start at once, the next ones as those are ready, in their order', 
 
 test('those that wait can be called off, and later ones do not start either', async () => {
   const starts = new Starts()
-  const turns = new StartTurns(2)
-  starts.addTo(turns, 4)
-  turns.callOff()
+  const limiter = new StartLimiter(2)
+  starts.addTo(limiter, 4)
+  limiter.callOff()
   await starts.end(0)
   await starts.end(1)
-  starts.addTo(turns, 1)
+  starts.addTo(limiter, 1)
   expect(starts.begun).toEqual([0, 1])
 })
 
@@ -57,11 +57,11 @@ const failures = {
 
 for (const [how, start] of Object.entries(failures)) {
   test(`a start that ${how} is told, and gives its turn to the next one`, async () => {
-    const turns = new StartTurns(1)
+    const limiter = new StartLimiter(1)
     const told: unknown[] = []
-    turns.add(start, (error) => void told.push(error))
+    limiter.add(start, (error) => void told.push(error))
     const starts = new Starts()
-    starts.addTo(turns, 1)
+    starts.addTo(limiter, 1)
     await starts.end(0)
     expect(told).toEqual([new Error('no thread to be had')])
     expect(starts.begun).toEqual([0])

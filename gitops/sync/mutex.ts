@@ -1,6 +1,6 @@
 // A mutex: reconciliations and writes must not overlap.
 
-export class Turns {
+export class Mutex {
   #last: Promise<void> = Promise.resolve()
 
   /** Runs `work` when all that came before has ended, well or badly. */

@@ -2,7 +2,7 @@
 import type { Result } from '#lib/result.ts'
 import type { LicenceState } from './state.ts'
 
-export interface LicenceDesk {
+export interface LicenceAdmin {
   /** As it is now; reads the database at the first call. */
   readonly current: () => Promise<LicenceState>
   /** Checks a token, keeps it for all nodes and applies it here at once. */

@@ -12,7 +12,7 @@ export function readyOrEnded(worker: Worker): Promise<void> {
  * More starts than cores only keep each other waiting, and the main thread as well: hundreds at
  * once leave it no time for a signal to stop. Those that still wait can be called off.
  */
-export class StartTurns {
+export class StartLimiter {
   readonly #atOnce: number
   readonly #waiting: (() => Promise<void>)[] = []
   #underWay = 0
