@@ -48,12 +48,13 @@ export class UsageMeter {
       const added = await usage.add(this.#batch)
       if (!added.ok) {
         const waiting = this.#batch.records.length + this.#waiting.size
-        log.warn({ waiting, lost: this.#lost }, `usage waits: ${added.error.message}`)
+        log.warn({ waiting, lost: this.#lost }, `usage is not stored yet: ${added.error.message}`)
         return
       }
       this.#batch = null
     }
-    if (this.#lost > 0) log.error({ lost: this.#lost }, 'usage was not counted: too much waited')
+    if (this.#lost > 0)
+      log.error({ lost: this.#lost }, 'usage was lost: the store was away for too long')
     this.#lost = 0
   }
 

@@ -179,7 +179,8 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     this.#record = { ...record, licence }
     this.#settle(true)
     const { source } = this.#state
-    if (source !== 'api') log.warn({ source }, 'a licence was applied, but another one goes first')
+    if (source !== 'api')
+      log.warn({ source }, 'a licence was applied, but the one named by source takes precedence')
     return ok(this.#state)
   }
 

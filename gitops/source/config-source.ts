@@ -33,8 +33,8 @@ export interface ConfigSource {
   readonly isLocal: boolean
   /** Moves the branch by compare-and-swap; what it brings is on disk before. */
   push(push: Push): Promise<Result<void, PushFailure>>
-  /** Writes all of a push that was not done, and moves the branch to where it is already. */
-  rehearse(push: Push): Promise<Result<void, SourceError>>
+  /** Checks that a failed push could be done now: writes its objects, moves the branch to itself. */
+  checkPush(push: Push): Promise<Result<void, SourceError>>
   /** The store that `fetch` fills. */
   readonly driver: GitDriver
   /** What a person would call it; without credentials. */

@@ -36,7 +36,7 @@ export function createLocalSource(gitdir: string, branch: string): ConfigSource 
         return err({ kind: hasMoved ? 'unknown' : 'not-done', error: refusal })
       }
     },
-    async rehearse({ objects }) {
+    async checkPush({ objects }) {
       try {
         // Nothing refers to them: git removes them one day, unless the change is made again.
         await driver.writeObjects(objects)

@@ -154,7 +154,7 @@ class RemoteSource implements ConfigSource {
   }
 
   /** What a push needs is at the remote; of the mirror the next look tells. */
-  async rehearse(): Promise<Result<void, SourceError>> {
+  async checkPush(): Promise<Result<void, SourceError>> {
     return ok(undefined)
   }
 

@@ -17,7 +17,7 @@ import {
   compileStop,
   fetchHead,
   serialOf,
-  standing,
+  unlessSignersUnreadable,
   stopOf,
   steps,
   synced,
@@ -85,7 +85,7 @@ export class Reconciler {
       stop = await this.#look()
       // A branch without commits waits for what was refused, too.
       const isWell = stop.sync === 'synced' || stop.code === 'BranchMissing'
-      if (isWell) stop = (await this.#rehearse()) ?? stop
+      if (isWell) stop = (await this.#checkPush()) ?? stop
     } catch (error) {
       stop = unreachable(failureOf(error))
     }
@@ -100,9 +100,9 @@ export class Reconciler {
     this.#conclude(unreachable(error))
   }
 
-  async #rehearse(): Promise<Stop | undefined> {
+  async #checkPush(): Promise<Stop | undefined> {
     if (this.#undone === undefined) return undefined
-    const written = await this.#parts.source.rehearse(this.#undone)
+    const written = await this.#parts.source.checkPush(this.#undone)
     if (!written.ok) {
       const { code, reason } = this.#status
       // The same in other words, as each try has other names of files: told once.
@@ -139,10 +139,10 @@ export class Reconciler {
       return fetched.stop
     }
     await this.#restore()
-    if (!('commit' in fetched.run)) return this.#unreadStop() ?? this.#standing()
+    if (!('commit' in fetched.run)) return this.#unreadStop() ?? this.#unchangedStop()
     const { run } = fetched as { run: Run }
     this.#see(run.head, run.commit)
-    if (run.head === accepted) return this.#unreadStop() ?? this.#standing()
+    if (run.head === accepted) return this.#unreadStop() ?? this.#unchangedStop()
     const stop = await this.#judge(run)
     // A history without it does not bring it back.
     if (stop.sync !== 'held' || stop.code === 'HistoryRewritten') return stop
@@ -175,10 +175,10 @@ export class Reconciler {
     return this.#unread === undefined ? undefined : stopOf(holdOf(this.#unread), this.#parts)
   }
 
-  #standing(): Stop {
+  #unchangedStop(): Stop {
     const there = this.#parts.inspect?.()
     if (there?.ok === false) return unreachable(there.error)
-    return standing(this.#parts, this.#restored ?? synced)
+    return unlessSignersUnreadable(this.#parts, this.#restored ?? synced)
   }
 
   async #climb(run: Run): Promise<Stop | undefined> {

@@ -260,7 +260,10 @@ export function serialOf(
  * While the head is the accepted commit: what is true of its files, unless the next commit could
  * not be accepted. The one that was goes on serving; its signature was checked when it came.
  */
-export function standing({ requireSignature, allowedSignersPath }: StepParts, stop: Stop): Stop {
+export function unlessSignersUnreadable(
+  { requireSignature, allowedSignersPath }: StepParts,
+  stop: Stop,
+): Stop {
   if (!requireSignature || stop.sync !== 'synced') return stop
   const { signers } = readSigners(allowedSignersPath)
   if (signers.ok) return stop

@@ -7,18 +7,18 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 /**
  * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not
  * count shared memory as a reason to: what a thread was once handed would stay with the process.
- * Bundles move between two halves for that reason (arena.ts). Tables of databases are a dozen
+ * Bundles reuse memory for that reason (runtime/node/generation-memory.ts). Geo tables are a dozen
  * buffers of any size that another thread makes, once in days: for them a collection of a few
- * milliseconds, between two batches, is less to carry.
+ * milliseconds, between two batches, is simpler.
  */
 export class TableCollector {
   readonly #collect = exposedCollector()
   #number = 0
 
   /**
-   * What starting a thread leaves behind goes before its first answer from a bundle: the young
-   * generation would be full of it at one of the first swaps, and clearing it away takes longer
-   * than a swap.
+   * Collects what the start of a thread left behind, before its first answer from a bundle.
+   * Otherwise the young generation would fill up at one of the first swaps, and collecting it then
+   * takes longer than a swap.
    */
   started(): void {
     this.#collect()
@@ -40,7 +40,7 @@ export class TableNumbers {
   /** @returns a number from 1 on, another one than before when a thread has something to let go */
   next(tables: RoutingTables): number {
     const before = this.#tables
-    // What else there is lies in an arena, or never moves.
+    // All other tables lie in generation memory, or never move.
     const isSame =
       tables.geo === before?.geo && tables.asn === before.asn && tables.regions === before.regions
     if (!isSame) this.#number++

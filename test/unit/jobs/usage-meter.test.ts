@@ -71,7 +71,7 @@ test('what a database did not take is sent again under its id, and then the rest
     record('acme', '2026-02-01T00', 1, 0),
   ])
   expect(batches.at(-1)?.id).not.toBe(batches.at(-2)?.id)
-  expect(lines).toEqual(Array.from({ length: 4 }, () => 'usage waits: It is away.'))
+  expect(lines).toEqual(Array.from({ length: 4 }, () => 'usage is not stored yet: It is away.'))
 })
 
 test('what waits is bounded, and the log says what was lost', async () => {
@@ -87,7 +87,7 @@ test('what waits is bounded, and the log says what was lost', async () => {
   world.isAway = false
   await meter.flush()
   expect(batches.at(-1)?.records).toHaveLength(waitingHoursMax)
-  expect(lines.at(-1)).toBe('usage was not counted: too much waited')
+  expect(lines.at(-1)).toBe('usage was lost: the store was away for too long')
 })
 
 test('two flushes at once send nothing twice', async () => {
