@@ -85,7 +85,7 @@ function isTenantId(tenant: string): boolean {
   return tenantIdPattern.test(tenant) && !reservedTenants.includes(tenant)
 }
 
-/** Whoever asked saw the name that the pool had then. */
+/** A write that names a pool being renamed now follows the rename. */
 function withPoolName(
   draft: Draft,
   fields: JsonObject,

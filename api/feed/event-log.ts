@@ -5,8 +5,8 @@ import { revisionMessage } from './messages.ts'
 import type { FeedEvent } from './messages.ts'
 
 /**
- * `mark`: all events of a commit lie before it. `restart`: too much happened at once; whoever gets
- * here begins with a snapshot.
+ * `mark`: all events of a commit lie before it. `restart`: too much happened at once; a
+ * client that gets here starts again with a snapshot.
  */
 export type LogEntry =
   | (FeedEvent & { readonly kind: 'event' })

@@ -91,8 +91,8 @@ export class Feed {
   }
 
   /**
-   * From here on nothing is missed; whoever wants to connect calls it before they look around, and
-   * not before the configuration has been read.
+   * Starts to record events. A handler that connects a client calls it before it reads anything, so
+   * that no event is missed, and not before the configuration has been read.
    */
   listen(): void {
     if (this.#isListening) return

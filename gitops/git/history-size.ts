@@ -12,8 +12,8 @@ export interface HistoryBelow {
 }
 
 /**
- * As `git rev-list --count HEAD`. A commit has more of them than each of its ancestors, whoever has
- * the clock wrong and whichever parent is the first, so a number of it rises with each commit.
+ * Counts as `git rev-list --count HEAD` does. A commit counts more than each of its ancestors,
+ * whatever the clocks and the order of parents, so a serial made of it always rises.
  *
  * @param accepted what was counted before, in the history of `head`
  * @param commits those that `head` has beyond it, as `CommitGraph` finds them

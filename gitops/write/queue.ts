@@ -85,7 +85,7 @@ export class WriteQueue {
     return turn
   }
 
-  /** Whoever sent the others has given up, or will have by the time they are written. */
+  /** Drops writes whose clients have given up, or will have by the time they are written. */
   #takeTimely(): Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const batch: Pending[] = []

@@ -145,7 +145,7 @@ function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
   return { done, failed }
 }
 
-/** The innocent first: whoever touched no file that the compiler complains of. */
+/** Splits the requests: those that touched no file with an error, then the suspects. */
 function divided(
   candidates: readonly Pending[],
   { done }: Attempt,

@@ -9,28 +9,28 @@ import { WorkReserve } from './work-reserve.ts'
 const { ways } = candidateLists
 const { drawMax } = workReserve
 
-/** What was picked from a list of candidates: of a chain at work, what counts here. */
+/** A candidate list, and the position that was picked: what a cache entry is about. */
 export interface Choice extends CandidateList {
   readonly picked: number
 }
 
-/** `Mixed`: of a group's values some are alike, or it is not known of all. */
+/** `Mixed`: some values of a group lead to the same choice, or not all are known. */
 export const Verdict = { Unknown: 0, Other: 1, Mixed: 2, Alike: 3 } as const
 export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
-/** What was worked out for how many different choices. A power of two. */
+/** Cache entries: different choices. A power of two. */
 const slots = 16_384
 /** Words of a bit for each group. */
 const groupWords = 8
 /**
- * What was found of nodes by a look at their values. A power of two, once for the lowest nodes and
- * once for those above: what stands for most rows must not give way to what stands for few.
+ * Cached verdicts of tree nodes. A power of two, once for the lowest nodes and once for those
+ * above: an entry for many rows must not be replaced by one for few.
  */
 const nodeSlots = 131_072
-/** Rows around a client that are all alike: of a choice the two stretches dearest to find. */
+/** A stretch: rows around a client that are all alike. A choice keeps the two costliest to find. */
 const StretchCell = { Words: 3, First: 0, End: 1, Effort: 2 } as const
 const stretchWords = StretchCell.Words * 2
-/** After so many choices, weeks of changes, all is forgotten and numbers begin anew. */
+/** After so many choices, weeks of changes, the cache is cleared and numbers restart. */
 const numbersMax = 2 ** 30
 
 /** One per thread. */

@@ -3,7 +3,7 @@
 export const healthLimits = {
   /** Sockets open at once; a due probe beyond it waits and counts as late. */
   inFlightMax: 8_192,
-  /** Probes started before the loop is let go, so that answers of others are read in time. */
+  /** Probes started per turn of the event loop, so that responses of others are read in time. */
   startsPerTurnMax: 256,
   /** A probe that starts this long after it was due counts as late. */
   lateAfterMs: 250,

@@ -5,11 +5,11 @@ import { networkBytesMax } from '#routing/tables/network-layout.ts'
 import type { RoutingBuffers, RoutingMemory } from '#routing/state/state.ts'
 
 /**
- * Two halves. A thread that allocates nothing never collects garbage, and so never lets go of
- * memory that it was once handed: with a new buffer for each swap, a node would grow by a bundle a
- * swap. Here all that a thread can hold on to is the two halves.
+ * Two halves, used in turn. A thread that allocates nothing never collects garbage, so it never
+ * frees a buffer that it was given: with a new buffer for each swap, a node would grow by a bundle
+ * a swap. Here a thread can hold no more than the two halves.
  */
-class Arena {
+class DoubleBuffer {
   readonly #bytesMax: number
   readonly #halves: (SharedArrayBuffer | undefined)[] = [undefined, undefined]
   /** The half that the published generation lies in. */
@@ -23,9 +23,9 @@ class Arena {
   }
 
   /**
-   * The half that the published generation does not lie in, however often it is asked for.
+   * The half that the published generation does not lie in; repeated calls return the same one.
    *
-   * @param isFree false: some thread may still read that half, so that it is left to it
+   * @param isFree false: a thread may still read that half, so a new one takes its place
    */
   next(bytes: number, isFree: boolean): SharedArrayBuffer {
     assert(bytes <= this.#bytesMax, 'the limits of a bundle keep a generation within its memory')
@@ -60,16 +60,16 @@ interface CountBuffers {
 }
 
 export class GenerationMemory {
-  readonly #bundles = new Arena(bundleLimits.bytesMax)
-  readonly #tables = new Arena(tableBytesMax)
-  readonly #cursors = new Arena(cursorBytesMax)
-  readonly #hits = new Arena(hitBytesMax)
-  readonly #queries: Arena
-  readonly #networks = new Arena(networkBytesMax)
+  readonly #bundles = new DoubleBuffer(bundleLimits.bytesMax)
+  readonly #tables = new DoubleBuffer(tableBytesMax)
+  readonly #cursors = new DoubleBuffer(cursorBytesMax)
+  readonly #hits = new DoubleBuffer(hitBytesMax)
+  readonly #queries: DoubleBuffer
+  readonly #networks = new DoubleBuffer(networkBytesMax)
 
   /** @param threads how many count queries */
   constructor(threads: number) {
-    this.#queries = new Arena(queryBytesMax * threads)
+    this.#queries = new DoubleBuffer(queryBytesMax * threads)
   }
 
   /** A copy of a whole bundle. */

@@ -137,7 +137,7 @@ export class Redis {
 
   async #send(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
     const { state, fault } = this.#status
-    // Whoever asks while it is away does not wait to learn it again.
+    // While Redis is away, calls fail at once instead of waiting for a timeout each.
     if (state === 'away') return away(fault ?? messageOf('CONNECTING'))
     return await this.#ask(words)
   }

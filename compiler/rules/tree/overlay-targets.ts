@@ -28,7 +28,7 @@ export const overlayTargets: TreeRule = {
   },
 }
 
-/** Whoever changes the weight in the pool would wonder why nothing happens. */
+/** Notes rollouts that are over and still set the weight: that of the pool has no effect. */
 function checkOver({ entry, model }: PlannedRollout, nowMs: number, report: TreeReport): void {
   if (model === undefined) return
   const { state, weight } = rolloutAt(model, nowMs)

@@ -30,7 +30,7 @@ export function deflateAhead(
 ): Promise<Uint8Array> | undefined {
   if (content.length <= bigBytes) return undefined
   const ahead = deflateObject(type, content)
-  // Whoever awaits it hears of a fault; often nobody does, since the commit does not compile.
+  // A caller that awaits it gets the error. Often nobody does, since the commit does not compile.
   ahead.catch(() => undefined)
   return ahead
 }
