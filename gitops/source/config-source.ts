@@ -33,7 +33,7 @@ export interface ConfigSource {
   readonly isLocal: boolean
   /** Moves the branch by compare-and-swap; what it brings is on disk before. */
   push(push: Push): Promise<Result<void, PushFailure>>
-  /** Checks that a failed push could be done now: writes its objects, moves the branch to itself. */
+  /** Checks that a failed push would succeed now: writes its objects, moves the branch nowhere. */
   checkPush(push: Push): Promise<Result<void, SourceError>>
   /** The store that `fetch` fills. */
   readonly driver: GitDriver
