@@ -56,7 +56,7 @@ function loadEnabled(chain: Chain): void {
   chain.count = count
 }
 
-/** Document A: the rule of the longest prefix, before the algorithm. @returns true: it decided */
+/** The rule of the longest prefix goes before the algorithm. @returns true: it decided */
 export function preferByGeoRule(chain: Chain): boolean {
   const { bundle } = chain
   const table = bundle.poolNetworks[chain.poolIndex]! - 1

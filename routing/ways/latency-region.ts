@@ -41,7 +41,7 @@ export const latencyRegion: Way = {
       const { bundle, state, members, keys } = chain
       // Before the client is looked at: where nothing was measured it does not matter who asks.
       if (!keepMeasured(chain)) return
-      // Document B: without geo data there is no bonus.
+      // Without geo data there is no bonus.
       chain.picked = 0
       if (country !== null) {
         const row = rowOfClient(country.ranges, chain)

@@ -4,7 +4,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-/** Document B: the network of a client is its /24, or its /64. */
+/** The network of a client is its /24, or its /64. */
 const networkBits = { v4: 24, v6: 64 } as const
 
 export const sticky: Way = {

@@ -124,7 +124,7 @@ function resolve(tx: Transaction): void {
   if (isServable(tx)) answerNode(tx, bundle, node)
 }
 
-/** One token for a query (document A, "Limits"); without one, SERVFAIL. */
+/** One token for a query: what the licence permits a second; without one, SERVFAIL. */
 function isOverLimit(tx: Transaction): boolean {
   if (tx.tokens > 0) {
     tx.tokens--
@@ -165,7 +165,7 @@ function isServable(tx: Transaction): boolean {
 function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const zone = zoneOf(bundle, node)
   const service = serviceOfNode(bundle, node)
-  // Whatever is asked for (document B, "Usage").
+  // Usage counts every question, whatever is asked for.
   if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   switch (tx.qtype) {

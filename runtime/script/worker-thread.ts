@@ -1,10 +1,8 @@
 // The main thread's handle on one script helper: starts it, assigns its mailbox, sends generations,
 // ends it.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { readyOrEnded } from '#runtime/worker/start-turns.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
 import { readyOrEnded } from '#runtime/worker/start-limiter.ts'
-import type { Generation } from '#runtime/answer/transaction.ts'
 import type { ScriptReport } from './report-limit.ts'
 import type { ScriptPost } from './worker.ts'
 

@@ -68,7 +68,7 @@ test('a base that has errors itself is not compared', async () => {
   expect(said.out).toContain('not compared: HEAD has errors itself')
 })
 
-test('each commit is judged as a node would, and an old override vouches for nothing later', async () => {
+test('each commit is judged by itself, and an override vouches for nothing after it', async () => {
   const { box, repo, commit, check } = checkout('')
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     const path = servicePath.replace('www', name)
