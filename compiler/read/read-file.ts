@@ -15,6 +15,7 @@ import type { Arrangement } from '#compiler/values/network-rules.ts'
 import { objectRules } from '#compiler/rules/object/object-rules.ts'
 import { lookAround } from './partial.ts'
 import { faultyPaths, reportFaults, shown } from './shape.ts'
+import { withLookalikes } from './lookalikes.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 
@@ -68,7 +69,11 @@ export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
     const args = [String(firstBadByte(bytes))]
     return unread(blobId, '', [{ code: 'file-not-utf8', args, suggestion: '', spans: [span] }])
   }
-  const yaml = readYaml(text)
+  const check = (yaml: YamlDocument): ReadFile => readDocument(blobId, text, yaml)
+  return withLookalikes(check(readYaml(text)), check)
+}
+
+function readDocument(blobId: string, text: string, yaml: YamlDocument): ReadFile {
   if (yaml.findings.length > 0 && !(yaml.isWhole && isObject(yaml.value))) {
     return { ...unread(blobId, text, yaml.findings), ...claimOf(yaml.value) }
   }

@@ -19,8 +19,9 @@ export interface YamlDocument {
   readonly spanOf: (place: Place) => LocalSpan
 }
 
-export function readYaml(text: string): YamlDocument {
-  const mended = readMended(text)
+/** @param doubted see `readMended` */
+export function readYaml(text: string, doubted: readonly number[] = []): YamlDocument {
+  const mended = readMended(text, doubted)
   const { document, excess } = mended
   const reader = new ValueReader()
   const value = reader.read(document.contents, 0)

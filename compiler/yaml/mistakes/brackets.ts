@@ -36,15 +36,19 @@ export function extraBracket(text: string, { message, pos: [at] }: YAMLError): M
   return mistake('yaml-bracket-extra', [at, 1], [sign, opening], edit)
 }
 
+/** White space without end is looked at again from each of its signs. */
+const commaSearchMax = 1_000
+
 /** `{ a: 1 b: 2 }`: the second name was taken for a part of the first value. */
 export function commaMistake(text: string, { pos: [at] }: YAMLError): Mistake | undefined {
   if (openBrackets(text, at + 1).length === 0) return undefined
+  const near = text.slice(at, at + commaSearchMax)
   const next = /\s+(?=(["']?)([A-Za-z][\w-]*)\1\s*:)/g
-  next.lastIndex = at
-  const found = next.exec(text)
-  if (found === null || found.index - at > 1_000) return undefined
-  const place = found.index
-  const [name = ''] = /^["']?[A-Za-z][\w-]*["']?/.exec(text.slice(next.lastIndex)) ?? []
-  const span = [next.lastIndex, name.length] as const
+  const found = next.exec(near)
+  if (found === null) return undefined
+  const place = at + found.index
+  const start = at + next.lastIndex
+  const [name = ''] = /^["']?[A-Za-z][\w-]*["']?/.exec(text.slice(start)) ?? []
+  const span = [start, name.length] as const
   return mistake('yaml-comma-missing', span, [name], insertAt(place, ','))
 }

@@ -1,5 +1,7 @@
-// Finds characters that look like those of YAML: typographic quotes, dashes and spaces.
+// Signs that look like those of YAML and are others: word processors and web pages put them in.
+// They are welcome in any text that reads and fits, so they are looked for where one does not.
 import { CST, Lexer } from 'yaml'
+import { lineAt, linesAbove } from '#compiler/yaml/parse/lines.ts'
 import { mistake } from './mistake.ts'
 import type { Edit, Mistake } from './mistake.ts'
 
@@ -7,24 +9,70 @@ const quotes = /[“”„‟«»‘’‚‛]/
 const blank = /[\u00a0\u2007\u202f\u3000\u200b\u200e\u200f\ufeff]/
 const dash = /^[–—−](?=\s)/
 const any = new RegExp(`${quotes.source}|${blank.source}|[–—−]`)
+const hidden = new RegExp(`^(?:${blank.source})|:(?=${blank.source})|${blank.source}$`)
 
-/** Those where they change what is meant; inside a text for people they are welcome. */
-export function lookalikes(text: string): readonly Mistake[] {
-  if (!any.test(text)) return []
+/** An error has at most this many of them tried. */
+const nearMax = 2
+
+export function hasLookalike(text: string): boolean {
+  return any.test(text)
+}
+
+/** @param isWanted whether to look at what stands between two places */
+export function lookalikesAt(
+  text: string,
+  isWanted: (start: number, end: number) => boolean,
+  max: number,
+): readonly Mistake[] {
   const found: Mistake[] = []
+  for (const { at, piece } of suspects(text, text.length)) {
+    if (found.length >= max) break
+    const one = isWanted(at, at + piece.length) ? lookalike(piece, at) : undefined
+    if (one !== undefined) found.push(one)
+  }
+  return found
+}
+
+/** In the line of an error or the one above, the nearest first. */
+export function lookalikesNear(
+  text: string,
+  [from]: readonly [number, number],
+): readonly Mistake[] {
+  const line = lineAt(text, from)
+  const [above] = linesAbove(text, line)
+  const start = above?.start ?? line.start
+  const end = line.start + line.text.length
+  if (!any.test(text.slice(start, end))) return []
+  const nearest: { readonly distance: number; readonly mistake: Mistake }[] = []
+  for (const { at, piece } of suspects(text, end)) {
+    if (at + piece.length <= start) continue
+    const distance = Math.abs(at - from)
+    if (nearest.length === nearMax && distance >= nearest.at(-1)!.distance) continue
+    const one = lookalike(piece, at)
+    if (one === undefined) continue
+    nearest.push({ distance, mistake: one })
+    nearest.sort((a, b) => a.distance - b.distance)
+    nearest.length = Math.min(nearest.length, nearMax)
+  }
+  return nearest.map((one) => one.mistake)
+}
+
+/** Plain texts with such a sign that start before `end`. */
+function* suspects(text: string, end: number): Generator<{ at: number; piece: string }> {
   let at = 0
-  let isPlain = false
+  let isText = false
+  let isBlock = false
   for (const piece of new Lexer().lex(text)) {
-    if (piece === CST.SCALAR) isPlain = true
+    if (at >= end) return
+    if (piece === CST.SCALAR) isText = true
     else if (piece !== CST.DOCUMENT && piece !== CST.FLOW_END) {
-      const one = isPlain && any.test(piece) ? lookalike(piece, at) : undefined
-      if (one !== undefined) found.push(one)
+      if (isText && !isBlock && any.test(piece)) yield { at, piece }
+      // What follows the sign of a block scalar is its text.
+      isBlock = !isText && (isBlock || piece.startsWith('|') || piece.startsWith('>'))
       at += piece.length
-      isPlain = false
+      isText = false
     }
   }
-  // From the end, so that the places of the others stay.
-  return found.toReversed()
 }
 
 function lookalike(piece: string, at: number): Mistake | undefined {
@@ -43,7 +91,6 @@ function lookalike(piece: string, at: number): Mistake | undefined {
     const edit = { at, remove: 1, insert: '-' }
     return mistake('yaml-lookalike', [at, 1], [what, 'write a plain -'], edit)
   }
-  const hidden = new RegExp(`^(?:${blank.source})|:(?=${blank.source})|${blank.source}$`)
   const seen = hidden.exec(piece)
   if (seen === null) return undefined
   return blankAt(piece, at, piece[seen.index] === ':' ? seen.index + 1 : seen.index)

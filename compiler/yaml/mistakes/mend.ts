@@ -1,16 +1,18 @@
-// Repairs the common mistakes of a YAML text one by one, so that one run reports all of them.
+// Text with the usual slips of the hand mended one after the other, so that one run shows what is
+// wrong with all of a file, and not only the first mistake of its YAML.
 import type { LocalSpan } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
-import { lookalikes } from './lookalikes.ts'
+import { lookalikesAt, lookalikesNear } from './lookalikes.ts'
 import { mergeConflicts, mistakeIn } from './mistakes.ts'
-import type { Edit, Mistake } from './mistake.ts'
-import { parseYaml } from '#compiler/yaml/parse/parse.ts'
+import type { Mistake } from './mistake.ts'
+import { Patch } from './patch.ts'
+import { parseYaml, piecesMax } from '#compiler/yaml/parse/parse.ts'
 import type { ParsedYaml } from '#compiler/yaml/parse/parse.ts'
 
-/** A file with more mistakes than this is no edit but another file. */
-const mendsMax = 20
+/** A file with more mistakes than this is no edit but another file: the rest is not read. */
+export const mistakesMax = 50
 /** Each mend reads the text anew: a large one is mended less often. */
-const readCharactersMax = 4_000_000
+const readCharactersMax = 2_000_000
 
 export interface Mended extends ParsedYaml {
   /** What was read in the end. */
@@ -23,76 +25,116 @@ export interface Mended extends ParsedYaml {
   readonly original: (span: LocalSpan) => LocalSpan
 }
 
-export function readMended(original: string): Mended {
-  const patch = new Patch(original)
-  const findings: LocalFinding[] = []
-  const take = ({ finding, edits }: Mistake): void => {
-    findings.push({ ...finding, spans: originals(finding.spans, patch) })
-    patch.apply(edits)
+/** @param doubted places where the schema refuses what is written: of look-alikes, perhaps */
+export function readMended(original: string, doubted: readonly number[] = []): Mended {
+  const mender = new Mender(original)
+  mender.mend()
+  if (doubted.length > 0 && mender.isWhole) mender.mendLookalikes(doubted)
+  return mender.mended()
+}
+
+class Mender {
+  #patch: Patch
+  readonly #findings: LocalFinding[] = []
+  #parsed: ParsedYaml
+  #isFull: boolean
+  #readCharacters = 0
+  #readPieces = 0
+
+  constructor(original: string) {
+    this.#patch = Patch.of(original)
+    const conflicts = mergeConflicts(original, mistakesMax + 1)
+    this.#isFull = conflicts.length > mistakesMax
+    this.#take(conflicts.slice(0, mistakesMax))
+    this.#parsed = this.#read(this.#patch)
   }
-  for (const mistake of mergeConflicts(original)) take(mistake)
-  for (const mistake of lookalikes(patch.text)) take(mistake)
-  let parsed: ParsedYaml = parseYaml(patch.text)
-  const turns = Math.min(mendsMax, Math.ceil(readCharactersMax / (original.length + 1)))
-  for (let turn = 0; turn < turns && parsed.excess === undefined; turn++) {
-    const [error] = parsed.document.errors
-    if (error === undefined) break
-    const mistake = mistakeIn(patch.text, error)
-    const start = patch.toOriginal(mistake.finding.spans[0].start)
+
+  get isWhole(): boolean {
+    const { excess, document } = this.#parsed
+    return !this.#isFull && excess === undefined && document.errors.length === 0
+  }
+
+  mended(): Mended {
+    const patch = this.#patch
+    return {
+      ...this.#parsed,
+      text: patch.text,
+      findings: this.#findings,
+      isWhole: this.isWhole,
+      original: (span) => patch.spanOf(span),
+    }
+  }
+
+  mend(): void {
+    while (!this.#isFull && this.#parsed.excess === undefined && this.#mayRead()) {
+      const [error] = this.#parsed.document.errors
+      if (error === undefined || !(this.#mendLookalike(error) || this.#mendMistake(error))) return
+      this.#isFull = this.#findings.length >= mistakesMax
+    }
+  }
+
+  mendLookalikes(doubted: readonly number[]): void {
+    const patch = this.#patch
+    const isDoubted = (start: number, end: number): boolean => {
+      const from = patch.toOriginal(start)
+      const to = patch.toOriginal(end)
+      return doubted.some((place) => place >= from && place < to)
+    }
+    const room = mistakesMax - this.#findings.length
+    const found = lookalikesAt(patch.text, isDoubted, room)
+    if (found.length === 0) return
+    this.#take(found)
+    this.#parsed = this.#read(this.#patch)
+    this.mend()
+  }
+
+  /** @returns whether to look for the next one */
+  #mendMistake(error: YAMLError): boolean {
+    const mistake = mistakeIn(this.#patch.text, error)
+    const start = this.#patch.toOriginal(mistake.finding.spans[0].start)
     // A mend that was of no use, or what is left of it.
-    if (findings.some(({ spans }) => spans[0].start === start)) break
-    take(mistake)
-    if (mistake.edits.length === 0) break
-    parsed = parseYaml(patch.text)
-    if (mistake.isGuess === true && parsed.document.errors.length > 0) break
-  }
-  const isWhole = parsed.excess === undefined && parsed.document.errors.length === 0
-  return {
-    ...parsed,
-    text: patch.text,
-    findings,
-    isWhole,
-    original: (span) => patch.spanOf(span),
-  }
-}
-
-function originals(spans: LocalFinding['spans'], patch: Patch): LocalFinding['spans'] {
-  const [first, ...others] = spans.map((span) => patch.spanOf(span))
-  return [first!, ...others]
-}
-
-/** A text under edits that knows where each of its characters was. */
-class Patch {
-  text: string
-  readonly #length: number
-  readonly #done: Edit[] = []
-
-  constructor(text: string) {
-    this.text = text
-    this.#length = text.length
+    if (this.#findings.some(({ spans }) => spans[0].start === start)) return false
+    this.#take([mistake])
+    if (mistake.edits.length === 0) return false
+    this.#parsed = this.#read(this.#patch)
+    return mistake.isGuess !== true || this.#parsed.document.errors.length === 0
   }
 
-  apply(edits: readonly Edit[]): void {
-    // From the end, so that the places of the others stay.
-    for (const edit of edits.toSorted((a, b) => b.at - a.at)) {
-      const { at, remove, insert } = edit
-      this.text = this.text.slice(0, at) + insert + this.text.slice(at + remove)
-      this.#done.push(edit)
+  /** A sign near the error is its cause when the error goes with it. */
+  #mendLookalike(error: YAMLError): boolean {
+    const failedAt = this.#patch.toOriginal(error.pos[0])
+    for (const mistake of lookalikesNear(this.#patch.text, error.pos)) {
+      if (!this.#mayRead()) return false
+      const patch = this.#patch.with(mistake.edits)
+      const parsed = this.#read(patch)
+      const [next] = parsed.document.errors
+      const isBetter = next === undefined || patch.toOriginal(next.pos[0]) > failedAt
+      if (parsed.excess !== undefined || !isBetter) continue
+      this.#take([mistake])
+      this.#parsed = parsed
+      return true
     }
+    return false
   }
 
-  toOriginal(offset: number): number {
-    let place = offset
-    for (const { at, remove, insert } of this.#done.toReversed()) {
-      if (place >= at + insert.length) place += remove - insert.length
-      else if (place >= at) place = at + Math.min(place - at, remove)
+  /** All in the text as it is now. */
+  #take(mistakes: readonly Mistake[]): void {
+    const patch = this.#patch
+    for (const { finding } of mistakes) {
+      const [first, ...others] = finding.spans.map((span) => patch.spanOf(span))
+      this.#findings.push({ ...finding, spans: [first!, ...others] })
     }
-    return Math.min(place, this.#length)
+    this.#patch = patch.with(mistakes.flatMap(({ edits }) => edits))
   }
 
-  spanOf({ start, end }: LocalSpan): LocalSpan {
-    if (this.#done.length === 0) return { start, end }
-    const from = this.toOriginal(start)
-    return { start: from, end: Math.max(from + 1, this.toOriginal(end)) }
+  #mayRead(): boolean {
+    return this.#readCharacters < readCharactersMax && this.#readPieces < piecesMax
+  }
+
+  #read({ text }: Patch): ParsedYaml {
+    const parsed = parseYaml(text)
+    this.#readCharacters += text.length
+    this.#readPieces += parsed.pieces
+    return parsed
   }
 }

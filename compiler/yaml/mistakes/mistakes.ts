@@ -73,7 +73,7 @@ function signMissing(line: Line): Mistake | undefined {
 }
 
 function colonMissing({ content, column, start, text }: Line): Mistake | undefined {
-  const [, word = '', sign, value] = /^([A-Za-z][\w-]*)(?:\s*(=)\s*|\s+|$)(.*)$/.exec(content) ?? []
+  const [, word = '', sign, value] = /^([A-Za-z][\w-]*)(?:\s*(=)\s*|\s+|$)(.*)$/s.exec(content) ?? []
   if (word === '' || content.includes(': ') || content.endsWith(':')) return undefined
   const place = start + column
   const write = `${word}: ${value}`.trimEnd()
@@ -135,7 +135,7 @@ export function tabs(text: string, { pos: [at] }: Pick<YAMLError, 'pos'>): Mista
 }
 
 /** Each with both sides: the first is read on, as what was there before. */
-export function mergeConflicts(text: string): readonly Mistake[] {
+export function mergeConflicts(text: string, max: number): readonly Mistake[] {
   if (!/^<{7}(?: |\r?$)/m.test(text)) return []
   const found: Mistake[] = []
   let open: { readonly start: number; readonly line: number; readonly text: string } | undefined
@@ -143,6 +143,7 @@ export function mergeConflicts(text: string): readonly Mistake[] {
   let number = 0
   for (const { start, text: words } of linesOf(text)) {
     number++
+    if (found.length === max) break
     if (/^<{7}(?: |$)/.test(words)) open = { start, line: number, text: words }
     else if (open === undefined) continue
     else if (/^(?:={7}|\|{7} .*)$/.test(words) && cut < 0) cut = start
@@ -155,6 +156,5 @@ export function mergeConflicts(text: string): readonly Mistake[] {
       cut = -1
     }
   }
-  // From the end, so that the places of the others stay.
-  return found.toReversed()
+  return found
 }

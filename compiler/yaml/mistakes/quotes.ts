@@ -6,6 +6,7 @@ import {
   linesOf,
   openBrackets,
   openQuote,
+  withoutComment,
 } from '#compiler/yaml/parse/lines.ts'
 import type { Line } from '#compiler/yaml/parse/lines.ts'
 import { insertAt, mistake } from './mistake.ts'
@@ -40,7 +41,7 @@ function unclosed(text: string, { start, text: words }: Line, at: number): Mista
   const column = at - start
   const rest = words.slice(column)
   const inFlow = openBrackets(text, at).length > 0
-  const value = rest.replace(inFlow ? /\s*[,}\]].*$/ : /\s+#.*$/, '').trimEnd()
+  const value = inFlow ? (/^[^,}\]]*/.exec(rest)?.[0] ?? '').trimEnd() : withoutComment(rest)
   const write = `${value}${rest[0]}`
   return mistake('yaml-quote-open', [at, 1], [write], insertAt(at + value.length, rest[0]!))
 }
@@ -48,10 +49,7 @@ function unclosed(text: string, { start, text: words }: Line, at: number): Mista
 /** A value that starts with a sign of YAML, or has a colon and a space inside. */
 export function quotesNeeded(text: string, at: number): Mistake | undefined {
   const line = lineAt(text, at)
-  const value = line.text
-    .slice(at - line.start)
-    .replace(/\s+#.*$/, '')
-    .trimEnd()
+  const value = withoutComment(line.text.slice(at - line.start))
   if (value === '' || openBrackets(text, at).length > 0) return undefined
   const sign = /[@`%|>]/.exec(value[0]!) === null ? '": "' : `"${value[0]}"`
   const write = quoted(value)

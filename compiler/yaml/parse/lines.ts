@@ -60,11 +60,21 @@ function lineOf(start: number, text: string): Line {
     const rest = text.slice(column + 1)
     column = text.length - rest.trimStart().length
   }
-  const content = text
-    .slice(column)
-    .replace(/(^|\s)#.*$/, '')
-    .trimEnd()
+  const content = withoutComment(text.slice(column))
   return { start, text, indent, dashes, column, content }
+}
+
+/** Of one line. */
+export function withoutComment(text: string): string {
+  return text.slice(0, commentStart(text)).trimEnd()
+}
+
+/** The place of a `#` at the start or behind white space; the end of the text without one. */
+function commentStart(text: string): number {
+  for (let at = text.indexOf('#'); at >= 0; at = text.indexOf('#', at + 1)) {
+    if (at === 0 || /\s/.test(text[at - 1]!)) return at
+  }
+  return text.length
 }
 
 /** What the library's lexer says besides the text itself. */
@@ -92,11 +102,12 @@ export function openBrackets(text: string, end: number): readonly OpenBracket[] 
 /** A quote that opens a value and is not closed in its line. */
 export function openQuote({ text }: Line): number | undefined {
   const opening = /(?:^|[:,[{-])\s*(["'])/g
+  const comment = commentStart(text)
   for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
     const at = opening.lastIndex - 1
-    const before = text.slice(0, at)
-    if (/(?:^|\s)#/.test(before)) return undefined
-    if (/\S$/.test(before) && !/[,[{]$/.test(before) && before !== '') continue
+    if (comment < at) return undefined
+    const before = text[at - 1]
+    if (before !== undefined && !/[\s,[{]/.test(before)) continue
     const close = closingQuote(text, at)
     if (close < 0) return at
     opening.lastIndex = close + 1

@@ -25,6 +25,8 @@ export interface ParsedYaml {
   /** Of what was read. */
   readonly document: Document.Parsed<ParsedNode>
   readonly excess: Excess | undefined
+  /** Of the text: what reading it costs. */
+  readonly pieces: number
 }
 
 export function parseYaml(text: string): ParsedYaml {
@@ -57,19 +59,19 @@ function compose(text: string): ParsedYaml {
     }
     document = found
   }
-  return { document: document!, excess: reading.excess }
+  return { document: document!, excess: reading.excess, pieces: reading.pieces }
 }
 
 /** From octets to the library's tokens: those trees of which it makes nodes. */
 class Reading {
   excess: Excess | undefined
-  #pieces = 0
+  pieces = 0
   #strays = 0
 
   #excessAt({ stack, offset }: Parser, piece: string): Excess | undefined {
     // On the stack: the document, the collections around this place, perhaps a value of the last.
     if (stack.length > depthMax + 2) return { kind: 'depth', at: Math.max(0, offset - 1) }
-    if (counts(piece) && ++this.#pieces > piecesMax) return { kind: 'pieces', at: offset - 1 }
+    if (counts(piece) && ++this.pieces > piecesMax) return { kind: 'pieces', at: offset - 1 }
     return undefined
   }
 

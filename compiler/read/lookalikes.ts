@@ -1,0 +1,45 @@
+// Reads a faulty file again as if its look-alikes were the signs that they look like: where a fault
+// goes with one, it was the cause.
+import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { YamlDocument } from '#compiler/yaml/document.ts'
+import { hasLookalike } from '#compiler/yaml/mistakes/lookalikes.ts'
+import type { ReadFile } from './read-file.ts'
+
+/** No word processor writes more; it is read three times. */
+const textMax = 100_000
+
+/** @param check what the file is when its text says this */
+export function withLookalikes(
+  first: ReadFile,
+  check: (yaml: YamlDocument) => ReadFile,
+): ReadFile {
+  const { text } = first
+  const errors = first.findings.filter(isError)
+  if (errors.length === 0 || text.length > textMax || !hasLookalike(text)) return first
+  const yaml = readYaml(text, errors.map(startOf))
+  if (!yaml.isWhole || !yaml.findings.some(isLookalike)) return first
+  // Without them, as they hide the other faults of their places.
+  const second = check({ ...yaml, findings: yaml.findings.filter((one) => !isLookalike(one)) })
+  if (first.findingsLeftOut.error > 0 || second.findingsLeftOut.error > 0) return first
+  const left = new Set(second.findings.map(keyOf))
+  const gone = errors.filter((one) => !isLookalike(one) && !left.has(keyOf(one)))
+  return gone.length === 0 ? first : check(readYaml(text, gone.map(startOf)))
+}
+
+function isError({ code }: LocalFinding): boolean {
+  return diagnosticSpecs[code].severity === 'error'
+}
+
+function isLookalike({ code }: LocalFinding): boolean {
+  return code === 'yaml-lookalike'
+}
+
+function startOf({ spans }: LocalFinding): number {
+  return spans[0].start
+}
+
+function keyOf(finding: LocalFinding): string {
+  return `${startOf(finding)} ${finding.code}`
+}
