@@ -1,6 +1,6 @@
 // Logs changes of the GitOps status.
 import { hash } from 'node:crypto'
-import { isOfDisk } from '#gitops/status/status.ts'
+import { isOfDisk, ownFault } from '#gitops/status/status.ts'
 import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 
@@ -43,10 +43,11 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
 function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
   const { head, accepted, code, sync } = status
   const isBad = sync === 'held' || sync === 'unreachable'
-  const write = isOfDisk(code) ? log.error : isBad ? log.warn : log.info
   // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
   // for each.
   const [headline = ''] = change.split('\n', 1)
+  const isFault = isOfDisk(code) || headline.startsWith(ownFault)
+  const write = isFault ? log.error : isBad ? log.warn : log.info
   write({ head: head?.commit, accepted: accepted?.commit, code }, headline)
 }
 

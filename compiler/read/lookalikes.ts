@@ -11,10 +11,7 @@ import type { ReadFile } from './read-file.ts'
 const textMax = 100_000
 
 /** @param check what the file is when its text says this */
-export function withLookalikes(
-  first: ReadFile,
-  check: (yaml: YamlDocument) => ReadFile,
-): ReadFile {
+export function withLookalikes(first: ReadFile, check: (yaml: YamlDocument) => ReadFile): ReadFile {
   const { text } = first
   const errors = first.findings.filter(isError)
   if (errors.length === 0 || text.length > textMax || !hasLookalike(text)) return first

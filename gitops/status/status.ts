@@ -95,6 +95,9 @@ export interface Condition {
   readonly tookMs: number
 }
 
+/** How a line about a write begins that failed by a mistake in this program. */
+export const ownFault = 'A write failed by a mistake of gslbd'
+
 export const unknownStatus: GitopsStatus = Object.freeze({
   head: null,
   accepted: null,

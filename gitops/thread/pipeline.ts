@@ -149,7 +149,8 @@ function run(
     inspect,
   })
   const lookLater = (): void => runner.poke()
-  const shared = { source, publisher, reconciler, accepted, inspect }
+  const onFault = (line: string): void => onStatus(status, line)
+  const shared = { source, publisher, reconciler, accepted, inspect, onFault }
   const queue = openWrites(parts, { ...shared, mutex, abort, lookLater })
   const runner = new Runner({
     look: async () => {
@@ -215,7 +216,8 @@ function openPublisher(
   })
 }
 
-type WriteSidePart = 'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
+type WriteSidePart =
+  'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater' | 'onFault'
 type WriteSide = Pick<WriterParts, WriteSidePart> & {
   readonly mutex: Mutex
   readonly abort: AbortController

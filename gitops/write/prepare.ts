@@ -15,7 +15,7 @@ import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { commitText, committer } from '#gitops/message/commit-message.ts'
 import type { Draft } from '#config/draft.ts'
-import type { WriteRequest } from '#config/operation.ts'
+import type { WriteFailure, WriteRequest } from '#config/operation.ts'
 
 export interface Prepared {
   readonly commit: string
@@ -31,19 +31,28 @@ export interface PrepareParts {
   readonly compiler: ReadingCompiler
   readonly accepted: AcceptedConfig
   readonly key: SshPrivateKey
+  /** Of what was thrown, which is a mistake of ours: what its request is told. */
+  readonly onFault: (thrown: unknown) => WriteFailure
 }
 
 /** Errors: the compiler's; or a sentence, when the repository cannot be read. */
-export type PrepareFailure = CompileFailure | string
+export type PrepareFailure = CompileFailure | Unprintable | string
+
+/** A mistake of ours: what a draft says cannot be written down. */
+export interface Unprintable {
+  readonly paths: ReadonlySet<string>
+  readonly thrown: unknown
+}
 
 /** @returns null when the draft says what is there already */
 export async function prepareCommit(
-  { driver, compiler, accepted, key }: PrepareParts,
+  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault'>,
   draft: Draft,
   requests: readonly WriteRequest[],
   atSeconds: number,
 ): Promise<Result<Prepared | null, PrepareFailure>> {
   const changes = changedFiles(draft, accepted)
+  if ('thrown' in changes) return err(changes)
   if (changes.size === 0) return ok(null)
   const contents = Array.from(changes, ([path, file]): [string, Uint8Array | null] => [
     path,
@@ -84,7 +93,10 @@ export async function prepareCommit(
   })
 }
 
-function changedFiles(draft: Draft, accepted: AcceptedConfig): Map<string, SourceFile | null> {
+function changedFiles(
+  draft: Draft,
+  accepted: AcceptedConfig,
+): Map<string, SourceFile | null> | Unprintable {
   const files = new Map<string, SourceFile | null>()
   for (const [path, changed] of draft.changes()) {
     if (changed === null) {
@@ -92,7 +104,12 @@ function changedFiles(draft: Draft, accepted: AcceptedConfig): Map<string, Sourc
       continue
     }
     const before = accepted.files.get(path)?.read?.text
-    const text = before === undefined ? printYaml(changed.raw) : editYaml(before, changed.raw)
+    let text: string
+    try {
+      text = before === undefined ? printYaml(changed.raw) : editYaml(before, changed.raw)
+    } catch (thrown) {
+      return { paths: new Set([path]), thrown }
+    }
     if (text === before) continue
     const bytes = Buffer.from(text)
     const blobId = objectIdOf('blob', bytes)

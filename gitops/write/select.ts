@@ -2,7 +2,7 @@
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { assert } from '#lib/assert.ts'
-import { err } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
@@ -83,7 +83,7 @@ class Selector {
     candidates: readonly Pending[],
   ): Promise<string | undefined> {
     const draft = new Draft(draftParts(this.#parts))
-    const attempt = applyAll(draft, [...good, ...candidates])
+    const attempt = this.#applyAll(draft, [...good, ...candidates])
     const changing = attempt.done.filter(({ isChanged }) => isChanged)
     const requests = changing.map(({ pending }) => pending.request)
     const prepared = await prepareCommit(this.#parts, draft, requests, this.#atSeconds)
@@ -93,20 +93,51 @@ class Selector {
       return undefined
     }
     if (typeof prepared.error === 'string') return prepared.error
-    const { diagnostics } = prepared.error
+    const { error } = prepared
     const [only] = candidates
     if (candidates.length === 1 && only !== undefined) {
       const touched = attempt.done.find(({ pending }) => pending === only)?.touched
-      const failure = refusal(diagnostics, touched ?? new Set(), draft)
+      const failure =
+        'thrown' in error
+          ? this.#parts.onFault(error.thrown)
+          : refusal(error.diagnostics, touched ?? new Set(), draft)
       this.#refused.push({ pending: only, failure })
       return undefined
     }
-    const [first, second] = divided(candidates, attempt, diagnostics)
+    const faulty = 'thrown' in error ? error.paths : pathsOf(error.diagnostics)
+    const [first, second] = divided(candidates, attempt, faulty)
     const problem = await this.solve(good, first)
     if (problem !== undefined) return problem
     const refused = new Set(this.#refused.map(({ pending }) => pending))
     const kept = first.filter((pending) => !refused.has(pending))
     return this.solve([...good, ...kept], second)
+  }
+
+  /** What fails here may fail only because of another that fails later: the attempt decides. */
+  #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
+    const done: Attempt['done'][number][] = []
+    const failed: Selection['failed'][number][] = []
+    for (const pending of batch) {
+      const mark = draft.mark()
+      const applied = this.#apply(draft, pending)
+      if (!applied.ok) {
+        draft.rollBack(mark)
+        failed.push({ pending, failure: applied.error })
+        continue
+      }
+      const touched = draft.touchedSince(mark)
+      done.push({ pending, objects: applied.value, touched, isChanged: touched.size > 0 })
+    }
+    return { done, failed }
+  }
+
+  /** A mistake of ours about one request must not cost the others their answers. */
+  #apply(draft: Draft, { request }: Pending): ReturnType<typeof applyRequest> {
+    try {
+      return applyRequest(draft, request)
+    } catch (thrown) {
+      return err(this.#parts.onFault(thrown))
+    }
   }
 }
 
@@ -114,44 +145,27 @@ function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Dr
   return { base: accepted.index, rawOf: accepted.rawOf, paths: accepted }
 }
 
-/** What fails here may fail only because of another that fails later: the attempt decides. */
-function applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
-  const done: Attempt['done'][number][] = []
-  const failed: Selection['failed'][number][] = []
-  for (const pending of batch) {
-    const mark = draft.mark()
-    const objects: (WrittenObject | null)[] = []
-    let failure: WriteFailure | undefined
-    const guarded = beforeRequest(draft, pending.request)
-    for (const [at, operation] of pending.request.operations.entries()) {
-      const applied = applyOperation(draft, operation)
-      if (!applied.ok) {
-        failure = { ...applied.error, operation: at }
-        break
-      }
-      objects.push(applied.value)
-    }
-    if (failure === undefined && guarded !== undefined) {
-      failure = guardFailure(draft, pending.request, guarded)
-    }
-    if (failure !== undefined) {
-      draft.rollBack(mark)
-      failed.push({ pending, failure })
-      continue
-    }
-    const touched = draft.touchedSince(mark)
-    done.push({ pending, objects, touched, isChanged: touched.size > 0 })
+function applyRequest(
+  draft: Draft,
+  request: WriteRequest,
+): Result<(WrittenObject | null)[], WriteFailure> {
+  const objects: (WrittenObject | null)[] = []
+  const guarded = beforeRequest(draft, request)
+  for (const [at, operation] of request.operations.entries()) {
+    const applied = applyOperation(draft, operation)
+    if (!applied.ok) return err({ ...applied.error, operation: at })
+    objects.push(applied.value)
   }
-  return { done, failed }
+  const failure = guarded === undefined ? undefined : guardFailure(draft, request, guarded)
+  return failure === undefined ? ok(objects) : err(failure)
 }
 
 /** Splits the requests: those that touched no file with an error, then the suspects. */
 function divided(
   candidates: readonly Pending[],
   { done }: Attempt,
-  diagnostics: readonly HeadDiagnostic[],
+  faulty: ReadonlySet<string>,
 ): [readonly Pending[], readonly Pending[]] {
-  const faulty = new Set(errorsIn(diagnostics).map(({ file }) => file))
   const suspects = new Set(
     done.filter(({ touched }) => !touched.isDisjointFrom(faulty)).map(({ pending }) => pending),
   )
@@ -161,6 +175,10 @@ function divided(
   }
   const half = candidates.length >> 1
   return [candidates.slice(0, half), candidates.slice(half)]
+}
+
+function pathsOf(diagnostics: readonly HeadDiagnostic[]): ReadonlySet<string> {
+  return new Set(errorsIn(diagnostics).map(({ file }) => file))
 }
 
 /** The message tells nothing of other files, which may be another tenant's; diagnostics do. */

@@ -17,6 +17,7 @@ import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import type { Draft, Publisher } from '#gitops/sync/publisher.ts'
 import type { Reconciler } from '#gitops/sync/reconcile.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
+import { ownFault } from '#gitops/status/status.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
@@ -43,6 +44,8 @@ export interface WriterParts {
   readonly stop: AbortSignal
   /** While the commit is being flushed, which takes as long as looking at its bundle. */
   readonly onPrepare: (bundle: Uint8Array) => void
+  /** A line for the log about a mistake of ours. */
+  readonly onFault: (line: string) => void
   /** Makes the reconciler look when the turn of this writer is over. */
   readonly lookLater: () => void
   /** After the commit was handed over, before anybody is told that it was written. */
@@ -73,7 +76,7 @@ export class Writer {
       }
       assert(open.size === 0, 'each write of a batch gets an answer')
     } catch (error) {
-      const failure = failureOf(error, this.#isPushed)
+      const failure = this.#failureOf(error)
       // The look says in the status what is wrong, and goes on with what was pushed.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
@@ -103,7 +106,8 @@ export class Writer {
       const atSeconds = Math.max(0, Math.floor(this.#parts.clock.nowMs() / 1000))
       const signer = this.#signer(atSeconds)
       if (!signer.ok) return failed('not-trusted', signer.error)
-      const parts = { ...this.#parts, driver: source.driver }
+      const onFault = (thrown: unknown): WriteFailure => this.#fault(thrown)
+      const parts = { ...this.#parts, driver: source.driver, onFault }
       const selected = await selectRequests(parts, rest, atSeconds)
       if (!selected.ok) return this.#notRead(selected.error)
       // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
@@ -130,6 +134,22 @@ export class Writer {
       return undefined
     } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
     return failed('contended', 'Other writers were faster each time. Try again.')
+  }
+
+  /** Of one request, while the others go on. The disk's refusal is one of them all. */
+  #fault(thrown: unknown): WriteFailure {
+    if (diskError(thrown) !== undefined) throw thrown
+    return this.#failureOf(thrown)
+  }
+
+  #failureOf(thrown: unknown): WriteFailure {
+    const refusal = diskFailure(thrown, this.#isPushed)
+    if (refusal !== undefined) return refusal
+    const { stack = String(thrown) } = thrown as Error
+    // One line of the log.
+    this.#parts.onFault(`${ownFault}, please report it: ${stack.replaceAll(/\s*\n\s*/g, ' | ')}`)
+    const message = 'gslbd failed on this write. Its log says why; please report it.'
+    return failed('internal', message)
   }
 
   /** A mirror that has lost what a write builds on is fetched anew. */
@@ -296,14 +316,12 @@ function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): Writ
   return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
 }
 
-/** The disk's refusal is for the operator; anything else is a mistake of ours. */
-function failureOf(error: unknown, isPushed: boolean): WriteFailure {
+/** For the operator; undefined for what the disk has no part in. */
+function diskFailure(error: unknown, isPushed: boolean): WriteFailure | undefined {
   const refusal = diskError(error)
   if (refusal !== undefined && isPushed) {
     const where = 'The change is in Git; it goes live as soon as the disk can be written.'
     return failed('uncertain', `${refusal.reason} ${where}`)
   }
-  if (refusal !== undefined) return failed('unreachable', `${refusal.reason} ${notInGit}`)
-  const { message } = error as Error
-  return failed('internal', `gslbd failed on this write (${message}). Please report it.`)
+  return refusal && failed('unreachable', `${refusal.reason} ${notInGit}`)
 }

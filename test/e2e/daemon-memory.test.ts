@@ -109,10 +109,9 @@ test('a check of deep files takes less than 200 MB and is over at once', async (
   onTestFinished(() => removeTempDir(folder))
   mkdirSync(join(folder, 'tenants/default/pools'), { recursive: true })
   for (const [i, file] of files.entries()) writeFileSync(join(folder, file), deepText(i))
-  const best = { tookMs: Infinity, peakMb: Infinity }
+  const best = { cpuMs: Infinity, peakMb: Infinity }
   // The best of several: the machine may have other work.
   for (let i = 0; i < 3; i++) {
-    const startedMs = performance.now()
     const report = join(import.meta.dirname, '../support/report-peak.ts')
     const child = spawn(process.execPath, ['--import', report, mainPath, 'check', folder])
     const [out, peak, [code]] = await Promise.all([
@@ -122,10 +121,10 @@ test('a check of deep files takes less than 200 MB and is over at once', async (
     ])
     expect(code).toBe(1)
     expect(out.match(/error yaml-too-deep/g)).toHaveLength(files.length)
-    best.tookMs = Math.min(best.tookMs, performance.now() - startedMs)
+    best.cpuMs = Math.min(best.cpuMs, Number(/cpu (\d+)/.exec(peak)?.[1]))
     best.peakMb = Math.min(best.peakMb, Number(/peak (\d+)/.exec(peak)?.[1]))
   }
   expect(best.peakMb).toBeLessThan(200)
-  // Less than a second on a machine at rest, the start of Node included; it was 43.
-  expect(best.tookMs).toBeLessThan(10_000)
+  // Its own time, the start of Node included, whatever else the machine does; it was 43 s.
+  expect(best.cpuMs).toBeLessThan(1_500)
 })

@@ -12,7 +12,7 @@ import type { ParsedYaml } from '#compiler/yaml/parse/parse.ts'
 /** A file with more mistakes than this is no edit but another file: the rest is not read. */
 export const mistakesMax = 50
 /** Each mend reads the text anew: a large one is mended less often. */
-const readCharactersMax = 2_000_000
+const readCharactersMax = 1_000_000
 
 export interface Mended extends ParsedYaml {
   /** What was read in the end. */
@@ -66,7 +66,7 @@ class Mender {
   }
 
   mend(): void {
-    while (!this.#isFull && this.#parsed.excess === undefined && this.#mayRead()) {
+    while (!this.#isFull && this.#parsed.excess === undefined) {
       const [error] = this.#parsed.document.errors
       if (error === undefined || !(this.#mendLookalike(error) || this.#mendMistake(error))) return
       this.#isFull = this.#findings.length >= mistakesMax
@@ -94,8 +94,12 @@ class Mender {
     const start = this.#patch.toOriginal(mistake.finding.spans[0].start)
     // A mend that was of no use, or what is left of it.
     if (this.#findings.some(({ spans }) => spans[0].start === start)) return false
+    // The first error is told, however large the file is.
+    if (mistake.edits.length === 0 || !this.#mayRead()) {
+      this.#tell(mistake)
+      return false
+    }
     this.#take([mistake])
-    if (mistake.edits.length === 0) return false
     this.#parsed = this.#read(this.#patch)
     return mistake.isGuess !== true || this.#parsed.document.errors.length === 0
   }
@@ -119,12 +123,13 @@ class Mender {
 
   /** All in the text as it is now. */
   #take(mistakes: readonly Mistake[]): void {
-    const patch = this.#patch
-    for (const { finding } of mistakes) {
-      const [first, ...others] = finding.spans.map((span) => patch.spanOf(span))
-      this.#findings.push({ ...finding, spans: [first!, ...others] })
-    }
-    this.#patch = patch.with(mistakes.flatMap(({ edits }) => edits))
+    for (const mistake of mistakes) this.#tell(mistake)
+    this.#patch = this.#patch.with(mistakes.flatMap(({ edits }) => edits))
+  }
+
+  #tell({ finding }: Mistake): void {
+    const [first, ...others] = finding.spans.map((span) => this.#patch.spanOf(span))
+    this.#findings.push({ ...finding, spans: [first!, ...others] })
   }
 
   #mayRead(): boolean {

@@ -73,7 +73,8 @@ function signMissing(line: Line): Mistake | undefined {
 }
 
 function colonMissing({ content, column, start, text }: Line): Mistake | undefined {
-  const [, word = '', sign, value] = /^([A-Za-z][\w-]*)(?:\s*(=)\s*|\s+|$)(.*)$/s.exec(content) ?? []
+  const [, word = '', sign, value] =
+    /^([A-Za-z][\w-]*)(?:\s*(=)\s*|\s+|$)(.*)$/s.exec(content) ?? []
   if (word === '' || content.includes(': ') || content.endsWith(':')) return undefined
   const place = start + column
   const write = `${word}: ${value}`.trimEnd()

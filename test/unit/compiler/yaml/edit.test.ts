@@ -165,7 +165,25 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }).filter((one) => one.isWellFormed()),
   fc.constantFrom('a\nb\n', '\n  x\n', 'one\n\n\ntwo', 'tab\there'),
 )
-const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.constant(0.5))
+/** Of word processors and other languages. */
+const signs = fc
+  .array(
+    fc.constantFrom(
+      ...['“', '”', '‘', '’', '«', '»', '„', '–', '—', '−', '\u00a0', '\u2007', '\u202f'],
+      ...['\u3000', '\u200b', '\u200e', '\u200f', '\ufeff', ' ', ':', 'a', '-', '#', ',', '\n'],
+      ...['\u2028', '\u2029', '\u0085'],
+    ),
+    { maxLength: 6 },
+  )
+  .map((one) => one.join(''))
+const scalar = fc.oneof(
+  text,
+  signs,
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant(0.5),
+)
 const key = fc.constantFrom('name', 'uid', 'port', 'ipAddress', 'weight', 'x-y', '1', 'NO')
 const { value: anyValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(

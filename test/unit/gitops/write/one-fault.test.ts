@@ -1,0 +1,72 @@
+// A mistake of ours about one request: the others of its batch are written all the same.
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { Operation } from '#config/operation.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
+import type { WriteScene } from '#test/support/write-scene.ts'
+
+const fault = vi.hoisted(() => ({ place: '', text: 'secret of a tenant' }))
+afterEach(() => void (fault.place = ''))
+
+vi.mock(import('#config/apply.ts'), async (importOriginal) => {
+  const real = await importOriginal()
+  return {
+    ...real,
+    applyOperation(draft, operation) {
+      const applied = real.applyOperation(draft, operation)
+      const isIt = 'name' in operation && operation.name === 'w3'
+      if (fault.place === 'apply' && isIt) throw new Error(fault.text)
+      return applied
+    },
+  }
+})
+
+vi.mock(import('#compiler/yaml/edit.ts'), async (importOriginal) => {
+  const real = await importOriginal()
+  return {
+    ...real,
+    printYaml(value) {
+      const { name } = value['metadata'] as { readonly name: string }
+      if (fault.place === 'print' && name === 'w3') throw new Error(fault.text)
+      return real.printYaml(value)
+    },
+  }
+})
+
+async function newScene(): Promise<WriteScene> {
+  const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
+  await seedOrigin(options, { 'gslb.yaml': settingsYaml })
+  const at = await startWriteScene(options)
+  onTestFinished(() => at.stop())
+  return at
+}
+
+const create = (name: string): Operation => ({
+  verb: 'create',
+  kind: 'Pool',
+  tenant: 'default',
+  name,
+  spec: { members: [{ ipAddress: '192.0.2.99', port: 80 }] },
+})
+
+test.each(['apply', 'print'])('of six writes one throws at %s: five succeed', async (place) => {
+  const at = await newScene()
+  fault.place = place
+  const names = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6']
+  const results = await Promise.all(names.map((name) => at.write(create(name))))
+  expect(results.map((one) => (one.ok ? 'ok' : one.error.code))).toEqual([
+    'ok',
+    'ok',
+    'internal',
+    'ok',
+    'ok',
+    'ok',
+  ])
+  expect(JSON.stringify(results)).not.toContain(fault.text)
+  expect(at.changes.some((line) => line.includes(fault.text))).toBe(true)
+  const pools = at.view
+    .snapshot()
+    .list('Pool')
+    .map(({ name }) => name)
+  expect(pools.toSorted()).toEqual(names.filter((name) => name !== 'w3'))
+})
