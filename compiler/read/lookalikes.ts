@@ -1,17 +1,26 @@
 // Reads a faulty file again as if its look-alikes were the signs that they look like: where a fault
 // goes with one, it was the cause.
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
+import type { SeverityCounts } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 import { hasLookalike } from '#compiler/yaml/mistakes/lookalikes.ts'
-import type { ReadFile } from './read-file.ts'
 
 /** No word processor writes more; it is read three times. */
 const textMax = 100_000
 
+interface Checked {
+  readonly text: string
+  readonly findings: readonly LocalFinding[]
+  readonly findingsLeftOut: SeverityCounts
+}
+
 /** @param check what the file is when its text says this */
-export function withLookalikes(first: ReadFile, check: (yaml: YamlDocument) => ReadFile): ReadFile {
+export function withLookalikes<File extends Checked>(
+  first: File,
+  check: (yaml: YamlDocument) => File,
+): File {
   const { text } = first
   const errors = first.findings.filter(isError)
   if (errors.length === 0 || text.length > textMax || !hasLookalike(text)) return first
