@@ -18,7 +18,10 @@ export interface HealthParts {
   readonly isAudited: () => boolean
 }
 
-interface Row extends HealthReason {
+interface Row {
+  readonly code: string
+  /** A function where one reason has several causes. */
+  readonly message: string | ((parts: HealthParts) => string)
   readonly holds: (parts: HealthParts) => boolean
 }
 
@@ -43,7 +46,7 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'git-held',
-    message: `The newest commit is held, and the accepted one serves. ${status}`,
+    message: (parts) => `${heldOf(parts)} ${status}`,
     holds: ({ gitops }) => gitops.status().sync === 'held',
   },
   {
@@ -110,5 +113,28 @@ export function unreadyOf(parts: HealthParts): readonly HealthReason[] {
 }
 
 function reasonsOf(rows: readonly Row[], parts: HealthParts): readonly HealthReason[] {
-  return rows.filter(({ holds }) => holds(parts)).map(({ code, message }) => ({ code, message }))
+  const held = rows.filter(({ holds }) => holds(parts))
+  return held.map(({ code, message }) => ({
+    code,
+    message: typeof message === 'string' ? message : message(parts),
+  }))
+}
+
+/** Which commit waits, if any, and what serves meanwhile. */
+function heldOf({ gitops, node }: HealthParts): string {
+  const { code, head, accepted } = gitops.status()
+  const serving = node.status().active === null ? 'nothing serves yet' : 'the last bundle serves'
+  if (code === 'StateUnreadable') return `What was accepted cannot be read; ${serving}.`
+  if (code === 'BranchMissing') {
+    return accepted === null
+      ? `The branch has no commit yet; ${serving}.`
+      : 'The branch is missing; the commit that was accepted from it serves.'
+  }
+  if (accepted === null) return `The newest commit is held, and none is accepted; ${serving}.`
+  if (head?.commit !== accepted.commit) {
+    return 'The newest commit is held, and the accepted one serves.'
+  }
+  return code === 'SignersUnreadable'
+    ? 'The list of signers cannot be used, so the next commit would be held; the accepted one serves.'
+    : `The accepted commit cannot be used again as it is; ${serving}.`
 }

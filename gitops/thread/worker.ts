@@ -62,10 +62,12 @@ const pipeline = startPipeline({
 
 /**
  * A first start: there is no commit yet, or the first one was read and is held. What was accepted
- * once and is lost, or stands in a state that cannot be read, is not known, and not nothing.
+ * once and is lost or forgotten, or stands in a state that cannot be read, is not known, and not
+ * nothing: a node that serves a bundle has a configuration.
  */
 function hasNoConfig({ sync, code, accepted }: GitopsStatus): boolean {
-  return sync === 'held' && accepted === null && code !== 'StateUnreadable'
+  const servedNothing = options.resume === null
+  return servedNothing && sync === 'held' && accepted === null && code !== 'StateUnreadable'
 }
 
 port.on('message', (message: ToWorker) => {

@@ -1,10 +1,11 @@
 // A node that serves and has not read its configuration, or cannot: it says so, and nothing else.
-import { renameSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -70,4 +71,29 @@ test('without the repository that it serves from it names no object and no tenan
   await waitUntil('the view', async () => (await statusOf('/pools')) === 200)
   expect(await call('GET', '/pools')).toMatchObject({ body: [{ name: 'first' }] })
   expect(await statusOf('/usage', tenant.body.apiKey)).toBe(200)
+})
+
+test('after trust reset with a head that is held it is not empty, but unread', async () => {
+  await daemon.stop()
+  const { exit } = await runCli('trust', 'reset', '--data-dir', site.dataDir)
+  expect(exit).toBe(0)
+  const signers = join(site.dataDir, 'allowed_signers')
+  const before = readFileSync(signers, 'utf8')
+  writeFileSync(signers, before.replace(/^.*node@gslbd.*\n/m, ''))
+  await serve()
+  await waitUntil('the hold', async () => {
+    return (await call('GET', '/pools')).headers['retry-after'] === '10'
+  })
+  expect(await call('GET', '/gitops/status')).toMatchObject({
+    body: { sync: 'held', accepted: null },
+  })
+  for (const path of ['/pools', '/services', '/pools/0', '/ready']) {
+    expect([path, await statusOf(path)]).toEqual([path, 503])
+  }
+  expect((await call('POST', '/pools', systemKey, { name: 'second' })).status).toBe(503)
+
+  writeFileSync(signers, before)
+  await waitUntil('the view', async () => (await statusOf('/pools')) === 200)
+  expect(await call('GET', '/pools')).toMatchObject({ body: [{ name: 'first' }] })
+  expect(await statusOf('/ready')).toBe(200)
 })
