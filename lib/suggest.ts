@@ -1,20 +1,23 @@
 // "Did you mean": the known word nearest to a misspelt one.
 
 /**
- * @returns the closest of `known`, or undefined when none is within about a third of its length.
+ * @returns the closest of `known` within about a third of its length; else the first that begins
+ *   with the word and a dash, as `weighted-round-robin` for `weighted`; else undefined
  */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   const typed = word.toLowerCase()
   let best: string | undefined
+  let longer: string | undefined
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1
   for (const candidate of known) {
+    if (typed !== '' && candidate.startsWith(`${typed}-`)) longer ??= candidate
     const distance = editDistance(typed, candidate.toLowerCase(), bestDistance)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
     }
   }
-  return best
+  return best ?? longer
 }
 
 /**

@@ -63,7 +63,13 @@ function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): 
     isLength && parentSchema['x-expected'] === undefined
       ? `must be ${typesOf(parentSchema)}`
       : expected(parentSchema)
-  return `${words}, ${shown(data)}`
+  const near = keyword === 'enum' && typeof data === 'string' ? nearest(data, parentSchema) : ''
+  return `${words}, ${shown(data)}${near}`
+}
+
+function nearest(text: string, schema: Words): string {
+  const near = suggest(text.slice(0, 100), valuesOf(schema).map(String))
+  return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
 type Words = Readonly<Record<string, unknown>>
@@ -72,11 +78,13 @@ type Words = Readonly<Record<string, unknown>>
 function expected(schema: Words): string {
   const own = schema['x-expected']
   if (typeof own === 'string') return `must be ${own}`
-  if (Array.isArray(schema['enum'])) {
-    // The empty text is allowed in places, and no advice.
-    return `must be one of ${schema['enum'].filter((value) => value !== '').join(', ')}`
-  }
+  if (Array.isArray(schema['enum'])) return `must be one of ${valuesOf(schema).join(', ')}`
   return `must be ${typesOf(schema)}`
+}
+
+/** The empty text and null are allowed in places, and no advice. */
+function valuesOf(schema: Words): readonly unknown[] {
+  return (schema['enum'] as readonly unknown[]).filter((value) => value !== '' && value !== null)
 }
 
 /** `a text of 1 to 255 characters` */
@@ -124,5 +132,6 @@ function shown(value: unknown): string {
   if (value === null) return 'not null'
   if (typeof value === 'number' || typeof value === 'boolean') return `not ${value}`
   if (Array.isArray(value)) return `not a list of ${value.length}`
-  return typeof value === 'string' ? `not this text of ${value.length} characters` : 'not an object'
+  if (typeof value !== 'string') return 'not an object'
+  return `not this text of ${value.length} ${value.length === 1 ? 'character' : 'characters'}`
 }

@@ -1,9 +1,9 @@
-// Metrics of health: probes, members, external signals, peers and the bus to them.
+// The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
 import type { MetricsSnapshot } from './snapshot.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
 
-const probeTypes = 'tcp http icmp script webhook'.split(' ')
+const knownTypes: readonly string[] = probeTypes
 const probeResults = 'success failure timeout local-error'.split(' ')
 
 /** Rows of the metrics table. */
@@ -11,13 +11,13 @@ export const healthRows = [
   {
     name: 'gslbd_probes_total',
     type: 'counter',
-    help: 'Health probes that ended, by type and result.',
+    help: `Health probes that ended, by type (${probeTypes.join(', ')}) and result.`,
     labels: ['type', 'result'],
     read: ({ health }: MetricsSnapshot) =>
       Object.entries(health.probes).flatMap(([type, results]) =>
         bounded(results, probeResults).map(([result, value]) => ({
           value,
-          labels: { type: probeTypes.includes(type) ? type : 'other', result },
+          labels: { type: knownTypes.includes(type) ? type : 'other', result },
         })),
       ),
   },

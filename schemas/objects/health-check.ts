@@ -14,8 +14,10 @@ import {
   textPattern,
 } from '#schemas/forms/patterns.ts'
 
+export const probeTypes = ['tcp', 'http', 'icmp', 'script', 'webhook', 'grpc', 'dns'] as const
+
 const Basics = {
-  type: choice(['tcp', 'http', 'icmp', 'script', 'webhook', 'grpc', 'dns'], {
+  type: choice(probeTypes, {
     description:
       'What a probe does. `tcp` connects; `http` asks for `httpPath` and looks at status and ' +
       'body; `icmp` sends echo requests; `script` runs a program of the node; `webhook` asks ' +

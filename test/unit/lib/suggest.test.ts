@@ -12,6 +12,7 @@ describe('the nearest known word', () => {
     ['differs in case only', 'PORT', 'port'],
     ['is the word itself', 'pool', 'pool'],
     ['has a slip in each part', 'rond-robbin', 'round-robin'],
+    ['is the rest of its first part', 'round', 'round-robin'],
     ['is not there when nothing is near', 'timeout', undefined],
     ['is not there for a short word with two slips', 'xyol', undefined],
     ['is not there for nothing', '', undefined],

@@ -26,7 +26,12 @@ const running: MetricsSnapshot = {
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {
-    probes: { tcp: { success: 20, failure: 1 }, http: { timeout: 2 } },
+    probes: {
+      tcp: { success: 20, failure: 1 },
+      http: { timeout: 2 },
+      grpc: { success: 4 },
+      dns: { success: 5 },
+    },
     late: 1,
     workerRestarts: 0,
     members: { healthy: 3, unhealthy: 1, warming: 2 },
@@ -119,6 +124,8 @@ describe('a scrape', () => {
     'gslbd_tcp_connection_events_total{event="evicted"} 3',
     'gslbd_probes_total{type="tcp",result="success"} 20',
     'gslbd_probes_total{type="http",result="timeout"} 2',
+    'gslbd_probes_total{type="grpc",result="success"} 4',
+    'gslbd_probes_total{type="dns",result="success"} 5',
     'gslbd_probes_late_total 1',
     'gslbd_probe_worker_restarts_total 0',
     'gslbd_members{health="unhealthy"} 1',

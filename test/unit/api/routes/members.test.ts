@@ -90,6 +90,15 @@ describe('members', () => {
     expect(nothing.headers['x-gslb-revision']).toBe(reset.headers['x-gslb-revision'])
   })
 
+  test('a change names the values that a field can have, and no empty one', async () => {
+    const body = { externalSignalMode: 'x' }
+    const { id } = (await add()).body
+    const answer = await call(acme, 'PATCH', `/members/${id}`, body)
+    expect(answer.body.error).toBe(
+      'externalSignalMode: must be one of and, or, override, not this text of 1 character',
+    )
+  })
+
   test.each([
     [{ ipAddress: '300.1.1.1', port: 80 }, 'ipAddress: '],
     [{ ipAddress: 'example.com', port: 80 }, 'ipAddress: '],
@@ -102,7 +111,14 @@ describe('members', () => {
     [{ ipAddress: '192.0.2.200', port: 80, weight: 1.5 }, 'weight: '],
     [{ ipAddress: '192.0.2.200', port: 80, priority: -1 }, 'priority: '],
     [{ ipAddress: '192.0.2.200', port: 80, rumUrl: 'ftp://x/' }, 'rumUrl: '],
-    [{ ipAddress: '192.0.2.200', port: 80, externalSignalMode: 'xor' }, 'externalSignalMode: '],
+    [
+      { ipAddress: '192.0.2.200', port: 80, externalSignalMode: 'x' },
+      'externalSignalMode: must be one of and, or, override, not this text of 1 character',
+    ],
+    [
+      { ipAddress: '192.0.2.200', port: 80, externalSignalMode: 'overide' },
+      'not this text of 7 characters; did you mean "override"?',
+    ],
     [{ ipAddress: '192.0.2.200', port: 80, enabled: false }, 'enabled: there is no such field'],
   ])('%j is refused by field and reason', async (body, sentence) => {
     const answer = await call(acme, 'POST', `/pools/${pool}/members`, body)
