@@ -185,14 +185,14 @@ function failureOf(said: string, url: string, access: SshAccess): SourceError {
   return { code, reason: `${reason} ${advice(access)}` }
 }
 
-/** The lines that say what happened: progress and banners are left out. */
+/** The lines that say what happened: progress and the frames of banners are left out. */
 function detailOf(said: string): string {
   const lines = said
     .split(/[\r\n]+/)
     .filter((line) => /\S/.test(line) && !/^(remote:|@@)/.test(line))
   const telling = lines.filter((line) => failures.some(([says]) => says.test(line)))
   const [first = lines.at(-1) ?? 'git ended without a word'] = telling
-  const line = printable(first.trim())
+  const line = printable(first.replaceAll(/^[\s@]+|[\s@]+$/g, ''))
   return /[.!]$/.test(line) ? line : `${line}.`
 }
 
