@@ -150,6 +150,14 @@ export const healthDiagnostics = {
     bad: 'healthCheck: { type: dns, dnsName: www.example.com. }',
     good: 'healthCheck: { type: dns, port: 53, dnsName: www.example.com. }',
   },
+  'health-check-dns-rcode': {
+    severity: 'error',
+    message: 'an answer %s has no record that could hold dnsContains',
+    help: 'remove dnsContains, or write dnsRcode: NOERROR',
+    cause: 'Both would have to be true of one answer, so that no member could ever be healthy.',
+    bad: 'healthCheck: { type: dns, port: 53, dnsName: a.example., dnsRcode: NXDOMAIN, dnsContains: 192.0.2.1 }',
+    good: 'healthCheck: { type: dns, port: 53, dnsName: a.example., dnsRcode: NXDOMAIN }',
+  },
   'health-check-dns-answer': {
     severity: 'error',
     message: 'no %s record holds "%s"',

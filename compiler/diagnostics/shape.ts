@@ -51,6 +51,14 @@ export const shapeDiagnostics = {
     bad: 'members:\n  - { ipAddress: 192.0.2.10, prot: 443 }',
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }',
   },
+  'field-outside-spec': {
+    severity: 'error',
+    message: 'the field "%s" belongs into spec',
+    help: 'put it below "spec:", indented by two spaces',
+    cause: 'Beside apiVersion, kind and metadata, the fields of an object stand in its spec.',
+    bad: 'spec:\n  domain: www.example.com.\nttl: 5',
+    good: 'spec:\n  domain: www.example.com.\n  ttl: 5',
+  },
   'field-missing': {
     severity: 'error',
     message: 'the field "%s" is missing',

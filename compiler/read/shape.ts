@@ -58,6 +58,9 @@ function worded(fault: SchemaFault): Worded {
     case 'additionalProperties': {
       const name = String(params['additionalProperty'])
       const known = Object.keys(schema['properties'] as JsonSchema)
+      if (path.length === 0 && isOfSpec(name, schema)) {
+        return { code: 'field-outside-spec', place: keyAt(name), args: [name] }
+      }
       const args = [name, known.join(', ')]
       return {
         code: 'field-unknown',
@@ -154,6 +157,12 @@ function fieldName(path: YamlPath): string {
   const last = path.at(-1)
   if (typeof last === 'number') return `entry ${last + 1} of ${fieldName(path.slice(0, -1))}`
   return last ?? 'the object'
+}
+
+/** At the top of the file, and known one level below. */
+function isOfSpec(name: string, schema: JsonSchema): boolean {
+  const fields = (propertyOf(schema, 'spec')['properties'] ?? {}) as JsonSchema
+  return Object.hasOwn(fields, name)
 }
 
 function propertyOf(schema: JsonSchema, name: string): JsonSchema {

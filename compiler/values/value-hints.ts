@@ -100,9 +100,18 @@ export function shapeHint(name: string, schema: JsonSchema, value: unknown): Val
           'put "- " in front of the first field of each entry, and indent its other fields by ' +
           'two more spaces',
       }
+    const several = typeof value === 'string' ? partsOf(value) : undefined
+    if (several !== undefined)
+      return { help: `write a list: ${name}: [${several.join(', ')}]`, meant: several }
     return { help: `write it as an entry: ${name}: [${JSON.stringify(value)}]`, meant: [value] }
   }
   if (types.includes('object'))
     return { help: `write "${name}:" alone, and its fields below it, indented by two more spaces` }
   return { help: `write one value after "${name}:", in the same line` }
+}
+
+/** Plain words with commas between them; undefined: it is one text. */
+function partsOf(text: string): readonly string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim())
+  return parts.length > 1 && parts.every((part) => /^[a-z][\w.-]*$/i.test(part)) ? parts : undefined
 }

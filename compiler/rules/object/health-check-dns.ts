@@ -11,7 +11,7 @@ export const healthCheckDns: ObjectRule<'Pool'> = {
   kind: 'Pool',
   check({ spec: { healthCheck: check } }, report) {
     if (check?.type !== 'dns') return
-    const { dnsName, dnsType, dnsContains, port } = check
+    const { dnsName, dnsType, dnsRcode, dnsContains, port } = check
     if (dnsName === '') {
       report('health-check-dns-missing', valueAt('spec', 'healthCheck', 'type'))
     } else if (!parseName(dnsName).ok) {
@@ -19,6 +19,10 @@ export const healthCheckDns: ObjectRule<'Pool'> = {
       report('health-check-dns-name', place, { args: [dnsName] })
     }
     if (port === 80) report('health-check-dns-port', valueAt('spec', 'healthCheck', 'type'))
+    if (dnsContains !== '' && dnsRcode !== 'NOERROR') {
+      const place = keyAt('spec', 'healthCheck', 'dnsContains')
+      return report('health-check-dns-rcode', place, { args: [dnsRcode] })
+    }
     const octets = octetsOf[dnsType]
     if (dnsContains === '' || octets === undefined) return
     const address = parseAddress(dnsContains)
