@@ -68,10 +68,14 @@ export interface EphemeralState extends EphemeralPorts {
 export function createEphemeral(options: EphemeralOptions): Result<EphemeralState, string> {
   const { url, clock } = options
   if (url === '') return ok(inMemory(clock))
-  if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
-    return err('redis.url is not of the form redis://host:port. Mend or remove it.')
-  }
-  return ok(inRedis(options))
+  const fault = redisUrlFault(url)
+  return fault === undefined ? ok(inRedis(options)) : err(fault)
+}
+
+/** @returns a sentence about `redis.url`, without it; undefined: it can be used */
+export function redisUrlFault(url: string): string | undefined {
+  if (url === '' || (/^rediss?:\/\/./.test(url) && URL.canParse(url))) return undefined
+  return 'redis.url is not of the form redis://host:port. Mend or remove it.'
 }
 
 function memoryPorts(clock: Clock) {

@@ -49,7 +49,8 @@ async function listen(
   { listenAddr, port, log, ports, allowDevMode }: ApiServerParts,
 ): Promise<Result<{ port: number }, string>> {
   const isDevMode = ports.auth.systemKey === null
-  if (isDevMode && !isLoopback(listenAddr) && !allowDevMode) return err(devModeRefused(listenAddr))
+  const fault = devModeFault({ isDevMode, listenAddr, allowDevMode })
+  if (fault !== undefined) return err(fault)
   try {
     await app.listen({ host: listenAddr, port })
   } catch (error) {
@@ -67,7 +68,15 @@ async function listen(
   return ok({ port: bound })
 }
 
-function devModeRefused(listenAddr: string): string {
+/** @param isDevMode there is no key of the system. @returns why it may not listen there */
+export function devModeFault({
+  isDevMode,
+  listenAddr,
+  allowDevMode,
+}: Pick<ApiServerParts, 'listenAddr' | 'allowDevMode'> & {
+  readonly isDevMode: boolean
+}): string | undefined {
+  if (!isDevMode || isLoopback(listenAddr) || allowDevMode) return undefined
   return (
     `the API cannot listen on ${listenAddr} without GSLB_API_KEY: whoever reached it would be ` +
     'system administrator; set GSLB_API_KEY, set api.listenAddr to 127.0.0.1, or, if the network ' +

@@ -2,12 +2,14 @@
 import { parseArgs } from 'node:util'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
+import { checkStart } from '#cli/node/start-checks.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd check-settings FILE
 
 Reads FILE as "gslbd serve --settings FILE" would, with the environment that it is called in, and
-lists every mistake with its line, column, and what to write. Nothing is started or written.
+lists every mistake with its line, column, and what to write. Files that it names and that cannot
+be used are warnings. Nothing is started or written.
 
 Exit codes: 0 a node takes them; 1 mistakes were found; 2 wrong call.`
 
@@ -23,6 +25,12 @@ export const checkSettings: Command = {
     const settings = loadSettings({ file, env: io.env, flags: {} })
     if (!settings.ok) {
       io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    const { errors, warnings } = await checkStart(settings.value, io.env)
+    for (const warning of warnings) io.err(`${file}: warning: ${warning}\n`)
+    if (errors.length > 0) {
+      io.err(errors.map((error) => `${file}: ${error}\n`).join(''))
       return Exit.ErrorsFound
     }
     io.out(`${file}: a node takes these settings; its data is in ${settings.value.dataDir}\n`)

@@ -16,7 +16,6 @@ import { createApiServer } from '#api/server/server.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
-import { dashboardFault } from '#api/server/web-dashboard.ts'
 import type { ConfigView } from '#config/view.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -33,6 +32,7 @@ import type { NodeLicence, NodeLicenceParts } from './licence.ts'
 import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from './records.ts'
+import { faultOfDashboard } from './start-checks.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
 import type { OidcSection } from '#cli/settings/oidc.ts'
 import type { Settings } from '#cli/settings/settings.ts'
@@ -122,16 +122,6 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       await audit.value.close()
     },
   })
-}
-
-/** The settings may hold passwords, and the audit log says who did what. */
-function faultOfDashboard(
-  { api, dataDir, backup, gitops, file }: Settings,
-  { auditLog }: NodeSecrets,
-): string | undefined {
-  if (api.webuiPath === undefined) return undefined
-  const files = [file ?? null, auditLog, gitops.allowedSigners].filter((path) => path !== null)
-  return dashboardFault(api.webuiPath, { dataDir, others: [backup.directory, ...files] })
 }
 
 function portsOf(

@@ -40,7 +40,7 @@ export interface NodeLicence {
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
   const { settings, env, state, config, health, clock, log, onRate } = parts
   const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
-  const options = optionsOf(settings)
+  const options = licenceOptionsOf(settings)
   if (!options.ok) return options
   const environmentToken = variable(env, 'GSLB_LICENSE_KEY') ?? ''
   if (options.value.vendorKey === null && (environmentToken !== '' || settings.key !== '')) {
@@ -77,7 +77,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
       tell()
     },
     reload: async (next) => {
-      const changed = optionsOf(next)
+      const changed = licenceOptionsOf(next)
       if (!changed.ok) log.error({}, `${changed.error}; the one before stays`)
       else await keeper.reload(changed.value)
       tell()
@@ -86,7 +86,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
   })
 }
 
-function optionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
+export function licenceOptionsOf(settings: LicenseSection): Result<LicenceOptions, string> {
   const { publicKey, key, serverURL, refreshIntervalMs } = settings
   const vendorKey = publicKey === '' ? ok(null) : parseVendorKey(publicKey)
   if (!vendorKey.ok) return err(`license.publicKey cannot be used: ${vendorKey.error}`)

@@ -35,7 +35,7 @@ export function createSshTransport({ url, access, limits, stop }: SshRemote): Re
     stop,
   }
   const run = async (...args: string[]): Promise<GitOutcome> => {
-    const missing = missingFile(access, url)
+    const missing = missingSshFile(access, url)
     if (missing !== undefined) throw new RemoteError(missing)
     return runGit(program, args)
   }
@@ -111,7 +111,11 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-function missingFile({ keyPath, knownHostsPath }: SshAccess, url: string): SourceError | undefined {
+/** The node's own key, and the pinned keys of servers. */
+export function missingSshFile(
+  { keyPath, knownHostsPath }: Omit<SshAccess, 'searchPath'>,
+  url: string,
+): SourceError | undefined {
   if (!existsSync(keyPath)) {
     const reason =
       `${url}: there is no key in ${keyPath} (gitops.sshKey). Make one without a passphrase, ` +

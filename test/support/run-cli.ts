@@ -8,13 +8,19 @@ export interface CliRun {
 }
 
 /** @param argv command and options, as in a shell */
-export async function runCli(...argv: string[]): Promise<CliRun> {
+export const runCli = (...argv: string[]): Promise<CliRun> => runCliWith({}, ...argv)
+
+/** @param env what the process would have in its environment */
+export async function runCliWith(
+  env: Readonly<Record<string, string>>,
+  ...argv: string[]
+): Promise<CliRun> {
   let out = ''
   let err = ''
   const exit = await main(argv, {
     out: (text) => void (out += text),
     err: (text) => void (err += text),
-    env: {},
+    env,
     isTerminal: false,
   })
   return { exit, out, err }

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Exit } from '#cli/terminal/command.ts'
-import { runCli } from '#test/support/run-cli.ts'
+import { runCli, runCliWith } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
-async function check(text: string) {
+async function check(text: string, env: Record<string, string> = {}) {
   const file = join(tempDir('settings'), 'gslbd.yaml')
   writeFileSync(file, text)
-  return { file, ...(await runCli('check-settings', file)) }
+  return { file, ...(await runCliWith(env, 'check-settings', file)) }
 }
 
 test('check-settings of a right file says that a node takes it', async () => {
@@ -33,4 +33,66 @@ test.each([
 ])('check-settings of %s is a wrong call', async (_what, files, words) => {
   const { exit, err } = await runCli('check-settings', ...files)
   expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining(words)])
+})
+
+const api = (rest: string): string => `api: { enabled: true, ${rest} }\n`
+
+test.each([
+  ['a Redis of another form', 'redis: { url: "localhost:6379" }\n', {}, 'redis.url is not of'],
+  [
+    'an open API without a key',
+    api('listenAddr: 0.0.0.0'),
+    {},
+    'cannot listen on 0.0.0.0 without GSLB_API_KEY',
+  ],
+  ['a dashboard that is not there', api('webuiPath: ./nowhere'), {}, 'there is no directory'],
+  [
+    'a secret key of another form',
+    api('port: 8080'),
+    { GSLB_SECRET_KEY: 'abc' },
+    'GSLB_SECRET_KEY is not 64 hexadecimal digits',
+  ],
+  [
+    'one port for DNS and API',
+    `dns: { port: 5353 }\n${api('listenAddr: 127.0.0.1, port: 5353')}`,
+    {},
+    'dns.port and api.port are both 5353',
+  ],
+])('check-settings refuses %s', async (_what, text, env, words) => {
+  const { file, exit, out, err } = await check(text, env)
+  expect([exit, out]).toEqual([Exit.ErrorsFound, ''])
+  expect(err).toContain(`${file}: `)
+  expect(err).toContain(words)
+})
+
+test('serve says it when DNS and API have one port, and starts nothing', async () => {
+  const text = `dns: { port: 5353 }\n${api('listenAddr: 127.0.0.1, port: 5353')}`
+  const { file } = await check(text)
+  const { exit, err } = await runCli('serve', '--settings', file)
+  expect(exit).toBe(Exit.ErrorsFound)
+  expect(err).toContain('dns.port and api.port are both 5353')
+})
+
+test('two addresses may have one port', async () => {
+  const text = `dns: { listenAddr: 192.0.2.1, port: 5353 }\n${api('port: 5353')}`
+  expect((await check(text)).exit).toBe(Exit.Ok)
+})
+
+test.each([
+  ['a database', 'geoip: { dbPath: ./no.mmdb }\n', /geoip\.dbPath: there is no file .*no\.mmdb/],
+  [
+    'a client certificate',
+    'health: { enabled: true, clientCertificates: { probes: { cert: /nowhere/no.pem, key: /nowhere/no.key } } }\n',
+    /health\.clientCertificates\.probes: .*no\.pem .*no\.key cannot be used \(ENOENT\)/,
+  ],
+  [
+    'the key for a remote',
+    'gitops: { url: "ssh://git@example.com/config.git", sshKey: ./no-key }\n',
+    /there is no key in .*no-key \(gitops\.sshKey\)/,
+  ],
+])('check-settings warns where %s is not there', async (_what, text, words) => {
+  const { exit, err } = await check(text)
+  expect(exit).toBe(Exit.Ok)
+  expect(err).toMatch(/: warning: /)
+  expect(err).toMatch(words)
 })
