@@ -1,12 +1,14 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
+import { systemClock } from '#lib/clock.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { askOnTerminal, createAdmin } from '../create-admin.ts'
 import { startDaemon } from '#cli/daemon/daemon.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
-import { believeOwnKey } from '#cli/data/own-key.ts'
+import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
+import { runUntilSignal } from '#cli/node/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]
@@ -53,7 +55,12 @@ export const serve: Command = {
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
-    const prepare = async () => believeOwnKey(settings.value)
+    const prepare = async () => {
+      const believed = believeOwnKey(settings.value)
+      const warning = believed.ok ? unbelievedKey(settings.value, systemClock) : undefined
+      if (warning !== undefined) log.warn({}, warning)
+      return believed
+    }
     const ended = await runUntilSignal(() => startDaemon(settings.value, log, prepare), log, read)
     if (ended.ok) return Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)

@@ -3,13 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
-import { parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
+import { formatPublicKeyLine, parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
-import { addSigner, listSigners, removeSigners } from '#gitops/trust/trust-file.ts'
+import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
+import { howToBelieve, publicKeyOfNode } from '#cli/data/own-key.ts'
 import { rotateNodeKey } from '#cli/data/rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
@@ -111,7 +112,7 @@ function list({ file }: Options, io: Io): Exit {
   return Exit.Ok
 }
 
-function remove(who: string, { file }: Options, io: Io): Exit {
+function remove(who: string, { file, dataDir }: Options, io: Io): Exit {
   if (!existsSync(file)) return fail(io, `${file} does not exist: there is nothing to remove`)
   const isMeant = whoIs(who)
   const signers = listSigners(file)
@@ -128,7 +129,24 @@ function remove(who: string, { file }: Options, io: Io): Exit {
   for (const { principals, publicKey } of removed.value.removed) {
     io.out(`removed from ${file}: ${principals}  ${publicKey.fingerprint}\n`)
   }
+  const note = removed.value.removed.map((signer) => noteOfNode(signer, { file, dataDir }))
+  for (const sentence of new Set(note.filter((one) => one !== undefined))) io.out(`${sentence}\n`)
   return Exit.Ok
+}
+
+/** Of a key that signs what the API writes: of this node, or of another that reads the file. */
+function noteOfNode(
+  { principals, publicKey }: AllowedSigner,
+  { file, dataDir }: Options,
+): string | undefined {
+  const own = publicKeyOfNode(dataDir)
+  const isOwn = own?.ok === true && own.value.publicKey.raw.equals(publicKey.raw)
+  if (!isOwn && principals !== nodePrincipal) return undefined
+  const line = formatPublicKeyLine(publicKey, 'gslbd node')
+  return (
+    'note: the API of the node with this key can write nothing now, since nobody believes its ' +
+    `commits; to undo it, ${howToBelieve(line, file)}`
+  )
 }
 
 /** A principal, a fingerprint, or a key: its file or the line. */

@@ -63,3 +63,13 @@ test.each([
   expect([exit, err]).toEqual([Exit.Trust, expect.stringContaining(words)])
   expect(readFileSync(file, 'utf8')).toBe(content)
 })
+
+test('trust remove of the key of a node says that its API can write no more', async () => {
+  const file = fileWith(`${text}node@gslbd ${ann.line}\n`)
+  const { exit, out } = await runCli('trust', 'remove', 'node@gslbd', '--file', file)
+  expect(exit).toBe(Exit.Ok)
+  expect(out).toContain('the API of the node with this key can write nothing now')
+  expect(out).toContain("gslbd trust add node@gslbd 'ssh-ed25519 ")
+  const other = await runCli('trust', 'remove', 'bob@example.com', '--file', file)
+  expect(other.out).not.toContain('API')
+})

@@ -3,10 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { believeOwnKey } from '#cli/data/own-key.ts'
+import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
 import type { Settings } from '#cli/settings/settings.ts'
-import { listSigners } from '#gitops/trust/trust-file.ts'
+import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
+import { addSigner, listSigners, removeSigners } from '#gitops/trust/trust-file.ts'
 
 function settings(gitops: Partial<Settings['gitops']> = {}, isApiOn = true): Settings {
   const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-own-key-'))
@@ -50,4 +52,32 @@ test('a list that cannot be written does not stop the node', () => {
   writeFileSync(aFile, '')
   const given = settings({ allowedSigners: join(aFile, 'allowed_signers') })
   expect(believeOwnKey(given).ok).toBe(true)
+})
+
+test('a node whose key is not believed says that the API cannot write, and what to do', () => {
+  const given = settings()
+  expect(unbelievedKey(given, systemClock)).toBeUndefined()
+  believeOwnKey(given)
+  expect(unbelievedKey(given, systemClock)).toBeUndefined()
+
+  const { allowedSigners } = given.gitops
+  expect(removeSigners(allowedSigners, () => true).ok).toBe(true)
+  const { publicKey } = generateSshKey('ann')
+  const publicKeyLine = formatPublicKeyLine(publicKey, 'ann')
+  addSigner(allowedSigners, { principal: 'ann@example.com', publicKeyLine })
+  const warning = unbelievedKey(given, systemClock) ?? ''
+  expect(warning).toMatch(/^the API can write nothing: .*run: gslbd trust add node@gslbd 'ssh-ed/)
+
+  const [, line = ''] = /'(ssh-ed25519 [^']+)'/.exec(warning) ?? []
+  addSigner(allowedSigners, { principal: 'node@gslbd', publicKeyLine: line })
+  expect(unbelievedKey(given, systemClock)).toBeUndefined()
+})
+
+test.each([
+  ['the API is off', settings.bind(null, {}, false)],
+  ['signatures are not asked for', settings.bind(null, { requireSignature: false })],
+])('a node whose key is not believed says nothing where %s', (_title, make) => {
+  const given = make()
+  writeFileSync(given.gitops.allowedSigners, '# nobody\n')
+  expect(unbelievedKey(given, systemClock)).toBeUndefined()
 })
