@@ -34,7 +34,10 @@ export function believeOwnKey({ dataDir, api, gitops }: Settings): Result<null, 
  * @returns a warning: the API can write nothing, since nobody believes what it signs; undefined:
  *   it can, or the list has a fault that is told elsewhere
  */
-export function unbelievedKey({ dataDir, api, gitops }: Settings, clock: Clock): string | undefined {
+export function unbelievedKey(
+  { dataDir, api, gitops }: Settings,
+  clock: Clock,
+): string | undefined {
   const { requireSignature, allowedSigners } = gitops
   if (!api.enabled || !requireSignature || !existsSync(allowedSigners)) return undefined
   const key = ownKey(dataDir)

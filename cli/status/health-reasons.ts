@@ -135,6 +135,6 @@ function heldOf({ gitops, node }: HealthParts): string {
     return 'The newest commit is held, and the accepted one serves.'
   }
   return code === 'SignersUnreadable'
-    ? 'The list of signers cannot be used, so the next commit would be held; the accepted one serves.'
+    ? 'The list of signers cannot be used: the next commit would be held; the accepted one serves.'
     : `The accepted commit cannot be used again as it is; ${serving}.`
 }

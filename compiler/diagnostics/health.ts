@@ -155,7 +155,9 @@ export const healthDiagnostics = {
     message: 'an answer %s has no record that could hold dnsContains',
     help: 'remove dnsContains, or write dnsRcode: NOERROR',
     cause: 'Both would have to be true of one answer, so that no member could ever be healthy.',
-    bad: 'healthCheck: { type: dns, port: 53, dnsName: a.example., dnsRcode: NXDOMAIN, dnsContains: 192.0.2.1 }',
+    bad:
+      'healthCheck:\n  { type: dns, port: 53, dnsName: a.example., dnsRcode: NXDOMAIN, ' +
+      'dnsContains: 192.0.2.1 }',
     good: 'healthCheck: { type: dns, port: 53, dnsName: a.example., dnsRcode: NXDOMAIN }',
   },
   'health-check-dns-answer': {

@@ -55,20 +55,8 @@ function worded(fault: SchemaFault): Worded {
   const limit = params['limit'] as number
   if (isPlanned(fault)) return planned(fault)
   switch (fault.keyword) {
-    case 'additionalProperties': {
-      const name = String(params['additionalProperty'])
-      const known = Object.keys(schema['properties'] as JsonSchema)
-      if (path.length === 0 && isOfSpec(name, schema)) {
-        return { code: 'field-outside-spec', place: keyAt(name), args: [name] }
-      }
-      const args = [name, known.join(', ')]
-      return {
-        code: 'field-unknown',
-        place: keyAt(...path, name),
-        args,
-        suggestion: suggest(name, known),
-      }
-    }
+    case 'additionalProperties':
+      return unknownField(fault)
     case 'required': {
       const name = String(params['missingProperty'])
       const args = [name, howToWrite(name, propertyOf(schema, name))]
@@ -120,6 +108,17 @@ function worded(fault: SchemaFault): Worded {
       return { code: 'field-format', place, args }
     }
   }
+}
+
+function unknownField({ path, params, schema }: SchemaFault): Worded {
+  const name = String(params['additionalProperty'])
+  const place = keyAt(...path, name)
+  if (path.length === 0 && isOfSpec(name, schema)) {
+    return { code: 'field-outside-spec', place, args: [name] }
+  }
+  const known = Object.keys(schema['properties'] as JsonSchema)
+  const args = [name, known.join(', ')]
+  return { code: 'field-unknown', place, args, suggestion: suggest(name, known) }
 }
 
 function length(field: string, place: Place, wanted: string, actual: string): Worded {

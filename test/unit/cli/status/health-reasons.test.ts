@@ -60,7 +60,7 @@ test.each<[string, Partial<GitopsStatus>, boolean, string]>([
     'signers that cannot be read, with the accepted commit as the head',
     { code: 'SignersUnreadable', head: head('a1'), accepted },
     true,
-    'The list of signers cannot be used, so the next commit would be held; the accepted one serves.',
+    'The list of signers cannot be used: the next commit would be held; the accepted one serves.',
   ],
   [
     'an accepted commit that this version does not compile',
