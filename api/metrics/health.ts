@@ -1,4 +1,5 @@
 // The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
+import { probeTypes } from '#schemas/objects/health-check.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'

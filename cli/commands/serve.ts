@@ -8,7 +8,6 @@ import { startDaemon } from '#cli/daemon/daemon.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
-import { runUntilSignal } from '#cli/node/run-daemon.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]

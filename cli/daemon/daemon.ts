@@ -3,7 +3,8 @@ import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
-import { ok } from '#lib/result.ts'
+import { portClash } from '#cli/node/start-checks.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
@@ -51,6 +52,8 @@ export async function startDaemon(
   log: ProcessLog,
   prepare: Given['prepare'] = async () => ok(null),
 ): Promise<Result<Daemon, string>> {
+  const clash = portClash(settings)
+  if (clash !== undefined) return err(clash)
   const given: Given = { settings, log, env: process.env, prepare }
   // Each part adds what it gives, before the parts that read it.
   const deps = given as Deps

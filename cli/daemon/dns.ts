@@ -1,5 +1,6 @@
 // Parts: the DNS node, the geo tables that its threads answer from, and its sockets.
 import { createNodeHealth } from '#cli/node/health.ts'
+import { geoPathsOf } from '#cli/node/named-files.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -55,16 +56,12 @@ export const openSockets: Part = async ({ node }) => {
 }
 
 function createGeo(
-  { geoip, asn, latency }: Settings,
+  settings: Settings,
   log: Log,
 ): { readonly source: GeoSource; readonly feed: GeoFeed } {
   let handler: ((buffers: GeoBuffers) => void) | undefined
   const source = new GeoSource({
-    paths: {
-      ...(geoip.dbPath === undefined ? {} : { 'geoip.dbPath': geoip.dbPath }),
-      ...(asn.dbPath === undefined ? {} : { 'asn.dbPath': asn.dbPath }),
-      ...(latency.geoipDBPath === undefined ? {} : { 'latency.geoipDBPath': latency.geoipDBPath }),
-    },
+    paths: geoPathsOf(settings),
     clock: systemClock,
     log,
     onChange: (buffers) => handler?.(buffers),

@@ -1,12 +1,12 @@
 // Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
 // DNS node.
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
+import { sshAccess } from '#cli/node/named-files.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { Repacker } from '#gitops/git/repacker.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
-import type { SshAccess } from '#gitops/source/ssh-transport.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
@@ -141,11 +141,6 @@ class Activations {
     }
     this.#isUnprobedTold = pools > 0
   }
-}
-
-function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
-  const searchPath = process.env['PATH'] ?? ''
-  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
 }
 
 function createRepacker({ dataDir, gitops }: Settings, log: ProcessLog): Repacker {

@@ -12,9 +12,8 @@ import type { Io } from '#cli/terminal/command.ts'
 import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { Settings } from '#cli/settings/settings.ts'
-import { geoPathsOf } from './geo.ts'
-import { sshAccess } from './git-programs.ts'
 import { licenceOptionsOf } from './licence.ts'
+import { geoPathsOf, sshAccess } from './named-files.ts'
 
 export interface StartFindings {
   /** Sentences: a node does not start. */
