@@ -60,7 +60,10 @@ test.each(refusals)('a disk that refuses $what is in the status until it does no
   const refused = await write(createPool('a'))
   assert(!refused.ok)
   assert.equal(refused.error.code, 'unreachable')
-  assert.match(refused.error.message, /(?:data directory|cannot be read:) .*The change is not in Git\.$/)
+  assert.match(
+    refused.error.message,
+    /(?:data directory|cannot be read:) .*The change is not in Git\.$/,
+  )
   assert.deepEqual([status().sync, status().code], ['unreachable', 'Unreadable'])
   // A look at a branch that has not moved does not make it better.
   const { checkedAtMs } = status()
