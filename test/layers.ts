@@ -108,7 +108,6 @@ export const layers: readonly Layer[] = [
       'routing',
       'compiler',
       'config',
-      'gitops',
       'state/ports',
       'licence',
     ],
