@@ -40,6 +40,7 @@ const apart = [
   'test/unit/api/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',
   'test/unit/compiler/hostile-files.test.ts',
+  'test/unit/gitops/write/one-fault.test.ts',
   'test/unit/state/sql.test.ts',
 ]
 /** They need other DNS servers: `npm run test:peers`. */
