@@ -51,6 +51,7 @@ export function manyServices(
       pool: i % pools,
     })),
     routing: plainRouting,
+    rrsets: [],
     responseRules: [],
     rollouts: [],
     windows: [],

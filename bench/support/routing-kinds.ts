@@ -216,6 +216,7 @@ export function routingGeneration(
     pools: kinds.map(poolOf),
     services: kinds.map(serviceOf),
     routing: routingOf(kinds, hasMap),
+    rrsets: [],
     responseRules: [],
     rollouts: [],
     windows: [],

@@ -8,6 +8,8 @@ export interface BundleModel {
   readonly zones: readonly ZoneModel[]
   readonly pools: readonly PoolModel[]
   readonly services: readonly ServiceModel[]
+  /** One of each owner and type. */
+  readonly rrsets: readonly RrsetModel[]
   readonly routing: RoutingModel
   readonly responseRules: readonly ResponseRuleModel[]
   readonly rollouts: readonly RolloutModel[]
@@ -172,6 +174,22 @@ export interface NameserverModel {
   readonly name: string
   /** Served as A and AAAA when the name is inside the zone; empty for names elsewhere. */
   readonly addresses: readonly string[]
+}
+
+/** Static records of one owner and type. */
+export interface RrsetModel {
+  /** Lower case, presentation format, trailing dot; the first label may be `*`. */
+  readonly name: string
+  /** Position in `zones` of the zone that holds it: the parent's for DS at an apex of ours. */
+  readonly zone: number
+  /** Code of the RR type. */
+  readonly type: number
+  readonly ttlSeconds: number
+  /**
+   * Wire form, names not compressed and in the letter case in which they were written; no
+   * duplicates; canonical order (RFC 4034 section 6.3).
+   */
+  readonly rdata: readonly Uint8Array[]
 }
 
 export interface PoolModel {

@@ -85,6 +85,7 @@ export function lower(
     zones,
     pools: tree.of.Pool.map(poolModel),
     services,
+    rrsets: [],
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
     rollouts: overlays.rollouts.map(modelOf),

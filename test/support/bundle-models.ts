@@ -128,6 +128,7 @@ export const bareModel: BundleModel = {
   pools: [],
   services: [],
   routing: plainRouting,
+  rrsets: [],
   responseRules: [],
   rollouts: [],
   windows: [],

@@ -24,6 +24,7 @@ export function modelOf(config: StaticConfig): BundleModel {
     pools: config.services.map(poolOf),
     services: config.services.map((service, i) => serviceOf(config, service, i)),
     routing: plainRouting,
+    rrsets: [],
     responseRules: [],
     rollouts: [],
     windows: [],
