@@ -8,6 +8,7 @@ export const Rcode = {
   NXDomain: 3,
   NotImp: 4,
   Refused: 5,
+  YXDomain: 6,
   NotAuth: 9,
   BadVers: 16,
 } as const
@@ -21,6 +22,7 @@ export const rcodeNames: Readonly<Record<number, string>> = {
   3: 'NXDOMAIN',
   4: 'NOTIMP',
   5: 'REFUSED',
+  6: 'YXDOMAIN',
   9: 'NOTAUTH',
   16: 'BADVERS',
 }

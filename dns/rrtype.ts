@@ -8,6 +8,7 @@ export const RrType = {
   HINFO: 13, // RFC 1035 section 3.3.2; the answer to ANY, RFC 8482 section 4.2
   TXT: 16, // RFC 1035 section 3.3.14
   AAAA: 28, // RFC 3596 section 2.1
+  DNAME: 39, // RFC 6672 section 2.1
   OPT: 41, // RFC 6891 section 6.1.1
   DS: 43, // RFC 4034 section 5
   TSIG: 250, // RFC 8945 section 4.2

@@ -11,6 +11,7 @@ import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from '#bund
 import type { BundleCounts, Manifest } from '#bundle/format/manifest.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
 import { deepestName } from '#bundle/format/name-depth.ts'
+import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { overlayColumns } from './overlay-columns.ts'
 import { PoolMemory } from './pool-memory.ts'
 import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
@@ -87,7 +88,7 @@ export function encodeBundle(
   const counts: BundleCounts = {
     nodes: columns.nodeRow.length / NodeCell.Words,
     zones: columns.zoneNode.length,
-    hosts: columns.hostNode.length,
+    rrsets: columns.rrsetRow.length / RrsetCell.Words,
     services: columns.serviceName.length,
     pools: columns.poolName.length,
     members: columns.memberPool.length,

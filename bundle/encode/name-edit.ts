@@ -2,8 +2,9 @@
 // anew.
 import { assert } from '#lib/assert.ts'
 import { lowerBound } from '#lib/lower-bound.ts'
-import { NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
-import { parentName, writeNode } from './name-table.ts'
+import { nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag, nodeFlagShift, rrsetCountShift } from '#bundle/format/cells.ts'
+import { isRedirecting, parentName, writeNode } from './name-table.ts'
 import type { LaidNames } from './name-table.ts'
 import { wireOf } from './record-pool.ts'
 
@@ -14,12 +15,13 @@ interface EditedNode {
   zone: number
   flags: number
   children: number
-  /** A service or a name server has this name. */
-  isOwned: boolean
+  hasService: boolean
+  /** Rows of static rrsets, which stay as they are. */
+  readonly rrsets: number
   isGone: boolean
 }
 
-/** What `finish` returns. Services write their own targets. */
+/** What `finish` returns. Services write their own rows. */
 export interface EditedNames {
   readonly laid: LaidNames
   /** Index of each node before to its index now; of those that went, anything. */
@@ -28,7 +30,7 @@ export interface EditedNames {
   readonly indexOf: ReadonlyMap<string, number>
 }
 
-/** The zones and their name servers stay; the names of services go, then others come. */
+/** The zones and their rrsets stay; the names of services go, then others come. */
 export class NameEdit {
   readonly #last: LaidNames
   readonly #nodes = new Map<string, EditedNode>()
@@ -40,10 +42,10 @@ export class NameEdit {
   /** No service has this name any more. */
   remove(name: string): void {
     let node = this.#nodeNamed(name)
-    assert(node?.isOwned === true, `${name} belonged to a service`)
-    node.isOwned = false
-    // Empty non-terminals go with the last name below them; an apex stays.
-    while (!node.isOwned && node.children === 0 && (node.flags & NodeFlag.Apex) === 0) {
+    assert(node?.hasService === true, `${name} belonged to a service`)
+    node.hasService = false
+    // Empty non-terminals go with the last name below them.
+    while (!isOwned(node) && node.children === 0) {
       node.isGone = true
       const above = this.#nodeNamed(parentName(node.name))
       assert(above !== undefined, 'a name below an apex stands below a name')
@@ -56,17 +58,23 @@ export class NameEdit {
   /** @param zone the row of the zone that the name is in */
   add(name: string, zone: number): void {
     const known = this.#nodeNamed(name)
-    assert(known?.isOwned !== true, `${name} belongs to one service`)
+    assert(known?.hasService !== true, `${name} belongs to one service`)
     const node = known ?? this.#create(name, zone)
-    node.isOwned = true
+    node.hasService = true
     if (known !== undefined) return
+    const created = [node]
     for (let child = node; ;) {
       const text = parentName(child.name)
       const existing = this.#nodeNamed(text)
       const above = existing ?? this.#create(text, zone)
       above.children++
       if (child.name.startsWith('*.')) above.flags |= NodeFlag.HasWildcard
-      if (existing !== undefined) return
+      if (existing !== undefined) {
+        const isBelow = above.zone === zone && isRedirecting(above.flags)
+        if (isBelow) for (const one of created) one.flags |= NodeFlag.Below
+        return
+      }
+      created.push(above)
       child = above
     }
   }
@@ -82,9 +90,10 @@ export class NameEdit {
       name,
       at,
       zone: nodeRow[row + NodeCell.Zone]!,
-      flags: nodeRow[row + NodeCell.NameBytesAndFlags]! >> nodeFlagShift,
+      flags: nodeFlags(this.#last, at),
       children: childCounts[at]!,
-      isOwned: nodeRow[row + NodeCell.Target] !== 0,
+      hasService: nodeRow[row + NodeCell.Service] !== 0,
+      rrsets: rrsetCount(this.#last, at),
       isGone: false,
     }
     this.#nodes.set(name, node)
@@ -94,7 +103,8 @@ export class NameEdit {
   #create(name: string, zone: number): EditedNode {
     // What went a moment ago keeps its place.
     const at = this.#nodes.get(name)?.at ?? -1
-    const node = { name, at, zone, flags: 0, children: 0, isOwned: false, isGone: false }
+    const blank = { flags: 0, children: 0, hasService: false, rrsets: 0, isGone: false }
+    const node = { name, at, zone, ...blank }
     this.#nodes.set(name, node)
     return node
   }
@@ -120,6 +130,11 @@ export class NameEdit {
     for (const node of nodes) if (node.at >= 0 && !node.isGone) splice.overwrite(node)
     return splice.result()
   }
+}
+
+/** An apex has rrsets. */
+function isOwned({ hasService, rrsets }: EditedNode): boolean {
+  return hasService || rrsets > 0
 }
 
 function compareNew(a: string | undefined, b: string | undefined): number {
@@ -187,7 +202,8 @@ class Splice {
     const wire = wireOf(name)
     const index = this.#texts.length
     const nameOffset = this.#nameBytes
-    writeNode(this.#nodeRow, index, wire, { zone, flags, nameOffset, target: 0 })
+    const blank = { service: -1, rrsets: [], firstRrset: 0 }
+    writeNode(this.#nodeRow, index, wire, { zone, flags, nameOffset, ...blank })
     this.#names.set(wire, nameOffset)
     this.#nameBytes += wire.length
     this.#texts.push(name)
@@ -195,13 +211,14 @@ class Splice {
     this.#indexOf.set(name, index)
   }
 
-  overwrite({ name, at, zone, flags, children, isOwned }: EditedNode): void {
+  overwrite({ name, at, zone, flags, rrsets, children, hasService }: EditedNode): void {
     const index = this.#moved[at]!
     const row = index * NodeCell.Words
     const bytes = this.#nodeRow[row + NodeCell.NameBytesAndFlags]! & 0xff
-    this.#nodeRow[row + NodeCell.NameBytesAndFlags] = bytes | (flags << nodeFlagShift)
+    this.#nodeRow[row + NodeCell.NameBytesAndFlags] =
+      bytes | (flags << nodeFlagShift) | (rrsets << rrsetCountShift)
     this.#nodeRow[row + NodeCell.Zone] = zone
-    if (!isOwned) this.#nodeRow[row + NodeCell.Target] = 0
+    if (!hasService) this.#nodeRow[row + NodeCell.Service] = 0
     this.#childCounts[index] = children
     this.#indexOf.set(name, index)
   }

@@ -1,7 +1,14 @@
-// Builds the table of owner names: apexes, services, name servers and empty non-terminals.
+// Builds the table of owner names: apexes, services, owners of rrsets and empty non-terminals.
 import { hashNameAt } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { inlineNameBytes, NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
+import {
+  inlineNameBytes,
+  NodeCell,
+  NodeFlag,
+  nodeFlagShift,
+  rrsetCountShift,
+} from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { wireOf } from './record-pool.ts'
 
@@ -11,18 +18,32 @@ export interface NameNode {
   zone: number
   flags: number
   service: number
-  host: number
+  rrsets: readonly NodeRrset[]
+  /** Row of its first rrset. */
+  firstRrset: number
   /** Names one label below that stand in the table, in the same zone or cut off from it. */
   children: number
   /** Position in the finished columns. */
   index: number
 }
 
+export interface NodeRrset {
+  readonly type: number
+  readonly ttlSeconds: number
+  /** Wire form. */
+  readonly rdata: readonly Uint8Array[]
+  /** Wire form of the apex of the zone that holds it. */
+  readonly apex: Uint8Array
+}
+
+const noRrsets: readonly NodeRrset[] = Object.freeze([])
+
 export class NameTable {
   readonly #nodes = new Map<string, NameNode>()
   readonly #apexes = new Map<string, number>()
   /** Zone position to the zone that encloses it, or -1. */
   readonly zoneParents: number[] = []
+  #hasCuts = false
 
   /** @param zoneNames lower case, trailing dot; the position is the zone index */
   constructor(zoneNames: readonly string[]) {
@@ -54,7 +75,15 @@ export class NameTable {
   #nodeOf(name: string, zone: number): NameNode {
     let node = this.#nodes.get(name)
     if (node === undefined) {
-      node = { name, zone, flags: 0, service: -1, host: -1, children: 0, index: -1 }
+      const blank = {
+        flags: 0,
+        service: -1,
+        rrsets: noRrsets,
+        firstRrset: 0,
+        children: 0,
+        index: -1,
+      }
+      node = { name, zone, ...blank }
       this.#nodes.set(name, node)
     }
     return node
@@ -81,6 +110,38 @@ export class NameTable {
     }
   }
 
+  /** Adds an rrset to the node of `name`, and says in its flags what that means for answers. */
+  addRrset(name: string, zone: number, rrset: NodeRrset): void {
+    const node = this.add(name, zone)
+    if (node.rrsets === noRrsets) node.rrsets = [rrset]
+    else (node.rrsets as NodeRrset[]).push(rrset)
+    // RFC 4592 sections 4.2 and 4.4: there is no cut and no subtree at the label `*`.
+    const isWildcard = name.startsWith('*.')
+    const isApex = (node.flags & NodeFlag.Apex) !== 0
+    if (rrset.type === RrType.CNAME) node.flags |= NodeFlag.HasCname
+    if (rrset.type === RrType.NS && !isApex && !isWildcard) node.flags |= NodeFlag.Cut
+    if (rrset.type === RrType.DNAME && !isWildcard) node.flags |= NodeFlag.Dname
+    if ((node.flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) this.#hasCuts = true
+  }
+
+  /** Says in the flags which names stand below a cut or a DNAME record of their zone. */
+  markBelow(): void {
+    if (!this.#hasCuts) return
+    const seen = new Set<NameNode>()
+    for (const node of this.#nodes.values()) this.#markNode(node, seen)
+  }
+
+  #markNode(node: NameNode, seen: Set<NameNode>): void {
+    if (seen.has(node) || node.name === '.') return
+    seen.add(node)
+    const above = this.#nodes.get(parentName(node.name))
+    if (above === undefined) return
+    this.#markNode(above, seen)
+    const isApex = (node.flags & NodeFlag.Apex) !== 0
+    const zone = isApex ? this.zoneParents[node.zone]! : node.zone
+    if (above.zone === zone && isRedirecting(above.flags)) node.flags |= NodeFlag.Below
+  }
+
   /** All nodes in their final order, each with its `index` set. */
   finish(): readonly NameNode[] {
     const nodes = [...this.#nodes.values()]
@@ -88,6 +149,13 @@ export class NameTable {
     for (const [index, node] of nodes.entries()) node.index = index
     return nodes
   }
+}
+
+/** Do names below one with these flags, in the same zone, stand below a cut or a DNAME record? */
+export function isRedirecting(flags: number): boolean {
+  if ((flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) return true
+  // What an apex stands below concerns the zone above it.
+  return (flags & (NodeFlag.Below | NodeFlag.Apex)) === NodeFlag.Below
 }
 
 /** `a.b.` to `b.`; `b.` to `.`. A dot after a backslash is part of its label. */
@@ -120,9 +188,7 @@ export function layNames(nodes: readonly NameNode[]): LaidNames {
     const wire = wireOf(node.name)
     if (at + wire.length > names.length) names = Buffer.concat([names], names.length * 2)
     names.set(wire, at)
-    assert(node.service < 0 || node.host < 0, `${node.name} is a service or a name server`)
-    const target = node.service >= 0 ? node.service * 2 + 2 : node.host >= 0 ? node.host * 2 + 1 : 0
-    writeNode(nodeRow, i, wire, { ...node, nameOffset: at, target })
+    writeNode(nodeRow, i, wire, { ...node, nameOffset: at })
     at += wire.length
   }
   return {
@@ -138,13 +204,18 @@ export function writeNode(
   nodeRow: Uint32Array,
   index: number,
   wire: Uint8Array,
-  node: Pick<NameNode, 'zone' | 'flags'> & { nameOffset: number; target: number },
+  node: Pick<NameNode, 'zone' | 'flags' | 'service' | 'rrsets' | 'firstRrset'> & {
+    nameOffset: number
+  },
 ): void {
   const row = index * NodeCell.Words
-  nodeRow[row + NodeCell.NameOffset] = node.nameOffset
-  nodeRow[row + NodeCell.NameBytesAndFlags] = wire.length | (node.flags << nodeFlagShift)
-  nodeRow[row + NodeCell.Zone] = node.zone
-  nodeRow[row + NodeCell.Target] = node.target
+  const { zone, flags, service, rrsets, firstRrset, nameOffset } = node
+  nodeRow[row + NodeCell.NameOffset] = nameOffset
+  nodeRow[row + NodeCell.NameBytesAndFlags] =
+    wire.length | (flags << nodeFlagShift) | (rrsets.length << rrsetCountShift)
+  nodeRow[row + NodeCell.Zone] = zone
+  nodeRow[row + NodeCell.Service] = service + 1
+  nodeRow[row + NodeCell.FirstRrset] = firstRrset
   if (wire.length > inlineNameBytes) return
   const end = nodeRow.byteOffset + (row + NodeCell.Words) * 4
   new Uint8Array(nodeRow.buffer, end - wire.length, wire.length).set(wire)

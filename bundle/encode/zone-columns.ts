@@ -1,20 +1,13 @@
-// Encodes zones, owner names and name servers as columns.
+// Encodes zones, owner names and rrsets as columns.
+import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
 import { NameEdit } from './name-edit.ts'
 import { layNames, nameIndexOf, NameTable } from './name-table.ts'
-import type { NameNode } from './name-table.ts'
-import { isAtOrBelow, nsRecord, RecordPool, soaRecord, wireOf } from './record-pool.ts'
+import { isAtOrBelow, wireOf } from './record-pool.ts'
+import { rrsetColumns, soaRrset } from './rrset-columns.ts'
 import { addressOctets } from './rows.ts'
-
-interface Host {
-  readonly node: NameNode
-  /** Octets of the name of the zone that declares it. */
-  readonly apexBytes: number
-  readonly ttlSeconds: number
-  readonly addresses: readonly Uint8Array[]
-}
 
 type ZoneTables = ReturnType<typeof layOut>
 
@@ -46,6 +39,7 @@ export class ZoneMemory {
   ): ZoneTables | undefined {
     const last = this.#last
     if (last === undefined || !areAlike(model.zones, last.model.zones, isSameZone)) return undefined
+    if (!areAlike(model.rrsets, last.model.rrsets, Object.is)) return undefined
     const changes = changesOf(last.services, services)
     if (changes === undefined) return undefined
     const isSame = changes.added.length + changes.removed.length === 0
@@ -113,17 +107,17 @@ function edited(
     const node =
       before < 0 ? indexOf.get(services[row]!.domain)! : moved[last.serviceNode[before]!]!
     serviceNode[row] = node
-    laid.nodeRow[node * NodeCell.Words + NodeCell.Target] = row * 2 + 2
+    laid.nodeRow[node * NodeCell.Words + NodeCell.Service] = row + 1
   }
   const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
-  const { zoneNode, hostNode } = last.columns
+  const { zoneNode, targetNode } = last.columns
   const columns = {
     ...last.columns,
     names: laid.names,
     nodeRow: laid.nodeRow,
     nameIndex,
     zoneNode: zoneNode.map((node) => moved[node]!),
-    hostNode: hostNode.map((node) => moved[node]!),
+    targetNode: targetNode.map((node) => moved[node]!),
   }
   return { ...last, laid, nameSeed, serviceNode, columns }
 }
@@ -151,21 +145,26 @@ function layOut(
   isGoodSeed: (seed: number) => boolean,
 ) {
   const table = new NameTable(model.zones.map((zone) => zone.name))
-  const hosts = addHosts(table, model.zones)
+  const apexWires = model.zones.map((zone) => wireOf(zone.name))
+  addZones(table, model.zones, apexWires)
+  addHosts(table, model.zones, apexWires)
+  for (const { name, zone, type, ttlSeconds, rdata } of model.rrsets) {
+    table.addRrset(name, zone, { type, ttlSeconds, rdata, apex: apexWires[zone]! })
+  }
   const serviceNodes = services.map((service, row) => {
     const node = table.add(service.domain, service.zone)
     assert(node.service < 0, `${service.domain} belongs to one service`)
     node.service = row
     return node
   })
+  table.markBelow()
   const nodes = table.finish()
   const apexes = nodes.filter((node) => (node.flags & NodeFlag.Apex) !== 0)
-  // Zones and hosts take the order of their names, whatever order they were declared in.
+  // Zones take the order of their names, whatever order they were declared in.
   const rowOfZone = new Uint32Array(model.zones.length)
   for (const [row, apex] of apexes.entries()) rowOfZone[apex.zone] = row
-  const sortedZones = apexes.map((apex) => model.zones[apex.zone]!)
   const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
-  const sortedHosts = numberHosts(nodes, hosts)
+  const rrsets = rrsetColumns(nodes)
   for (const node of nodes) node.zone = rowOfZone[node.zone]!
   const laid = layNames(nodes)
   const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
@@ -180,83 +179,64 @@ function layOut(
       nameIndex,
       zoneNode: Uint32Array.from(apexes, (apex) => apex.index),
       zoneParent: Int32Array.from(parents, (zone) => (zone < 0 ? -1 : rowOfZone[zone]!)),
-      ...recordColumns(sortedZones, hosts),
-      ...hostColumns(sortedHosts),
+      ...rrsets,
     },
   }
 }
 
+function addZones(
+  table: NameTable,
+  zones: readonly ZoneModel[],
+  apexWires: readonly Uint8Array[],
+): void {
+  for (const [i, { name, soa, nameservers }] of zones.entries()) {
+    const apex = apexWires[i]!
+    table.addRrset(name, i, soaRrset(soa, apex))
+    const servers = new Set(nameservers.map((server) => server.name))
+    if (servers.size === 0) continue
+    const rdata = Array.from(servers, wireOf)
+    table.addRrset(name, i, { type: RrType.NS, ttlSeconds: soa.ttlSeconds, rdata, apex })
+  }
+}
+
+interface Host {
+  readonly apex: Uint8Array
+  readonly ttlSeconds: number
+  readonly addresses: readonly string[]
+}
+
 /**
- * Name servers that we have addresses for and that stand inside their zone, by name. Where nested
- * zones name the same server, the closest one says its addresses.
+ * Addresses of name servers that stand inside their zone. Where nested zones name the same server,
+ * the closest one says its addresses.
  */
-function addHosts(table: NameTable, zones: readonly ZoneModel[]): Map<string, Host> {
+function addHosts(
+  table: NameTable,
+  zones: readonly ZoneModel[],
+  apexWires: readonly Uint8Array[],
+): void {
   const hosts = new Map<string, Host>()
-  for (const zone of zones) {
+  for (const [i, zone] of zones.entries()) {
     const withAddresses = zone.nameservers.filter((server) => server.addresses.length > 0)
-    if (withAddresses.length === 0) continue
-    const apex = wireOf(zone.name)
+    const apex = apexWires[i]!
     for (const { name, addresses } of withAddresses) {
       const known = hosts.get(name)
-      const isFarther = known !== undefined && known.apexBytes > apex.length
+      const isFarther = known !== undefined && known.apex.length > apex.length
       if (isFarther || !isAtOrBelow(wireOf(name), apex)) continue
-      // The server may stand below a cut to another zone of ours, which then answers for it.
-      const node = known?.node ?? table.add(name, table.enclosingZone(name))
-      const octets = addresses.map(addressOctets)
-      octets.sort((a, b) => a.length - b.length)
-      const { ttlSeconds } = zone.soa
-      hosts.set(name, { node, apexBytes: apex.length, ttlSeconds, addresses: octets })
+      hosts.set(name, { apex, ttlSeconds: zone.soa.ttlSeconds, addresses })
     }
   }
-  return hosts
+  for (const [name, { apex, ttlSeconds, addresses }] of hosts) {
+    const octets = Array.from(new Set(addresses), addressOctets)
+    for (const [type, bytes] of addressTypes) {
+      const rdata = octets.filter(({ length }) => length === bytes)
+      if (rdata.length === 0) continue
+      // The server may stand below a cut to another zone of ours, which then answers for it.
+      table.addRrset(name, table.enclosingZone(name), { type, ttlSeconds, rdata, apex })
+    }
+  }
 }
 
-/** Gives each host its row, in the order of the nodes. */
-function numberHosts(nodes: readonly NameNode[], hosts: ReadonlyMap<string, Host>): Host[] {
-  const sorted: Host[] = []
-  if (hosts.size === 0) return sorted
-  for (const node of nodes) {
-    const host = hosts.get(node.name)
-    if (host === undefined) continue
-    node.host = sorted.length
-    sorted.push(host)
-  }
-  return sorted
-}
-
-function hostColumns(hosts: readonly Host[]) {
-  const addressCount = hosts.reduce((sum, host) => sum + host.addresses.length, 0)
-  const columns = {
-    hostNode: Uint32Array.from(hosts, (host) => host.node.index),
-    hostTtlSeconds: Uint32Array.from(hosts, (host) => host.ttlSeconds),
-    hostAddressStart: new Uint32Array(hosts.length),
-    hostCount4: new Uint8Array(hosts.length),
-    hostCount6: new Uint8Array(hosts.length),
-    hostAddresses: new Uint8Array(addressCount * 16),
-  }
-  let row = 0
-  for (const [i, { addresses }] of hosts.entries()) {
-    columns.hostAddressStart[i] = row
-    columns.hostCount4[i] = addresses.filter((octets) => octets.length === 4).length
-    columns.hostCount6[i] = addresses.filter((octets) => octets.length === 16).length
-    for (const octets of addresses) columns.hostAddresses.set(octets, row++ * 16)
-  }
-  return columns
-}
-
-function recordColumns(zones: readonly ZoneModel[], hosts: ReadonlyMap<string, Host>) {
-  const soaPool = new RecordPool()
-  const nsPool = new RecordPool()
-  const zoneSoa = new Uint32Array(zones.length)
-  const zoneNs = new Uint32Array(zones.length)
-  for (const [i, zone] of zones.entries()) {
-    const apex = wireOf(zone.name)
-    const servers = zone.nameservers.map(({ name }) => ({
-      name: wireOf(name),
-      host: hosts.get(name)?.node.host ?? -1,
-    }))
-    zoneSoa[i] = soaPool.add(soaRecord(zone.soa, apex))
-    zoneNs[i] = nsPool.add(nsRecord(zone.soa.ttlSeconds, servers, apex))
-  }
-  return { zoneSoa, zoneNs, soaData: soaPool.bytes(), nsData: nsPool.bytes() }
-}
+const addressTypes = [
+  [RrType.A, 4],
+  [RrType.AAAA, 16],
+] as const

@@ -2,13 +2,15 @@
 import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
+import * as rrsets from './rrsets.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
-const { NodeCell, nodeFlagShift } = cells
+const { NodeCell, nodeFlagShift, rrsetCountShift } = cells
+const { RrsetCell } = rrsets
 
 /**
  * Each field is one section of the file. An index is a position in the columns of its table:
- * nodes (owner names), zones, hosts (name servers with addresses), services, pools, members.
+ * nodes (owner names), zones, rrsets, services, pools, members.
  * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
  * A text is an index into the string table; text 0 is empty.
  */
@@ -26,22 +28,13 @@ export interface BundleColumns {
   readonly zoneNode: Uint32Array
   /** The zone of ours in which this apex is a child. */
   readonly zoneParent: Int32Array
-  /** Offset in `soaData`. */
-  readonly zoneSoa: Uint32Array
-  /** Offset in `nsData`. */
-  readonly zoneNs: Uint32Array
-  /** See records.ts. Zones with equal content share it. */
-  readonly soaData: Uint8Array
-  readonly nsData: Uint8Array
 
-  readonly hostNode: Uint32Array
-  readonly hostTtlSeconds: Uint32Array
-  /** First row in `hostAddresses`; IPv4 rows come before IPv6 rows. */
-  readonly hostAddressStart: Uint32Array
-  readonly hostCount4: Uint8Array
-  readonly hostCount6: Uint8Array
-  /** 16 octets a row; IPv4 in the first four. */
-  readonly hostAddresses: Uint8Array
+  /** Cells of RrsetCell; see rrsets.ts. */
+  readonly rrsetRow: Uint32Array
+  /** Rrsets with equal rdata share it. */
+  readonly rrsetData: Uint8Array
+  /** Nodes with static addresses that rdata names. */
+  readonly targetNode: Uint32Array
 
   /** Rows are sorted by uid, so that two bundles can be merged row by row. */
   readonly serviceUid: Uint8Array
@@ -158,19 +151,38 @@ export function nodeNameBytes(bundle: Pick<BundleColumns, 'nodeRow'>, node: numb
 
 /** Bits of NodeFlag. */
 export function nodeFlags(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
-  return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! >> nodeFlagShift
+  const cell = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]!
+  return (cell >>> nodeFlagShift) & 0xff
+}
+
+/** How many rows of `rrsetRow` are a node's, from its `FirstRrset` on. */
+export function rrsetCount(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! >>> rrsetCountShift
 }
 
 /** A node's service, or -1. */
 export function serviceOfNode(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
-  const target = bundle.nodeRow[node * NodeCell.Words + NodeCell.Target]!
-  return target !== 0 && (target & 1) === 0 ? (target >> 1) - 1 : -1
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.Service]! - 1
 }
 
-/** A node's host, or -1. */
-export function hostOfNode(bundle: BundleColumns, node: number): number {
-  const target = bundle.nodeRow[node * NodeCell.Words + NodeCell.Target]!
-  return (target & 1) === 1 ? target >> 1 : -1
+/** The zone that a node is in; of an apex, the one below the cut. */
+export function zoneOfNode(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
+}
+
+/** Row in `rrsetRow` of a node's rrset of a type, or -1. */
+export function findRrset(
+  bundle: Pick<BundleColumns, 'nodeRow' | 'rrsetRow'>,
+  node: number,
+  type: number,
+): number {
+  const first = bundle.nodeRow[node * NodeCell.Words + NodeCell.FirstRrset]!
+  const end = first + rrsetCount(bundle, node)
+  for (let rrset = first; rrset < end; rrset++) {
+    const found = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.Type]!
+    if (found >= type) return found === type ? rrset : -1
+  }
+  return -1
 }
 
 /** Text `index` of the string table. */

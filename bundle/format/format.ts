@@ -5,6 +5,7 @@ import type { BundleCounts } from './manifest.ts'
 import { MemberExtraCell } from './member-extra.ts'
 import { RolloutCell, WindowCell } from './overlays.ts'
 import { ResponseCell } from './response-rules.ts'
+import { RrsetCell } from './rrsets.ts'
 import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
 
 /**
@@ -22,7 +23,7 @@ import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
  */
 export const layout = {
   magic: 'GSLBNDL1',
-  formatVersion: 3,
+  formatVersion: 4,
   headerBytes: 64,
   /** End of the numbers in the header. */
   announcedBytes: 24,
@@ -52,23 +53,19 @@ const u16 = (rows: RowsOf): SectionSpec => ({ element: 'u16', rows, width: 1 })
 const u32 = (rows: RowsOf, width = 1): SectionSpec => ({ element: 'u32', rows, width })
 const i32 = (rows: RowsOf): SectionSpec => ({ element: 'i32', rows, width: 1 })
 
-/** Every section there is, in file order. What a column means is said in bundle.ts. */
+/**
+ * Every section that this version knows, in file order; sections of later versions stand behind
+ * them. What a column means is said in bundle.ts.
+ */
 export const sectionSpecs: Readonly<Record<keyof BundleColumns, SectionSpec>> = Object.freeze({
   names: u8('free'),
   nameIndex: u32('free'),
   nodeRow: { element: 'u32', rows: 'nodes', width: 16 },
   zoneNode: u32('zones'),
   zoneParent: i32('zones'),
-  zoneSoa: u32('zones'),
-  zoneNs: u32('zones'),
-  soaData: u8('free'),
-  nsData: u8('free'),
-  hostNode: u32('hosts'),
-  hostTtlSeconds: u32('hosts'),
-  hostAddressStart: u32('hosts'),
-  hostCount4: u8('hosts'),
-  hostCount6: u8('hosts'),
-  hostAddresses: u8('free'),
+  rrsetRow: { element: 'u32', rows: 'rrsets', width: RrsetCell.Words },
+  rrsetData: u8('free'),
+  targetNode: u32('free'),
   serviceUid: u8('services', 16),
   serviceNode: u32('services'),
   serviceName: u32('services'),

@@ -14,7 +14,13 @@ export const bundleLimits = {
   weightMax: 1_000_000,
   warmupThresholdMax: 1_000,
   priorityMax: 1_000_000,
+  /** Of a zone of ours or of a delegation. */
   nameserversPerZoneMax: 32,
+  rrsetsMax: 4_000_000,
+  /** Types of one owner. */
+  rrsetsPerNodeMax: 1_000,
+  /** Records as they are in a message, owners apart. What fits one, behind a chain of CNAMEs. */
+  rrsetBytesMax: 60_000,
   /** Rules that match one client, of a pool or of `mapFile`. */
   endpointsPerNetworkMax: 64,
   /** What fits a reply of 512 octets in most cases. */

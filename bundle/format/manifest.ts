@@ -3,7 +3,8 @@
 export interface BundleCounts {
   readonly nodes: number
   readonly zones: number
-  readonly hosts: number
+  /** Rows that nodes share count once. */
+  readonly rrsets: number
   readonly services: number
   readonly pools: number
   readonly members: number
@@ -31,4 +32,9 @@ export interface ManifestSection {
   readonly bytes: number
   /** Hex. */
   readonly sha256: string
+  /**
+   * Only of sections behind those that `sectionSpecs` lists. True: who does not know the section
+   * would answer wrongly, and must refuse the bundle; false: who does not know it leaves it out.
+   */
+  readonly mustUnderstand?: boolean
 }

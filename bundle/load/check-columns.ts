@@ -19,7 +19,7 @@ import { deepestName } from '#bundle/format/name-depth.ts'
 import { checkOverlays } from '#bundle/format/overlays.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { checkResponseIndex, checkResponseRows } from './check-response.ts'
-import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
+import { checkNodeRrsets, checkRrsets } from './check-rrsets.ts'
 
 /**
  * @param known a bundle that passed
@@ -71,10 +71,10 @@ const checks: readonly Check[] = Object.freeze([
   quick(checkPolicies),
   quick(checkRoutingSettings),
   quick(checkOverlays),
-  quick(checkHosts),
+  reading(['rrsetRow', 'rrsetData', 'targetNode'], checkRrsets),
   reading(['names', 'nodeRow', 'zoneNode', 'zoneParent'], checkNames),
+  reading(['nodeRow', 'rrsetRow', 'zoneNode'], checkNodeRrsets),
   reading(['names', 'nodeRow', 'nameIndex'], checkNameIndex),
-  quick(checkRecords),
   quick(checkResponseRows),
   quick(checkResponseIndex),
   reading(['names', 'nodeRow', 'responseNames', 'responseRow'], checkDepth),
@@ -85,6 +85,7 @@ type NameColumns = Pick<BundleColumns, 'names' | 'nodeRow'>
 function checkCounts(_columns: BundleColumns, { counts }: Manifest): string | undefined {
   const over = [
     ['zones', counts.zones, bundleLimits.zonesMax],
+    ['rrsets', counts.rrsets, bundleLimits.rrsetsMax],
     ['services', counts.services, bundleLimits.servicesMax],
     ['pools', counts.pools, bundleLimits.poolsMax],
     ['members', counts.members, bundleLimits.membersMax],
@@ -101,7 +102,7 @@ function checkIndices(c: BundleColumns, { counts }: Manifest): string | undefine
   const rows: readonly (readonly [string, Uint32Array | Int32Array, number])[] = [
     ['zoneNode', c.zoneNode, counts.nodes],
     ['zoneParent', c.zoneParent, counts.zones],
-    ['hostNode', c.hostNode, counts.nodes],
+    ['targetNode', c.targetNode, counts.nodes],
     ['memberPool', c.memberPool, counts.pools],
     ['serviceName', c.serviceName, texts],
     ['serviceTenant', c.serviceTenant, texts],
@@ -127,9 +128,9 @@ function checkRows(
   let named = 0
   for (let at = 0; at < c.nodeRow.length; at += NodeCell.Words) {
     const node = at / NodeCell.Words
-    const target = c.nodeRow[at + NodeCell.Target]!
-    const last = (target & 1) === 1 ? counts.hosts - 1 : counts.services
-    if (target >>> 1 > last) return `node ${node} points outside its table`
+    if (c.nodeRow[at + NodeCell.Service]! > counts.services) {
+      return `node ${node} points outside its table`
+    }
     if (c.nodeRow[at + NodeCell.Zone]! >= counts.zones) return `node ${node} has no zone`
     if (serviceOfNode(c, node) >= 0) named++
   }
@@ -178,15 +179,6 @@ function checkPools(c: BundleColumns, { counts }: Manifest): string | undefined 
   if (next !== counts.members) return 'there are members without a pool'
   for (let i = 0; i < counts.members; i++) {
     if (c.memberWeight[i]! > bundleLimits.weightMax) return `member ${i} weighs too much`
-  }
-  return undefined
-}
-
-function checkHosts(c: BundleColumns, { counts }: Manifest): string | undefined {
-  const rows = c.hostAddresses.length / 16
-  for (let host = 0; host < counts.hosts; host++) {
-    const end = c.hostAddressStart[host]! + c.hostCount4[host]! + c.hostCount6[host]!
-    if (end > rows) return `host ${host} has addresses outside the table`
   }
   return undefined
 }
@@ -269,49 +261,4 @@ function checkNameIndex(
     if (c.nameIndex[slot * 2] !== hash >>> 0) return `name ${node} has another hash in the index`
   }
   return undefined
-}
-
-function checkRecords(c: BundleColumns, { counts }: Manifest): string | undefined {
-  const seenSoa = new Uint8Array(c.soaData.length)
-  const seenNs = new Uint8Array(c.nsData.length)
-  for (let zone = 0; zone < counts.zones; zone++) {
-    const soa = c.zoneSoa[zone]!
-    const ns = c.zoneNs[zone]!
-    if (seenSoa[soa] !== 1 && !isSoaEntry(c.soaData, soa)) return `zone ${zone} has a damaged SOA`
-    if (seenNs[ns] !== 1 && !isNsEntry(c.nsData, ns, counts.hosts)) {
-      return `zone ${zone} has damaged name servers`
-    }
-    seenSoa[soa] = 1
-    seenNs[ns] = 1
-  }
-  return undefined
-}
-
-function isSoaEntry(data: Uint8Array, offset: number): boolean {
-  const rname = endOfStoredName(data, offset + soaEntry.names)
-  const timers = endOfStoredName(data, rname)
-  return timers + soaEntry.timersBytes <= data.length
-}
-
-function isNsEntry(data: Uint8Array, offset: number, hostCount: number): boolean {
-  if (offset + nsEntry.servers > data.length) return false
-  let at = offset + nsEntry.servers
-  const count = data[offset + nsEntry.count]!
-  if (count > bundleLimits.nameserversPerZoneMax) return false
-  for (let i = 0; i < count; i++) {
-    at = endOfStoredName(data, at)
-    if (at + nsEntry.hostBytes > data.length) return false
-    const host =
-      ((data[at]! << 24) | (data[at + 1]! << 16) | (data[at + 2]! << 8) | data[at + 3]!) >>> 0
-    if (host > hostCount) return false
-    at += nsEntry.hostBytes
-  }
-  return true
-}
-
-/** @returns an offset beyond the data when the name is cut off or too long */
-function endOfStoredName(data: Uint8Array, offset: number): number {
-  if (offset + storedName.labels > data.length) return data.length + 1
-  const prefixBytes = data[offset]!
-  return prefixBytes > 254 ? data.length + 1 : offset + storedName.labels + prefixBytes
 }

@@ -23,6 +23,7 @@ export type BundleErrorCode =
   | 'unknown-key'
   | 'bad-signature'
   | 'digest-mismatch'
+  | 'unknown-section'
 
 export interface BundleError {
   readonly code: BundleErrorCode
@@ -197,7 +198,7 @@ function readManifest(bytes: Uint8Array, manifestBytes: number): Result<Manifest
 const countNames: readonly (keyof BundleCounts)[] = [
   'nodes',
   'zones',
-  'hosts',
+  'rrsets',
   'services',
   'pools',
   'members',
@@ -215,7 +216,18 @@ function isManifest(value: unknown): value is Manifest {
   if (typeof counts !== 'object' || counts === null) return false
   const isCount = (name: string) => isIndex((counts as Record<string, unknown>)[name])
   if (!countNames.every(isCount) || !Array.isArray(sections)) return false
-  return sections.length === sectionNames.length && sections.every(isSection)
+  if (sections.length < sectionNames.length || !sections.every(isSection)) return false
+  // What this version does not know stands behind what it knows, and says what that means for it.
+  const later = sections.slice(sectionNames.length)
+  return later.length <= laterSectionsMax && later.every(saysWhatItMeans)
+}
+
+/** Bounds what a loader does for nothing. */
+const laterSectionsMax = 64
+
+function saysWhatItMeans({ name, mustUnderstand }: ManifestSection): boolean {
+  const isKnown = (sectionNames as readonly string[]).includes(name)
+  return !isKnown && typeof mustUnderstand === 'boolean'
 }
 
 function isSection(value: unknown): value is ManifestSection {
@@ -247,6 +259,15 @@ function mapColumns(
   manifest: Manifest,
   known: Bundle | undefined,
 ): Result<Mapped, BundleError> {
+  const later = manifest.sections.slice(sectionNames.length)
+  const strange = later.find(({ mustUnderstand }) => mustUnderstand === true)
+  if (strange !== undefined) {
+    return fail(
+      'unknown-section',
+      `section ${JSON.stringify(strange.name)} is of a later version of this program, and a ` +
+        'bundle with it cannot be answered from without it: update this node',
+    )
+  }
   const same = new Set<keyof BundleColumns>()
   let expectedOffset = 0
   for (const [i, name] of sectionNames.entries()) {
@@ -270,10 +291,32 @@ function mapColumns(
       return fail('digest-mismatch', `section ${name} is not what the manifest says`)
     }
   }
-  if (base + expectedOffset !== contentBytes)
-    return fail('malformed', 'there are octets after the last section')
+  const rest = checkLaterSections({ bytes, base, contentBytes }, later, expectedOffset)
+  if (!rest.ok) return rest
   if (known === undefined || !isAlike(manifest, known.manifest)) same.clear()
   return ok({ columns: viewColumns(bytes, base, manifest), same })
+}
+
+/** Sections that may be left out are what the manifest says, too. */
+function checkLaterSections(
+  { bytes, base, contentBytes }: Place,
+  later: readonly ManifestSection[],
+  offsetOfFirst: number,
+): Result<null, BundleError> {
+  let expectedOffset = offsetOfFirst
+  for (const { name, offset, bytes: size, sha256 } of later) {
+    const title = `section ${JSON.stringify(name)}`
+    if (offset !== expectedOffset) return fail('malformed', `${title} is not in its place`)
+    expectedOffset += alignUp(size)
+    if (base + expectedOffset > contentBytes) return fail('malformed', `${title} ends outside`)
+    const octets = bytes.subarray(base + offset, base + offset + size)
+    if (hash('sha256', octets) !== sha256) {
+      return fail('digest-mismatch', `${title} is not what the manifest says`)
+    }
+  }
+  return base + expectedOffset === contentBytes
+    ? ok(null)
+    : fail('malformed', 'there are octets after the last section')
 }
 
 function isEqual(octets: Uint8Array, column: ArrayBufferView): boolean {

@@ -1,21 +1,22 @@
 // Prints a bundle as JSON with names instead of indices.
 import {
   addressOfMember,
-  hostOfNode,
   poolOfService,
   serviceCell,
   textOf,
   uidOf,
+  zoneOfNode,
 } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
-import { nsEntry, soaEntry, storedName } from '#bundle/format/records.ts'
+import { rrsetsOfNode } from '#bundle/format/rrset-values.ts'
+import type { RrsetValue } from '#bundle/format/rrset-values.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
-import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { membersOf } from '#routing/state/candidates.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'
 
@@ -25,7 +26,6 @@ export function bundleAsJson(bundle: Bundle): object {
     digest,
     manifest,
     zones: rows(counts.zones, (zone) => zoneAt(bundle, zone)),
-    hosts: rows(counts.hosts, (host) => hostAt(bundle, host)),
     services: rows(counts.services, (service) => serviceAt(bundle, service)),
     pools: rows(counts.pools, (pool) => poolAt(bundle, pool)),
     responseRules: rows(counts.responseRules, (rule) => responseRuleAt(bundle, rule)),
@@ -59,73 +59,25 @@ export function nameOfZone(bundle: Bundle, zone: number): string {
 }
 
 function nameAt(bundle: Bundle, node: number): object {
-  const zone = bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
-  const host = hostOfNode(bundle, node)
   return {
     name: nameOfNode(bundle, node),
-    zone: nameOfZone(bundle, zone),
-    ...(host < 0 ? {} : { host }),
+    zone: nameOfZone(bundle, zoneOfNode(bundle, node)),
+    rrsets: rrsetsOfNode(bundle, node).map(rrsetAsJson),
   }
 }
 
 function zoneAt(bundle: Bundle, zone: number): object {
-  const apex = nameOfZone(bundle, zone)
   const parent = bundle.zoneParent[zone]!
   return {
-    name: apex,
+    name: nameOfZone(bundle, zone),
     parent: parent < 0 ? null : nameOfZone(bundle, parent),
-    soa: soaAt(bundle, bundle.zoneSoa[zone]!, apex),
-    nameservers: nameserversAt(bundle, bundle.zoneNs[zone]!, apex),
   }
 }
 
-function soaAt({ soaData }: Bundle, entry: number, apex: string): object {
-  const data = view(soaData)
-  const mname = storedNameAt(soaData, entry + soaEntry.names, apex)
-  const rname = storedNameAt(soaData, mname.end, apex)
-  const timer = (index: number): number => data.getUint32(rname.end + index * 4)
-  return {
-    ttlSeconds: data.getUint32(entry + soaEntry.ttl),
-    negativeTtlSeconds: data.getUint32(entry + soaEntry.negativeTtl),
-    mname: mname.name,
-    rname: rname.name,
-    refreshSeconds: timer(0),
-    retrySeconds: timer(1),
-    expireSeconds: timer(2),
-    minimumSeconds: timer(3),
-  }
-}
-
-function nameserversAt({ nsData }: Bundle, entry: number, apex: string): string[] {
-  let at = entry + nsEntry.servers
-  return rows(nsData[entry + nsEntry.count]!, () => {
-    const { name, end } = storedNameAt(nsData, at, apex)
-    at = end + nsEntry.hostBytes
-    return name
-  })
-}
-
-/** A name as records.ts stores it, and the offset after it. */
-function storedNameAt(data: Uint8Array, at: number, apex: string): { name: string; end: number } {
-  const start = at + storedName.labels
-  const end = start + data[at + storedName.prefixBytes]!
-  const labels = formatName(Uint8Array.from([...data.subarray(start, end), 0]))
-  const prefix = end === start ? '' : labels
-  if (data[at + storedName.endsAtApex] !== 1) return { name: prefix === '' ? '.' : prefix, end }
-  return { name: `${prefix}${apex}`, end }
-}
-
-function hostAt(bundle: Bundle, host: number): object {
-  const first = bundle.hostAddressStart[host]!
-  const count4 = bundle.hostCount4[host]!
-  return {
-    name: nameOfNode(bundle, bundle.hostNode[host]!),
-    ttlSeconds: bundle.hostTtlSeconds[host],
-    addresses: rows(count4 + bundle.hostCount6[host]!, (i) => {
-      const start = (first + i) * 16
-      return formatAddress(bundle.hostAddresses.slice(start, start + (i < count4 ? 4 : 16)))
-    }),
-  }
+/** Records as zone files write them; the serial of SOA is not the bundle's to say, and 0. */
+function rrsetAsJson({ type, ttlSeconds, rdata }: RrsetValue): object {
+  const { name, print } = rdataTypeOf(type)
+  return { type: name, ttlSeconds, records: rdata.map((one) => print(one)) }
 }
 
 function serviceAt(bundle: Bundle, service: number): object {
@@ -162,8 +114,4 @@ function poolAt(bundle: Bundle, pool: number): object {
       ...memberExtraOf(bundle, member),
     })),
   }
-}
-
-function view(octets: Uint8Array): DataView {
-  return new DataView(octets.buffer, octets.byteOffset, octets.byteLength)
 }

@@ -9,7 +9,6 @@ import {
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
-import { HeaderOffset } from '#dns/header.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { Random } from '#lib/random.ts'
@@ -23,6 +22,7 @@ import type { RoutingQuery } from '#routing/state/query.ts'
 import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
+import { answerRdata } from './answer-records.ts'
 import type { HealthWords, SimulatedQuestion } from './question.ts'
 import { placeOfClient } from './place.ts'
 import type { SimulatedPlace } from './place.ts'
@@ -104,7 +104,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
   const shownPool = trace?.pool ?? pool
   const members = hasFamily ? explainPool(bundle, state, shownPool, family) : []
   const picks = hasFamily
-    ? addressesIn(message, tx.qnameBytes, family, tx.answerCount).map(
+    ? answerRdata(message, tx.answerCount, question.qtype).map(
         (octets) => members.find((one) => isAt(bundle, one, octets))?.ipAddress,
       )
     : []
@@ -210,20 +210,6 @@ function familyOf(qtype: number): Family | undefined {
 }
 
 /** The records follow the question; each has twelve octets before its rdata. */
-function addressesIn(
-  message: Uint8Array,
-  qnameBytes: number,
-  family: Family,
-  count: number,
-): readonly Uint8Array[] {
-  const octets = family === Family.V4 ? 4 : 16
-  const first = HeaderOffset.End + qnameBytes + 4 + 12
-  return Array.from({ length: count }, (_, i) => {
-    const rdata = first + i * (12 + octets)
-    return message.subarray(rdata, rdata + octets)
-  })
-}
-
 function isAt(bundle: Bundle, { index }: ExplainedMember, address: Uint8Array): boolean {
   return Buffer.compare(memberOctets(bundle, index), address) === 0
 }

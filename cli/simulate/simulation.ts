@@ -1,7 +1,6 @@
 // Runs one question through the server's own answer path, and collects the reasons for the answer.
-import { serviceOfNode } from '#bundle/format/bundle.ts'
+import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { EdnsOption } from '#dns/edns-codes.ts'
@@ -12,6 +11,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
+import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { findRule } from '#runtime/answer/response-policy.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
@@ -52,20 +52,24 @@ export function simulate(
   const message = new Uint8Array(messageBytesMax)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
-  const { ecsScope } = tx
+  const { answerCount, ecsScope } = tx
+  // After aliases the transaction holds the last name, which is the one that a service answers for.
+  const last = find(tx, bundle)
+  readQuestion(tx, query, HeaderOffset.End, query.length)
+  hashSuffixes(tx, bundle.nameLabelsMax)
   const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
   const { zone, match, node } = find(tx, bundle)
   const rule = ruleOf(tx, bundle)
   const isAnswered = rule !== null && rule.action !== 'passthru'
-  const service = node < 0 || isAnswered ? -1 : serviceOfNode(bundle, node)
+  const service = last.node < 0 || isAnswered ? -1 : serviceOfNode(bundle, last.node)
   return {
     rcode,
     rule,
     zone: zone < 0 ? null : nameOfZone(bundle, zone),
     match,
     owner: node < 0 ? null : nameOfNode(bundle, node),
-    answerCount: tx.answerCount,
-    records: answerRecords(message, tx.answerCount),
+    answerCount,
+    records: answerRecords(message, answerCount),
     service: service < 0 ? null : explainService({ tx, service, question, message }),
     ecsScope: question.client === null ? null : ecsScope,
   }
@@ -116,7 +120,7 @@ function ruleOf(tx: Transaction, bundle: Bundle): ResponseRuleModel | null {
 
 /** What the answer path has found: the transaction still holds the name and its hashes. */
 function find(tx: Transaction, bundle: Bundle) {
-  const zoneOf = (node: number): number => bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
+  const zoneOf = (node: number): number => zoneOfNode(bundle, node)
   const node = findSuffix(tx, bundle, 0)
   if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node }
   const label = findClosestEncloser(tx, bundle, 1)

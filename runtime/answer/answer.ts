@@ -1,8 +1,9 @@
 // The hot path: one query in, one reply out, in the order of the DNS message. RFC 1034 section
 // 4.3.2.
-import { hostOfNode, nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
+import * as rrsetFormat from '#bundle/format/rrsets.ts'
 import * as routing from '#bundle/format/routing-cells.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
@@ -11,29 +12,24 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as ways from '#routing/choose/ways.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
+import { followCname, followDname, keepFirstAlias } from './aliases.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
-import {
-  nameserverHost,
-  qnameOffset,
-  soaTtlSeconds,
-  writeAddress,
-  writeHinfo,
-  writeMember,
-  writeNs,
-  writeSoa,
-} from './records.ts'
+import { writeHinfo, writeMember } from './records.ts'
 import { answerByRule } from './response-policy.ts'
+import { apexOffset, soaTtlSeconds, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
+import { findRedirect, writeReferral } from './zone-cut.ts'
 
 // To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
 // use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
 const { NodeCell, NodeFlag } = cells
+const { FormBit, formBits } = rrsetFormat
 const { Flag1, HeaderOffset, QClass } = header
 const { Rcode } = rcodes
 const { metaTypeMax, metaTypeMin, RrType } = rrtypes
@@ -120,8 +116,22 @@ function resolve(tx: Transaction): void {
   // One comparison of a number, where there is no rule.
   if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
   const node = findName(tx, bundle)
-  if (node < 0) return answerAbove(tx, bundle)
+  const isPlain = node >= 0 && (nodeFlags(bundle, node) & beyondNode) === 0
+  if (!isPlain) return answerNames(tx, bundle, node)
   if (isServable(tx)) answerNode(tx, bundle, node)
+}
+
+/** With one of these an answer is not in the node's own row and rrsets. */
+const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname
+
+/**
+ * Answers for qname, then for the target of each alias that it leads to. RFC 1034 section 4.3.2.
+ *
+ * @param found the node named qname, or -1
+ */
+function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
+  let node = found
+  while (answerName(tx, bundle, node)) node = findName(tx, bundle)
 }
 
 /** One token for a query: what the licence permits a second; without one, SERVFAIL. */
@@ -136,20 +146,53 @@ function isOverLimit(tx: Transaction): boolean {
   return true
 }
 
-/** From a question whose name does not exist. */
-function answerAbove(tx: Transaction, bundle: Bundle): void {
+/**
+ * Answers for one name.
+ *
+ * @param exact the node of that name, or -1
+ * @returns true when there was an alias: its target is the next name
+ */
+function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   hashSuffixes(tx, bundle.nameLabelsMax)
-  const label = findClosestEncloser(tx, bundle, 1)
+  const label = exact >= 0 ? 0 : findClosestEncloser(tx, bundle, 1)
   if (label < 0) {
+    // What an alias leads to may be anybody's; the question must be ours.
+    if (tx.aliasCount > 0) return false
     explain(tx, ExtendedError.NotAuthoritative, EdeText.None)
-    return refuse(tx)
+    refuse(tx)
+    return false
   }
-  if (!isServable(tx)) return
-  const encloser = findSuffix(tx, bundle, label)
-  const wildcard = findWildcard(tx, bundle, encloser, label)
-  if (wildcard >= 0) return answerNode(tx, bundle, wildcard)
-  tx.rcode = Rcode.NXDomain
-  negative(tx, bundle, zoneOf(bundle, encloser))
+  if (!isServable(tx)) return false
+  const encloser = exact >= 0 ? exact : findSuffix(tx, bundle, label)
+  const redirect = findRedirect(tx, bundle, encloser, label)
+  if (redirect >= 0) return answerElsewhere(tx, bundle, redirect)
+  let node = exact
+  if (node < 0) {
+    node = findWildcard(tx, bundle, encloser, label)
+    if (node < 0) {
+      tx.rcode = Rcode.NXDomain
+      negative(tx, bundle, zoneOfNode(bundle, encloser))
+      return false
+    }
+    tx.isFromWildcard = true
+  }
+  if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
+    tx.isAuthoritative = true
+    return followCname(tx, bundle, node)
+  }
+  answerNode(tx, bundle, node)
+  return false
+}
+
+/** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */
+function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolean {
+  const node = findSuffix(tx, bundle, label)
+  if ((nodeFlags(bundle, node) & NodeFlag.Cut) !== 0) {
+    writeReferral(tx, bundle, node)
+    return false
+  }
+  tx.isAuthoritative = true
+  return followDname(tx, bundle, node, label)
 }
 
 /**
@@ -162,49 +205,33 @@ function isServable(tx: Transaction): boolean {
   return false
 }
 
+/** From a name that is ours, or from the wildcard that stands for it. */
 function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
-  const zone = zoneOf(bundle, node)
+  const { qtype } = tx
   const service = serviceOfNode(bundle, node)
   // Usage counts every question, whatever is asked for.
   if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
-  switch (tx.qtype) {
-    case RrType.A:
-      return answerAddress(tx, bundle, node, service, v4)
-    case RrType.AAAA:
-      return answerAddress(tx, bundle, node, service, v6)
-    case RrType.ANY:
-      // RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP.
-      return count(tx, writeHinfo(tx, qnameOffset, soaTtlSeconds(bundle, zone)))
-    default:
-      break
+  if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
+  if (service >= 0 && qtype === RrType.AAAA) return answerService(tx, bundle, node, service, v6)
+  const zone = zoneOfNode(bundle, node)
+  if (qtype === RrType.ANY) {
+    // RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP.
+    return count(tx, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
   }
-  if ((nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return negative(tx, bundle, zone)
-  if (tx.qtype === RrType.SOA) return count(tx, writeSoa(tx, bundle, zone, false))
-  if (tx.qtype === RrType.NS) return answerNs(tx, bundle, zone)
+  const rrset = findRrset(bundle, node, qtype)
+  if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
   // RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
-  const parent = tx.qtype === RrType.DS ? bundle.zoneParent[zone]! : -1
+  const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1
   negative(tx, bundle, parent >= 0 ? parent : zone)
 }
 
-function zoneOf(bundle: Bundle, node: number): number {
-  return bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
-}
-
-function answerAddress(
-  tx: Transaction,
-  bundle: Bundle,
-  node: number,
-  service: number,
-  family: Family,
-): void {
-  if (service >= 0) return answerService(tx, bundle, node, service, family)
-  const host = hostOfNode(bundle, node)
-  if (host < 0 || hostCount(bundle, host, family) === 0) {
-    return negative(tx, bundle, zoneOf(bundle, node))
-  }
-  const written = writeHost(tx, bundle, host, family, qnameOffset)
+/** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */
+function answerRrset(tx: Transaction, bundle: Bundle, rrset: number, zone: number): void {
+  const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
   countAll(tx, written)
+  if (written > 0 && (formBits[tx.qtype]! & FormBit.Target) !== 0) writeTargets(tx, bundle, false)
 }
 
 function answerService(
@@ -231,7 +258,11 @@ function answerService(
   } else {
     const policy = tx.view!.policies[code - firstPolicyCode]!
     const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
-    if (chosen !== 0) return countAll(tx, chosen)
+    if (chosen !== 0) {
+      countAll(tx, chosen)
+      if (tx.aliasCount > 0 && tx.ecsScope > 0) keepFirstAlias(tx)
+      return
+    }
   }
   const hasFamily = (family === v4 ? bundle.poolCount4 : bundle.poolCount6)[pool]! > 0
   if (hasFamily) {
@@ -241,54 +272,10 @@ function answerService(
   negative(tx, bundle, zone)
 }
 
-/**
- * The NS rrset, and the addresses that we serve ourselves as far as they fit. RFC 2181 section 9.
- */
-function answerNs(tx: Transaction, bundle: Bundle, zone: number): void {
-  const servers = writeNs(tx, bundle, zone)
-  if (servers < 0) {
-    tx.isTruncated = true
-    return
-  }
-  tx.answerCount = servers
-  for (let i = 0; i < servers; i++) {
-    const host = nameserverHost(bundle, zone, i)
-    if (host < 0) continue
-    for (let family: Family = 0; family <= 1; family++) {
-      const before = tx.at
-      const written = writeHost(tx, bundle, host, family as Family, tx.nsdnameOffset[i]!)
-      if (written < 0) tx.at = before
-      else tx.additionalCount += written
-    }
-  }
-}
-
-function hostCount(bundle: Bundle, host: number, family: Family): number {
-  return family === v4 ? bundle.hostCount4[host]! : bundle.hostCount6[host]!
-}
-
-/** @returns the number of records, or -1 when not all of them fit */
-function writeHost(
-  tx: Transaction,
-  bundle: Bundle,
-  host: number,
-  family: Family,
-  owner: number,
-): number {
-  const size = hostCount(bundle, host, family)
-  const skip = family === v6 ? bundle.hostCount4[host]! : 0
-  const first = bundle.hostAddressStart[host]! + skip
-  const ttlSeconds = bundle.hostTtlSeconds[host]!
-  for (let row = first; row < first + size; row++) {
-    if (!writeAddress(tx, owner, family, ttlSeconds, bundle.hostAddresses, row * 16)) return -1
-  }
-  return size
-}
-
 /** NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2. */
 function negative(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.isAuthoritative = true
-  if (writeSoa(tx, bundle, zone, true)) tx.authorityCount = 1
+  if (writeDenialSoa(tx, bundle, zone)) tx.authorityCount++
   else tx.isTruncated = true
 }
 
@@ -303,7 +290,7 @@ function count(tx: Transaction, isWritten: boolean): void {
 /** @param written -1: not all records fit */
 function countAll(tx: Transaction, written: number): void {
   if (written < 0) tx.isTruncated = true
-  else tx.answerCount = written
+  else tx.answerCount += written
 }
 
 /** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */

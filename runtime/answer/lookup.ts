@@ -112,7 +112,7 @@ export function findWildcard(
 }
 
 /** Hash of the name in `qname` from `start` on. */
-function hashFrom({ qnameWords, nameSeed }: Transaction, start: number): number {
+export function hashFrom({ qnameWords, nameSeed }: Transaction, start: number): number {
   let hash = nameSeed
   let word = qnameEnd >> 2
   while (word * 4 > start + 3) hash = mixWord(hash, qnameWords[--word]!)

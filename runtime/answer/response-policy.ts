@@ -1,6 +1,6 @@
 // Applies response rules, ahead of everything else on the answer path.
+import { zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
 import { ResponseAction, ResponseBits, ResponseCell } from '#bundle/format/response-rules.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Rcode } from '#dns/rcode.ts'
@@ -8,7 +8,8 @@ import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
-import { writeCname, writeSoa } from './records.ts'
+import { writeCname } from './records.ts'
+import { writeDenialSoa } from './rrsets.ts'
 import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -42,7 +43,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
   if (zone < 0) return true
-  if (writeSoa(tx, bundle, zone, true)) tx.authorityCount = 1
+  if (writeDenialSoa(tx, bundle, zone)) tx.authorityCount = 1
   else tx.isTruncated = true
   return true
 }
@@ -94,7 +95,7 @@ function ruleAt(tx: Transaction, bundle: Bundle, firstLabel: number, kind: numbe
 function zoneAround(tx: Transaction, bundle: Bundle): number {
   const label = findClosestEncloser(tx, bundle, 0)
   if (label < 0) return -1
-  return bundle.nodeRow[findSuffix(tx, bundle, label) * NodeCell.Words + NodeCell.Zone]!
+  return zoneOfNode(bundle, findSuffix(tx, bundle, label))
 }
 
 /** Carries into the upper half when the lower one has gone round. */

@@ -1,5 +1,6 @@
 // The state of the query that a thread is answering: one object per thread, reset whole, never
 // grown.
+import { HeaderOffset } from '#dns/header.ts'
 import { nameLimits } from '#dns/name.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
@@ -13,6 +14,12 @@ export type Transport = (typeof Transport)[keyof typeof Transport]
 
 /** Where every qname ends in its memory, a whole number of words. */
 export const qnameEnd = 256
+
+/** In one reply: RFC 1034 section 5.2.2 leaves the rest to the resolver. */
+export const aliasesMax = 8
+
+/** Names in one rrset whose addresses are added: as many name servers as a zone may have. */
+export const targetsMax = 32
 
 /** What the operator's settings say about answers. */
 export interface AnswerSettings {
@@ -90,6 +97,19 @@ export class Transaction {
   /** Leading bits of the client's address that the answer depends on. */
   ecsScope = 0
 
+  // The name that is being answered for: that of the question, then the target of each alias.
+  /** Where it stands in the reply, from the start of the message. */
+  owner: number = HeaderOffset.End
+  /** Aliases that were followed. */
+  aliasCount = 0
+  /** `qnameHash` of each name that was left. */
+  readonly leftHash = new Int32Array(aliasesMax)
+  /** What the reply was after the first alias. */
+  firstAliasEnd = 0
+  firstAliasAnswers = 0
+  /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
+  isFromWildcard = false
+
   // The reply being written. `at` is an offset in its memory.
   replyStart = 0
   at = 0
@@ -105,8 +125,10 @@ export class Transaction {
   extendedError = -1
   /** Index in `extendedErrorTexts` of edns.ts. */
   extendedErrorText = 0
-  /** Where each NSDNAME of this answer stands, from the start of the message. */
-  readonly nsdnameOffset = new Uint16Array(32)
+  /** Targets of the rrset written last: their numbers in rdata, and where their names stand. */
+  targetCount = 0
+  readonly targetNumber = new Uint32Array(targetsMax)
+  readonly targetOffset = new Uint16Array(targetsMax)
 
   /** @param nowMs see Chain */
   constructor(settings: AnswerSettings, seed: number, counters: Counters, nowMs?: () => number) {
@@ -151,6 +173,9 @@ export class Transaction {
     this.wantsKeepalive = false
     this.ecsAddressBytes = -1
     this.ecsScope = 0
+    this.owner = HeaderOffset.End
+    this.aliasCount = 0
+    this.isFromWildcard = false
     this.rcode = 0
     this.isAuthoritative = false
     this.isTruncated = false

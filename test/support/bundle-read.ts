@@ -1,10 +1,16 @@
 // The rows of a bundle by what they mean, so that tests need not know how they are laid out.
-import { nodeFlags, poolOfService, serviceCell, serviceOfNode } from '#bundle/format/bundle.ts'
+import {
+  nodeFlags,
+  poolOfService,
+  serviceCell,
+  serviceOfNode,
+  zoneOfNode,
+} from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { formatName } from '#dns/name.ts'
 
-export { nodeFlags, poolOfService, serviceOfNode }
+export { nodeFlags, poolOfService, serviceOfNode, zoneOfNode }
 
 export function nameOfNode(bundle: Bundle, node: number): string {
   return formatName(bundle.names, bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
@@ -13,10 +19,6 @@ export function nameOfNode(bundle: Bundle, node: number): string {
 /** The names of all nodes, by node. */
 export function namesOf(bundle: Bundle): string[] {
   return Array.from({ length: bundle.counts.nodes }, (_, node) => nameOfNode(bundle, node))
-}
-
-export function zoneOfNode(bundle: Bundle, node: number): number {
-  return bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
 }
 
 export function nameOfZone(bundle: Bundle, zone: number): string {

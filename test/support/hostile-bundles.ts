@@ -1,7 +1,9 @@
 // Bundles that do harm to a careless loader, as files; test/fuzz/corpus/bundle keeps them.
+import { hash } from 'node:crypto'
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
 import { alignUp, layout } from '#bundle/format/format.ts'
+import { RrsetCell } from '#bundle/format/rrsets.ts'
 import type { BundleErrorCode } from '#bundle/load/load.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { encode, smallModel } from './bundle-models.ts'
@@ -21,6 +23,7 @@ const rows: readonly (readonly [string, BundleErrorCode, string, HostileBundle['
   ['header-only', 'truncated', 'too few for a bundle', (good) => good.slice(0, layout.headerBytes)],
   ['last-octet-missing', 'truncated', 'its header announces', (good) => good.slice(0, -1)],
   ['elf-magic', 'not-a-bundle', 'not a gslbd bundle', withMagic('\x7fELF\x02\x01\x01\0')],
+  ['section-of-the-future', 'unknown-section', 'update this node', withStrangeSection(true)],
   ['format-of-the-future', 'other-format-version', 'compile it again', ofTheFuture],
   ['brackets-for-a-manifest', 'malformed', 'not JSON', (good) => withManifest(good, brackets)],
   [
@@ -58,12 +61,24 @@ const rows: readonly (readonly [string, BundleErrorCode, string, HostileBundle['
     (good) => withElements(good, 'nameIndex', (value, i) => (i % 2 === 1 ? 1 : value)),
   ],
   [
-    'soa-offset-wraps',
+    'rdata-offset-wraps',
     'malformed',
-    'damaged SOA',
-    (good) => withElement(good, 'zoneSoa', 0, 2 ** 32 - 1),
+    'rrset 0 has damaged data',
+    (good) => withElement(good, 'rrsetRow', RrsetCell.Data, 2 ** 32 - 1),
   ],
 ]
+/** Behind the others, of no octets. */
+export function withStrangeSection(mustUnderstand: boolean): HostileBundle['make'] {
+  return edited((manifest) => {
+    const { offset, bytes } = manifest.sections.at(-1)!
+    const strange = { name: 'poetry', offset: offset + alignUp(bytes), bytes: 0, mustUnderstand }
+    return {
+      ...manifest,
+      sections: [...manifest.sections, { ...strange, sha256: hash('sha256', '') }],
+    }
+  })
+}
+
 const brackets = '['.repeat(5_000)
 
 export const hostileBundles: readonly HostileBundle[] = rows.map(([name, code, reason, make]) => ({

@@ -164,16 +164,8 @@ test('dump prints all of it with names instead of numbers', async () => {
       {
         name: 'example.org.',
         parent: null,
-        soa: {
-          mname: 'ns1.example.org.',
-          rname: 'hostmaster.example.org.',
-          refreshSeconds: 3600,
-          minimumSeconds: 30,
-        },
-        nameservers: ['ns1.example.org.', 'ns.example.net.'],
       },
     ],
-    hosts: [{ name: 'ns1.example.org.', addresses: ['192.0.2.53', '2001:db8::53'] }],
     services: [
       { domain: 'www.example.org.', algorithm: 'round-robin', pool: 'pool-1', ttlSeconds: 60 },
       { domain: '*.apps.example.org.', algorithm: 'weighted-round-robin', pool: 'pool-2' },

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
+import { NodeCell, NodeFlag, nodeFlagShift, rrsetCountShift } from '#bundle/format/cells.ts'
+import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { Network4Cell, NetworkCell } from '#bundle/format/client-ranges.ts'
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
@@ -13,6 +14,7 @@ import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import {
+  bareModel,
   bundleOf,
   encode,
   healthCheck,
@@ -20,6 +22,7 @@ import {
   pool,
   service,
   smallModel,
+  zone,
 } from '../../../support/bundle-models.ts'
 import {
   manifestOf,
@@ -27,7 +30,11 @@ import {
   withElement,
   withManifest,
 } from '../../../support/damaged-bundle.ts'
-import { hostileBundles, makeHostileBundles } from '../../../support/hostile-bundles.ts'
+import {
+  hostileBundles,
+  makeHostileBundles,
+  withStrangeSection,
+} from '../../../support/hostile-bundles.ts'
 
 const key = newSigningKey()
 const encoded = encode(smallModel)
@@ -237,6 +244,30 @@ describe('a manifest is refused', () => {
     expect(faultOf(withManifest(bytes, text))).toBe('malformed')
   })
 
+  test('when a section of a later version must be understood, and only then', () => {
+    const loaded = loadBundle(withStrangeSection(true)(new Uint8Array(bytes)))
+    expect(loaded.ok ? 'loaded' : loaded.error.message).toBe(
+      'section "poetry" is of a later version of this program, and a bundle with it cannot be ' +
+        'answered from without it: update this node',
+    )
+    const other = loadBundle(withStrangeSection(false)(new Uint8Array(bytes)))
+    expect(other.ok && other.value.rrsetRow).toEqual(bundleOf(smallModel).rrsetRow)
+  })
+
+  test.each([
+    ['it does not say so', { mustUnderstand: undefined }, 'malformed'],
+    ['it lies elsewhere', { offset: 0 }, 'malformed'],
+    ['it ends outside', { bytes: 64 }, 'malformed'],
+    ['it is another than its digest says', { sha256: '0'.repeat(64) }, 'digest-mismatch'],
+    ['it has the name of a known one', { name: 'names' }, 'malformed'],
+  ])('when a section of a later version is there, but %s', (_title, fields, code) => {
+    const later = withStrangeSection(false)(new Uint8Array(bytes))
+    const { sections, ...rest } = manifestOf(later)
+    const changed = sections.map((one) => (one.name === 'poetry' ? { ...one, ...fields } : one))
+    const text = JSON.stringify({ ...rest, sections: changed })
+    expect(faultOf(withManifest(later, text))).toBe(code)
+  })
+
   test('when a section is not the one it digests', () => {
     expect(faultOf(withManifest(bytes, firstSection({ sha256: '0'.repeat(64) })))).toBe(
       'digest-mismatch',
@@ -249,26 +280,31 @@ describe('columns are refused whose digests fit but', () => {
     nameOffset: NodeCell.NameOffset,
     nameBytes: NodeCell.NameBytesAndFlags,
     zone: NodeCell.Zone,
-    target: NodeCell.Target,
+    service: NodeCell.Service,
+    firstRrset: NodeCell.FirstRrset,
     /** The first name is short: this is zeros before it. */
     inlineName: NodeCell.InlineName,
     inlineEnd: NodeCell.Words - 1,
   }
+  /** The third name is the apex, whose rrsets are the first two: NS, then SOA. */
+  const apex = 2 * NodeCell.Words
+  const soa = RrsetCell.Words
+  const flag = (bits: number): number => bits << nodeFlagShift
+  const oneRrset = 13 | flag(NodeFlag.Apex) | (1 << rrsetCountShift)
   const rows: readonly [keyof BundleColumns, index: number, value: number, fault: string][] = [
     ['nodeRow', cell.zone, 1, 'node 0 has no zone'],
-    ['nodeRow', cell.target, 8, 'node 0 points outside'],
-    ['nodeRow', cell.target, 2 ** 32 - 2, 'node 0 points outside'],
-    ['nodeRow', cell.target, 3, 'node 0 points outside'],
+    ['nodeRow', cell.service, 4, 'node 0 points outside'],
+    ['nodeRow', cell.service, 2 ** 32 - 1, 'node 0 points outside'],
     ['zoneNode', 0, 6, 'zoneNode 0 points outside'],
     ['zoneParent', 0, 1, 'zoneParent 0 points outside'],
     ['zoneParent', 0, 0, 'zone 0 is its own parent'],
-    ['hostNode', 0, 6, 'hostNode 0 points outside'],
+    ['targetNode', 0, 6, 'targetNode 0 points outside'],
     ['serviceNode', 0, 2 ** 32 - 1, 'service 0 has no name'],
     ['serviceNode', 0, 0, 'service 0 has no name'],
     ['nodeRow', serviceCellIndex(bytes, 1, NodeCell.Pool), 3, 'service 1 has no such pool'],
     ['nodeRow', serviceCellIndex(bytes, 0, NodeCell.TtlSeconds), 2 ** 31, 'too long a TTL'],
     ['nodeRow', serviceCellIndex(bytes, 0, NodeCell.Algorithm), 256, 'has no such policy'],
-    ['nodeRow', 2 * NodeCell.Words + cell.target, 2, 'a service has two names'],
+    ['nodeRow', 2 * NodeCell.Words + cell.service, 1, 'a service has two names'],
     ['memberPool', 3, 2, 'memberPool 3 points outside'],
     ['memberName', 0, 99, 'memberName 0 points outside'],
     ['poolHealthCheck', 0, 99, 'poolHealthCheck 0 points outside'],
@@ -280,8 +316,6 @@ describe('columns are refused whose digests fit but', () => {
     ['poolCount4', 1, 0, 'members without a pool'],
     ['memberWeight', 0, 1_000_001, 'weighs too much'],
     ['poolMinHealthy', 0, 4_097, 'wants more healthy members'],
-    ['hostAddressStart', 0, 1, 'addresses outside'],
-    ['hostCount6', 0, 255, 'addresses outside'],
     ['nodeRow', cell.nameOffset, 2 ** 31, 'name 0 ends outside'],
     ['nodeRow', cell.nameBytes, 3, 'name 0 is not a name'],
     ['nodeRow', cell.nameBytes, 0, 'name 0 is not a name'],
@@ -292,14 +326,33 @@ describe('columns are refused whose digests fit but', () => {
     ['nodeRow', cell.inlineEnd, 1, 'name 0 has two spellings'],
     ['nodeRow', 2 * NodeCell.Words + cell.nameBytes, 13, 'zone 0 has no apex'],
     ['nameIndex', 1, 99, 'points outside its table'],
-    ['zoneSoa', 0, 2 ** 32 - 1, 'damaged SOA'],
-    ['zoneSoa', 0, 4, 'damaged SOA'],
-    ['soaData', 8, 255, 'damaged SOA'],
-    ['zoneNs', 0, 2 ** 32 - 1, 'damaged name servers'],
-    ['nsData', 4, 33, 'damaged name servers'],
-    ['nsData', 4, 3, 'damaged name servers'],
-    ['nsData', 5, 255, 'damaged name servers'],
-    ['nsData', -1, 9, 'damaged name servers'],
+    ['nodeRow', cell.nameBytes, 20 | flag(NodeFlag.Apex), 'node 0 is and is not the apex'],
+    ['nodeRow', cell.nameBytes, 20 | flag(NodeFlag.HasCname), 'flags that its rrsets deny'],
+    ['nodeRow', cell.nameBytes, 20 | flag(NodeFlag.Dname), 'flags that its rrsets deny'],
+    ['nodeRow', cell.nameBytes, 20 | flag(NodeFlag.Cut), 'flags that its rrsets deny'],
+    ['nodeRow', cell.nameBytes, 20 | (5 << rrsetCountShift), 'rrsets outside the table'],
+    ['nodeRow', cell.nameBytes, 20 | (1_001 << rrsetCountShift), 'too many rrsets'],
+    ['nodeRow', apex + cell.firstRrset, 1, 'rrsets that are not in order'],
+    ['nodeRow', apex + cell.firstRrset, 2 ** 32 - 1, 'rrsets outside the table'],
+    ['nodeRow', apex + cell.nameBytes, oneRrset, 'zone 0 has no SOA'],
+    ['rrsetRow', RrsetCell.Type, 0, 'rrset 0 has no type'],
+    ['rrsetRow', RrsetCell.Type, 65_536, 'rrset 0 has no type'],
+    ['rrsetRow', RrsetCell.TtlSeconds, 2 ** 31, 'rrset 0 has too long a TTL'],
+    ['rrsetRow', RrsetCell.Count, 0, 'rrset 0 cannot have 0 records'],
+    ['rrsetRow', RrsetCell.Count, 33, 'rrset 0 cannot have 33 records'],
+    ['rrsetRow', soa + RrsetCell.Count, 2, 'rrset 1 cannot have 2 records'],
+    ['rrsetRow', RrsetCell.Count, 3, 'rrset 0 has damaged data'],
+    ['rrsetRow', RrsetCell.Data, 2 ** 32 - 1, 'rrset 0 has damaged data'],
+    ['rrsetRow', RrsetCell.Data, 4, 'rrset 0 has damaged data'],
+    ['rrsetRow', soa + RrsetCell.Data, 0, 'rrset 1 shares data of another form'],
+    ['rrsetRow', soa + RrsetCell.Data, 12, 'rrset 1 begins inside other data'],
+    ['rrsetData', 1, 11, 'rrset 0 has damaged data'],
+    ['rrsetData', 0, 255, 'rrset 0 has damaged data'],
+    ['rrsetData', 5, 2, 'rrset 0 has damaged data'],
+    ['rrsetData', 6, 3, 'rrset 0 has damaged data'],
+    ['rrsetData', 7, 2, 'rrset 0 has damaged data'],
+    ['rrsetData', 8, 64, 'rrset 0 has damaged data'],
+    ['rrsetData', 8, 0, 'rrset 0 has damaged data'],
   ]
   test.each(rows)('%s %i is %i', (name, index, value, fault) => {
     const loaded = loadEitherWay(withElement(bytes, name, index, value), bytes)
@@ -353,6 +406,14 @@ describe('columns are refused whose digests fit but', () => {
     const loaded = loadBundle(encode({ ...smallModel, services }).bytes)
     const isUnknown = !loaded.ok && loaded.error.message.includes('is not one that this version')
     expect([loaded.ok, isUnknown]).toEqual([isLoaded, !isLoaded])
+  })
+
+  test('a name stands above the zone that it says it is in', () => {
+    const zones = [zone('org.'), zone('a.example.org.')]
+    const { bytes: file } = encode({ ...bareModel, zones })
+    // In the order of their names: a.example.org., example.org. and org.
+    const loaded = loadBundle(withElement(file, 'nodeRow', NodeCell.Words + cell.zone, 0))
+    expect(loaded.ok ? 'loaded' : loaded.error.message).toContain('node 1 is above its zone')
   })
 
   test('a name in the index twice hides another one', () => {

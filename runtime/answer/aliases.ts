@@ -1,0 +1,146 @@
+// Writes CNAME and DNAME records, and makes their target the name that is answered for.
+import { findRrset, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as format from '#bundle/format/rrsets.ts'
+import * as names from '#dns/name.ts'
+import * as rcodes from '#dns/rcode.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import { hashFrom } from './lookup.ts'
+import { rrHeaderBytes, writeRrHeader } from './records.ts'
+import { apexOffset, suffixOffset, writeRrset } from './rrsets.ts'
+import * as transaction from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { rdataLayout, RrsetCell, storedName } = format
+const { foldTable, nameLimits } = names
+const { Rcode } = rcodes
+const { RrType } = rrtypes
+const { aliasesMax, qnameEnd } = transaction
+
+/**
+ * Writes the CNAME of a node.
+ *
+ * @returns true when its target is now the name that is answered for
+ */
+export function followCname(tx: Transaction, bundle: Bundle, node: number): boolean {
+  const zone = zoneOfNode(bundle, node)
+  const rrset = findRrset(bundle, node, RrType.CNAME)
+  const rdata = tx.at + rrHeaderBytes
+  const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
+  if (written < 0) {
+    tx.isTruncated = true
+    return false
+  }
+  tx.answerCount += written
+  if (tx.qtype === RrType.CNAME || tx.qtype === RrType.ANY) return false
+  const { rrsetData } = bundle
+  const name = dataOf(bundle, rrset)
+  const labels = rrsetData[name]!
+  const isBelowApex = rrsetData[name + storedName.endsAtApex] === 1
+  // The apex, or the root, ends the name that is there already.
+  const kept = isBelowApex ? nodeNameBytes(bundle, bundle.zoneNode[zone]!) : 1
+  if (!leaveName(tx, labels + kept)) return false
+  const from = name + storedName.labels
+  const start = qnameEnd - labels - kept
+  for (let i = 0; i < labels; i++) tx.qname[start + i] = foldTable[rrsetData[from + i]!]!
+  return enterName(tx, start, rdata - tx.replyStart)
+}
+
+/**
+ * Writes the DNAME of a node above the name that is answered for, and the CNAME that follows from
+ * it. RFC 6672 section 3.
+ *
+ * @param label where the node's name begins; the suffixes of qname have been hashed
+ * @returns true when its target is now the name that is answered for
+ */
+export function followDname(tx: Transaction, bundle: Bundle, node: number, label: number): boolean {
+  const rrset = findRrset(bundle, node, RrType.DNAME)
+  const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
+  const written = writeRrset(tx, bundle, rrset, owner, 0)
+  if (written < 0) {
+    tx.isTruncated = true
+    return false
+  }
+  tx.answerCount += written
+  const { reply, replyStart } = tx
+  const name = dataOf(bundle, rrset)
+  const labels = bundle.rrsetData[name]!
+  const prefix = tx.labelOffset[label]! - tx.qnameStart
+  const length = prefix + labels + 1
+  if (length > nameLimits.bytesMax) {
+    tx.rcode = Rcode.YXDomain
+    return false
+  }
+  const ttlSeconds = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.TtlSeconds]!
+  if (!writeRrHeader(tx, tx.owner, RrType.CNAME, ttlSeconds, length)) {
+    tx.isTruncated = true
+    return false
+  }
+  tx.answerCount++
+  // The labels in front of the owner of DNAME keep the case in which they were asked for.
+  const rdata = tx.at
+  const asked = replyStart + tx.owner
+  const from = name + storedName.labels - prefix
+  for (let i = 0; i < prefix; i++) reply[rdata + i] = reply[asked + i]!
+  for (let i = prefix; i < length - 1; i++) reply[rdata + i] = bundle.rrsetData[from + i]!
+  reply[rdata + length - 1] = 0
+  tx.at = rdata + length
+  if (tx.qtype === RrType.CNAME || tx.qtype === RrType.ANY) return false
+  if (!leaveName(tx, length)) return false
+  const start = qnameEnd - length
+  for (let i = 0; i < length; i++) tx.qname[start + i] = foldTable[reply[rdata + i]!]!
+  return enterName(tx, start, rdata - replyStart)
+}
+
+/** The stored name in the one record of an rrset. */
+function dataOf({ rrsetRow }: Bundle, rrset: number): number {
+  return rrsetRow[rrset * RrsetCell.Words + RrsetCell.Data]! + rdataLayout.lengthBytes
+}
+
+/**
+ * @param length octets of the target
+ * @returns false when no target is followed any more
+ */
+function leaveName(tx: Transaction, length: number): boolean {
+  if (tx.aliasCount === 0) {
+    tx.firstAliasEnd = tx.at
+    tx.firstAliasAnswers = tx.answerCount
+  }
+  // A name in a zone is never longer; what the loader proves of rdata says nothing of the apex.
+  if (tx.aliasCount === aliasesMax || length > nameLimits.bytesMax) return false
+  tx.leftHash[tx.aliasCount++] = tx.qnameHash
+  return true
+}
+
+/**
+ * The name in `qname` from `start` on is the one that is answered for now.
+ *
+ * @param owner where it stands in the message
+ * @returns false when it has been answered for before: aliases that go round end here
+ */
+function enterName(tx: Transaction, start: number, owner: number): boolean {
+  const { qname } = tx
+  for (let i = start & ~3; i < start; i++) qname[i] = 0
+  let labels = 0
+  for (let at = start; qname[at] !== 0; at += qname[at]! + 1) labels++
+  tx.qnameStart = start
+  tx.qnameBytes = qnameEnd - start
+  tx.labelCount = labels
+  tx.qnameHash = hashFrom(tx, start)
+  tx.owner = owner
+  for (let i = 0; i < tx.aliasCount; i++) if (tx.leftHash[i] === tx.qnameHash) return false
+  return true
+}
+
+/**
+ * Takes back all but the first alias and its target's name. RFC 7871 section 7.2.1: where a later
+ * record depends on the client's subnet, a resolver could not keep the earlier ones for everybody.
+ */
+export function keepFirstAlias(tx: Transaction): void {
+  tx.at = tx.firstAliasEnd
+  tx.answerCount = tx.firstAliasAnswers
+  tx.authorityCount = 0
+  tx.additionalCount = 0
+  tx.ecsScope = 0
+}

@@ -1,0 +1,64 @@
+// Finds the zone cut or DNAME record on the way down to a name, and writes referrals.
+import { findRrset, nodeFlags, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import { findSuffix } from './lookup.ts'
+import { apexOffset, suffixOffset, writeRrset, writeTargets } from './rrsets.ts'
+import type { Transaction } from './transaction.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { NodeFlag } = cells
+const { RrType } = rrtypes
+
+/**
+ * RFC 1034 section 4.3.2, step 3b: on the way down from the apex, the first name at which this zone
+ * ends or goes on elsewhere. The suffixes of qname have been hashed.
+ *
+ * @param node the one named qname (`label` is 0), or its closest encloser, which begins at `label`
+ * @returns the label at which that name begins, or -1
+ */
+export function findRedirect(tx: Transaction, bundle: Bundle, node: number, label: number): number {
+  const isExact = label === 0
+  const flags = nodeFlags(bundle, node)
+  // RFC 4035 section 3.1.4.1: DS belongs to the side above the cut.
+  const isDs = isExact && tx.qtype === RrType.DS
+  if ((flags & NodeFlag.Apex) !== 0 && !isDs) {
+    return !isExact && (flags & NodeFlag.Dname) !== 0 ? label : -1
+  }
+  let found = -1
+  if ((flags & NodeFlag.Cut) !== 0 && !isDs) found = label
+  if ((flags & NodeFlag.Dname) !== 0 && !isExact) found = label
+  if ((flags & NodeFlag.Below) === 0) return found
+  for (let above = label + 1; above <= tx.labelCount; above++) {
+    const enclosing = findSuffix(tx, bundle, above)
+    if (enclosing < 0) break
+    const its = nodeFlags(bundle, enclosing)
+    if ((its & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) found = above
+    if ((its & NodeFlag.Apex) !== 0) break
+  }
+  return found
+}
+
+/**
+ * Writes the NS records of a cut into the authority section, and the addresses without which nobody
+ * could follow them. DS is for those who validate, and it proves nothing without the signature of a
+ * signed zone, of which RFC 4035 section 3.1.4 speaks: here no zone is signed, and it stays away.
+ */
+export function writeReferral(tx: Transaction, bundle: Bundle, cut: number): void {
+  const rrset = findRrset(bundle, cut, RrType.NS)
+  const owner = suffixOffset(tx, nodeNameBytes(bundle, cut))
+  const written = writeRrset(
+    tx,
+    bundle,
+    rrset,
+    owner,
+    apexOffset(tx, bundle, zoneOfNode(bundle, cut)),
+  )
+  if (written < 0 || !writeTargets(tx, bundle, true)) {
+    tx.isTruncated = true
+    return
+  }
+  tx.authorityCount += written
+  writeTargets(tx, bundle, false)
+}
