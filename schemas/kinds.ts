@@ -5,6 +5,7 @@ import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
 import { MaintenanceWindowSpec } from './objects/maintenance-window.ts'
 import { Metadata, apiVersion } from './objects/metadata.ts'
 import { PoolSpec } from './objects/pool.ts'
+import { RecordsSpec } from './objects/records.ts'
 import { RedirectSpec } from './objects/redirect.ts'
 import { ResponsePolicySpec } from './objects/response-policy.ts'
 import { RolloutSpec } from './objects/rollout.ts'
@@ -47,6 +48,12 @@ const table = {
     schema: objectOf('Service', ServiceSpec),
     path: 'tenants/<tenant>/services/<name>.yaml',
     names: 'everywhere',
+    isServed: true,
+  },
+  Records: {
+    schema: objectOf('Records', RecordsSpec),
+    path: 'tenants/<tenant>/records/<name>.yaml',
+    names: 'within-tenant',
     isServed: true,
   },
   ResponsePolicy: {

@@ -88,6 +88,14 @@ export const Zone = Type.Object(
       description: 'The NS records. Without them: those of `defaults`.',
     } as typeof Nameservers),
     soa: Type.Optional(Soa),
+    tenants: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+        maxItems: 10_000,
+        description:
+          'Ids of the tenants that may write records (`kind: Records`) in it. Without it: the ' +
+          'tenant `default` alone. Services need no such leave.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

@@ -1,0 +1,69 @@
+// Static records of one zone, as zone files have them: rrsets by name and type.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+
+/** A file of 1 MiB has room for about as many. */
+export const recordsPerFileMax = 10_000
+export const valuesPerRrsetMax = 4_096
+/** RFC 2181 section 8. */
+const ttlMax = 2_147_483_647
+export const recordTtlDefault = 3_600
+
+export const RecordSet = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 1_100,
+      description:
+        'Name as in a zone file: relative to the zone (`www`), `@` for the zone itself, or whole ' +
+        'with its final dot. The first label may be `*`.',
+    }),
+    type: Type.String({
+      minLength: 1,
+      maxLength: 16,
+      description:
+        'Type such as `A`, `MX`, `TXT`, or `TYPE65280` for one without a name of its own.',
+    }),
+    ttl: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: ttlMax,
+        description: 'TTL in seconds. Without it: that of the file.',
+      }),
+    ),
+    values: Type.Array(Type.String({ minLength: 1, maxLength: 327_680 }), {
+      minItems: 1,
+      maxItems: valuesPerRrsetMax,
+      description:
+        'The data of each record, as in a zone file; names without a final dot are relative to ' +
+        'the zone. Text has quotes of its own: `\'"v=spf1 -all"\'`.',
+    }),
+  },
+  { additionalProperties: false, description: 'The records of one name and type.' },
+)
+export type RecordSet = Static<typeof RecordSet>
+
+export const RecordsSpec = Type.Object(
+  {
+    zone: Type.String({
+      minLength: 1,
+      maxLength: 1_100,
+      description: 'A zone that gslb.yaml declares, with its final dot.',
+    }),
+    ttl: Type.Integer({
+      minimum: 0,
+      maximum: ttlMax,
+      default: recordTtlDefault,
+      description: 'TTL in seconds of records that have none of their own.',
+    }),
+    records: Type.Array(RecordSet, {
+      maxItems: recordsPerFileMax,
+      description: 'Each name and type once, over all files.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: 'Static records of one zone. A zone may have any number of such files.',
+  },
+)
+export type RecordsSpec = Static<typeof RecordsSpec>
