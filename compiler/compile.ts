@@ -26,6 +26,8 @@ import type { CompileLimits } from './rules/tree/tree-rule.ts'
 import { treeRules } from './rules/tree/tree-rules.ts'
 import { planOverlays } from './plan/overlay-plan.ts'
 import type { OverlayPlan } from './plan/overlay-plan.ts'
+import { RecordMemory } from './plan/record-plan.ts'
+import type { RecordPlan } from './plan/record-plan.ts'
 import { planResponses } from './plan/response-plan.ts'
 import type { ResponsePlan } from './plan/response-plan.ts'
 import { fileBytesMax } from './read/source.ts'
@@ -93,6 +95,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   let before: readonly PlacedFile[] = []
   const memory = {
     tree: new TreeMemory(),
+    records: new RecordMemory(),
     lower: new LowerMemory(),
     encoder: new EncoderMemory(),
   }
@@ -128,8 +131,8 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
-      const { tree, zones, model, bundle } = work
-      const outline = (): NameOutline => nameOutline(tree!, zones!)
+      const { tree, zones, records, model, bundle } = work
+      const outline = (): NameOutline => nameOutline(tree!, zones!, records!)
       return { ok: true, model, bundle, outline, ...report }
     },
   }
@@ -138,6 +141,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
 /** What stages leave for the next compilation. */
 interface Memory {
   readonly tree: TreeMemory
+  readonly records: RecordMemory
   readonly lower: LowerMemory
   readonly encoder: EncoderMemory
 }
@@ -161,6 +165,7 @@ interface Work {
   placed?: readonly PlacedFile[]
   tree?: Tree
   zones?: ZonePlan | undefined
+  records?: RecordPlan | undefined
   responses?: ResponsePlan
   overlays?: OverlayPlan
   model?: BundleModel
@@ -260,20 +265,32 @@ function contentOf({ blobId, bytes, path }: SourceFile, work: Work): ReadFile {
 function bindTree(work: Work): void {
   work.tree = buildTree(work.placed!, work.memory.tree)
   work.zones = planZones(work.tree)
+  const { tree, zones, memory } = work
+  work.records = zones === undefined ? undefined : memory.records.planOf(tree, zones)
   work.responses = planResponses(work.tree)
   work.overlays = planOverlays(work.tree)
 }
 
 function checkTree({ findings, ...work }: Work): void {
   const { tree, responses, overlays } = work
-  const plans = { zones: work.zones, responses: responses!, overlays: overlays! }
+  const plans = {
+    zones: work.zones,
+    records: work.records,
+    responses: responses!,
+    overlays: overlays!,
+  }
   const subject = { ...work, tree: tree!, ...plans }
   for (const rule of treeRules) rule.check(subject, findings.addForTree)
 }
 
 function lowerTree(work: Work): void {
   assert(work.zones !== undefined, 'settings without errors give zones')
-  const plans = { zones: work.zones, responses: work.responses!, overlays: work.overlays! }
+  const plans = {
+    zones: work.zones,
+    records: work.records!,
+    responses: work.responses!,
+    overlays: work.overlays!,
+  }
   work.model = lower(work.tree!, plans, work.commit, work.memory.lower)
 }
 

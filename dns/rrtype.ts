@@ -6,8 +6,10 @@ export const RrType = {
   CNAME: 5, // RFC 1035 section 3.3.1
   SOA: 6, // RFC 1035 section 3.3.13
   HINFO: 13, // RFC 1035 section 3.3.2; the answer to ANY, RFC 8482 section 4.2
+  MX: 15, // RFC 1035 section 3.3.9
   TXT: 16, // RFC 1035 section 3.3.14
   AAAA: 28, // RFC 3596 section 2.1
+  SRV: 33, // RFC 2782
   DNAME: 39, // RFC 6672 section 2.1
   OPT: 41, // RFC 6891 section 6.1.1
   DS: 43, // RFC 4034 section 5

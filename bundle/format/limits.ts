@@ -8,6 +8,7 @@ export const bundleLimits = {
   servicesMax: 4_000_000,
   poolsMax: 2_000_000,
   membersMax: 16_000_000,
+  rrsetsMax: 4_000_000,
   responseRulesMax: 1_000_000,
   /** With `weightMax`, keeps a pool's sum of weights inside 32 bits. */
   membersPerPoolMax: 4_096,

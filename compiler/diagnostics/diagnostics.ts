@@ -7,6 +7,7 @@ import { nameDiagnostics } from './names.ts'
 import { networkDiagnostics } from './networks.ts'
 import { overlayDiagnostics } from './overlays.ts'
 import { poolDiagnostics } from './pools.ts'
+import { recordDiagnostics } from './records.ts'
 import { responseRuleDiagnostics } from './response-rules.ts'
 import { shapeDiagnostics } from './shape.ts'
 import { yamlDiagnostics } from './yaml.ts'
@@ -26,6 +27,7 @@ const table = {
   ...responseRuleDiagnostics,
   ...extensionDiagnostics,
   ...overlayDiagnostics,
+  ...recordDiagnostics,
 }
 
 export type DiagnosticCode = keyof typeof table

@@ -15,6 +15,7 @@ import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { healthCheckModel } from '#compiler/values/health-check-model.ts'
 import { memberUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
+import type { RecordPlan } from './record-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
 import { routingModel } from './routing-model.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
@@ -23,6 +24,7 @@ import type { ZonePlan } from './zone-plan.ts'
 
 export interface Plans {
   readonly zones: ZonePlan
+  readonly records: RecordPlan
   readonly responses: ResponsePlan
   readonly overlays: OverlayPlan
 }
@@ -61,7 +63,7 @@ function nameOf({ object }: Entry<'Pool'>): string {
  */
 export function lower(
   tree: Tree,
-  { zones: plan, responses, overlays }: Plans,
+  { zones: plan, records, responses, overlays }: Plans,
   commit: string,
   memory = new LowerMemory(),
 ): BundleModel {
@@ -85,7 +87,7 @@ export function lower(
     zones,
     pools: tree.of.Pool.map(poolModel),
     services,
-    rrsets: [],
+    rrsets: records.rrsets.map(({ model }) => model),
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
     rollouts: overlays.rollouts.map(modelOf),

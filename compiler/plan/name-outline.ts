@@ -2,28 +2,34 @@
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
+import type { RecordPlan } from './record-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
 export interface NameOutline {
-  /** Domains of services: lower case, with the final dot. */
+  /** Domains of services, and names with records: each once, lower case, with the final dot. */
   readonly names: readonly string[]
-  /** The declared zones, with how many services each has. */
+  /** The declared zones, with how many of the names each has. */
   readonly zones: ReadonlyMap<string, number>
   /** Percent of the names that the next change may remove. */
   readonly removedNamesMax: number
 }
 
-export function nameOutline(tree: Tree, plan: ZonePlan): NameOutline {
+export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
   const names: string[] = []
-  const services = new Uint32Array(plan.zones.length)
+  const counts = new Uint32Array(plan.zones.length)
   for (const [i, { file }] of tree.of.Service.entries()) {
     if (file.domainKey === undefined) continue
     names.push(file.domainKey)
-    services[plan.zoneOfService[i]!]!++
+    counts[plan.zoneOfService[i]!]!++
+  }
+  for (const [name, [first]] of records.at) {
+    if (tree.serviceAt.has(name)) continue
+    names.push(name)
+    counts[first!.model.zone]!++
   }
   const zones = new Map<string, number>()
   for (const [i, { name, isImplied }] of plan.zones.entries()) {
-    if (!isImplied) zones.set(name, services[i]!)
+    if (!isImplied) zones.set(name, counts[i]!)
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
   return { names, zones, removedNamesMax: guardrails?.removedNames ?? removedNamesDefault }

@@ -17,10 +17,15 @@ export interface PlannedZone {
   readonly nameserversAt: YamlPath | undefined
   /** Not declared: a name outside every declared zone. */
   readonly isImplied: boolean
+  /** Tenants that may write records in it; undefined: the settings do not say. */
+  readonly recordTenants: readonly string[] | undefined
 }
 
 export interface ZonePlan {
+  /** The declared ones come first. */
   readonly zones: readonly PlannedZone[]
+  /** Positions of the declared zones by name; the same map while the settings stay. */
+  readonly declaredAt: ReadonlyMap<string, number>
   /** By position in `tree.of.Service`; -1 where the domain is no name. */
   readonly zoneOfService: Int32Array
   readonly hasDefaults: boolean
@@ -61,12 +66,16 @@ export function planZones(tree: Tree): ZonePlan | undefined {
     }
     zoneOfService[i] = zones.length
     implied.set(apex, zones.length)
-    zones.push(zoneOf(apex, declared.defaults, true))
+    zones.push(zoneOf(apex, declared.defaults, { isImplied: true, recordTenants: [] }))
   }
-  return { zones, zoneOfService, hasDefaults: declared.hasDefaults }
+  const { indexOf: declaredAt, hasDefaults } = declared
+  return { zones, declaredAt, zoneOfService, hasDefaults }
 }
 
-function enclosingZone(name: string, indexOf: ReadonlyMap<string, number>): number | undefined {
+export function enclosingZone(
+  name: string,
+  indexOf: ReadonlyMap<string, number>,
+): number | undefined {
   const own = indexOf.get(name)
   if (own !== undefined) return own
   // Not `enclosingNames`: this runs for every service of every compilation.
@@ -93,7 +102,8 @@ function declaredZones(
     const { key } = checkName(zone.name, false)
     if (key === undefined || indexOf.has(key)) continue
     indexOf.set(key, zones.length)
-    zones.push(zoneOf(key, declaredParts(zone, i, given, defaults), false))
+    const parts = declaredParts(zone, i, given, defaults)
+    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants: zone.tenants }))
   }
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
   if (file !== undefined) file.memo.settings = result
@@ -114,7 +124,11 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-function zoneOf(name: string, parts: ZoneParts, isImplied: boolean): PlannedZone {
+function zoneOf(
+  name: string,
+  parts: ZoneParts,
+  own: Pick<PlannedZone, 'isImplied' | 'recordTenants'>,
+): PlannedZone {
   const { soa, nameserversAt } = parts
   const hasInside = parts.nameservers.some((server) => isInside(server.name, name))
   const nameservers = hasInside
@@ -122,7 +136,7 @@ function zoneOf(name: string, parts: ZoneParts, isImplied: boolean): PlannedZone
         isInside(server.name, name) ? server : { ...server, addresses: [] },
       )
     : parts.outside
-  return { name, soa, nameservers, nameserversAt, isImplied }
+  return { name, soa, nameservers, nameserversAt, ...own }
 }
 
 /** @param soas the nearest first: each field comes from the first that has it */

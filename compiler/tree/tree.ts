@@ -1,5 +1,10 @@
 // The objects of one commit, indexed by kind and name, for the tree rules.
-import type { PoolModel, ResponseRuleModel, ServiceModel } from '#bundle/format/model.ts'
+import type {
+  PoolModel,
+  ResponseRuleModel,
+  RrsetModel,
+  ServiceModel,
+} from '#bundle/format/model.ts'
 import { forEachKind } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
@@ -29,6 +34,19 @@ export interface Derived {
   service?: ServiceModel
   /** Undefined in place of a rule whose names are none. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
+  /** Of a file of records; valid while its zone has this position. */
+  records?: { readonly zone: number; readonly rrsets: readonly PlannedRrset[] }
+}
+
+/** One of the record sets of an entry. */
+export interface PlannedRrset {
+  readonly entry: Entry<'Records'>
+  /** Position in the `records` of its file. */
+  readonly index: number
+  /** Of each rdata: its position in `values`. */
+  readonly from: readonly number[]
+  readonly typeName: string
+  readonly model: RrsetModel
 }
 
 export interface Tree {
@@ -57,6 +75,8 @@ export interface FaultyFiles {
   readonly tenants: ReadonlySet<string>
   /** True when one of them may be a service. */
   readonly services: boolean
+  /** True when one of them may hold records. */
+  readonly records: boolean
 }
 
 /** A file with its place, as the layout gives it; the same one while neither changes. */
@@ -141,6 +161,7 @@ function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {
   const tenants = new Set<string>()
   let settings = false
   let services = false
+  let records = false
   for (const { path, tenant, file } of files) {
     if (file.object !== undefined) continue
     if (tenant === '') {
@@ -148,11 +169,12 @@ function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {
       continue
     }
     if (file.kind === 'Service' || file.kind === undefined) services = true
+    if (file.kind === 'Records' || file.kind === undefined) records = true
     // A file of unknown kind may be a pool with a misspelt kind, or the Tenant object.
     if (file.kind === 'Tenant' || file.kind === undefined) tenants.add(tenant)
     if (file.kind !== 'Pool' && file.kind !== undefined) continue
     if (file.name === undefined) anyPool.add(tenant)
     else poolNames.add(`${tenant}/${file.name}`)
   }
-  return { settings, poolNames, anyPool, tenants, services }
+  return { settings, poolNames, anyPool, tenants, services, records }
 }

@@ -11,6 +11,12 @@ import { healthCheckWebhook } from './health-check-webhook.ts'
 import { memberAddress } from './member-address.ts'
 import { memberExtras } from './member-extras.ts'
 import { poolMembers } from './pool-members.ts'
+import { recordCaa } from './record-caa.ts'
+import { recordDmarc } from './record-dmarc.ts'
+import { recordSize } from './record-size.ts'
+import { recordSpf } from './record-spf.ts'
+import { recordTypes } from './record-types.ts'
+import { recordValues } from './record-values.ts'
 import { redirectSource, redirectTarget } from './redirect.ts'
 import { responseRule } from './response-rule.ts'
 import { rolloutSense } from './rollout-sense.ts'
@@ -45,4 +51,10 @@ export const objectRules = Object.freeze([
   delegatedDomain,
   rolloutSense,
   windowSense,
+  recordValues,
+  recordTypes,
+  recordSize,
+  recordCaa,
+  recordSpf,
+  recordDmarc,
 ] as const satisfies readonly AnyObjectRule[])

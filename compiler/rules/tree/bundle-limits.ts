@@ -6,7 +6,7 @@ import type { PlacedFile } from '#compiler/tree/tree.ts'
 
 export const bundleLimitsKept: TreeRule = {
   name: 'bundle-limits',
-  check({ tree, zones, responses, limits }, report) {
+  check({ tree, zones, records, responses, limits }, report) {
     const members = tree.of.Pool.reduce((sum, { object }) => sum + object.spec.members.length, 0)
     const anywhere = tree.of.Service[0] ?? tree.of.Pool[0]
     const counts: [what: string, count: number, max: number, at: PlacedFile | undefined][] = [
@@ -25,6 +25,7 @@ export const bundleLimitsKept: TreeRule = {
         limits.windowsMax,
         tree.of.MaintenanceWindow.at(-1),
       ],
+      ['record sets', records?.rrsets.length ?? 0, limits.rrsetsMax, tree.of.Records.at(-1)],
       ['members', members, limits.membersMax, tree.of.Pool.at(-1)],
       [
         'response rules',

@@ -2,6 +2,7 @@
 import type { Kind } from '#schemas/kinds.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'
+import type { RecordPlan } from '#compiler/plan/record-plan.ts'
 import type { ResponsePlan } from '#compiler/plan/response-plan.ts'
 import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
 import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
@@ -16,6 +17,8 @@ export interface RuleSubject {
   readonly tree: Tree
   /** Undefined when the settings could not be read. */
   readonly zones: ZonePlan | undefined
+  /** Undefined when the settings could not be read. */
+  readonly records: RecordPlan | undefined
   readonly responses: ResponsePlan
   readonly overlays: OverlayPlan
   /** When the tree is read; null: nobody says, and nothing is called past. */
@@ -32,6 +35,7 @@ export interface CompileLimits {
   readonly servicesMax: number
   readonly poolsMax: number
   readonly membersMax: number
+  readonly rrsetsMax: number
   readonly responseRulesMax: number
   readonly rolloutsMax: number
   readonly windowsMax: number

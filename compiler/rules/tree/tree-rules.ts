@@ -12,6 +12,11 @@ import { overlayTargets } from './overlay-targets.ts'
 import { nameserverGlue } from './nameserver-glue.ts'
 import { poolReferences } from './pool-references.ts'
 import { poolsUsed } from './pools-used.ts'
+import { aliasChains } from './alias-chains.ts'
+import { recordTargets } from './record-targets.ts'
+import { recordZones } from './record-zones.ts'
+import { recordsAndServices } from './records-and-services.ts'
+import { recordsUnique } from './records-unique.ts'
 import { redirectsUnique } from './redirects-unique.ts'
 import { responseRuleEffects } from './response-rule-effects.ts'
 import { responseRuleLoops } from './response-rule-loops.ts'
@@ -22,6 +27,8 @@ import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
 import { uidsUnique } from './uids-unique.ts'
 import { unservedKindsRefused } from './unserved-kinds.ts'
+import { zoneCuts } from './zone-cuts.ts'
+import { zoneTenants } from './zone-tenants.ts'
 
 /** Run on every compilation. */
 export const treeRules: readonly TreeRule[] = Object.freeze([
@@ -45,6 +52,13 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   responseRuleEffects,
   redirectsUnique,
   delegatedDomainsUnique,
+  zoneTenants,
+  recordZones,
+  recordsUnique,
+  recordsAndServices,
+  zoneCuts,
+  recordTargets,
+  aliasChains,
   unservedKindsRefused,
   bundleLimitsKept,
 ])

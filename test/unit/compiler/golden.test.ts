@@ -13,7 +13,7 @@ for (const name of readdirSync(root)) {
     const result = compileFixture(join(root, name, 'input'))
     const folder = `test/golden/compile/${name}`
     if (result.ok) {
-      const model = JSON.stringify(result.model, hexOfBigint, 2)
+      const model = JSON.stringify(result.model, asHex, 2)
       expectCommitted(`${folder}/expected.model.json`, `${model}\n`)
       return
     }
@@ -24,6 +24,7 @@ for (const name of readdirSync(root)) {
   })
 }
 
-function hexOfBigint(_key: string, value: unknown): unknown {
+function asHex(_key: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   return typeof value === 'bigint' ? `0x${value.toString(16)}` : value
 }

@@ -1,0 +1,45 @@
+// Checks that the zone of records is declared, given to their tenant, and the closest of its names.
+import { suggest } from '#lib/suggest.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { mayWriteRecords } from '#compiler/plan/record-access.ts'
+import { placeOfRrset, zoneOfName } from '#compiler/plan/record-plan.ts'
+import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { readRecords } from '#compiler/values/record-sets.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { TreeReport } from '#compiler/tree/tree.ts'
+import { recordRule } from './record-rule.ts'
+import type { TreeRule } from './tree-rule.ts'
+
+export const recordZones: TreeRule = recordRule('record-zones', ({ tree, plan }, report) => {
+  for (const entry of tree.of.Records) {
+    const { zone } = readRecords(entry.object.spec)
+    if (zone === undefined) continue
+    const at = placeIn(entry, valueAt('spec', 'zone'))
+    const position = plan.zoneAt.get(zone)
+    if (position === undefined) {
+      const suggestion = suggest(zone, [...plan.zoneAt.keys()])
+      report('record-zone-unknown', at, { args: [zone], suggestion })
+    } else if (!mayWriteRecords(entry.tenant, plan.zones[position]!)) {
+      report('record-zone-not-given', at, { args: [zone, entry.tenant, entry.tenant] })
+    }
+  }
+  checkClosest(plan, report)
+})
+
+/** The NS and DS records of a zone of ours are not of its own file: the settings, its parent. */
+function checkClosest(plan: RecordPlan, report: TreeReport): void {
+  for (const rrset of plan.rrsets) {
+    const { name, zone, type } = rrset.model
+    const closest = zoneOfName(plan, name)
+    if (closest === undefined || closest === zone) continue
+    const inner = plan.zones[closest]!.name
+    if (name === inner && type === RrType.DS) continue
+    if (name === inner && type === RrType.NS) {
+      const args = ['NS', name, 'nameservers']
+      report('record-of-settings', placeOfRrset(rrset, 'type'), { args })
+    } else {
+      report('record-in-inner-zone', placeOfRrset(rrset, 'name'), { args: [name, inner, inner] })
+    }
+  }
+}

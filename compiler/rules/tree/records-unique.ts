@@ -1,0 +1,34 @@
+// Checks that a name and type has one set of records, and nothing stands beside a CNAME.
+import { RrType } from '#dns/rrtype.ts'
+import { placeOfRrset } from '#compiler/plan/record-plan.ts'
+import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
+import { recordRule } from './record-rule.ts'
+
+export const recordsUnique = recordRule('records-unique', ({ plan }, report) => {
+  for (const rrsets of plan.at.values()) {
+    if (rrsets.length > 1) checkName(rrsets, report)
+  }
+})
+
+function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
+  const firstOf = new Map<number, PlannedRrset>()
+  for (const rrset of rrsets) {
+    const { name, type } = rrset.model
+    const first = firstOf.get(type)
+    if (first === undefined) firstOf.set(type, rrset)
+    else {
+      const other = placeOfRrset(first, 'name')
+      const args = [name, rrset.typeName]
+      report('rrset-duplicate', placeOfRrset(rrset, 'name'), { args, other })
+    }
+  }
+  const alias = firstOf.get(RrType.CNAME)
+  if (alias === undefined) return
+  // RFC 1034 section 3.6.2: also what came first is in the wrong place.
+  for (const rrset of firstOf.values()) {
+    if (rrset === alias) continue
+    const other = placeOfRrset(alias, 'type')
+    const args = [rrset.model.name, rrset.typeName]
+    report('record-beside-cname', placeOfRrset(rrset, 'type'), { args, other })
+  }
+}

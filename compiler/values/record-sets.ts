@@ -1,0 +1,218 @@
+// Reads the records of one file: names and rdata in wire form, and each fault at its place.
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import { readName } from '#dns/rdata-text/name-text.ts'
+import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
+import { tokensOf } from '#dns/rdata-text/tokens.ts'
+import type { RdataFault } from '#dns/rdata-text/tokens.ts'
+import { ValueReader } from '#dns/rdata-text/value-reader.ts'
+import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypes } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { suggest } from '#lib/suggest.ts'
+import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { FindingDetail, Report } from '#compiler/diagnostics/finding.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { rdataExample } from './rdata-examples.ts'
+import { checkName } from './names.ts'
+
+/** The records of one name and type, as a file says them. */
+export interface ReadRrset {
+  /** Position in the `records` of the file. */
+  readonly index: number
+  /** Lower case, presentation form, final dot. */
+  readonly name: string
+  readonly type: RdataType
+  readonly ttlSeconds: number
+  /** In canonical order (RFC 4034 section 6.3), each once; without values that are wrong. */
+  readonly rdata: readonly Uint8Array[]
+  /** Of each rdata: its position in `values`. */
+  readonly from: readonly number[]
+}
+
+export interface ReadRecords {
+  /** As `name`; undefined: it is no name. */
+  readonly zone: string | undefined
+  readonly rrsets: readonly ReadRrset[]
+  /** False: there are records of which not even name and type are known. */
+  readonly isWhole: boolean
+  readonly faults: readonly RecordFault[]
+}
+
+export interface RecordFault {
+  readonly code: DiagnosticCode
+  readonly place: Place
+  readonly detail: FindingDetail
+}
+
+/** What was read once: a file with thousands of records is looked at by many rules. */
+const known = new WeakMap<RecordsSpec, ReadRecords>()
+
+/** @param report is told each fault as soon as it is found */
+export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
+  const before = known.get(spec)
+  if (before !== undefined) {
+    for (const { code, place, detail } of before.faults) report?.(code, place, detail)
+    return before
+  }
+  const faults: RecordFault[] = []
+  const say: Report = (code, place, detail = {}) => {
+    faults.push({ code, place, detail })
+    report?.(code, place, detail)
+  }
+  const rrsets: ReadRrset[] = []
+  const { key: zone, fault } = checkName(spec.zone, false)
+  if (fault !== undefined) say(fault.code, valueAt('spec', 'zone'), fault)
+  const origin = zone === undefined ? undefined : parseName(zone)
+  if (origin?.ok === true) {
+    for (const [index, set] of spec.records.entries()) {
+      const rrset = readRrset({ set, index, origin: origin.value, spec, report: say })
+      if (rrset !== undefined) rrsets.push(rrset)
+    }
+  }
+  const isWhole = rrsets.length === spec.records.length
+  const read = { zone, rrsets, isWhole, faults }
+  known.set(spec, read)
+  return read
+}
+
+interface Reading {
+  readonly set: RecordSet
+  readonly index: number
+  /** Wire form of the zone's name. */
+  readonly origin: Uint8Array
+  readonly spec: RecordsSpec
+  readonly report: Report
+}
+
+function readRrset(reading: Reading): ReadRrset | undefined {
+  const { set, index, spec, report } = reading
+  const name = ownerOf(reading)
+  const type = rdataTypeNamed(set.type)
+  if (type === undefined) reportType(set.type, index, report)
+  if (name === undefined || type === undefined) return undefined
+  const ttlSeconds = set.ttl ?? spec.ttl
+  return { index, name, type, ttlSeconds, ...readValues(reading, type) }
+}
+
+/** A place in one of the records. */
+export function recordPlace(index: number, ...path: readonly (string | number)[]): Place {
+  return valueAt('spec', 'records', index, ...path)
+}
+
+/** @param column from 1 */
+function columnIn(place: Place, column: number): Place {
+  return { ...place, character: column - 1 }
+}
+
+function ownerOf({ set, index, origin, report }: Reading): string | undefined {
+  const { name: text } = set
+  const place = recordPlace(index, 'name')
+  const read = readOwner(text, origin)
+  if ('expected' in read) {
+    report('record-name-invalid', columnIn(place, read.column), { args: [text, read.expected] })
+    return undefined
+  }
+  const zone = formatName(origin)
+  const name = formatName(foldName(read.wire))
+  if (/(?:^|(?<!\\)\.)\*\./.test(name.replace(/^\*\./, ''))) {
+    const expected = 'a * as the whole first label and nowhere else'
+    report('record-name-invalid', place, { args: [text, expected] })
+    return undefined
+  }
+  if (!endsIn(foldName(read.wire), origin)) {
+    report('record-outside-zone', place, { args: [text, zone] })
+    return undefined
+  }
+  // Written for the whole name by people who forgot its dot.
+  if (!text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)) {
+    report('record-name-doubled', place, { args: [name, `${text}.`], suggestion: `${text}.` })
+  }
+  return name
+}
+
+function readOwner(text: string, origin: Uint8Array): { readonly wire: Uint8Array } | RdataFault {
+  const values = new ValueReader({ tokens: [], endColumn: 1 }, origin)
+  const wire = readName(values, { text, isQuoted: false, column: 1 }, 'a name')
+  return wire === undefined ? values.fault! : { wire }
+}
+
+/** @param origin both in lower case, on the wire */
+function endsIn(name: Uint8Array, origin: Uint8Array): boolean {
+  let at = 0
+  while (name.length - at > origin.length) at += name[at]! + 1
+  return name.length - at === origin.length && origin.every((octet, i) => octet === name[at + i])
+}
+
+/** The full name of a record as files and clients write it; undefined where it is none. */
+export function recordNameIn(zone: string, text: string): string | undefined {
+  const origin = parseName(zone.toLowerCase())
+  if (!origin.ok) return undefined
+  const read = readOwner(text, origin.value)
+  return 'expected' in read ? undefined : formatName(foldName(read.wire))
+}
+
+function reportType(text: string, index: number, report: Report): void {
+  const names = rdataTypes.map(({ name }) => name)
+  const suggestion = suggest(text.toUpperCase(), names)
+  report('record-type-unknown', recordPlace(index, 'type'), { args: [text], suggestion })
+}
+
+/** Strings that a reader joins without a blank: RFC 7208 section 3.3 and most others say so. */
+const textTypes: readonly number[] = [RrType.TXT, 99]
+
+/** Most sets have one value; a list for each of a million would be a waste. */
+const onlyFirst: readonly number[] = Object.freeze([0])
+
+interface ReadValue {
+  readonly rdata: Uint8Array
+  readonly canonical: Buffer
+  readonly i: number
+}
+
+function readValues(reading: Reading, type: RdataType): Pick<ReadRrset, 'rdata' | 'from'> {
+  const { set, index, report } = reading
+  const sorted = rightValues(reading, type)
+  sorted.sort((a, b) => Buffer.compare(a.canonical, b.canonical) || a.i - b.i)
+  const unlike = sorted.filter(({ canonical, i }, at) => {
+    const twin = sorted[at - 1]
+    if (twin === undefined || !canonical.equals(twin.canonical)) return true
+    const other = recordPlace(index, 'values', twin.i)
+    const args = [set.values[i]!]
+    report('record-value-duplicate', recordPlace(index, 'values', i), { args, other })
+    return false
+  })
+  const from = unlike.length === 1 && unlike[0]!.i === 0 ? onlyFirst : unlike.map(({ i }) => i)
+  return { rdata: unlike.map(({ rdata }) => rdata), from }
+}
+
+function rightValues({ set, index, origin, report }: Reading, type: RdataType): ReadValue[] {
+  const right: ReadValue[] = []
+  for (const [i, text] of set.values.entries()) {
+    const place = recordPlace(index, 'values', i)
+    const read = parseRdata(type, text, origin)
+    if (!read.ok) {
+      const { column, expected } = read.error
+      const args = [type.name, String(column), expected, rdataExample(type)]
+      report('record-value-invalid', columnIn(place, column), { args })
+      continue
+    }
+    const isRight = !textTypes.includes(type.code) || isQuoted(text, place, report)
+    if (!isRight) continue
+    right.push({ rdata: read.value, canonical: bufferOf(canonicalRdata(type, read.value)), i })
+  }
+  return right
+}
+
+function bufferOf(octets: Uint8Array): Buffer {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
+}
+
+function isQuoted(text: string, place: Place, report: Report): boolean {
+  const read = tokensOf(text)
+  if (!read.ok || read.value.tokens.length < 2) return true
+  if (read.value.tokens.every(({ isQuoted: quoted }) => quoted)) return true
+  const whole = `'"${text.replaceAll(/\\?"/g, '').replaceAll("'", "''")}"'`
+  report('record-text-unquoted', place, { args: [String(read.value.tokens.length), whole] })
+  return false
+}
