@@ -231,6 +231,9 @@ export const awaited: readonly string[] = [
   // `kind: Records`, and `gslbd import zone` and `export zone`.
   'dns/zone-file/zone-file.ts',
   'dns/zone-file/zone-writer.ts',
+  // Signed queries, updates and transfers.
+  'dns/tsig/check-tsig.ts',
+  'dns/tsig/sign-message.ts',
 ]
 
 export const sizes = {

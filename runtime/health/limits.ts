@@ -22,8 +22,6 @@ export const healthLimits = {
   dnsWrongAnswersMax: 100,
   /** Times that a query is sent over UDP, spread over the time that the probe has. */
   dnsSendsMax: 3,
-  /** Compression pointers of one name; a name has 127 labels at most. */
-  dnsPointersMax: 127,
   /** Files of client certificates are looked at again after so long: they may be renewed. */
   clientCertificateMs: 30_000,
   clientCertificateBytesMax: 1_048_576,

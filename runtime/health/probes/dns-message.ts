@@ -1,8 +1,8 @@
 // Builds the query of a dns probe, and validates the response.
 import { formatAddress } from '#dns/address.ts'
 import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
-import { foldTable, formatName, nameLimits } from '#dns/name.ts'
-import { healthLimits } from '../limits.ts'
+import { readMessageName, skipMessageName } from '#dns/message-name.ts'
+import { foldTable, formatName } from '#dns/name.ts'
 
 /** Of the types that a check can ask for. RFC 1035 section 3.2.2; AAAA: RFC 3596. */
 export const dnsTypeCodes = Object.freeze({
@@ -65,7 +65,7 @@ export function answerTexts(message: Buffer, query: Buffer): readonly string[] |
   const texts: string[] = []
   let at = query.length
   for (let i = 0; i < count; i++) {
-    const fixed = skipName(message, at)
+    const fixed = skipMessageName(message, at)
     if (fixed === -1 || fixed + 10 > message.length) return undefined
     const start = fixed + 10
     const end = start + message.readUInt16BE(fixed + 8)
@@ -95,9 +95,9 @@ function rdataText(
     case dnsTypeCodes.NS:
     case dnsTypeCodes.CNAME:
     case dnsTypeCodes.PTR:
-      return skipName(message, start) === end ? nameText(message, start) : undefined
+      return skipMessageName(message, start) === end ? nameText(message, start) : undefined
     case dnsTypeCodes.MX: {
-      if (end - start < 3 || skipName(message, start + 2) !== end) return undefined
+      if (end - start < 3 || skipMessageName(message, start + 2) !== end) return undefined
       const exchange = nameText(message, start + 2)
       return exchange && `${message.readUInt16BE(start)} ${exchange}`
     }
@@ -109,8 +109,8 @@ function rdataText(
 }
 
 function soaText(message: Buffer, start: number, end: number): string | undefined {
-  const second = skipName(message, start)
-  const numbers = second === -1 ? -1 : skipName(message, second)
+  const second = skipMessageName(message, start)
+  const numbers = second === -1 ? -1 : skipMessageName(message, second)
   if (numbers === -1 || numbers + 20 !== end) return undefined
   const [mname, rname] = [nameText(message, start), nameText(message, second)]
   if (mname === undefined || rname === undefined) return undefined
@@ -130,41 +130,7 @@ function txtText(message: Buffer, start: number, end: number): string | undefine
   return Buffer.concat(pieces).toString()
 }
 
-/** @returns where the name ends in the place where it stands, or -1 */
-function skipName(message: Buffer, start: number): number {
-  for (let at = start; at < message.length;) {
-    const octet = message[at]!
-    if (octet === 0) return at + 1
-    // RFC 1035 section 4.1.4: two octets, and the name is over.
-    if (octet >= 0xc0) return at + 2 <= message.length ? at + 2 : -1
-    if (octet > nameLimits.labelBytesMax) return -1
-    at += octet + 1
-  }
-  return -1
-}
-
-/** Follows pointers, each of which must point further to the front than the one before. */
 function nameText(message: Buffer, start: number): string | undefined {
-  const wire = new Uint8Array(nameLimits.bytesMax)
-  let length = 0
-  let at = start
-  let limit = start
-  for (let pointers = 0; pointers <= healthLimits.dnsPointersMax;) {
-    const octet = message[at]
-    if (octet === undefined) return undefined
-    if (octet >= 0xc0) {
-      const target = ((octet & 0x3f) << 8) | (message[at + 1] ?? 0)
-      if (target >= limit) return undefined
-      at = limit = target
-      pointers++
-      continue
-    }
-    if (octet > nameLimits.labelBytesMax || at + 1 + octet > message.length) return undefined
-    if (length + 1 + octet > nameLimits.bytesMax) return undefined
-    wire.set(message.subarray(at, at + 1 + octet), length)
-    length += 1 + octet
-    at += 1 + octet
-    if (octet === 0) return formatName(wire)
-  }
-  return undefined
+  const name = readMessageName(message, start)
+  return name && formatName(name.wire)
 }

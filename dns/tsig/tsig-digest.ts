@@ -1,0 +1,70 @@
+// What a MAC is made over. RFC 8945 sections 4.3 and 5.3.1.
+import { createHmac } from 'node:crypto'
+import { HeaderOffset, QClass } from '#dns/header.ts'
+import type { TsigKey } from './tsig-key.ts'
+
+/** The fields of the record that the MAC covers, besides the names of the key. */
+export interface TsigVariables {
+  readonly timeSeconds: number
+  readonly fudgeSeconds: number
+  /** `TsigError` in what we send. */
+  readonly error: number
+  readonly other: Uint8Array
+}
+
+export interface DigestedMessage {
+  /** Without a TSIG record at its end. */
+  readonly octets: Uint8Array
+  /** In the place of what the header says. */
+  readonly id: number
+  /** In the place of what the header says: the TSIG record not counted. */
+  readonly arCount: number
+}
+
+export interface DigestInput {
+  readonly key: TsigKey
+  /** Of the request, or of the message before; empty: this is a request. */
+  readonly priorMac: Uint8Array
+  /** The last one is the one that gets the MAC; before it, those without one. */
+  readonly messages: readonly DigestedMessage[]
+  readonly variables: TsigVariables
+  /** From the second MAC of an exchange on, only the times are covered. */
+  readonly isTimesOnly: boolean
+}
+
+/** Not truncated. */
+export function tsigMac(input: DigestInput): Uint8Array {
+  const { key, priorMac, messages, variables, isTimesOnly } = input
+  const hmac = createHmac(key.algorithm.hash, key.secret)
+  if (priorMac.length > 0) hmac.update(uint16(priorMac.length)).update(priorMac)
+  for (const { octets, id, arCount } of messages) {
+    const header = Buffer.from(octets.subarray(0, HeaderOffset.End))
+    header.writeUInt16BE(id, HeaderOffset.Id)
+    header.writeUInt16BE(arCount, HeaderOffset.ArCount)
+    hmac.update(header).update(octets.subarray(HeaderOffset.End))
+  }
+  if (!isTimesOnly) hmac.update(key.name).update(classAndTtl).update(key.algorithm.wire)
+  hmac.update(timesOf(variables))
+  if (!isTimesOnly) {
+    hmac.update(uint16(variables.error)).update(uint16(variables.other.length))
+    hmac.update(variables.other)
+  }
+  return hmac.digest()
+}
+
+const classAndTtl = Uint8Array.of(0, QClass.Any, 0, 0, 0, 0)
+
+/** Six octets of time, two of fudge, as in the record. */
+export function timesOf({
+  timeSeconds,
+  fudgeSeconds,
+}: Pick<TsigVariables, 'timeSeconds' | 'fudgeSeconds'>): Uint8Array {
+  const octets = Buffer.alloc(8)
+  octets.writeUIntBE(timeSeconds, 0, 6)
+  octets.writeUInt16BE(fudgeSeconds, 6)
+  return octets
+}
+
+function uint16(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 8, value & 0xff)
+}

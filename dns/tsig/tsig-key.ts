@@ -1,0 +1,16 @@
+// A TSIG key as its users need it. RFC 8945 section 3.
+import type { TsigAlgorithm } from './tsig-algorithms.ts'
+
+export interface TsigKey {
+  /** Wire form, in lower case. */
+  readonly name: Uint8Array
+  readonly algorithm: TsigAlgorithm
+  readonly secret: Uint8Array
+}
+
+/** Times are whole seconds of the Unix epoch. RFC 8945 section 10 recommends 300. */
+export const tsigFudgeSeconds = 300
+
+/** Extended response codes in the error field of the record. RFC 8945 section 3. */
+export const TsigError = { None: 0, BadSig: 16, BadKey: 17, BadTime: 18, BadTrunc: 22 } as const
+export type TsigError = (typeof TsigError)[keyof typeof TsigError]
