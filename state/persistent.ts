@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AuditCopy } from './ports/audit.ts'
+import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Licences } from './ports/licences.ts'
 import type { Roles } from './ports/roles.ts'
@@ -12,6 +13,7 @@ import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
 import { createSqlAudit } from './sql/audit.ts'
+import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
 import { pgliteDriver } from './sql/database/pglite.ts'
@@ -45,6 +47,7 @@ export interface PersistentState {
   readonly usage: Usage
   readonly audit: AuditCopy
   readonly healthVerdicts: HealthVerdicts
+  readonly dynamicDns: DynamicDnsStore
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -79,6 +82,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     usage: createSqlUsage(sql),
     audit: createSqlAudit(sql),
     healthVerdicts: createSqlHealthVerdicts(sql, node),
+    dynamicDns: createSqlDynamicDns(sql),
     sql,
     status: sql.status,
     close: sql.close,

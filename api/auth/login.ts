@@ -13,7 +13,7 @@ import { tenantPresence, unreadReply } from '#api/access/unread.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
 import { countAttempt, forgetAttempts } from './login-limits.ts'
 import { tokenHash } from './policy.ts'
-import { unseal } from './secret-box.ts'
+import { unseal } from '#lib/secret-box.ts'
 import { stepOfCode } from './totp.ts'
 
 export interface LoginForm {

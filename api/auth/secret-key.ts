@@ -2,7 +2,7 @@
 import { ok } from '#lib/result.ts'
 import type { StoreCall } from '#state/ports/store-result.ts'
 import type { Users } from '#state/ports/users.ts'
-import { unseal } from './secret-box.ts'
+import { unseal } from '#lib/secret-box.ts'
 
 /** @returns what is wrong and what to do; null: there is no active secret that it cannot read */
 export async function secretKeyFault(

@@ -29,6 +29,7 @@ const persistentPorts = [
   'usage',
   'licences',
   'settings',
+  'dynamicDns',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

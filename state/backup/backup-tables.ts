@@ -39,4 +39,13 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
     ...{ node: true, member_uid: true, ip_address: true },
     ...{ healthy: true, warming: true, at_ms: true },
   }),
+  row('tsig_keys', {
+    ...{ id: true, tenant_id: true, name: true, algorithm: true, scope: true },
+    ...{ secret_ciphertext: true, created_at_ms: true },
+  }),
+  row('txt_records', {
+    ...{ id: true, tenant_id: true, name: true, rdata: true },
+    ...{ ttl_seconds: true, created_at_ms: true },
+  }),
+  row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

@@ -10,6 +10,7 @@ const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
 
 export async function fill(state: PersistentState): Promise<void> {
   const { users, roles, tenantKeys, licences, settings, usage, audit, healthVerdicts } = state
+  const { dynamicDns } = state
   for (const [i, text] of hostileTexts.entries()) {
     await valueOf(users.create(newUser(`u${i}`, { displayName: text, passwordHash: null })))
     await valueOf(settings.set(text, { text, list: [i, null, 1.5] }, i))
@@ -31,6 +32,11 @@ export async function fill(state: PersistentState): Promise<void> {
   await valueOf(
     audit.append([auditEntry('a'), auditEntry('b', { requestId: 'r', durationMs: 0.1 })]),
   )
+  const key = { id: 'k1', tenantId: 'acme', name: 'k.example.', algorithm: 'hmac-sha256.' }
+  const sealed = { scope: null, secretCiphertext: 'v1.sealed', createdAtMs: 1 }
+  await valueOf(dynamicDns.createKey({ ...key, ...sealed }))
+  const add = { verb: 'add', name: 'a.example.', rdata: 'AWE=', ttlSeconds: 60 } as const
+  await valueOf(dynamicDns.applyChanges('k1', [add], 2))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -46,6 +52,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(usage.range('acme', '0', '9')),
     await valueOf(audit.query({ scope: 'every-tenant', fromMs: 0, toMs: 9_999, limit: 100 })),
     await healthVerdicts.load(),
+    await valueOf(state.dynamicDns.load()),
   ]
 }
 

@@ -14,6 +14,9 @@ const names: readonly (keyof Tables)[] = [
   'usage_batches',
   'audit_entries',
   'health_verdicts',
+  'tsig_keys',
+  'txt_records',
+  'dynamic_dns',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -4,12 +4,14 @@ import { accounts } from '#state/sql/migrations/0001-accounts.ts'
 import { records } from '#state/sql/migrations/0002-records.ts'
 import { identities } from '#state/sql/migrations/0003-identities.ts'
 import { firstAccount } from '#state/sql/migrations/0004-first-account.ts'
+import { dynamicDns } from '#state/sql/migrations/0005-dynamic-dns.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
   records,
   identities,
   firstAccount,
+  dynamicDns,
 ])
 
 /** The schema that this program writes. */

@@ -4,7 +4,7 @@ import type { Expression } from 'kysely'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import type { Tables } from './tables.ts'
 
-type TenantTable = 'users' | 'roles' | 'audit_entries'
+type TenantTable = 'users' | 'roles' | 'audit_entries' | 'tsig_keys' | 'txt_records'
 
 export function inScope<T extends TenantTable>(scope: TenantScope) {
   return (from: ExpressionBuilder<Tables, T>): Expression<SqlBool> => {

@@ -91,6 +91,33 @@ export interface HealthVerdictsTable {
   readonly at_ms: number
 }
 
+export interface TsigKeysTable {
+  readonly id: string
+  readonly tenant_id: string
+  readonly name: string
+  readonly algorithm: string
+  readonly scope: string | null
+  readonly secret_ciphertext: string
+  readonly created_at_ms: number
+}
+
+export interface TxtRecordsTable {
+  readonly id: string
+  readonly tenant_id: string
+  readonly name: string
+  /** Base64. */
+  readonly rdata: string
+  readonly ttl_seconds: number
+  readonly created_at_ms: number
+}
+
+/** One row, with id 1; who writes keys or records locks it first. */
+export interface DynamicDnsTable {
+  readonly id: number
+  readonly keys_revision: number
+  readonly records_revision: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -107,6 +134,9 @@ export interface Tables {
   readonly usage_batches: UsageBatchesTable
   readonly audit_entries: AuditEntriesTable
   readonly health_verdicts: HealthVerdictsTable
+  readonly tsig_keys: TsigKeysTable
+  readonly txt_records: TxtRecordsTable
+  readonly dynamic_dns: DynamicDnsTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

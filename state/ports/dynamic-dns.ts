@@ -1,0 +1,115 @@
+// The port to what DNS clients and the API write at run time: TSIG keys and TXT records. All nodes
+// of an installation share them.
+import type { StoreCall } from './store-result.ts'
+import type { TenantScope } from './tenant-scope.ts'
+
+export interface StoredTsigKey {
+  readonly id: string
+  readonly tenantId: string
+  /** Absolute, in lower case, with the final dot; unique among all tenants. */
+  readonly name: string
+  /** One of `tsigAlgorithmNames`. */
+  readonly algorithm: string
+  /** The key may write at this name and below it; null: wherever its tenant may. */
+  readonly scope: string | null
+  /** Sealed under GSLB_SECRET_KEY: base64 of the secret. */
+  readonly secretCiphertext: string
+  readonly createdAtMs: number
+}
+
+export interface StoredTxtRecord {
+  readonly id: string
+  readonly tenantId: string
+  /** Absolute, in lower case, with the final dot. */
+  readonly name: string
+  /** Base64 of the data on the wire: character strings. RFC 1035 section 3.3.14. */
+  readonly rdata: string
+  readonly ttlSeconds: number
+  readonly createdAtMs: number
+}
+
+/** A change by a DNS client. RFC 2136 section 2.5. */
+export type TxtChange =
+  | {
+      readonly verb: 'add'
+      readonly name: string
+      readonly rdata: string
+      readonly ttlSeconds: number
+    }
+  | { readonly verb: 'delete'; readonly name: string; readonly rdata: string }
+  | { readonly verb: 'delete-all'; readonly name: string }
+
+/** Each rises with every change, on whichever node; 0: there never was one. */
+export interface DynamicRevisions {
+  readonly keys: number
+  readonly records: number
+}
+
+export interface DynamicDnsState {
+  readonly revisions: DynamicRevisions
+  readonly keys: readonly StoredTsigKey[]
+  readonly records: readonly StoredTxtRecord[]
+}
+
+/** What a write of records did, for nodes that have the revision before it. */
+export interface TxtDelta {
+  /** The one after the write; of one that changed nothing, the one that was there. */
+  readonly revision: number
+  readonly added: readonly StoredTxtRecord[]
+  /** Ids. */
+  readonly removed: readonly string[]
+}
+
+export const tsigAlgorithmNames = [
+  'hmac-sha256.',
+  'hmac-sha384.',
+  'hmac-sha512.',
+  'hmac-sha224.',
+  'hmac-sha1.',
+] as const
+
+export const dynamicDnsLimits = {
+  keysPerTenantMax: 100,
+  /** Of all tenants. */
+  keysMax: 10_000,
+  recordsPerTenantMax: 10_000,
+  /** Of all tenants. Each node has them in memory. */
+  recordsMax: 50_000,
+  recordsPerNameMax: 64,
+  /** Of the data of one record: a text of 4 000 octets in 16 strings. */
+  rdataBytesMax: 4_016,
+  /** Of all records of one name, so that they fit in one message. */
+  rdataBytesPerNameMax: 32_768,
+  changesMax: 500,
+} as const
+
+export type TxtFault = 'too-many-records' | 'too-many-changes'
+
+export interface DynamicDnsStore {
+  readonly createKey: (
+    key: StoredTsigKey,
+  ) => StoreCall<DynamicRevisions['keys'], 'name-taken' | 'too-many-keys'>
+  /** Oldest first. */
+  readonly listKeys: (scope: TenantScope) => StoreCall<readonly StoredTsigKey[]>
+  /** @returns the revision after it; null: no such key in the scope */
+  readonly deleteKey: (scope: TenantScope, id: string) => StoreCall<number | null>
+  readonly createRecord: (
+    record: StoredTxtRecord,
+  ) => StoreCall<TxtDelta, TxtFault | 'record-exists'>
+  /** Oldest first. */
+  readonly listRecords: (scope: TenantScope) => StoreCall<readonly StoredTxtRecord[]>
+  /** @returns null: no such record in the scope */
+  readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<TxtDelta | null>
+  /**
+   * All changes of one update, in their order, or none. A value that is there already stays as it
+   * is. `key-gone`: the key was deleted, maybe on another node.
+   */
+  readonly applyChanges: (
+    keyId: string,
+    changes: readonly TxtChange[],
+    nowMs: number,
+  ) => StoreCall<TxtDelta, TxtFault | 'key-gone'>
+  readonly revisions: () => StoreCall<DynamicRevisions>
+  /** Everything, as it was at one moment. */
+  readonly load: () => StoreCall<DynamicDnsState>
+}

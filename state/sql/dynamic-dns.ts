@@ -1,0 +1,294 @@
+// TSIG keys and TXT records in the tables `tsig_keys`, `txt_records` and `dynamic_dns`. Writers
+// lock the row of revisions first, so they follow each other.
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import { err, ok } from '#lib/result.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
+import type {
+  DynamicDnsStore,
+  DynamicRevisions,
+  StoredTsigKey,
+  StoredTxtRecord,
+  TxtChange,
+  TxtDelta,
+  TxtFault,
+} from '../ports/dynamic-dns.ts'
+import { sqlLimits } from './database/limits.ts'
+import { inScope } from './database/scope.ts'
+import type { Sql } from './database/sql.ts'
+import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'
+import { changedRecords } from './txt-changes.ts'
+
+/** Nodes listen on it; what a notice says is that there is something to look at. */
+export const dynamicDnsChannel = 'gslbd_dynamic_dns'
+
+export function createSqlDynamicDns(database: Sql): DynamicDnsStore {
+  return {
+    ...keyCalls(database),
+    ...recordCalls(database),
+    revisions: () => database.repeatable(revisionsOf),
+    load: () =>
+      database.repeatable((db) =>
+        db
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .execute(async (transaction) => ({
+            revisions: await revisionsOf(transaction),
+            keys: (await keysOf(transaction).execute()).map(keyOf),
+            records: (await recordsOf(transaction).execute()).map(recordOf),
+          })),
+      ),
+  }
+}
+
+function keyCalls(database: Sql): Pick<DynamicDnsStore, 'createKey' | 'listKeys' | 'deleteKey'> {
+  return {
+    createKey: async (key) => {
+      const { keysPerTenantMax, keysMax } = dynamicDnsLimits
+      const created = await database.once((db) =>
+        writing(db, async (transaction, { keys }) => {
+          const rows = transaction.selectFrom('tsig_keys')
+          const named = rows.select('id').where('name', '=', key.name)
+          if ((await named.executeTakeFirst()) !== undefined) return 'name-taken'
+          const counts = await rows
+            .select((from) => [
+              from.fn.countAll<number>().as('all'),
+              from.fn.countAll<number>().filterWhere('tenant_id', '=', key.tenantId).as('own'),
+            ])
+            .executeTakeFirstOrThrow()
+          const isFull = Number(counts.own) >= keysPerTenantMax || Number(counts.all) >= keysMax
+          if (isFull) return 'too-many-keys'
+          await transaction.insertInto('tsig_keys').values(keyRow(key)).execute()
+          return await raise(transaction, 'keys_revision', keys)
+        }),
+      )
+      if (!created.ok) return created
+      if (created.value === 'name-taken') {
+        return err({ code: 'name-taken', message: 'Another key has this name.' })
+      }
+      if (created.value === 'too-many-keys') {
+        const message = `A tenant has at most ${keysPerTenantMax} keys, and all have ${keysMax}.`
+        return err({ code: 'too-many-keys', message })
+      }
+      return ok(created.value)
+    },
+    listKeys: (scope) =>
+      database.repeatable(async (db) => {
+        const rows = await keysOf(db).where(inScope<'tsig_keys'>(scope)).execute()
+        return rows.map(keyOf)
+      }),
+    deleteKey: (scope, id) =>
+      database.once((db) =>
+        writing(db, async (transaction, { keys }) => {
+          const { numDeletedRows } = await transaction
+            .deleteFrom('tsig_keys')
+            .where('id', '=', id)
+            .where(inScope<'tsig_keys'>(scope))
+            .executeTakeFirst()
+          return numDeletedRows > 0n ? await raise(transaction, 'keys_revision', keys) : null
+        }),
+      ),
+  }
+}
+
+type RecordCall = 'createRecord' | 'listRecords' | 'deleteRecord' | 'applyChanges'
+
+function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
+  return {
+    createRecord: async (record) => {
+      const changes = [{ ...record, verb: 'add' }] as const
+      const done = await database.once((db) =>
+        writing(db, (transaction, { records }) =>
+          change(transaction, records, record.tenantId, changes, record.createdAtMs, record.id),
+        ),
+      )
+      if (!done.ok) return done
+      if (typeof done.value === 'string') return tooMuch(done.value)
+      if (done.value.added.length > 0) return ok(done.value)
+      return err({ code: 'record-exists', message: 'This name has this value already.' })
+    },
+    listRecords: (scope) =>
+      database.repeatable(async (db) => {
+        const all = recordsOf(db).where(inScope<'txt_records'>(scope))
+        return (await all.execute()).map(recordOf)
+      }),
+    deleteRecord: (scope, id) =>
+      database.once((db) =>
+        writing(db, async (transaction, { records }) => {
+          const { numDeletedRows } = await transaction
+            .deleteFrom('txt_records')
+            .where('id', '=', id)
+            .where(inScope<'txt_records'>(scope))
+            .executeTakeFirst()
+          if (numDeletedRows === 0n) return null
+          const revision = await raise(transaction, 'records_revision', records)
+          return { revision, added: [], removed: [id] }
+        }),
+      ),
+    applyChanges: async (keyId, changes, nowMs) => {
+      if (changes.length > dynamicDnsLimits.changesMax) return tooMuch('too-many-changes')
+      const done = await database.once((db) =>
+        writing(db, async (transaction, { records }) => {
+          const keys = transaction.selectFrom('tsig_keys').select('tenant_id')
+          const key = await keys.where('id', '=', keyId).executeTakeFirst()
+          if (key === undefined) return 'key-gone'
+          return await change(transaction, records, key.tenant_id, changes, nowMs)
+        }),
+      )
+      if (!done.ok) return done
+      if (done.value === 'key-gone') {
+        return err({ code: 'key-gone', message: 'The key was deleted.' })
+      }
+      return typeof done.value === 'string' ? tooMuch(done.value) : ok(done.value)
+    },
+  }
+}
+
+/** Nobody else writes keys or records before the end of `work`. */
+async function writing<T>(
+  db: Db,
+  work: (transaction: Db, revisions: DynamicRevisions) => Promise<T>,
+): Promise<T> {
+  return await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('dynamic_dns')
+      .values({ id: 1, keys_revision: 0, records_revision: 0 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    const row = transaction.selectFrom('dynamic_dns').selectAll().forUpdate()
+    const { keys_revision: keys, records_revision: records } = await row.executeTakeFirstOrThrow()
+    return await work(transaction, { keys, records })
+  })
+}
+
+/** Nodes that listen hear of it when the transaction is durable. */
+async function raise(
+  db: Db,
+  column: 'keys_revision' | 'records_revision',
+  revision: number,
+): Promise<number> {
+  const next = revision + 1
+  await db
+    .updateTable('dynamic_dns')
+    .set({ [column]: next })
+    .execute()
+  await sql`select pg_notify(${dynamicDnsChannel}, '')`.execute(db)
+  return next
+}
+
+/** @param id of the first record that is added; left out: a new one */
+async function change(
+  db: Db,
+  revision: number,
+  tenantId: string,
+  changes: readonly TxtChange[],
+  nowMs: number,
+  id?: string,
+): Promise<TxtDelta | TxtFault> {
+  const names = [...new Set(changes.map(({ name }) => name))]
+  const stored = names.length === 0 ? [] : await named(db, names)
+  const outcome = changedRecords(stored, changes)
+  if (outcome === 'too-many-records') return outcome
+  const removed = outcome.removed.map((record) => record.id)
+  const added = outcome.added.map((record, i) => ({
+    ...record,
+    id: i === 0 && id !== undefined ? id : uuidV7(nowMs),
+    tenantId,
+    createdAtMs: nowMs,
+  }))
+  if (removed.length === 0 && added.length === 0) return { revision, added, removed }
+  if (added.length > 0 && !(await hasRoom(db, tenantId, added.length - removed.length))) {
+    return 'too-many-records'
+  }
+  for (let i = 0; i < removed.length; i += sqlLimits.rowsPerStatement) {
+    const some = removed.slice(i, i + sqlLimits.rowsPerStatement)
+    await db.deleteFrom('txt_records').where('id', 'in', some).execute()
+  }
+  if (added.length > 0) await db.insertInto('txt_records').values(added.map(recordRow)).execute()
+  return { revision: await raise(db, 'records_revision', revision), added, removed }
+}
+
+async function named(db: Db, names: readonly string[]): Promise<readonly StoredTxtRecord[]> {
+  return (await recordsOf(db).where('name', 'in', names).execute()).map(recordOf)
+}
+
+async function hasRoom(db: Db, tenantId: string, more: number): Promise<boolean> {
+  const counts = await db
+    .selectFrom('txt_records')
+    .select((from) => [
+      from.fn.countAll<number>().as('all'),
+      from.fn.countAll<number>().filterWhere('tenant_id', '=', tenantId).as('own'),
+    ])
+    .executeTakeFirstOrThrow()
+  const { recordsPerTenantMax, recordsMax } = dynamicDnsLimits
+  return Number(counts.own) + more <= recordsPerTenantMax && Number(counts.all) + more <= recordsMax
+}
+
+async function revisionsOf(db: Db): Promise<DynamicRevisions> {
+  const row = await db.selectFrom('dynamic_dns').selectAll().executeTakeFirst()
+  return { keys: row?.keys_revision ?? 0, records: row?.records_revision ?? 0 }
+}
+
+const keysOf = (db: Db) =>
+  db.selectFrom('tsig_keys').selectAll().orderBy('created_at_ms').orderBy('id')
+
+const recordsOf = (db: Db) =>
+  db.selectFrom('txt_records').selectAll().orderBy('created_at_ms').orderBy('id')
+
+function tooMuch(code: TxtFault) {
+  const { recordsPerTenantMax, recordsPerNameMax, rdataBytesPerNameMax, recordsMax, changesMax } =
+    dynamicDnsLimits
+  const message =
+    code === 'too-many-changes'
+      ? `One update makes at most ${changesMax} changes.`
+      : `A tenant has at most ${recordsPerTenantMax} TXT records, all have ${recordsMax}, and one ` +
+        `name has ${recordsPerNameMax} of ${rdataBytesPerNameMax} octets together.`
+  return err({ code, message })
+}
+
+function keyRow(key: StoredTsigKey): Selectable<TsigKeysTable> {
+  return {
+    id: key.id,
+    tenant_id: key.tenantId,
+    name: key.name,
+    algorithm: key.algorithm,
+    scope: key.scope,
+    secret_ciphertext: key.secretCiphertext,
+    created_at_ms: key.createdAtMs,
+  }
+}
+
+function keyOf(row: Selectable<TsigKeysTable>): StoredTsigKey {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    algorithm: row.algorithm,
+    scope: row.scope,
+    secretCiphertext: row.secret_ciphertext,
+    createdAtMs: row.created_at_ms,
+  }
+}
+
+function recordRow(record: StoredTxtRecord): Selectable<TxtRecordsTable> {
+  return {
+    id: record.id,
+    tenant_id: record.tenantId,
+    name: record.name,
+    rdata: record.rdata,
+    ttl_seconds: record.ttlSeconds,
+    created_at_ms: record.createdAtMs,
+  }
+}
+
+function recordOf(row: Selectable<TxtRecordsTable>): StoredTxtRecord {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    rdata: row.rdata,
+    ttlSeconds: row.ttl_seconds,
+    createdAtMs: row.created_at_ms,
+  }
+}

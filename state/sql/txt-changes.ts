@@ -1,0 +1,63 @@
+// What the changes of one update do to the TXT records of their names.
+import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
+import type { StoredTxtRecord, TxtChange } from '../ports/dynamic-dns.ts'
+
+export interface NewTxtRecord {
+  readonly name: string
+  readonly rdata: string
+  readonly ttlSeconds: number
+}
+
+export interface ChangedRecords {
+  readonly added: readonly NewTxtRecord[]
+  readonly removed: readonly StoredTxtRecord[]
+}
+
+/**
+ * In the order of the changes: what is deleted and added again stays.
+ *
+ * @param stored all records of the names that the changes name
+ */
+export function changedRecords(
+  stored: readonly StoredTxtRecord[],
+  changes: readonly TxtChange[],
+): ChangedRecords | 'too-many-records' {
+  const byName = new Map<string, Map<string, NewTxtRecord | StoredTxtRecord>>()
+  const of = (name: string): Map<string, NewTxtRecord | StoredTxtRecord> => {
+    const known = byName.get(name) ?? new Map<string, NewTxtRecord | StoredTxtRecord>()
+    byName.set(name, known)
+    return known
+  }
+  const before = new Map(stored.map((record) => [keyOf(record), record]))
+  for (const record of stored) of(record.name).set(record.rdata, record)
+  for (const change of changes) {
+    const records = of(change.name)
+    if (change.verb === 'delete-all') records.clear()
+    else if (change.verb === 'delete') records.delete(change.rdata)
+    else if (!records.has(change.rdata)) {
+      const { name, rdata, ttlSeconds } = change
+      // What was there when the update came has its id and its TTL.
+      records.set(rdata, before.get(keyOf(change)) ?? { name, rdata, ttlSeconds })
+    }
+  }
+  const added: NewTxtRecord[] = []
+  const kept = new Set<StoredTxtRecord>()
+  for (const records of byName.values()) {
+    for (const record of records.values()) {
+      if ('id' in record) kept.add(record)
+      else added.push(record)
+    }
+    // A name that has too much already, may lose some.
+    if (added.length > 0 && isTooMuch([...records.values()])) return 'too-many-records'
+  }
+  return { added, removed: stored.filter((record) => !kept.has(record)) }
+}
+
+const keyOf = ({ name, rdata }: NewTxtRecord | (TxtChange & { rdata: string })): string =>
+  `${name} ${rdata}`
+
+function isTooMuch(records: readonly NewTxtRecord[]): boolean {
+  const { recordsPerNameMax, rdataBytesPerNameMax } = dynamicDnsLimits
+  const octets = records.reduce((sum, { rdata }) => sum + Buffer.byteLength(rdata, 'base64'), 0)
+  return records.length > recordsPerNameMax || octets > rdataBytesPerNameMax
+}
