@@ -6,15 +6,15 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import type { GitopsStatus } from '#api/ports/operator-view.ts'
 import { ask } from './dns/client.ts'
 import type { AskParts } from './dns/client.ts'
 import { said } from './dns/said.ts'
+import { programPath } from './program.ts'
 import { waitUntil } from './wait-until.ts'
 
-export const mainPath = fileURLToPath(import.meta.resolve('#cli/main.ts'))
+export const mainPath = programPath()
 const host = '127.0.0.1'
 /** As `bin/gslbd` sets it: without, each start would compile everything again. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/gslbd')

@@ -1,0 +1,63 @@
+// Bundles the program for the tests that start it: `node build-program.ts FOLDER`. See program.ts.
+import { globSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
+
+const root = join(import.meta.dirname, '../..')
+const dayMs = 24 * 60 * 60_000
+
+/** They load machine code, WebAssembly, workers or files from beside their own. */
+const external = [
+  /^(koffi|bcrypt|pino|thread-stream|swagger-ui-dist|quickjs-emscripten-core)$/,
+  /^@(electric-sql|jitl)\//,
+]
+
+/** A file of ours finds its neighbours where it was; a thread starts with a file of the bundle. */
+const places: Plugin = {
+  name: 'places',
+  transform(code, path) {
+    if (!path.startsWith(root) || path.includes('/node_modules/')) return null
+    if (!code.includes('import.meta.')) return null
+    const isEntry = path === join(root, 'cli/main.ts')
+    return code
+      .replace(/new URL\('(\.\/[\w-]+\.ts)', import\.meta\.url\)/g, (_, file: string) => {
+        const id = resolve(dirname(path), file)
+        const reference = this.emitFile({ type: 'chunk', id })
+        return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`
+      })
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+      .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+      .replaceAll('import.meta.main', isEntry ? 'import.meta.main' : 'false')
+  },
+}
+
+async function build(folder: string): Promise<void> {
+  const parts = await rolldown({
+    cwd: root,
+    input: { main: join(root, 'cli/main.ts') },
+    platform: 'node',
+    external,
+    plugins: [places],
+  })
+  // Two processes may build at the same time: the first one is as good as the second.
+  const draft = `${folder}.${process.pid}`
+  await parts.write({ dir: draft, format: 'esm', entryFileNames: '[name].js' })
+  try {
+    renameSync(draft, folder)
+  } catch {
+    rmSync(draft, { recursive: true })
+  }
+}
+
+function removeOld(cache: string): void {
+  for (const name of globSync('*', { cwd: cache })) {
+    const path = join(cache, name)
+    if (statSync(path).mtimeMs < Date.now() - dayMs) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+const [folder = ''] = process.argv.slice(2)
+removeOld(dirname(folder))
+await build(folder)
