@@ -17,6 +17,8 @@ export const gitLimits = {
   historyCommitsMax: 10_000_000,
   /** Commits that are compiled to find the one that removes names. */
   guardLooksMax: 64,
+  /** What requests to the API remove within this time counts together. */
+  removalWindowMs: 600_000,
   /** Commits looked at to find those. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */

@@ -154,8 +154,8 @@ export function refusalOf(
 
 /** How many names others have is not for everybody. */
 const guardedForOthers =
-  'This would remove more names at once than the guardrails of the configuration permit. Remove ' +
-  'them one by one, or ask a system administrator.'
+  'This would remove more names within 10 minutes than the guardrails of the configuration ' +
+  'permit, all requests together. Wait, or ask a system administrator.'
 
 /** Who may not see the reason cannot mend it, either. */
 const heldForOthers =

@@ -150,9 +150,9 @@ function headerParameters(row: Route): Json[] {
 }
 
 const ofOverride =
-  'Why more names may go at once than `guardrails` of the settings permits; without it that is a ' +
-  '409 which says what would be removed. For system administrators; the reason is kept in the ' +
-  'commit as the trailer `Gslb-Override`.'
+  'Why more names may go within ten minutes than `guardrails` of the settings permits; without ' +
+  'it that is a 409 which says what would be removed. For system administrators; the reason is ' +
+  'kept in the commit as the trailer `Gslb-Override`.'
 
 function headerParameter(name: string, description: string, schema: object): Json {
   return { name, in: 'header', required: false, description, schema }

@@ -5,9 +5,18 @@ import type { Tree } from '#compiler/tree/tree.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
+/** How much of a name is there: a service without a pool exists, and has no records. */
+export const Presence = { Absent: 0, Empty: 1, Answers: 2 } as const
+export type Presence = (typeof Presence)[keyof typeof Presence]
+
+/**
+ * Domains of services, and names with records: lower case, with the final dot. A name that is not
+ * there is absent.
+ */
+export type Names = ReadonlyMap<string, Presence>
+
 export interface NameOutline {
-  /** Domains of services, and names with records: each once, lower case, with the final dot. */
-  readonly names: readonly string[]
+  readonly names: Names
   /** The declared zones, with how many of the names each has. */
   readonly zones: ReadonlyMap<string, number>
   /** Percent of the names that the next change may remove. */
@@ -15,17 +24,16 @@ export interface NameOutline {
 }
 
 export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
-  const names: string[] = []
+  const names = new Map<string, Presence>()
   const counts = new Uint32Array(plan.zones.length)
-  for (const [i, { file }] of tree.of.Service.entries()) {
+  for (const [i, { file, object }] of tree.of.Service.entries()) {
     if (file.domainKey === undefined) continue
-    names.push(file.domainKey)
+    names.set(file.domainKey, presenceOf(object.spec))
     counts[plan.zoneOfService[i]!]!++
   }
   for (const [name, [first]] of records.at) {
-    if (tree.serviceAt.has(name)) continue
-    names.push(name)
-    counts[first!.model.zone]!++
+    if (!names.has(name)) counts[first!.model.zone]!++
+    names.set(name, Presence.Answers)
   }
   const zones = new Map<string, number>()
   for (const [i, { name, isImplied }] of plan.zones.entries()) {
@@ -33,6 +41,10 @@ export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): Na
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
   return { names, zones, removedNamesMax: guardrails?.removedNames ?? removedNamesDefault }
+}
+
+export function presenceOf({ pool }: { readonly pool: string | null }): Presence {
+  return pool === null ? Presence.Empty : Presence.Answers
 }
 
 /** The form that an outline has a domain in; undefined: it is none. */

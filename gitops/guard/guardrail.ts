@@ -141,6 +141,27 @@ async function bringsOverride(
   return isOverride
 }
 
+/** Who answers for the names that accepted commits removed. */
+export type Removals =
+  /** Nodes: each request was judged when it was made, by itself and with those shortly before. */
+  | 'api'
+  /** The guardrail for commits, which has judged them. */
+  | 'git'
+  /** A person, for all that was removed up to here. */
+  | 'override'
+
+export async function removalsOf({
+  graph,
+  commits,
+  isOfApi,
+}: Pick<GuardParts, 'graph' | 'commits' | 'isOfApi'>): Promise<Removals> {
+  for (const id of commits) {
+    const commit = await graph.commit(id)
+    if (commit.ok && commit.value.override !== '') return 'override'
+  }
+  return commits.every(isOfApi) ? 'api' : 'git'
+}
+
 /** Sentences. */
 export function guardedReason({ commit, removal }: GuardedCommit): string {
   return (

@@ -12,6 +12,8 @@ import { diskError } from '#gitops/source/disk-error.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle } from './compile-port.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
+import { removalsOf } from '#gitops/guard/guardrail.ts'
+import type { Removals } from '#gitops/guard/guardrail.ts'
 import {
   basisOf,
   compileStop,
@@ -43,6 +45,7 @@ export interface AcceptedTree {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
+  readonly removals: Removals
 }
 
 export class Reconciler {
@@ -165,7 +168,12 @@ export class Reconciler {
       this.#outline = run.compiled.outline
       this.#unread = undefined
       const { tree } = run.commit
-      this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files })
+      const removals = await removalsOf({
+        graph: this.#parts.graph,
+        commits: run.commits,
+        isOfApi: (commit) => run.byNodes.has(commit),
+      })
+      this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files, removals })
     }
     return stop ?? this.#restored ?? synced
   }
@@ -247,7 +255,8 @@ export class Reconciler {
       publisher.publish(draft, { signer: accepted.signer, serial })
       this.#outline = outcome.outline
       const { tree } = commit.value
-      this.#parts.onAccepted?.({ commit: accepted.commit, tree, files: files.value })
+      const { commit: id } = accepted
+      this.#parts.onAccepted?.({ commit: id, tree, files: files.value, removals: 'git' })
     }
     this.#restored = outcome.ok ? syncedWith(outcome) : compileStop(accepted.commit, outcome)
   }

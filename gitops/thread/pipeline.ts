@@ -124,7 +124,7 @@ function run(
   const { branch, requireSignature, allowedSignersPath, recordTtlMs } = options
   const publisher = openPublisher(parts, state)
   let status = unknownStatus
-  const accepted = new AcceptedConfig(compiler.readOf)
+  const accepted = new AcceptedConfig(compiler.readOf, clock)
   const mutex = new Mutex()
   const inspect = (): Result<void, SourceError> => {
     const objects = accepted.objects()

@@ -2,14 +2,18 @@
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import type { Clock } from '#lib/clock.ts'
 import { assert } from '#lib/assert.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
+import type { Removals } from '#gitops/guard/guardrail.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
+import { nameChanges, RecentNames } from './recent-names.ts'
+import type { NameChanges } from './recent-names.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
 export interface AcceptedFile {
@@ -21,6 +25,7 @@ export interface AcceptedCommit {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
+  readonly removals: Removals
 }
 
 /** Follows the accepted commits. */
@@ -30,12 +35,15 @@ export class AcceptedConfig implements TreePaths {
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
   #index = ConfigIndex.empty
+  /** Which names came and went by the API. */
+  readonly recentNames: RecentNames
   /** Files and folders, lower case. */
   #taken = new Set<string>()
 
   /** @param readOf what the compiler has read, of the commit that it compiled last */
-  constructor(readOf: (blobId: string) => ReadFile | undefined) {
+  constructor(readOf: (blobId: string) => ReadFile | undefined, clock: Clock) {
     this.#readOf = readOf
+    this.recentNames = new RecentNames(clock)
   }
 
   /** null before the first commit. */
@@ -76,7 +84,7 @@ export class AcceptedConfig implements TreePaths {
   }
 
   /** A commit that came from elsewhere, compiled just now. @returns what is new in it */
-  replace({ commit, tree, files }: AcceptedCommit): ConfigDelta {
+  replace({ commit, tree, files, removals }: AcceptedCommit): ConfigDelta {
     const next = new Map<string, AcceptedFile>()
     const entries: ConfigEntry[] = []
     this.#taken = new Set()
@@ -87,7 +95,7 @@ export class AcceptedConfig implements TreePaths {
       if (entry !== undefined) entries.push(entry)
     }
     this.#files = next
-    return this.#advance(commit, tree, this.#index.deltaTo(commit, entries))
+    return this.#advance(commit, tree, this.#index.deltaTo(commit, entries), removals)
   }
 
   /** A commit of this node, compiled just now. @param changes null: the file is gone */
@@ -95,6 +103,7 @@ export class AcceptedConfig implements TreePaths {
     commit: string,
     tree: string,
     changes: ReadonlyMap<string, SourceFile | null>,
+    removals: Removals,
   ): ConfigDelta {
     assert(commit !== this.#commit, 'a write makes another commit')
     assert(changes.size > 0, 'a commit of this node changes a file')
@@ -117,10 +126,16 @@ export class AcceptedConfig implements TreePaths {
     }
     const kept = new Set(changed.map(({ kind, uid }) => `${kind} ${uid}`))
     const removed = gone.filter(({ kind, uid }) => !kept.has(`${kind} ${uid}`))
-    return this.#advance(commit, tree, { revision: commit, changed, removed })
+    return this.#advance(commit, tree, { revision: commit, changed, removed }, removals)
   }
 
-  #advance(commit: string, tree: string, { changed, removed }: ConfigDelta): ConfigDelta {
+  #advance(
+    commit: string,
+    tree: string,
+    { changed, removed }: ConfigDelta,
+    removals: Removals,
+  ): ConfigDelta {
+    this.#note(this.#nameChanges({ revision: commit, changed, removed }), removals)
     const ids = removed.map(({ kind, uid }) => ({ kind, uid }))
     const delta = { revision: commit, changed, removed: ids }
     this.#commit = commit
@@ -128,6 +143,22 @@ export class AcceptedConfig implements TreePaths {
     this.#index = this.#index.with(delta)
     assert(this.#index.revision === commit, 'the objects are those of the accepted commit')
     return delta
+  }
+
+  #nameChanges({ changed, removed }: ConfigDelta): NameChanges {
+    const now = new Map<string, ConfigEntry<'Service'> | undefined>()
+    for (const { kind, uid } of removed) if (kind === 'Service') now.set(uid, undefined)
+    for (const entry of changed) {
+      if (entry.kind === 'Service') now.set(entry.uid, entry as ConfigEntry<'Service'>)
+    }
+    return nameChanges(Array.from(now, ([uid, entry]) => [this.#index.get('Service', uid), entry]))
+  }
+
+  /** What Git has removed, its own guardrail has judged. */
+  #note(changes: NameChanges, removals: Removals): void {
+    if (removals === 'override') this.recentNames.forget()
+    else if (removals === 'api') this.recentNames.record(changes)
+    else this.recentNames.settle(changes)
   }
 
   #take(source: SourceFile): AcceptedFile {

@@ -10,6 +10,7 @@ import { applyOperation } from '#config/apply.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
 import { beforeRequest, guardFailure } from './guarded.ts'
+import type { RecentNames } from './recent-names.ts'
 import { prepareCommit } from './prepare.ts'
 import type { Prepared, PrepareParts } from './prepare.ts'
 import type {
@@ -115,11 +116,12 @@ class Selector {
 
   /** What fails here may fail only because of another that fails later: the attempt decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
+    const recent = this.#parts.accepted.recentNames.fork()
     const done: Attempt['done'][number][] = []
     const failed: Selection['failed'][number][] = []
     for (const pending of batch) {
       const mark = draft.mark()
-      const applied = this.#apply(draft, pending)
+      const applied = this.#apply(draft, pending, recent)
       if (!applied.ok) {
         draft.rollBack(mark)
         failed.push({ pending, failure: applied.error })
@@ -132,9 +134,9 @@ class Selector {
   }
 
   /** A mistake of ours about one request must not cost the others their answers. */
-  #apply(draft: Draft, { request }: Pending): ReturnType<typeof applyRequest> {
+  #apply(draft: Draft, { request }: Pending, recent: RecentNames): ReturnType<typeof applyRequest> {
     try {
-      return applyRequest(draft, request)
+      return applyRequest(draft, request, recent)
     } catch (thrown) {
       return err(this.#parts.onFault(thrown))
     }
@@ -148,6 +150,7 @@ function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Dr
 function applyRequest(
   draft: Draft,
   request: WriteRequest,
+  recent: RecentNames,
 ): Result<(WrittenObject | null)[], WriteFailure> {
   const objects: (WrittenObject | null)[] = []
   const guarded = beforeRequest(draft, request)
@@ -156,7 +159,7 @@ function applyRequest(
     if (!applied.ok) return err({ ...applied.error, operation: at })
     objects.push(applied.value)
   }
-  const failure = guarded === undefined ? undefined : guardFailure(draft, request, guarded)
+  const failure = guardFailure(draft, request, guarded, objects, recent)
   return failure === undefined ? ok(objects) : err(failure)
 }
 

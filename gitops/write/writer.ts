@@ -285,7 +285,8 @@ export class Writer {
     assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
     // Handed over before anything else: what waits for the answer waits for the activation.
     publisher.publish(draft, { signer, serial: serialAfter(publisher.accepted) })
-    onConfig(accepted.extend(commit, tree, changes))
+    const removals = object.override === '' ? 'api' : 'override'
+    onConfig(accepted.extend(commit, tree, changes, removals))
     reconciler.adopt(commit, object, compiled)
   }
 }

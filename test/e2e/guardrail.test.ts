@@ -1,9 +1,10 @@
-// A push that removes everything: the node holds it, says what to do, and that is what releases it.
+// A push, or a row of requests, that removes too much: the node refuses it, says what to do, and
+// that is what releases it.
 import { expect, test, onTestFinished } from 'vitest'
 import type { GitopsStatus } from '#api/ports/operator-view.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
-import { Site } from '#test/support/site.ts'
+import { Site, poolPath, poolYaml, serviceYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const { start, spawn } = useDaemons()
@@ -62,4 +63,63 @@ test('a push that removes all names is held, until a signed commit after it says
   await statusWhere(({ active, sync }) => active === released && sync === 'synced')
   await waitUntil('the names to go', async () => (await daemon.answers(www))[0] === 'NXDOMAIN')
   await waitUntil('health', async () => (await daemon.health()) === 'ok')
+})
+
+test('requests may not remove together what one push may not, until one says why', async () => {
+  const site = await Site.make('guardrail-api')
+  onTestFinished(() => site.remove())
+  site.trustNode()
+  const names = ['www', 'a', 'b', 'c', 'd']
+  for (const name of names.slice(1)) {
+    const pool = name === 'a' || name === 'b' ? 'shop' : 'web'
+    const path = `tenants/default/services/${name}.yaml`
+    site.write(path, serviceYaml(`${name}.example.com.`, name, pool))
+  }
+  site.write(poolPath.replace('web', 'shop'), poolYaml('192.0.2.1', '', 'shop'))
+  await site.commit('five names')
+  await site.push()
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('the first bundle', async () => (await daemon.answers(www))[0] === oldAnswer[0])
+  type Listed = readonly { readonly id: string; readonly name: string }[]
+  const idOf = async (kind: string, name: string): Promise<string> => {
+    const { body } = await callApi<Listed>(daemon, 'GET', `/${kind}`)
+    return `/${kind}/${body.find((one) => one.name === name)?.id}`
+  }
+  const all = await Promise.all(names.map((name) => idOf('services', name)))
+  const shop = await idOf('pools', 'shop')
+
+  // Two of five at once, by way of their pool.
+  const byPool = await callApi(daemon, 'DELETE', shop)
+  expect([byPool.status, byPool.body.error]).toEqual([
+    409,
+    'This would remove 2 of 5 names (a.example.com. left without a pool, b.example.com. left ' +
+      'without a pool). If that is meant, send it again with the header X-Gslb-Override: REASON; ' +
+      'the reason is kept in the commit.',
+  ])
+  // All at once, each by itself: they may share a commit.
+  const done = await Promise.all(all.map((path) => callApi(daemon, 'DELETE', path)))
+  expect(done.map(({ status }) => status).toSorted()).toEqual([204, 409, 409, 409, 409])
+  const left = done.findIndex(({ status }) => status === 409)
+  const asked = `${names[left]}.example.com. A`
+  const refusals = [
+    await callApi(daemon, 'DELETE', all[left]!),
+    await callApi(daemon, 'DELETE', `${all[left]}?dryRun=true`),
+    await callApi(daemon, 'PATCH', all[left]!, { body: { poolId: null } }),
+  ]
+  for (const { status, body } of refusals) {
+    expect([status, body.error]).toEqual([
+      409,
+      expect.stringMatching(
+        /would remove 2 of 5 names .* within 10 minutes, together with earlier/,
+      ),
+    ])
+  }
+  expect((await daemon.answers(asked))[0]).toContain('192.0.2.1')
+
+  const headers = { 'x-gslb-override': 'the shop closes' }
+  expect((await callApi(daemon, 'DELETE', all[left]!, { headers })).status).toBe(204)
+  expect(await daemon.answers(asked)).toEqual(['NXDOMAIN'])
+  const trailer = '--format=%(trailers:key=Gslb-Override,valueonly)'
+  await site.git('fetch', '-q')
+  expect(await site.git('log', '-1', trailer, 'origin/main')).toBe('the shop closes')
 })

@@ -16,6 +16,7 @@ export interface ApiCall {
   /** Of a session, a tenant or the system; '' for none. */
   readonly bearer?: string
   readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** @param path below `/api/v1` */
@@ -23,7 +24,7 @@ export async function callApi<Body = { readonly error: string }>(
   { apiPort }: { readonly apiPort: number },
   method: string,
   path: string,
-  { bearer = '', body }: ApiCall = {},
+  { bearer = '', body, headers = {} }: ApiCall = {},
 ): Promise<ApiReply<Body>> {
   const sent = request({
     host: '127.0.0.1',
@@ -32,6 +33,7 @@ export async function callApi<Body = { readonly error: string }>(
     method,
     path: `/api/v1${path}`,
     headers: {
+      ...headers,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
     },

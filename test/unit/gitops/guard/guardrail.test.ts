@@ -106,6 +106,37 @@ test('a name that gets another domain is removed, too', async () => {
   assert.match((await bench.check()).reason, /removes 2 of 4 names/)
 })
 
+test('a name whose service has no pool any more is removed, too', async () => {
+  const { write, commit, open } = scene(4)
+  commit()
+  const bench = open()
+  await bench.check()
+  for (const name of names(2))
+    write(fileOf(name), serviceYaml(`${name}.example.com.`, name, 'null'))
+  commit()
+  assert.match(
+    (await bench.check()).reason,
+    /removes 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
+  )
+})
+
+test('the last name that has a pool keeps it; names that never had one are no loss', async () => {
+  const { write, drop, commit, open } = scene(4)
+  const leave = (name: string): void => {
+    write(fileOf(name), serviceYaml(`${name}.example.com.`, name, 'null'))
+  }
+  for (const name of ['s1', 's2', 's3']) leave(name)
+  commit()
+  const bench = open()
+  await bench.check()
+  drop('s3')
+  commit()
+  assert.equal((await bench.check()).sync, 'synced')
+  leave('s0')
+  commit()
+  assert.match((await bench.check()).reason, /removes 1 of 3 names \(s0\.example\.com\. left/)
+})
+
 test('a zone that has services stays declared; one that has none may go', async () => {
   const { write, commit, open } = scene(1)
   commit()

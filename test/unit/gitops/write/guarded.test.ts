@@ -13,14 +13,16 @@ const actor = { name: 'test', address: 'test@users.gslbd' }
 const target = (i: number) => ({ tenant: 'acme', name: `s${i}` })
 const remove = (i: number): Operation => ({ verb: 'delete', kind: 'Service', target: target(i) })
 
-async function world(): Promise<ConfigWorld> {
+/** @param isOld somebody vouched for what was done so far: the names count as old */
+async function world({ isOld = false } = {}): Promise<ConfigWorld> {
   const made = await startConfigWorld()
   onTestFinished(() => made.close())
   const operations = Array.from({ length: count }, (_, i): Operation => {
     const spec = { domain: `s${i}.example.com.` }
     return { verb: 'create', kind: 'Service', ...target(i), spec }
   })
-  const written = await made.control.write({ requestId: 'first', actor, operations })
+  const first = request(operations, isOld ? 'the beginning' : undefined)
+  const written = await made.control.write(first)
   assert(written.ok, JSON.stringify(written))
   return made
 }
@@ -95,6 +97,96 @@ test('requests for one service each are done together; a node that was away foll
   for (const done of await Promise.all(all)) assert(done.ok, JSON.stringify(done))
   const status = await away.check()
   assert.deepEqual([status.sync, status.accepted?.commit], ['synced', git('rev-parse', 'main')])
+})
+
+test('many requests may not remove what one may not; an override starts anew', async () => {
+  const { control, git } = await world({ isOld: true })
+  const one = await control.write(request([remove(0)]))
+  assert(one.ok, JSON.stringify(one))
+  const before = git('rev-parse', 'main')
+  const dry = await control.write({ ...request([remove(1)]), isDryRun: true })
+  const real = await control.write(request([remove(1)]))
+  assert(!real.ok)
+  assert.deepEqual([dry, real.error.code], [real, 'guarded'])
+  assert(
+    real.error.message.startsWith(
+      'This would remove 2 of 4 names (s0.example.com., s1.example.com.) within 10 minutes, ' +
+        'together with earlier requests. If that is meant, send it again with the header ' +
+        'X-Gslb-Override: REASON',
+    ),
+    real.error.message,
+  )
+  assert.equal(git('rev-parse', 'main'), before)
+  const meant = await control.write(request([remove(1)], 'moved'))
+  assert(meant.ok, JSON.stringify(meant))
+  assert((await control.write(request([remove(2)]))).ok, 'one of the two that are left')
+  const last = await control.write(request([remove(3)]))
+  assert.equal(!last.ok && last.error.code, 'guarded')
+})
+
+test('of requests that share a commit those are refused that would remove too much', async () => {
+  const { control } = await world({ isOld: true })
+  const all = Array.from({ length: count }, (_, i) => control.write(request([remove(i)])))
+  const done = await Promise.all(all)
+  assert.deepEqual(
+    done.map(({ ok }) => ok),
+    [true, false, false, false],
+  )
+})
+
+test('a name that is back, or was not there before, is not counted', async () => {
+  const { control } = await world({ isOld: true })
+  const create = (i: number): Operation => {
+    return { verb: 'create', kind: 'Service', ...target(i), spec: { domain: `s${i}.example.com.` } }
+  }
+  for (const operation of [remove(0), create(0), remove(0), create(0), create(9), remove(9)]) {
+    const done = await control.write(request([operation]))
+    assert(done.ok, JSON.stringify(done))
+  }
+  assert((await control.write(request([remove(1)]))).ok)
+})
+
+test('a pool that goes takes the answers of its services, which counts as their end', async () => {
+  const { control, call } = await world()
+  const spec = { healthCheck: { type: 'tcp' } }
+  const pool = { tenant: 'acme', name: 'web' }
+  const operations: Operation[] = [{ verb: 'create', kind: 'Pool', ...pool, spec }]
+  for (const i of [0, 1]) {
+    operations.push({ verb: 'update', kind: 'Service', target: target(i), patch: { pool: 'web' } })
+  }
+  const made = await control.write(request(operations, 'from here on'))
+  assert(made.ok, JSON.stringify(made))
+  const list = (await call(rootKey, 'GET', '/pools')).list
+  const path = `/pools/${list[0]?.id}`
+  for (const query of ['?dryRun=true', '']) {
+    const refused = await call(rootKey, 'DELETE', `${path}${query}`)
+    assert.equal(refused.status, 409)
+    assert.match(
+      refused.body.error,
+      /would remove 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
+    )
+  }
+  const byTenant = await call(keyOf('acme'), 'DELETE', path)
+  assert.equal(byTenant.status, 409)
+  assert.match(byTenant.body.error, /more names within 10 minutes than the guardrails/)
+  const header = { 'x-gslb-override': 'closing' }
+  assert.equal((await call(rootKey, 'DELETE', path, undefined, header)).status, 204)
+})
+
+test('a name that loses its pool, and then its service, is one name', async () => {
+  const { control } = await world()
+  const pool = { tenant: 'acme', name: 'web' }
+  const set = (i: number, to: string | null): Operation => {
+    return { verb: 'update', kind: 'Service', target: target(i), patch: { pool: to } }
+  }
+  const made: Operation = { verb: 'create', kind: 'Pool', ...pool, spec: {} }
+  const old = await control.write(request([made, set(0, 'web'), set(1, 'web')], 'from here on'))
+  assert(old.ok, JSON.stringify(old))
+  for (const operation of [set(0, null), remove(0)]) {
+    assert((await control.write(request([operation]))).ok)
+  }
+  const second = await control.write(request([set(1, null)]))
+  assert.match(second.ok ? '' : second.error.message, /2 of 4 names \(s0\.[^ ]*, s1\.[^ ]* left/)
 })
 
 test('the reason in the header X-Gslb-Override is for system administrators', async () => {

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { Presence } from '#compiler/plan/name-outline.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { RecentNames } from '#gitops/write/recent-names.ts'
+import type { NameChanges } from '#gitops/write/recent-names.ts'
+
+const { Absent, WithoutPool, WithPool } = Presence
+const change = (name: string, before: Presence, now: Presence): NameChanges =>
+  new Map([[name, { before, now }]])
+const none: NameChanges = new Map()
+
+function scene() {
+  let nowMs = 0
+  const recent = new RecentNames({ nowMs: () => 0, monotonicMs: () => nowMs })
+  const lost = (changes = none): string[] => recent.lossWith(changes).names.map(({ name }) => name)
+  const wait = (ms: number): void => void (nowMs += ms)
+  return { recent, lost, wait }
+}
+
+test('a name counts as lost for ten minutes', () => {
+  const { recent, lost, wait } = scene()
+  recent.record(change('a.', WithPool, Absent))
+  wait(gitLimits.removalWindowMs - 1)
+  recent.record(change('b.', WithPool, WithoutPool))
+  assert.deepEqual(lost(change('c.', WithPool, Absent)), ['a.', 'b.', 'c.'])
+  wait(1)
+  assert.deepEqual(lost(), ['b.'])
+  wait(gitLimits.removalWindowMs)
+  assert.deepEqual(recent.lossWith(none), { names: [], surplus: 0 })
+})
+
+test('the time of a name begins with its first change, and no later one prolongs it', () => {
+  const { recent, lost, wait } = scene()
+  recent.record(change('a.', WithPool, WithoutPool))
+  wait(gitLimits.removalWindowMs / 2)
+  recent.record(change('a.', WithoutPool, Absent))
+  assert.deepEqual(lost(), ['a.'])
+  wait(gitLimits.removalWindowMs / 2)
+  assert.deepEqual(lost(), [])
+})
+
+test('what there was before is known from what there is now', () => {
+  const { recent } = scene()
+  recent.record(change('gone.', WithPool, Absent))
+  recent.record(change('new.', Absent, WithPool))
+  recent.record(change('newer.', Absent, WithPool))
+  assert.equal(recent.lossWith(none).surplus, -1)
+  assert.equal(recent.lossWith(change('new.', WithPool, Absent)).surplus, 0)
+})
+
+test('what another judge has seen, or somebody vouches for, counts no more', () => {
+  const { recent, lost } = scene()
+  for (const name of ['a.', 'b.', 'c.']) recent.record(change(name, WithPool, Absent))
+  recent.settle(change('b.', Absent, WithPool))
+  assert.deepEqual(lost(), ['a.', 'c.'])
+  const copy = recent.fork()
+  recent.forget()
+  assert.deepEqual([lost(), copy.lossWith(none).names.length], [[], 2])
+})
