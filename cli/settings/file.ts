@@ -1,15 +1,10 @@
 // Parses gslbd.yaml: checked values, or every mistake with its line and column.
-import {
-  LineCounter,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  parseAllDocuments,
-  visit,
-} from 'yaml'
-import type { Document, Node, Pair } from 'yaml'
+import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import { helpOf, hintOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import { LineTable } from '#compiler/print/position.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { YamlDocument } from '#compiler/yaml/document.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -32,21 +27,19 @@ export function readSettingsText(text: string, name: string): Result<SettingValu
   if (text.length > charactersMax) {
     return err([`${name}: the file is larger than 1 MiB; settings of a node are a page of text`])
   }
-  const lines = new LineCounter()
-  const reader = new Reader(name, lines)
-  const documents = parseAllDocuments(text, {
-    lineCounter: lines,
-    version: '1.2',
-    prettyErrors: false,
-  })
-  if (Array.isArray(documents)) {
-    for (const document of documents) reader.readSyntax(document)
-    const [first, second] = documents
-    if (second !== undefined)
-      reader.add(second.range[0], 'a second document; keep one, without "---" between')
-    if (first !== undefined && reader.problems.length === 0) reader.readRoot(first)
-  }
+  const yaml = readYaml(text)
+  const reader = new Reader(name, text, yaml)
+  for (const found of yaml.findings) reader.add(found.spans[0].start, sentenceOf(found))
+  if (yaml.isWhole) reader.readRoot(yaml.value)
   return reader.problems.length === 0 ? ok(reader.values) : err(reader.sorted())
+}
+
+/** In the words of `gslbd check`, which repeat the line: no password of an address. */
+function sentenceOf(found: LocalFinding): string {
+  const help = helpOf(found)
+  const hint = hintOf(found.suggestion, help)
+  const sentence = `${messageOf(found)}; ${hint === '' ? '' : `${hint} `}${help}`
+  return sentence.replaceAll(/:\/\/\S*@/g, '://…@')
 }
 
 interface Problem {
@@ -58,79 +51,61 @@ class Reader {
   readonly values = new Map<string, SettingValue>()
   readonly problems: Problem[] = []
   readonly #name: string
-  readonly #lines: LineCounter
+  readonly #lines: LineTable
+  readonly #spanOf: YamlDocument['spanOf']
 
-  constructor(name: string, lines: LineCounter) {
+  constructor(name: string, text: string, { spanOf }: YamlDocument) {
     this.#name = name
-    this.#lines = lines
+    this.#lines = new LineTable(text)
+    this.#spanOf = spanOf
   }
 
   add(offset: number, sentence: string): void {
-    if (this.problems.length < problemsMax) this.problems.push({ offset, sentence })
+    // Of one place the mistake of its YAML is the cause, and the rest its echo.
+    const isEcho = this.problems.some((known) => known.offset === offset)
+    if (!isEcho && this.problems.length < problemsMax) this.problems.push({ offset, sentence })
   }
 
   sorted(): string[] {
     return this.problems
       .toSorted((a, b) => a.offset - b.offset)
       .map(({ offset, sentence }) => {
-        const { line, col } = this.#lines.linePos(offset)
-        return `${this.#name}:${line}:${col}: ${sentence}`
+        const { line, column } = this.#lines.positionOf(offset)
+        return `${this.#name}:${line}:${column}: ${sentence}`
       })
   }
 
-  /** YAML's own rules, and those it leaves open: no anchors, aliases or tags. */
-  readSyntax(document: Document.Parsed): void {
-    for (const { pos, message } of [...document.errors, ...document.warnings]) {
-      this.add(pos[0], message.replace(/\.$/, ''))
-    }
-    visit(document, {
-      Node: (_key, node) => {
-        if (isAlias(node)) this.add(offsetOf(node), 'an alias; write the value out')
-        else if (node.anchor !== undefined)
-          this.add(offsetOf(node), 'an anchor; write the value out')
-        else if (node.tag?.startsWith('!') === true)
-          this.add(offsetOf(node), 'a tag; write a plain value')
-      },
-    })
+  readRoot(value: unknown): void {
+    if (value === undefined || value === null) return
+    if (isMapping(value)) return this.#readMap(value, [])
+    this.#addAt([], 'value', 'the file is not a mapping; write sections such as "dns:"')
   }
 
-  readRoot(document: Document.Parsed): void {
-    const root = document.contents
-    if (root === null || (isScalar(root) && root.value === null)) return
-    if (!isMap(root)) {
-      this.add(offsetOf(root), 'the file is not a mapping; write sections such as "dns:"')
-      return
-    }
-    this.#readMap(root.items, [])
+  #addAt(path: YamlPath, at: Place['at'], sentence: string): void {
+    this.add(this.#spanOf({ path, at }).start, sentence)
   }
 
-  #readMap(pairs: readonly Pair[], path: readonly string[]): void {
-    for (const { key, value } of pairs) {
-      const name = isScalar(key) ? String(key.value) : ''
+  #readMap(mapping: Mapping, path: readonly string[]): void {
+    for (const [name, value] of Object.entries(mapping)) {
       const here = [...path, name]
       const full = here.join('.')
-      if (keysUnder(path).includes(name)) this.#readKnown(full, here, value, offsetOf(key))
-      else this.add(offsetOf(key), this.#unknown(full, name, path))
+      if (keysUnder(path).includes(name)) this.#readKnown(full, here, value)
+      else this.#addAt(here, 'key', this.#unknown(full, name, path))
     }
   }
 
-  #readKnown(full: string, path: readonly string[], value: unknown, keyOffset: number): void {
+  #readKnown(full: string, path: readonly string[], value: unknown): void {
     const row = settingRows.find((candidate) => candidate.key === full)
-    const offset = isNode(value) ? offsetOf(value) : keyOffset
-    const plain = plainOf(value)
     if (row !== undefined) {
-      const problem = problemOf(row, plain ?? null, 'file')
-      if (problem === undefined) this.values.set(full, plain as SettingValue)
-      // An empty value has no place of its own.
-      else this.add(plain === null ? keyOffset : offset, problem)
-    } else if (isMap(value)) {
-      this.#readMap(value.items, path)
-    } else if (plain !== null) {
+      const problem = problemOf(row, value, 'file')
+      if (problem === undefined) this.values.set(full, value as SettingValue)
+      else this.#addAt(path, 'value', problem)
+    } else if (isMapping(value)) {
+      this.#readMap(value, path)
+    } else if (value !== null) {
       // A section whose keys are all commented out is null, and empty.
-      this.add(
-        offset,
-        `${full} is a section; write its keys below it, indented: ${keysUnder(path).join(', ')}`,
-      )
+      const keys = keysUnder(path).join(', ')
+      this.#addAt(path, 'value', `${full} is a section; write its keys below it, indented: ${keys}`)
     }
   }
 
@@ -147,15 +122,8 @@ class Reader {
   }
 }
 
-/** As a setting can be: one value, a list of values, names with values. */
-function plainOf(value: unknown): unknown {
-  if (isSeq(value)) return value.items.map(scalarOf)
-  if (!isMap(value)) return scalarOf(value)
-  return Object.fromEntries(value.items.map((item) => [scalarOf(item.key), plainOf(item.value)]))
-}
+type Mapping = Readonly<Record<string, unknown>>
 
-const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node)
-
-function offsetOf(node: unknown): number {
-  return isNode(node) ? ((node as Node).range?.[0] ?? 0) : 0
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -127,7 +127,7 @@ export const yamlDiagnostics = {
   'yaml-several-documents': {
     severity: 'error',
     message: 'a second document starts here',
-    help: 'move it to a file of its own: one object per file',
+    help: 'keep one document in the file, without "---" between; another object goes into its own',
     cause: 'With one object per file, a change to one object touches one file.',
     bad: 'kind: Pool\n---\nkind: Service',
     good: '# pools/web.yaml\nkind: Pool\n# services/www.yaml\nkind: Service',

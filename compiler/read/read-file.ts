@@ -7,7 +7,12 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { LocalSpan, Place, SeverityCounts } from '#compiler/diagnostics/diagnostic.ts'
+import type {
+  LocalSpan,
+  Place,
+  SeverityCounts,
+  YamlPath,
+} from '#compiler/diagnostics/diagnostic.ts'
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
 import type { LocalFinding, Report } from '#compiler/diagnostics/finding.ts'
 import { checkName } from '#compiler/values/names.ts'
@@ -93,18 +98,16 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
     // Of one place the mistake of its YAML is the cause, and the rest its echo.
     if (!taken.has(spans[0].start)) findings.push({ code, args, suggestion, spans })
   }
-  const kind = checkHeader(yaml.value, report)
+  const { kind, meant } = checkHeader(yaml.value, report)
   const claim = { ...claimOf(yaml.value), kind }
-  if (kind === undefined || findings.length > yaml.findings.length)
-    return { ...unread(blobId, text, findings), ...claim }
-  const faults = validate(kind, yaml.value)
-  if (faults.length > 0) {
+  if (meant === undefined) return { ...unread(blobId, text, findings), ...claim }
+  const faults = validate(meant, yaml.value).filter((fault) => !isOfHeader(fault))
+  const object = yaml.value as ObjectOf[Kind]
+  if (faults.length > 0 || findings.length > 0) {
     reportFaults(faults, report)
-    if (yaml.findings.length === 0) checkAround(kind, yaml.value as ObjectOf[Kind], faults, report)
+    checkAround(meant, object, [...faultyPaths(faults), ...yaml.doubted()], report)
     return { ...unread(blobId, text, findings), ...claim }
   }
-  if (findings.length > 0) return { ...unread(blobId, text, findings), ...claim }
-  const object = yaml.value as ObjectOf[Kind]
   for (const rule of objectRules) if (rule.kind === kind) rule.check(object as never, report)
   return {
     ...unread(blobId, text, findings),
@@ -121,37 +124,51 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
 function checkAround(
   kind: Kind,
   object: ObjectOf[Kind],
-  faults: readonly SchemaFault[],
+  faulty: readonly YamlPath[],
   report: Report,
 ): void {
   const looks = objectRules
     .filter((rule) => rule.kind === kind)
     .map((rule) => (shown: ObjectOf[Kind]) => rule.check(shown as never, report))
-  lookAround(object, faultyPaths(faults), looks)
+  lookAround(object, faulty, looks)
 }
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function checkHeader(value: unknown, report: Report): Kind | undefined {
+/** `meant`: what to go on with, where the header is wrong and still says what the rest is. */
+function checkHeader(
+  value: unknown,
+  report: Report,
+): { readonly kind: Kind | undefined; readonly meant: Kind | undefined } {
   const top: Place = { path: [], at: 'value' }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     report('object-not-mapping', top, { args: [shown(value)] })
-    return undefined
+    return { kind: undefined, meant: undefined }
   }
-  const { apiVersion: version, kind } = value as Record<string, unknown>
-  const known = kindNames as readonly unknown[]
-  const text = typeof kind === 'string' ? kind : shown(kind)
-  if (kind === undefined) report('kind-missing', top, { args: [kindNames.join(', ')] })
-  else if (!known.includes(kind)) {
-    const suggestion = suggest(text, kindNames)
-    report('kind-unknown', valueAt('kind'), { args: [text, kindNames.join(', ')], suggestion })
-  } else if (version !== apiVersion) {
+  const { apiVersion: version, kind: given } = value as Record<string, unknown>
+  const text = typeof given === 'string' ? given : shown(given)
+  const kind = kindNames.find((name) => name === given)
+  const near = kind ?? suggest(text, kindNames)
+  if (given === undefined) report('kind-missing', top, { args: [kindNames.join(', ')] })
+  else if (kind === undefined) {
+    const args = [text, kindNames.join(', ')]
+    report('kind-unknown', valueAt('kind'), { args, suggestion: near })
+  }
+  if (near !== undefined && version !== apiVersion) {
     const place = version === undefined ? keyAt('kind') : valueAt('apiVersion')
     report('api-version-wrong', place, { args: [apiVersion, shown(version)] })
   }
-  return known.includes(kind) ? (kind as Kind) : undefined
+  // Another program has a Service, too.
+  const isOurs = version === undefined || String(version).toLowerCase().startsWith('gslb')
+  return { kind, meant: isOurs ? (near as Kind | undefined) : undefined }
+}
+
+/** Told by `checkHeader`. */
+function isOfHeader(fault: SchemaFault): boolean {
+  const [[field] = []] = faultyPaths([fault])
+  return field === 'kind' || field === 'apiVersion'
 }
 
 /** What a faulty file would declare, so that references to it are not reported as well. */

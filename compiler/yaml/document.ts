@@ -1,8 +1,9 @@
 // One YAML document as plain values with their source positions.
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
-import type { LocalSpan, Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { LocalSpan, Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import { doubtedPaths } from './doubted-paths.ts'
 import { placeInScalar } from './scalar-place.ts'
 import { readMended } from './mistakes/mend.ts'
 import type { Mended } from './mistakes/mend.ts'
@@ -17,6 +18,8 @@ export interface YamlDocument {
   readonly isWhole: boolean
   /** The span of a place; of the nearest enclosing key when the field was left out. */
   readonly spanOf: (place: Place) => LocalSpan
+  /** What stands where its YAML is wrong; the path of everything where that cannot be told. */
+  readonly doubted: () => readonly YamlPath[]
 }
 
 /** @param doubted see `readMended` */
@@ -38,6 +41,13 @@ export function readYaml(text: string, doubted: readonly number[] = []): YamlDoc
     // What a merge key brings is not read.
     isWhole: mended.isWhole && !own.some(({ code }) => code === 'yaml-merge-key'),
     spanOf: (place) => mended.original(spanOf(document, mended.text, place)),
+    doubted: () =>
+      doubtedPaths(
+        document.contents,
+        text,
+        findings.flatMap(({ spans }) => spans),
+        mended.original,
+      ),
   }
 }
 

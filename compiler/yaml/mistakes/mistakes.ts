@@ -37,7 +37,8 @@ const byCode: Readonly<Partial<Record<YAMLError['code'], Reader>>> = Object.free
     (/:(\s|$)/.test(line.text.slice(at - line.start)) && at > line.start + line.column
       ? quotesNeeded(text, at)
       : (deeperLine(text, line) ?? reindented(text, line))),
-  BAD_INDENT: (text, error, line) => bracketMistake(text, error) ?? reindented(text, line),
+  BAD_INDENT: (text, error, line) =>
+    bracketMistake(text, error) ?? gluedDash(line) ?? reindented(text, line),
   MISSING_CHAR: (text, error, line) =>
     error.message.startsWith('Comments') ? spaceBefore(error.pos[0]) : reindented(text, line),
   MULTILINE_IMPLICIT_KEY: (text, error, line) =>
@@ -57,11 +58,8 @@ function asItIs({ message, pos: [start, end] }: YAMLError): Mistake {
 function signMissing(line: Line): Mistake | undefined {
   const { content, column, start } = line
   const place = start + column
-  const dash = /^-(?=[A-Za-z"'{[])/.exec(content)
-  if (dash !== null) {
-    const write = `- ${content.slice(1)}`
-    return mistake('yaml-space-missing', [place, 1], ['dash', write], insertAt(place + 1, ' '))
-  }
+  const dash = gluedDash(line)
+  if (dash !== undefined) return dash
   const glued = /^([A-Za-z][\w-]*):(?!\/\/)(?=\S)/.exec(content)
   if (glued !== null) {
     const colon = glued[1]!.length
@@ -70,6 +68,13 @@ function signMissing(line: Line): Mistake | undefined {
     return mistake('yaml-space-missing', [place + colon, 1], ['colon', write], edit)
   }
   return strayLine(line) ?? colonMissing(line)
+}
+
+function gluedDash({ content, column, start }: Line): Mistake | undefined {
+  if (!/^-(?=[A-Za-z"'{[])/.test(content)) return undefined
+  const place = start + column
+  const write = `- ${content.slice(1)}`
+  return mistake('yaml-space-missing', [place, 1], ['dash', write], insertAt(place + 1, ' '))
 }
 
 function colonMissing({ content, column, start, text }: Line): Mistake | undefined {

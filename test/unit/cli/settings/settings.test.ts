@@ -274,17 +274,48 @@ describe('a mistake is named with its place and its remedy', () => {
       '1:32: health.webhookAllowedHosts is "10.0.0.0/8", write a list of addresses and ' +
         'networks, such as [192.0.2.7, 10.1.0.0/16]',
     ],
-    ['an alias', 'api: { port: &p 80 }\ndns: { port: *p }', '1:17: an anchor; write the value out'],
+    [
+      'an alias',
+      'api: { port: &p 80 }\ndns: { port: *p }',
+      '1:17: anchors and aliases (& and *) are not accepted; write the value out; text that ' +
+        'starts with * or & needs quotes',
+    ],
     [
       'a second document',
       'dns: {}\n---\napi: {}\n',
-      '2:1: a second document; keep one, without "---" between',
+      '2:1: a second document starts here; keep one document in the file, without "---" between; ' +
+        'another object goes into its own',
     ],
-    ['a key twice', 'dns: {}\ndns: {}\n', '2:1: Map keys must be unique'],
-    ['a tab', 'dns:\n\tport: 53\n', '2:1: Tabs are not allowed as indentation'],
+    [
+      'a key twice',
+      'dns: {}\ndns: {}\n',
+      '2:1: the key "dns" is written twice; remove one of the two',
+    ],
+    [
+      'a tab',
+      'dns:\n\tport: 53\n',
+      '2:1: the line starts with a tab; replace each tab in front of a line with spaces: YAML has ' +
+        'no tabs there',
+    ],
+    [
+      'a merge conflict',
+      'dns:\n<<<<<<< HEAD\n  port: 53\n=======\n  port: 5353\n>>>>>>> other\n',
+      '2:1: Git left a merge conflict here; it ends in line 6; keep one of the two versions, and ' +
+        'remove the three lines that start with <<<<<<<, ======= and >>>>>>>',
+    ],
+    [
+      'a quote that stays open before a password',
+      'gitops:\n  url: "https://u:hunter2@host/r\n',
+      '2:8: the quote that opens here is never closed; close it: "https://…@host/r"',
+    ],
   ]
   test.each(rows)('%s', (_title, text, expected) => {
     expect(problems(text)[0]).toBe(`gslbd.yaml:${expected}`)
+  })
+
+  test('and what is wrong beside a mistake of YAML, too', () => {
+    const text = 'dns:\n  port = 53\n  theads: 1\nlogging: { level: "loud }\nredirect: {}\n'
+    expect(problems(text).map((line) => line.split(':')[1])).toEqual(['2', '3', '4', '5'])
   })
 
   test('and all of a file at once, in its order', () => {

@@ -1,0 +1,57 @@
+// Finds the fields of a document that stand on the lines of its mistakes: what was meant there is a
+// guess, and the rest can be judged.
+import { isMap, isScalar, isSeq } from 'yaml'
+import type { ParsedNode } from 'yaml'
+import { LineTable } from '#compiler/print/position.ts'
+import type { LocalSpan, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+
+/**
+ * @param text the original
+ * @param toOriginal from the text that was read
+ * @returns the path of everything where a mistake stands beside all fields
+ */
+export function doubtedPaths(
+  contents: ParsedNode | null,
+  text: string,
+  mistakes: readonly LocalSpan[],
+  toOriginal: (span: LocalSpan) => LocalSpan,
+): readonly YamlPath[] {
+  if (mistakes.length === 0) return []
+  const lines = new LineTable(text)
+  const lineOf = ({ start }: LocalSpan): number => lines.positionOf(start).line
+  const open = new Set(mistakes.map(lineOf))
+  const doubted = new Set(open)
+  const paths: YamlPath[] = []
+  const isDoubted = (node: ParsedNode | null): boolean => {
+    if (node === null) return false
+    const [from, to] = node.range
+    const first = lineOf(toOriginal({ start: from, end: from + 1 }))
+    const last = isScalar(node)
+      ? lineOf(toOriginal({ start: Math.max(from, to - 1), end: to }))
+      : first
+    let isFound = false
+    for (let line = first; line <= last; line++) {
+      if (!doubted.has(line)) continue
+      open.delete(line)
+      isFound = true
+    }
+    return isFound
+  }
+  const walk = (node: ParsedNode | null, path: YamlPath): void => {
+    if (isScalar(node)) {
+      if (isDoubted(node)) paths.push(path)
+    } else if (isSeq(node)) {
+      for (const [i, item] of node.items.entries()) walk(item, [...path, i])
+    } else if (isMap(node)) {
+      for (const { key, value } of node.items) {
+        // Of `port:443`, which is one key, the field is `port`.
+        const [name = ''] = isScalar(key) ? String(key.value).split(':', 1) : []
+        const below = [...path, name]
+        if (isDoubted(key)) paths.push(below)
+        else walk(value, below)
+      }
+    }
+  }
+  walk(contents, [])
+  return open.size === 0 ? paths : [[]]
+}
