@@ -17,7 +17,6 @@ export const bundleLimits = {
   priorityMax: 1_000_000,
   /** Of a zone of ours or of a delegation. */
   nameserversPerZoneMax: 32,
-  rrsetsMax: 4_000_000,
   /** Types of one owner. */
   rrsetsPerNodeMax: 1_000,
   /** Records as they are in a message, owners apart. What fits one, behind a chain of CNAMEs. */

@@ -71,7 +71,7 @@ function isSilenced(before: NameOutline, after: NameOutline): boolean {
 }
 
 function hasPool(names: Names): boolean {
-  for (const presence of names.values()) if (presence === Presence.WithPool) return true
+  for (const presence of names.values()) if (presence === Presence.Answers) return true
   return false
 }
 

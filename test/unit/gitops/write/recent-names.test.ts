@@ -5,7 +5,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { RecentNames } from '#gitops/write/recent-names.ts'
 import type { NameChanges } from '#gitops/write/recent-names.ts'
 
-const { Absent, WithoutPool, WithPool } = Presence
+const { Absent, Empty, Answers } = Presence
 const change = (name: string, before: Presence, now: Presence): NameChanges =>
   new Map([[name, { before, now }]])
 const none: NameChanges = new Map()
@@ -20,10 +20,10 @@ function scene() {
 
 test('a name counts as lost for ten minutes', () => {
   const { recent, lost, wait } = scene()
-  recent.record(change('a.', WithPool, Absent))
+  recent.record(change('a.', Answers, Absent))
   wait(gitLimits.removalWindowMs - 1)
-  recent.record(change('b.', WithPool, WithoutPool))
-  assert.deepEqual(lost(change('c.', WithPool, Absent)), ['a.', 'b.', 'c.'])
+  recent.record(change('b.', Answers, Empty))
+  assert.deepEqual(lost(change('c.', Answers, Absent)), ['a.', 'b.', 'c.'])
   wait(1)
   assert.deepEqual(lost(), ['b.'])
   wait(gitLimits.removalWindowMs)
@@ -32,9 +32,9 @@ test('a name counts as lost for ten minutes', () => {
 
 test('the time of a name begins with its first change, and no later one prolongs it', () => {
   const { recent, lost, wait } = scene()
-  recent.record(change('a.', WithPool, WithoutPool))
+  recent.record(change('a.', Answers, Empty))
   wait(gitLimits.removalWindowMs / 2)
-  recent.record(change('a.', WithoutPool, Absent))
+  recent.record(change('a.', Empty, Absent))
   assert.deepEqual(lost(), ['a.'])
   wait(gitLimits.removalWindowMs / 2)
   assert.deepEqual(lost(), [])
@@ -42,17 +42,17 @@ test('the time of a name begins with its first change, and no later one prolongs
 
 test('what there was before is known from what there is now', () => {
   const { recent } = scene()
-  recent.record(change('gone.', WithPool, Absent))
-  recent.record(change('new.', Absent, WithPool))
-  recent.record(change('newer.', Absent, WithPool))
+  recent.record(change('gone.', Answers, Absent))
+  recent.record(change('new.', Absent, Answers))
+  recent.record(change('newer.', Absent, Answers))
   assert.equal(recent.lossWith(none).surplus, -1)
-  assert.equal(recent.lossWith(change('new.', WithPool, Absent)).surplus, 0)
+  assert.equal(recent.lossWith(change('new.', Answers, Absent)).surplus, 0)
 })
 
 test('what another judge has seen, or somebody vouches for, counts no more', () => {
   const { recent, lost } = scene()
-  for (const name of ['a.', 'b.', 'c.']) recent.record(change(name, WithPool, Absent))
-  recent.settle(change('b.', Absent, WithPool))
+  for (const name of ['a.', 'b.', 'c.']) recent.record(change(name, Answers, Absent))
+  recent.settle(change('b.', Absent, Answers))
   assert.deepEqual(lost(), ['a.', 'c.'])
   const copy = recent.fork()
   recent.forget()
