@@ -41,8 +41,15 @@ function parseIpv6(text: string): Uint8Array | undefined {
   if (head === undefined || tail === undefined) return undefined
   const missing = 8 - head.length - tail.length
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined
-  const groups = [...head, ...Array<number>(missing).fill(0), ...tail]
-  return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 255]))
+  const octets = new Uint8Array(16)
+  head.forEach((group, i) => putGroup(octets, i, group))
+  tail.forEach((group, i) => putGroup(octets, 8 - tail.length + i, group))
+  return octets
+}
+
+function putGroup(octets: Uint8Array, index: number, group: number): void {
+  octets[index * 2] = group >> 8
+  octets[index * 2 + 1] = group & 255
 }
 
 /** @param mayEndInIpv4 true for the last part of the text: `::ffff:192.0.2.1` */

@@ -10,6 +10,8 @@ export interface Field {
   readonly parse: (values: ValueReader, out: OctetWriter) => void
   /** Takes its octets; what is wrong with them stays in `octets`. */
   readonly print: (octets: OctetReader, origin: Uint8Array | undefined) => string
+  /** Takes the same octets without their text; where it is missing, `print` does. */
+  readonly skip?: (octets: OctetReader) => void
 }
 
 /**
@@ -42,6 +44,7 @@ export function codeField(
       out.number(value, bytes)
     },
     print: (octets) => String(octets.number(bytes)),
+    skip: (octets) => void octets.number(bytes),
   }
 }
 
@@ -61,6 +64,7 @@ export function secondsField(says: string): Field {
       out.number(seconds, 4)
     },
     print: (octets) => String(octets.number(4)),
+    skip: (octets) => void octets.number(4),
   }
 }
 
@@ -72,6 +76,7 @@ export function nameField(says: string): Field {
       if (wire !== undefined) out.octets(wire)
     },
     print: (octets, origin) => printName(octets.name(), origin),
+    skip: (octets) => void octets.name(),
   }
 }
 

@@ -15,7 +15,7 @@ export function readName(values: ValueReader, token: Token, says: string): Uint8
     return values.origin ?? values.fail(column, `${says}, written out: @ needs an origin`)
   }
   if (text === '.') return new Uint8Array(1)
-  const wire = new Uint8Array(nameLimits.bytesMax + 1)
+  const wire = scratch
   let labelStart = 0
   let end = 1
   for (let i = 0; i < text.length; i++) {
@@ -42,11 +42,16 @@ export function readName(values: ValueReader, token: Token, says: string): Uint8
     wire[end++] = octet
   }
   if (end - labelStart === 1) {
-    return end > nameLimits.bytesMax ? values.fail(column, tooLong(says)) : wire.slice(0, end)
+    if (end > nameLimits.bytesMax) return values.fail(column, tooLong(says))
+    wire[labelStart] = 0
+    return wire.slice(0, end)
   }
   wire[labelStart] = end - labelStart - 1
   return withOrigin(values, token, says, wire.subarray(0, end))
 }
+
+/** Where a name is put together; what is returned is a copy. */
+const scratch = new Uint8Array(nameLimits.bytesMax + 1)
 
 const tooLong = (says: string): string => `${says}: a name of at most 255 octets`
 

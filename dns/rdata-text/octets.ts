@@ -18,6 +18,11 @@ export class OctetWriter {
     return this.#octets[0]! * 256 + this.#octets[1]!
   }
 
+  /** What was written before goes; what was taken of it stays. */
+  reset(): void {
+    this.length = 0
+  }
+
   /** @param bytes 1, 2 or 4 */
   number(value: number, bytes: number): void {
     for (let shift = (bytes - 1) * 8; shift >= 0; shift -= 8) this.#push((value >>> shift) & 255)
@@ -73,8 +78,12 @@ export class OctetReader {
   }
 
   number(bytes: number): number {
+    if (this.left < bytes) this.isBad = true
+    if (this.isBad) return 0
     let value = 0
-    for (const octet of this.take(bytes)) value = value * 256 + octet
+    for (const end = this.#at + bytes; this.#at < end; this.#at++) {
+      value = value * 256 + this.#octets[this.#at]!
+    }
     return value
   }
 

@@ -36,8 +36,6 @@ export interface RdataShape {
 
 export function rdataType(shape: RdataShape): RdataType {
   const { name, code, fields, namesCompress = false, namesFold = false } = shape
-  const read = (rdata: Uint8Array, origin?: Uint8Array): Printed | undefined =>
-    printed(fields, rdata, origin)
   return Object.freeze({
     name,
     code,
@@ -47,13 +45,13 @@ export function rdataType(shape: RdataShape): RdataType {
       const [first] = text.tokens
       if (first?.text !== '\\#' || first.isQuoted) return parseFields(fields, text, origin)
       const rdata = parseFields([generic], text, undefined)
-      if (!rdata.ok || read(rdata.value) !== undefined) return rdata
+      if (!rdata.ok || nameOffsets(fields, rdata.value) !== undefined) return rdata
       const { column } = text.tokens[2] ?? first
       return err({ column, expected: `octets that are the rdata of ${name}` })
     },
     print: (rdata: Uint8Array, origin?: Uint8Array) =>
-      read(rdata, origin)?.text ?? printGeneric(rdata),
-    nameOffsets: (rdata: Uint8Array) => read(rdata)?.nameOffsets,
+      printed(fields, rdata, origin) ?? printGeneric(rdata),
+    nameOffsets: (rdata: Uint8Array) => nameOffsets(fields, rdata),
   })
 }
 
@@ -70,13 +68,16 @@ export function unknownRdataType(code: number): RdataType {
   })
 }
 
+/** One for all: no parser of a field begins another rdata. */
+const out = new OctetWriter()
+
 function parseFields(
   fields: readonly Field[],
   text: RdataText,
   origin: Uint8Array | undefined,
 ): Result<Uint8Array, RdataFault> {
   const values = new ValueReader(text, origin)
-  const out = new OctetWriter()
+  out.reset()
   for (const field of fields) {
     if (values.fault === undefined) field.parse(values, out)
     if (values.fault !== undefined) return err(values.fault)
@@ -90,21 +91,28 @@ function parseFields(
   return ok(out.done())
 }
 
-interface Printed {
-  readonly text: string
-  readonly nameOffsets: readonly number[]
-}
-
+/** @returns undefined when the octets are none of this type */
 function printed(
   fields: readonly Field[],
   rdata: Uint8Array,
   origin: Uint8Array | undefined,
-): Printed | undefined {
+): string | undefined {
   const octets = new OctetReader(rdata)
   const texts = fields.map((field) => field.print(octets, origin))
-  if (octets.isBad || octets.left > 0 || rdata.length > rdataBytesMax) return undefined
-  return { text: texts.join(' ').trimEnd(), nameOffsets: octets.nameOffsets }
+  return isWhole(octets, rdata) ? texts.join(' ').trimEnd() : undefined
 }
+
+function nameOffsets(fields: readonly Field[], rdata: Uint8Array): readonly number[] | undefined {
+  const octets = new OctetReader(rdata)
+  for (const { skip, print } of fields) {
+    if (skip === undefined) print(octets, undefined)
+    else skip(octets)
+  }
+  return isWhole(octets, rdata) ? octets.nameOffsets : undefined
+}
+
+const isWhole = (octets: OctetReader, rdata: Uint8Array): boolean =>
+  !octets.isBad && octets.left === 0 && rdata.length <= rdataBytesMax
 
 const hexDigits = hexField('hex digits')
 

@@ -49,7 +49,7 @@ export function readOctets(
       if (code > 0xffff) i++
     }
   }
-  return { octets: Uint8Array.from(octets), columns }
+  return { octets: new Uint8Array(octets), columns }
 }
 
 const encoder = new TextEncoder()

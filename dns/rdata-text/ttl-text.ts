@@ -5,6 +5,7 @@ export const ttlForm = 'seconds, or numbers with w, d, h, m or s (1h30m)'
 
 /** @returns seconds, at most 20 digits of them; undefined when it is no time */
 export function secondsOf(text: string): number | undefined {
+  if (!startsWithDigit(text)) return undefined
   if (/^\d{1,20}$/.test(text)) return Number(text)
   if (text.length > 60 || !/^(?:\d+[wdhms])+$/i.test(text)) return undefined
   let seconds = 0
@@ -12,4 +13,10 @@ export function secondsOf(text: string): number | undefined {
     seconds += Number(digits) * units[unit!.toLowerCase()]!
   }
   return seconds
+}
+
+/** Most words of a zone file do not, and need no further look. */
+function startsWithDigit(text: string): boolean {
+  const code = text.charCodeAt(0)
+  return code >= 0x30 && code <= 0x39
 }

@@ -70,7 +70,7 @@ export function rdataTypeOf(code: number): RdataType {
  * @returns undefined for what is no type, and for types that no zone can hold
  */
 export function rdataTypeNamed(name: string): RdataType | undefined {
-  const upper = name.toUpperCase()
+  const upper = byName.has(name) ? name : name.toUpperCase()
   const known = byName.get(upper)
   if (known !== undefined) return known
   const digits = /^TYPE(\d{1,5})$/.exec(upper)?.[1] ?? otherTypes[upper]

@@ -35,10 +35,10 @@ class EntryScanner {
 
   next(): Entry | undefined {
     if (this.#at >= this.#text.length) return undefined
-    const isIndented = isBlank(this.#text[this.#at])
+    const isIndented = isBlank(this.#text.charCodeAt(this.#at))
     this.#tokens = []
     this.#fault = undefined
-    this.#open = []
+    if (this.#open.length > 0) this.#open = []
     this.#endColumn = this.#at + 1
     while (this.#at < this.#text.length && this.#fault === undefined) {
       if (this.#step()) break
@@ -48,25 +48,21 @@ class EntryScanner {
       this.#fail(open + 1, 'a closing parenthesis for this one')
     }
     if (this.#fault !== undefined) this.#skipLine()
-    const { tokens, fault, endColumn } = {
-      tokens: this.#tokens,
-      fault: this.#fault,
-      endColumn: this.#endColumn,
-    }
-    return { tokens, isIndented, endColumn, fault }
+    return { tokens: this.#tokens, isIndented, endColumn: this.#endColumn, fault: this.#fault }
   }
 
   /** @returns true when the entry has ended */
   #step(): boolean {
-    const character = this.#text[this.#at]!
-    if (character === '\n' || character === '\r') {
-      this.#at += character === '\r' && this.#text[this.#at + 1] === '\n' ? 2 : 1
+    const code = this.#text.charCodeAt(this.#at)
+    if (isLineEnd(code)) {
+      const isPair = code === sign.cr && this.#text.charCodeAt(this.#at + 1) === sign.lf
+      this.#at += isPair ? 2 : 1
       return this.#open.length === 0
     }
-    if (character === ';') this.#skipComment()
-    else if (isBlank(character)) this.#at++
-    else if (character === '(') this.#parenthesis(true)
-    else if (character === ')') this.#parenthesis(false)
+    if (code === sign.semicolon) this.#skipComment()
+    else if (isBlank(code)) this.#at++
+    else if (code === sign.open) this.#parenthesis(true)
+    else if (code === sign.close) this.#parenthesis(false)
     else this.#token()
     return false
   }
@@ -88,19 +84,20 @@ class EntryScanner {
       const expected = `at most ${zoneFileLimits.tokensOfRecordMax} words in one record`
       return this.#fail(this.#at + 1, expected)
     }
-    this.#tokens.push(scanned.value.token)
+    this.#tokens.push(scanned.value)
     this.#at = scanned.value.end
     this.#endColumn = this.#at + 1
   }
 
   #skipComment(): void {
-    while (this.#at < this.#text.length && !isLineEnd(this.#text[this.#at])) this.#at++
+    const { length } = this.#text
+    while (this.#at < length && !isLineEnd(this.#text.charCodeAt(this.#at))) this.#at++
   }
 
   /** After a fault the rest of the line is not looked at. */
   #skipLine(): void {
     this.#skipComment()
-    while (isLineEnd(this.#text[this.#at])) this.#at++
+    while (isLineEnd(this.#text.charCodeAt(this.#at))) this.#at++
   }
 
   #fail(column: number, expected: string): void {
@@ -108,6 +105,16 @@ class EntryScanner {
   }
 }
 
-const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t'
-const isLineEnd = (character: string | undefined): boolean =>
-  character === '\n' || character === '\r'
+/** As codes of characters: looking at each as a text made long files slow. */
+const sign = {
+  tab: 0x09,
+  lf: 0x0a,
+  cr: 0x0d,
+  space: 0x20,
+  open: 0x28,
+  close: 0x29,
+  semicolon: 0x3b,
+} as const
+
+const isBlank = (code: number): boolean => code === sign.space || code === sign.tab
+const isLineEnd = (code: number): boolean => code === sign.lf || code === sign.cr

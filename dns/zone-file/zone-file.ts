@@ -11,8 +11,9 @@ import type { Result } from '#lib/result.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry } from './entries.ts'
 import { generatedLines, readGenerate } from './generate.ts'
+import { RecordList } from './record-list.ts'
 import { zoneFileLimits } from './zone-record.ts'
-import type { ZoneFault, ZoneRecord } from './zone-record.ts'
+import type { ZoneFault, ZonePlace } from './zone-record.ts'
 import { zoneText } from './zone-text.ts'
 import type { ZoneText } from './zone-text.ts'
 
@@ -37,7 +38,9 @@ export interface ZoneFileOptions {
 }
 
 export interface ParsedZone {
-  readonly records: readonly ZoneRecord[]
+  readonly records: RecordList
+  /** Where the record of this index was written; of a generated one, where from. */
+  readonly placeOf: (index: number) => ZonePlace
   /** In the order of the text, `zoneFileLimits.faultsMax` at most. */
   readonly faults: readonly ZoneFault[]
   /** True when the text was left off before its end: too many faults, or beyond a limit. */
@@ -47,17 +50,28 @@ export interface ParsedZone {
 export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {}): ParsedZone {
   const parser = new ZoneFileParser(options)
   parser.file(source, options.origin, [])
-  return { records: parser.records, faults: parser.faults, isCut: parser.isCut }
+  const { records, faults, isCut } = parser
+  return { records, faults, isCut, placeOf: (index) => parser.placeOf(index) }
 }
 
 /** One file while it is read. */
 interface FileState {
   readonly path: string
   readonly text: ZoneText
+  /** Among all texts that were begun. */
+  readonly index: number
   /** Paths of the files that lead here, this one at the end. */
   readonly stack: readonly string[]
   origin: Uint8Array | undefined
   owner: Uint8Array | undefined
+  /** How the owner was written under this origin; most records repeat it. */
+  ownerText: string | undefined
+}
+
+/** Where a record is said to stand, and how its faults are told. */
+interface RecordPlace {
+  readonly position: number
+  readonly fail: (column: number, expected: string) => void
 }
 
 interface Head {
@@ -68,7 +82,7 @@ interface Head {
 }
 
 class ZoneFileParser {
-  readonly records: ZoneRecord[] = []
+  readonly records = new RecordList()
   readonly faults: ZoneFault[] = []
   isCut = false
   readonly #include: ZoneFileOptions['include']
@@ -76,6 +90,8 @@ class ZoneFileParser {
   #lastTtl: number | undefined
   #bytesLeft: number = zoneFileLimits.bytesMax
   #includes = 0
+  /** In the order in which they were begun. */
+  readonly #files: FileState[] = []
 
   constructor({ include, ttl }: ZoneFileOptions) {
     this.#include = include
@@ -100,11 +116,28 @@ class ZoneFileParser {
       this.faults.push({ path, line, column, message })
       return
     }
-    const file = { path, text: text.value, stack: [...above, path], origin, owner }
+    const index = this.#files.length
+    const stack = [...above, path]
+    const file: FileState = {
+      path,
+      text: text.value,
+      index,
+      stack,
+      origin,
+      owner,
+      ownerText: undefined,
+    }
+    this.#files.push(file)
     for (const entry of entriesOf(text.value.text)) {
       if (this.isCut) return
       this.#entry(file, entry)
     }
+  }
+
+  placeOf(index: number): ZonePlace {
+    const { text, position } = this.records.originOf(index)
+    const file = this.#files[text]!
+    return { path: file.path, ...this.#place(file, position) }
   }
 
   #entry(file: FileState, entry: Entry): void {
@@ -126,6 +159,7 @@ class ZoneFileParser {
       const token = values.takePlain('the name that relative names are below')
       const origin = token && readName(values, token, 'an origin')
       values.finish()
+      file.ownerText = undefined
       if (values.fault === undefined) file.origin = origin
       else this.#fault(file, values.fault.column, values.fault.expected)
     },
@@ -190,8 +224,11 @@ class ZoneFileParser {
         const expected = generated?.fault?.expected ?? 'a record'
         return this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
       }
-      this.#record(file, generated, (_column, expected) => {
-        this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
+      this.#record(file, generated, {
+        position: templateColumn,
+        fail: (_column, expected) => {
+          this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
+        },
       })
       // All others would have the same fault.
       if (this.faults.length > faultsBefore || this.isCut) return
@@ -201,7 +238,10 @@ class ZoneFileParser {
   #record(
     file: FileState,
     entry: Entry,
-    fail = (column: number, expected: string): void => this.#fault(file, column, expected),
+    { position, fail }: RecordPlace = {
+      position: entry.tokens[0]!.column,
+      fail: (column, expected) => this.#fault(file, column, expected),
+    },
   ): void {
     const owner = this.#ownerOf(file, entry, fail)
     if (owner === undefined) return
@@ -219,11 +259,13 @@ class ZoneFileParser {
       return fail(column, 'a TTL before the type, or a $TTL line above')
     }
     this.#lastTtl ??= ttl
-    if (this.records.length >= zoneFileLimits.recordsMax) {
-      const place = this.#place(file, entry.tokens[0]!.column)
-      return this.#cut(file.path, place, `at most ${zoneFileLimits.recordsMax} records`)
+    const { recordsMax, recordBytesMax } = zoneFileLimits
+    if (this.records.length >= recordsMax || this.records.bytes >= recordBytesMax) {
+      const expected = `at most ${recordsMax} records with ${recordBytesMax} octets`
+      return this.#cut(file.path, this.#place(file, position), expected)
     }
-    this.records.push({ owner, ttl, type: type.code, rdata: rdata.value })
+    const record = { owner, ttl, type: type.code, rdata: rdata.value }
+    this.records.add(record, { text: file.index, position })
   }
 
   #ownerOf(
@@ -236,12 +278,13 @@ class ZoneFileParser {
       if (file.owner === undefined) fail(first.column, 'an owner before the first record')
       return file.owner
     }
+    if (first.text === file.ownerText && !first.isQuoted) return file.owner
     const values = new ValueReader({ tokens: [first], endColumn }, file.origin)
     const token = values.takePlain('an owner')
     const owner = token && readName(values, token, 'an owner')
     if (values.fault !== undefined) fail(values.fault.column, values.fault.expected)
-    // Records of one owner share its octets.
-    return owner !== undefined && isSame(owner, file.owner) ? file.owner : owner
+    else file.ownerText = first.text
+    return owner
   }
 
   #fault(file: FileState, column: number, expected: string): void {
@@ -301,8 +344,4 @@ function minimumOf(type: RdataType, rdata: Uint8Array): number | undefined {
   if (type.code !== RrType.SOA) return undefined
   const minimum = new DataView(rdata.buffer, rdata.byteOffset).getUint32(rdata.length - 4)
   return Math.min(minimum, zoneFileLimits.ttlMax)
-}
-
-function isSame(name: Uint8Array, other: Uint8Array | undefined): boolean {
-  return name.length === other?.length && name.every((octet, i) => octet === other[i])
 }

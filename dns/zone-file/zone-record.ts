@@ -8,10 +8,13 @@ export interface ZoneRecord {
   readonly rdata: Uint8Array
 }
 
-export interface ZoneFault {
+export interface ZonePlace {
   readonly path: string
   readonly line: number
   readonly column: number
+}
+
+export interface ZoneFault extends ZonePlace {
   /** A sentence for people. */
   readonly message: string
 }
@@ -22,6 +25,8 @@ export const zoneFileLimits = {
   /** Of all files together. */
   bytesMax: 256 * 1024 * 1024,
   recordsMax: 5_000_000,
+  /** Names and rdata of all records; one $GENERATE can make 64 MiB of a line. */
+  recordBytesMax: 1024 * 1024 * 1024,
   faultsMax: 100,
   includeDepthMax: 8,
   includesMax: 256,

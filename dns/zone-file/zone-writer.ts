@@ -11,44 +11,62 @@ export interface ZoneWriterOptions {
   readonly names: 'relative' | 'absolute'
 }
 
+/** A list of records, or an array of them. */
+export interface ZoneRecords {
+  readonly length: number
+  readonly at: (index: number) => ZoneRecord | undefined
+}
+
 /** @returns the lines of the file, each with its line end; equal records are printed once */
 export function* zoneLines(
-  records: readonly ZoneRecord[],
+  records: ZoneRecords,
   { origin, names }: ZoneWriterOptions,
 ): Generator<string> {
   const base = names === 'relative' ? origin : undefined
   if (base !== undefined) yield `$ORIGIN ${printName(origin)}\n`
+  const compare = comparison(records)
   let before: Sorted | undefined
-  for (const sorted of inCanonicalOrder(records)) {
+  for (const sorted of sortedRows(records).sort(compare)) {
     if (before !== undefined && compare(before, sorted) === 0) continue
     before = sorted
-    const { owner, ttl, type, rdata } = sorted.record
+    const { owner, ttl, type, rdata } = records.at(sorted.index)!
     const { name, print } = rdataTypeOf(type)
     yield `${printName(owner, base)}\t${ttl}\tIN\t${name}\t${print(rdata, base)}\n`
   }
 }
 
+/** What decides the place of a record, but for its rdata, which is seldom needed. */
 interface Sorted {
-  readonly record: ZoneRecord
+  readonly index: number
   readonly key: string
-  readonly rdata: Uint8Array
+  readonly rank: number
 }
 
-function inCanonicalOrder(records: readonly ZoneRecord[]): Sorted[] {
-  const keys = new Map<Uint8Array, string>()
-  return records
-    .map((record) => {
-      const key = keys.get(record.owner) ?? canonicalKey(record.owner)
-      keys.set(record.owner, key)
-      return { record, key, rdata: canonicalRdata(rdataTypeOf(record.type), record.rdata) }
-    })
-    .sort(compare)
+function sortedRows(records: ZoneRecords): Sorted[] {
+  const rows: Sorted[] = []
+  let owner: Uint8Array = new Uint8Array(0)
+  let key = ''
+  for (let index = 0; index < records.length; index++) {
+    const record = records.at(index)!
+    if (compareOctets(record.owner, owner) !== 0) {
+      owner = record.owner
+      key = canonicalKey(owner)
+    }
+    rows.push({ index, key, rank: rank(record.type) })
+  }
+  return rows
 }
 
-function compare(a: Sorted, b: Sorted): number {
-  if (a.key !== b.key) return a.key < b.key ? -1 : 1
-  const [typeA, typeB] = [rank(a.record.type), rank(b.record.type)]
-  return typeA !== typeB ? typeA - typeB : compareOctets(a.rdata, b.rdata)
+function comparison(records: ZoneRecords) {
+  const canonical = (index: number): Uint8Array => {
+    const { type, rdata } = records.at(index)!
+    return canonicalRdata(rdataTypeOf(type), rdata)
+  }
+  return (a: Sorted, b: Sorted): number => {
+    if (a.key !== b.key) return a.key < b.key ? -1 : 1
+    if (a.rank !== b.rank) return a.rank - b.rank
+    return compareOctets(canonical(a.index), canonical(b.index))
+  }
 }
 
 /** The SOA comes first of all: readers take the zone's name from it. */

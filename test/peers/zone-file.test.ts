@@ -19,7 +19,7 @@ function recordsOf(text: string): readonly ZoneRecord[] {
   const octets = Buffer.from(text)
   const { records, faults } = parseZoneFile({ path: 'zone', octets }, { origin })
   expect(faults).toEqual([])
-  return records
+  return [...records]
 }
 
 /** A line for each record that does not depend on how texts are written; each once. */

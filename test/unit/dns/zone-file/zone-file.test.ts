@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RecordList } from '#dns/zone-file/record-list.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import type { ZoneFileOptions } from '#dns/zone-file/zone-file.ts'
 import { zoneFileLimits } from '#dns/zone-file/zone-record.ts'
@@ -11,13 +12,14 @@ import { err, ok } from '#lib/result.ts'
 const name = parseName('example.com.')
 const origin = name.ok ? name.value : new Uint8Array(1)
 
-function read(text: string | Uint8Array, options: ZoneFileOptions = { origin }) {
-  const { records, faults, isCut } = parseZoneFile(
-    { path: 'zone', octets: Buffer.from(text as string) },
-    options,
-  )
+function parse(text: string | Uint8Array, options: ZoneFileOptions = { origin }) {
+  return parseZoneFile({ path: 'zone', octets: Buffer.from(text as string) }, options)
+}
+
+function read(text: string | Uint8Array, options?: ZoneFileOptions) {
+  const { records, faults, isCut } = parse(text, options)
   return {
-    records: records.map(({ owner, ttl, type, rdata }) =>
+    records: [...records].map(({ owner, ttl, type, rdata }) =>
       [printName(owner), ttl, rdataTypeOf(type).name, rdataTypeOf(type).print(rdata)].join(' '),
     ),
     faults: faults.map(
@@ -214,6 +216,47 @@ describe('a fault has its line and column', () => {
     const { faults: found, isCut } = read('a 1 A x\n'.repeat(5_000))
     expect([found.length, isCut]).toEqual([zoneFileLimits.faultsMax, true])
   })
+})
+
+test('each record has its place; a generated one, that of its line', () => {
+  const include = () => ok({ path: 'sub', octets: Buffer.from('\nx 1 A 192.0.2.1') })
+  const text = 'a 1 A (\n 192.0.2.1 )\n\tAAAA ::1\n$GENERATE 1-2 b$ TXT x\n$INCLUDE sub\nc MX 1 a'
+  const { records, placeOf } = parse(text, { origin, include })
+  const places = Array.from(records, (_record, index) => {
+    const { path, line, column } = placeOf(index)
+    return `${path}:${line}:${column}`
+  })
+  expect(places).toEqual(['zone:1:1', 'zone:3:2', 'zone:4:15', 'zone:4:15', 'sub:2:1', 'zone:6:1'])
+})
+
+test('an owner is read anew under another origin', () => {
+  const text = 'a 1 A 192.0.2.1\n$ORIGIN b\na 1 A 192.0.2.2\n$INCLUDE sub c\na 1 A 192.0.2.3'
+  const include = () => ok({ path: 'sub', octets: Buffer.from('a 1 A 192.0.2.9') })
+  const owners = read(text, { origin, include }).records.map((line) => line.split(' ')[0])
+  expect(owners).toEqual([
+    'a.example.com.',
+    'a.b.example.com.',
+    'a.c.b.example.com.',
+    'a.b.example.com.',
+  ])
+})
+
+test('a list keeps what was added beyond one chunk of it', () => {
+  const list = new RecordList()
+  const records = Array.from({ length: 40_000 }, (_, i) => ({
+    owner: origin,
+    ttl: i,
+    type: i % 65_536,
+    rdata: new Uint8Array(i % 500 === 0 ? 65_535 : i % 50).fill(i),
+  }))
+  for (const [i, record] of records.entries()) list.add(record, { text: 0, position: i })
+  expect([list.length, list.at(20_500), list.originOf(20_500).position]).toEqual([
+    40_000,
+    records[20_500],
+    20_500,
+  ])
+  const wrong = [...list].findIndex(({ rdata }, i) => !Buffer.from(rdata).equals(records[i]!.rdata))
+  expect(wrong).toBe(-1)
 })
 
 describe('$INCLUDE', () => {
