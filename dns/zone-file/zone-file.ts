@@ -28,6 +28,8 @@ export interface ZoneFileOptions {
   readonly origin?: Uint8Array
   /** Where neither the record nor the file has one. */
   readonly ttl?: number
+  /** Types whose records are counted and not read, whatever their rdata. */
+  readonly leaveOut?: ReadonlySet<number>
   /**
    * Brings the file of an $INCLUDE.
    *
@@ -35,6 +37,14 @@ export interface ZoneFileOptions {
    * @returns the file, its path always the same for the same file; or why not, as a clause
    */
   readonly include?: (file: string, from: string) => Result<ZoneSource, string>
+}
+
+/** Records of one type that were left out. */
+export interface LeftOut {
+  readonly type: number
+  count: number
+  /** Of the first one. */
+  readonly place: ZonePlace
 }
 
 export interface ParsedZone {
@@ -45,13 +55,15 @@ export interface ParsedZone {
   readonly faults: readonly ZoneFault[]
   /** True when the text was left off before its end: too many faults, or beyond a limit. */
   readonly isCut: boolean
+  readonly leftOut: readonly LeftOut[]
 }
 
 export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {}): ParsedZone {
   const parser = new ZoneFileParser(options)
   parser.file(source, options.origin, [])
   const { records, faults, isCut } = parser
-  return { records, faults, isCut, placeOf: (index) => parser.placeOf(index) }
+  const leftOut = [...parser.leftOut.values()]
+  return { records, faults, isCut, leftOut, placeOf: (index) => parser.placeOf(index) }
 }
 
 /** One file while it is read. */
@@ -85,7 +97,9 @@ class ZoneFileParser {
   readonly records = new RecordList()
   readonly faults: ZoneFault[] = []
   isCut = false
+  readonly leftOut = new Map<number, LeftOut>()
   readonly #include: ZoneFileOptions['include']
+  readonly #leaveOut: ZoneFileOptions['leaveOut']
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
   #bytesLeft: number = zoneFileLimits.bytesMax
@@ -93,8 +107,9 @@ class ZoneFileParser {
   /** In the order in which they were begun. */
   readonly #files: FileState[] = []
 
-  constructor({ include, ttl }: ZoneFileOptions) {
+  constructor({ include, leaveOut, ttl }: ZoneFileOptions) {
     this.#include = include
+    this.#leaveOut = leaveOut
     this.#lastTtl = ttl
   }
 
@@ -250,6 +265,7 @@ class ZoneFileParser {
     if (!head.ok) return fail(head.error.column, head.error.expected)
     const { type, ttl: ownTtl, rdataAt } = head.value
     if (ownTtl !== undefined) this.#lastTtl = ownTtl
+    if (this.#leaveOut?.has(type.code) === true) return this.#countLeftOut(file, type, position)
     const text = { tokens: entry.tokens.slice(rdataAt), endColumn: entry.endColumn }
     const rdata = type.parse(text, file.origin)
     if (!rdata.ok) return fail(rdata.error.column, rdata.error.expected)
@@ -266,6 +282,15 @@ class ZoneFileParser {
     }
     const record = { owner, ttl, type: type.code, rdata: rdata.value }
     this.records.add(record, { text: file.index, position })
+  }
+
+  #countLeftOut(file: FileState, { code: type }: RdataType, position: number): void {
+    const known = this.leftOut.get(type)
+    if (known !== undefined) known.count++
+    else {
+      const place = { path: file.path, ...this.#place(file, position) }
+      this.leftOut.set(type, { type, count: 1, place })
+    }
   }
 
   #ownerOf(

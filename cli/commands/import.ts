@@ -1,0 +1,183 @@
+// `gslbd import`: turns a zone of another server into files of a configuration repository.
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { shownPlace } from '#cli/import/imported.ts'
+import type { ImportSource, Note } from '#cli/import/imported.ts'
+import { planImport, settingsWith } from '#cli/import/plan.ts'
+import type { ImportPlan, PlannedFile, SettingsChange } from '#cli/import/plan.ts'
+import { includesBeside, readSourceFile } from '#cli/import/source-file.ts'
+import { importSources } from '#cli/import/sources.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { printYaml } from '#compiler/yaml/edit.ts'
+import { parseName } from '#dns/name.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { suggest } from '#lib/suggest.ts'
+
+const rows = importSources.map(({ name, says }) => `  ${name.padEnd(12)}${says}`).join('\n')
+const usage = `Usage: gslbd import SOURCE FILE [options]
+
+Writes the zone in FILE as YAML of a configuration repository: its records under tenants/, its SOA
+record and name servers into gslb.yaml. Says what it wrote, and with its line what it left out.
+SOURCE says what FILE is:
+
+${rows}
+
+  -o, --output DIR    the repository; it is made where it is missing (default: .)
+  --origin NAME       name of the zone; by default that of its SOA record, or what FILE says
+  --tenant NAME       the tenant whose records they are (default: default)
+  --write             also adds the zone to a gslb.yaml that is there; without it the lines to add
+                      are printed
+  --force             overwrites files that are there
+  --dry-run           says all of it and writes nothing
+
+Exit codes: 0 written; 1 faults in FILE, or files that are there: nothing is written; 2 wrong call,
+unreadable or unwritable path.`
+
+interface Options {
+  readonly output: string
+  readonly origin: Uint8Array | undefined
+  readonly tenant: string
+  readonly write: boolean
+  readonly force: boolean
+  readonly dryRun: boolean
+}
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'turn a zone of another server into configuration',
+  usage,
+  run: (args, io) => {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o', default: '.' },
+        origin: { type: 'string' },
+        tenant: { type: 'string', default: 'default' },
+        write: { type: 'boolean', default: false },
+        force: { type: 'boolean', default: false },
+        'dry-run': { type: 'boolean', default: false },
+      },
+    })
+    const [word, path, ...rest] = positionals
+    const source = sourceNamed(word)
+    if (path === undefined || rest.length > 0) throw new UsageError('give one file')
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(values.tenant)) {
+      throw new UsageError('a tenant is letters, digits, dots, dashes and underscores')
+    }
+    const { 'dry-run': dryRun, origin, ...others } = values
+    const options = { ...others, dryRun, origin: originOf(origin) }
+    return Promise.resolve(importFrom(source, path, options, io))
+  },
+}
+
+function sourceNamed(word: string | undefined): ImportSource {
+  const names = importSources.map(({ name }) => name)
+  if (word === undefined) throw new UsageError(`say what is imported: ${names.join(', ')}`)
+  const source = importSources.find(({ name }) => name === word)
+  if (source !== undefined) return source
+  const near = suggest(word, names)
+  const hint = near === undefined ? `there are ${names.join(', ')}` : `did you mean "${near}"?`
+  throw new UsageError(`there is no source "${word}"; ${hint}`)
+}
+
+function originOf(text: string | undefined): Uint8Array | undefined {
+  if (text === undefined) return undefined
+  const name = parseName(text)
+  if (!name.ok) throw new UsageError(`--origin is no name: ${text}`)
+  return name.value
+}
+
+function importFrom(source: ImportSource, path: string, options: Options, io: Io): Exit {
+  const fail = (exit: Exit, ...sentences: readonly string[]): Exit => {
+    for (const sentence of sentences) io.err(`gslbd import: ${sentence}\n`)
+    return exit
+  }
+  const file = readSourceFile(path)
+  if (!file.ok) return fail(Exit.Usage, `${path} ${file.error}`)
+  const { origin } = options
+  const include = includesBeside(path)
+  const imported = source.read(file.value, { include, ...(origin === undefined ? {} : { origin }) })
+  const plan = imported.ok ? planImport(imported.value, options.tenant) : imported
+  if (!plan.ok) {
+    for (const fault of plan.error) io.err(`${shownPlace(fault)}: ${fault.message}\n`)
+    return fail(Exit.ErrorsFound, 'nothing was written')
+  }
+  const settings = settingsChange(options.output, plan.value)
+  if (!settings.ok) return fail(Exit.ErrorsFound, settings.error, 'nothing was written')
+  const files = filesToWrite(plan.value, settings.value, options)
+  const taken = files.filter(({ path: one }) => one !== 'gslb.yaml' && isThere(options, one))
+  if (taken.length > 0 && !options.force) {
+    const sentences = taken.map((one) => `${join(options.output, one.path)} is there already`)
+    return fail(Exit.ErrorsFound, ...sentences, 'nothing was written; --force overwrites')
+  }
+  try {
+    if (!options.dryRun) writeAll(options.output, files)
+  } catch (error) {
+    return fail(Exit.Usage, `${options.output} cannot be written: ${String(error)}`)
+  }
+  tell(plan.value, files, settings.value, options, io)
+  return Exit.Ok
+}
+
+function isThere({ output }: Options, path: string): boolean {
+  return existsSync(join(output, path))
+}
+
+function settingsChange(output: string, { settings }: ImportPlan) {
+  const path = join(output, 'gslb.yaml')
+  return settingsWith(existsSync(path) ? readFileSync(path, 'utf8') : undefined, settings)
+}
+
+function filesToWrite(
+  { files }: ImportPlan,
+  settings: SettingsChange,
+  { write }: Options,
+): readonly PlannedFile[] {
+  if (settings.is === 'declared' || (settings.is === 'added' && !write)) return files
+  return [{ path: 'gslb.yaml', text: settings.text, holds: 'the zone' }, ...files]
+}
+
+function writeAll(output: string, files: readonly PlannedFile[]): void {
+  mkdirSync(output, { recursive: true })
+  if (!statSync(output).isDirectory()) throw new Error('it is a file')
+  for (const { path, text } of files) writeDurably(join(output, path), text)
+}
+
+function tell(
+  { zone, settings: own, notes }: ImportPlan,
+  files: readonly PlannedFile[],
+  settings: SettingsChange,
+  { output, dryRun }: Options,
+  io: Io,
+): void {
+  for (const { path, holds } of files) {
+    io.out(`${dryRun ? 'would write' : 'wrote'} ${join(output, path)}: ${holds}\n`)
+  }
+  const place = join(output, 'gslb.yaml')
+  if (settings.is === 'declared') {
+    io.out(`${place} has the zone ${zone} already${settings.differs ? '; compare it with:' : ''}\n`)
+  } else if (settings.is === 'added' && files.every(({ path }) => path !== 'gslb.yaml')) {
+    io.out(`add to spec of ${place}, or call again with --force --write:\n`)
+  }
+  const isShown = settings.is === 'declared' ? settings.differs : files[0]?.path !== 'gslb.yaml'
+  if (isShown) io.out(indented(printYaml({ zones: [own] })))
+  for (const [is, title] of titles) tellNotes(is, title, notes, io)
+}
+
+const titles: readonly (readonly [Note['is'], string])[] = [
+  ['changed', 'taken over otherwise:'],
+  ['left out', 'left out:'],
+  ['not mapped', 'not mapped; look at each:'],
+]
+
+function tellNotes(is: Note['is'], title: string, notes: readonly Note[], io: Io): void {
+  const shown = notes.filter((note) => note.is === is)
+  if (shown.length === 0) return
+  io.out(`\n${title}\n`)
+  for (const { place, text } of shown) io.out(`  ${shownPlace(place)}: ${text}\n`)
+}
+
+const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ')

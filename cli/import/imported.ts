@@ -1,0 +1,44 @@
+// What a source of a zone comes to: its records, balanced names, and what could not be taken over.
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { RecordList } from '#dns/zone-file/record-list.ts'
+import type { ZoneFileOptions, ZoneSource } from '#dns/zone-file/zone-file.ts'
+import type { ZoneFault, ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface Imported {
+  /** Wire form; undefined: the owner of the SOA record. */
+  readonly origin: Uint8Array | undefined
+  readonly records: RecordList
+  readonly placeOf: (index: number) => ZonePlace
+  /** Pools and services of balanced names. */
+  readonly objects: readonly ImportedObject[]
+  readonly notes: readonly Note[]
+}
+
+export interface ImportedObject {
+  readonly kind: 'Pool' | 'Service'
+  readonly name: string
+  readonly spec: JsonObject
+}
+
+/** `left out`: needs nothing; `not mapped`: somebody has to look at it; `changed`: taken over otherwise. */
+export interface Note {
+  readonly is: 'left out' | 'not mapped' | 'changed'
+  readonly place: ZonePlace
+  /** A sentence for people. */
+  readonly text: string
+}
+
+/** A row of the table of sources. */
+export interface ImportSource {
+  /** The word after `gslbd import`. */
+  readonly name: string
+  /** What FILE is, for the usage text. */
+  readonly says: string
+  readonly read: (
+    file: ZoneSource,
+    options: ZoneFileOptions,
+  ) => Result<Imported, readonly ZoneFault[]>
+}
+
+export const shownPlace = ({ path, line, column }: ZonePlace): string => `${path}:${line}:${column}`

@@ -1,0 +1,90 @@
+// Prints record sets as YAML of kind Records, in files that the compiler can read whole.
+import { printName } from '#dns/rdata-text/name-text.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { apiVersion } from '#schemas/objects/metadata.ts'
+import type { RecordSet } from './record-sets.ts'
+
+/** What a file may have: pieces of YAML (keys, values, signs), and characters. */
+const piecesMax = 300_000
+const charactersMax = 16 * 1024 * 1024
+const piecesOfSet = 20
+const piecesOfValue = 3
+
+export interface RecordsFile {
+  /** From 1. */
+  readonly number: number
+  readonly text: string
+  readonly sets: number
+}
+
+/** @param zone its name without the final dot */
+export function recordsFiles(
+  zone: string,
+  origin: Uint8Array,
+  sets: readonly RecordSet[],
+): RecordsFile[] {
+  const files: RecordsFile[] = []
+  for (let at = 0; at < sets.length;) {
+    const ttl = commonTtl(sets, at)
+    const number = files.length + 1
+    const name = number === 1 ? zone : `${zone}-${number}`
+    const lines = head(name, printName(origin), ttl)
+    const first = at
+    for (let pieces = 0, characters = 0; at < sets.length; at++) {
+      const set = sets[at]!
+      const text = recordText(set, origin, ttl)
+      pieces += piecesOfSet + piecesOfValue * set.rdata.length
+      characters += text.length
+      if (at > first && (pieces > piecesMax || characters > charactersMax)) break
+      lines.push(text)
+    }
+    files.push({ number, text: `${lines.join('\n')}\n`, sets: at - first })
+  }
+  return files
+}
+
+function head(name: string, zone: string, ttl: number): string[] {
+  return [
+    `apiVersion: ${apiVersion}`,
+    'kind: Records',
+    `metadata: { name: ${scalar(name)} }`,
+    'spec:',
+    `  zone: ${scalar(zone)}`,
+    `  ttl: ${ttl}`,
+    '  records:',
+  ]
+}
+
+/** The TTL that most of the sets have; it is written once. */
+function commonTtl(sets: readonly RecordSet[], from: number): number {
+  const counts = new Map<number, number>()
+  for (let i = from; i < sets.length; i++) {
+    const { ttl } = sets[i]!
+    counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
+  }
+  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0]
+}
+
+const lineLengthMax = 96
+
+function recordText({ owner, type, ttl, rdata }: RecordSet, origin: Uint8Array, ttlOfAll: number) {
+  const { name, print } = rdataTypeOf(type)
+  const values = rdata.map((one) => scalar(print(one, origin)))
+  const own = ttl === ttlOfAll ? [] : [`ttl: ${ttl}`]
+  const fields = [`name: ${scalar(printName(owner, origin))}`, `type: ${name}`, ...own]
+  const line = `    - { ${fields.join(', ')}, values: [${values.join(', ')}] }`
+  if (line.length <= lineLengthMax) return line
+  const list = values.map((value) => `        - ${value}`)
+  return [`    - ${fields.join('\n      ')}`, '      values:', ...list].join('\n')
+}
+
+/** Words, addresses, and numbers before words need no quotes; numbers alone, and truth values, do. */
+const plain =
+  /^(?:[a-z_][a-z0-9._ =/+-]*[a-z0-9.]|[a-z]|\d+\.\d+\.\d+\.\d+|\d+ [a-z0-9._ -]*[a-z0-9.])$/i
+const words = /^(?:true|false|null|yes|no|on|off|y|n)$/i
+
+/** Presentation form is printable ASCII, which needs no escapes but those of quotes. */
+function scalar(text: string): string {
+  if (plain.test(text) && !words.test(text)) return text
+  return text.includes('"') && !text.includes("'") ? `'${text}'` : JSON.stringify(text)
+}
