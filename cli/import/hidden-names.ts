@@ -3,8 +3,8 @@
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { Note } from './imported.ts'
-import type { RecordSet } from './record-sets.ts'
+import type { Note } from '#cli/import/sources/imported.ts'
+import type { RecordSet } from './record-set.ts'
 
 const latin1 = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1').toLowerCase()
 

@@ -3,25 +3,13 @@ import { foldName } from '#dns/name.ts'
 import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { ZoneFault, ZonePlace, ZoneRecord } from '#dns/zone-file/zone-record.ts'
+import type { ZoneFault, ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { withoutHidden } from './hidden-names.ts'
-import type { Imported, Note } from './imported.ts'
-
-export interface RecordSet {
-  /** Wire form in lower case. */
-  readonly owner: Uint8Array
-  /** Sorts owners as RFC 4034 section 6.1 does. */
-  readonly key: string
-  readonly type: number
-  /** The lowest of its records. */
-  ttl: number
-  /** Each once, in the order of the file. */
-  readonly rdata: Uint8Array[]
-  /** Of its first record. */
-  readonly place: ZonePlace
-}
+import type { Imported, Note } from '#cli/import/sources/imported.ts'
+import { isBelow } from './record-set.ts'
+import type { RecordSet } from './record-set.ts'
 
 export interface ZoneSets {
   /** Wire form in lower case. */
@@ -34,7 +22,7 @@ export interface ZoneSets {
 }
 
 const faultsMax = 100
-/** RFC 1035 section 4.2.2: a message has at most 65,535 octets; header, question and OPT are in it. */
+/** A message has at most as many: RFC 1035 section 4.2.2. Header, question and OPT are in it. */
 const messageBytesMax = 65_535
 const outsideOfAnswer = 12 + 4 + 11
 /** Compressed owner, type, class, TTL and length. */
@@ -163,12 +151,6 @@ function complaintAbout(
   const other = [before, after].find((one) => one?.key === key)
   if (other === undefined) return undefined
   const { name: otherType } = rdataTypeOf(other.type)
-  return `${name} is a CNAME and has a record of type ${otherType} in line ${other.place.line}, too; keep one of them`
-}
-
-/** Whether a name is another one or below it; both in lower case. */
-export function isBelow(name: Uint8Array, other: Uint8Array): boolean {
-  let at = 0
-  while (name.length - at > other.length) at += name[at]! + 1
-  return name.length - at === other.length && other.every((octet, i) => octet === name[at + i])
+  const where = `in line ${other.place.line}`
+  return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
 }

@@ -2,7 +2,7 @@
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
-import type { RecordSet } from './record-sets.ts'
+import type { RecordSet } from './record-set.ts'
 
 /** What a file may have: pieces of YAML (keys, values, signs), and characters. */
 const piecesMax = 300_000
@@ -79,8 +79,17 @@ function recordText({ owner, type, ttl, rdata }: RecordSet, origin: Uint8Array, 
 }
 
 /** Words, addresses, and numbers before words need no quotes; numbers alone, and truth values, do. */
-const plain =
-  /^(?:[a-z_][a-z0-9._ =/+-]*[a-z0-9.]|[a-z]|\d+\.\d+\.\d+\.\d+|\d+ [a-z0-9._ -]*[a-z0-9.])$/i
+const plain = new RegExp(
+  [
+    '[a-z_][a-z0-9._ =/+-]*[a-z0-9.]',
+    '[a-z]',
+    '[0-9]+(?:\\.[0-9]+){3}',
+    '[0-9]+ [a-z0-9._ -]*[a-z0-9.]',
+  ]
+    .map((form) => `^${form}$`)
+    .join('|'),
+  'i',
+)
 const words = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
 /** Presentation form is printable ASCII, which needs no escapes but those of quotes. */

@@ -4,9 +4,10 @@ import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { Note } from './imported.ts'
-import { isBelow } from './record-sets.ts'
-import type { RecordSet, ZoneSets } from './record-sets.ts'
+import type { Note } from '#cli/import/sources/imported.ts'
+import { isBelow } from './record-set.ts'
+import type { RecordSet } from './record-set.ts'
+import type { ZoneSets } from './record-sets.ts'
 
 export interface ZoneSettings {
   /** An item of `spec.zones`. */
@@ -74,7 +75,7 @@ function notesOf(soa: RecordSet, taken: readonly RecordSet[]): Note[] {
     first,
     ...others.map(({ owner, type, ttl, place }): Note => {
       const name = `${formatName(owner)} ${rdataTypeOf(type).name}`
-      const text = `${name}: TTL ${soa.ttl} as the SOA record, was ${ttl}; name servers have the zone's`
+      const text = `${name}: TTL ${soa.ttl} as the SOA record, it was ${ttl}`
       return { is: 'changed', place, text }
     }),
   ]

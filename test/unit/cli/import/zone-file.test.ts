@@ -88,7 +88,7 @@ describe('a zone file becomes', () => {
     const sets = files.flatMap((file) => {
       const { records, zone } = yamlAt(target, 'tenants/default/records', file)
       expect(zone).toBe('example.com.')
-      return records as unknown[]
+      return records
     })
     expect(sets).toHaveLength(30_000)
     expect(out).toContain('records/example.com-2.yaml: ')

@@ -21,7 +21,7 @@ export interface ImportedObject {
   readonly spec: JsonObject
 }
 
-/** `left out`: needs nothing; `not mapped`: somebody has to look at it; `changed`: taken over otherwise. */
+/** What was `left out` needs nothing; what is `not mapped`, somebody who looks at it. */
 export interface Note {
   readonly is: 'left out' | 'not mapped' | 'changed'
   readonly place: ZonePlace

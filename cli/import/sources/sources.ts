@@ -1,0 +1,13 @@
+// The table of what can be imported. A new source is one file and one row here.
+import { cloudflareSource } from './cloudflare.ts'
+import type { ImportSource } from './imported.ts'
+import { octodnsSource } from './octodns.ts'
+import { route53Source } from './route53.ts'
+import { zoneFileSource } from './zone-file.ts'
+
+export const importSources: readonly ImportSource[] = Object.freeze([
+  zoneFileSource,
+  octodnsSource,
+  route53Source,
+  cloudflareSource,
+])
