@@ -16,6 +16,7 @@ import { healthCheckRoutes } from './routes/healthcheck.ts'
 import { licenseRoutes } from './routes/license.ts'
 import { memberRoutes } from './routes/members.ts'
 import { poolRoutes } from './routes/pools.ts'
+import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
 import { getSnapshot } from './routes/snapshot.ts'
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...poolRoutes,
   ...memberRoutes,
   ...serviceRoutes,
+  ...recordRoutes,
   ...healthCheckRoutes,
   ...geoRuleRoutes,
   ...statusRoutes,

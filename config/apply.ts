@@ -201,11 +201,12 @@ function disableMembers(draft: Draft, entry: ConfigEntry, { members }: DisableMe
 
 function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart): Applied {
   const { owner, part: before, position } = found
-  const { list } = partSpecs[kind]
+  const { list, isIdWritten } = partSpecs[kind]
   const raw = draft.raw(owner)
   const parts = [...rawParts(raw, list)]
+  const next = patched(parts[position] ?? {}, patch)
   // Its id may be derived from what changes.
-  parts[position] = { ...patched(parts[position] ?? {}, patch), uid: before.uid }
+  parts[position] = isIdWritten ? { ...next, uid: before.uid } : next
   const spec: Record<string, JsonValue> = { ...raw.spec, [list]: parts }
   if (kind !== 'Member') {
     return writtenPart(draft.change(owner, { ...raw, spec }), kind, position)
@@ -223,7 +224,9 @@ function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart
 }
 
 function deletePart(draft: Draft, found: ConfigPart, { kind }: DeletePart): Applied {
-  const { list } = partSpecs[kind]
+  const { list, isLastTheOwner } = partSpecs[kind]
+  const isLast = partsIn(kind, found.owner).length === 1
+  if (isLast && isLastTheOwner === true) return deleteObject(draft, found.owner)
   const uid = found.part.uid
   let { owner } = found
   if (kind === 'Member') {

@@ -42,7 +42,7 @@ export function configEntry(
   const spec: Record<string, unknown> = { ...object.spec }
   for (const partKind of partKindsOf(kind)) {
     const { list } = partSpecs[partKind]
-    spec[list] = withUids(partKind, uid, spec[list] as never)
+    spec[list] = withUids(partKind, { uid, spec: object.spec }, spec[list] as never)
   }
   const complete = { ...object, metadata: { name, uid }, spec } as ObjectOf[Kind]
   return { kind, tenant, uid, name, path, blobId, object: complete }

@@ -25,6 +25,9 @@ const taken: ReadonlySet<string> = new Set([
   'delegated-domain-duplicate',
   'response-rule-duplicate',
   'rollout-member-taken',
+  'rrset-duplicate',
+  'record-beside-service',
+  'record-beside-cname',
 ])
 
 export function isTaken(diagnosticCode: string): boolean {

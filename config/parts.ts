@@ -1,15 +1,18 @@
-// The parts of objects that have their own ids: members, geo rules and response rules.
+// The parts of objects that have their own ids: members, geo rules, response rules, record sets.
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { derivedUid, memberUid, responseRuleUid } from '#compiler/read/identity.ts'
+import { rrsetOf } from '#compiler/values/record-sets.ts'
+import { derivedUid, memberUid, responseRuleUid, rrsetUid } from '#compiler/read/identity.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'
-import type { Kind } from '#schemas/kinds.ts'
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Member } from '#schemas/objects/member.ts'
+import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
 import type { ResponseRule } from '#schemas/objects/response-policy.ts'
 
 export interface PartOf {
   readonly Member: Member
   readonly GeoRule: GeoRule
   readonly ResponseRule: ResponseRule
+  readonly RecordSet: RecordSet & { readonly uid?: string }
 }
 export type PartKind = keyof PartOf
 
@@ -17,28 +20,51 @@ interface PartSpec<K extends PartKind> {
   readonly owner: Kind
   /** Field of the owner's spec. */
   readonly list: string
+  /** False: its name is its identity, and files do not have its id. */
+  readonly isIdWritten: boolean
+  /** The last one takes its owner with it. */
+  readonly isLastTheOwner?: true
   /** Of a part whose file says none: the same everywhere. `nth` counts equal ones before it. */
-  readonly derive: (ownerUid: string, part: PartOf[K], nth: number) => string
+  readonly derive: (owner: PartOwner, part: PartOf[K], nth: number) => string
+}
+
+/** What ids of parts are derived from, besides the part. */
+export interface PartOwner {
+  readonly uid: string
+  readonly spec: ObjectOf[Kind]['spec']
 }
 
 export const partSpecs: { readonly [K in PartKind]: PartSpec<K> } = Object.freeze({
   Member: {
     owner: 'Pool',
     list: 'members',
+    isIdWritten: true,
     derive: (pool, { ipAddress, port }) =>
-      memberUid(pool, checkAddress(ipAddress).canonical ?? ipAddress, port),
+      memberUid(pool.uid, checkAddress(ipAddress).canonical ?? ipAddress, port),
   },
   GeoRule: {
     owner: 'Pool',
     list: 'geoRules',
+    isIdWritten: true,
     derive: (pool, { cidr, endpoint }, nth) =>
-      derivedUid('geo-rule', pool, cidr, endpoint, String(nth)),
+      derivedUid('geo-rule', pool.uid, cidr, endpoint, String(nth)),
   },
   ResponseRule: {
     owner: 'ResponsePolicy',
     list: 'rules',
-    derive: (policy, { triggerType, triggerValue }) =>
-      responseRuleUid(policy, triggerType, `${triggerValue.toLowerCase().replace(/\.$/, '')}.`),
+    isIdWritten: true,
+    derive: ({ uid }, { triggerType, triggerValue }) =>
+      responseRuleUid(uid, triggerType, `${triggerValue.toLowerCase().replace(/\.$/, '')}.`),
+  },
+  RecordSet: {
+    owner: 'Records',
+    list: 'records',
+    isIdWritten: false,
+    isLastTheOwner: true,
+    derive: ({ spec }, { name, type }) => {
+      const set = rrsetOf((spec as RecordsSpec).zone, name, type)
+      return rrsetUid(set.name, set.code)
+    },
   },
 })
 
@@ -55,16 +81,16 @@ export function partKindsOf(owner: Kind): readonly PartKind[] {
 /** Parts as the API shows them: each with its id, lower case. */
 export function withUids<K extends PartKind>(
   kind: K,
-  ownerUid: string,
+  owner: PartOwner,
   parts: readonly PartOf[K][],
 ): (PartOf[K] & { readonly uid: string })[] {
   const seen = new Map<string, number>()
   const { derive } = partSpecs[kind]
   return parts.map((part) => {
     if (part.uid !== undefined) return { ...part, uid: part.uid.toLowerCase() }
-    const first = derive(ownerUid, part, 0)
+    const first = derive(owner, part, 0)
     const nth = seen.get(first) ?? 0
     seen.set(first, nth + 1)
-    return { ...part, uid: nth === 0 ? first : derive(ownerUid, part, nth) }
+    return { ...part, uid: nth === 0 ? first : derive(owner, part, nth) }
   })
 }

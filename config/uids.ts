@@ -13,6 +13,7 @@ export function withUids(request: WriteRequest, clock: Clock): WriteRequest {
 
 function completed(operation: Operation, mint: () => string): Operation {
   if (operation.verb === 'create' && 'owner' in operation) {
+    if (!partSpecs[operation.kind].isIdWritten) return operation
     const { uid, ...spec } = operation.spec
     return { ...operation, uid: operation.uid ?? (typeof uid === 'string' ? uid : mint()), spec }
   }
@@ -29,7 +30,8 @@ function withPartUids({ kind }: Operation, fields: JsonObject, mint: () => strin
   if (isPartKind(kind)) return fields
   const next: Record<string, JsonValue> = { ...fields }
   for (const partKind of partKindsOf(kind)) {
-    const { list } = partSpecs[partKind]
+    const { list, isIdWritten } = partSpecs[partKind]
+    if (!isIdWritten) continue
     const parts = next[list]
     if (!Array.isArray(parts)) continue
     next[list] = (parts as readonly JsonValue[]).map((part) =>

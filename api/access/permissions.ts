@@ -16,6 +16,8 @@ export const permissions = [
   'dnssec:write',
   'domain:read',
   'domain:write',
+  'record:read',
+  'record:write',
   'txt:read',
   'txt:write',
   'tsig:read',
@@ -72,7 +74,8 @@ export const builtInRoles: Readonly<Record<BuiltInRole, readonly Permission[]>> 
 function isOperators(atom: Permission): boolean {
   const [resource = '', verb = ''] = atom.split(':')
   if (systemOnly.has(atom)) return false
-  const writes = 'pool member service hc geo domain txt tsig redirect alert rollout maintenance'
+  const writes =
+    'pool member service hc geo domain record txt tsig redirect alert rollout maintenance'
   return verb === 'write' || verb === 'delete' ? writes.split(' ').includes(resource) : true
 }
 

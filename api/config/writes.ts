@@ -214,7 +214,7 @@ const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'r
 export function apiFieldOf(field: string): string {
   const inside = field
     .replace(/^(spec|metadata)\.?/, '')
-    .replace(/^(members|geoRules|rules)\.\d+\.?/, '')
+    .replace(/^(members|geoRules|rules|records)\.\d+\.?/, '')
     .replace(/^healthCheck\.?/, '')
   return renamed[inside] ?? inside
 }

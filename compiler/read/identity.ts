@@ -28,6 +28,11 @@ export function responseRuleUid(policyUid: string, triggerType: string, trigger:
   return derivedUid('response-rule', policyUid, triggerType, trigger)
 }
 
+/** A name and type has one record set, in whatever file. @param name lower case, final dot */
+export function rrsetUid(name: string, type: number): string {
+  return derivedUid('record-set', name, String(type))
+}
+
 /** @param ipAddress canonical form, so that another spelling is the same member */
 export function memberUid(poolUid: string, ipAddress: string, port: number): string {
   return derivedUid('member', poolUid, ipAddress, String(port))

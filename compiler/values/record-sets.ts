@@ -14,7 +14,7 @@ import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { FindingDetail, Report } from '#compiler/diagnostics/finding.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { rdataExample } from './rdata-examples.ts'
-import { checkName } from './names.ts'
+import { checkName, isInside } from './names.ts'
 
 /** The records of one name and type, as a file says them. */
 export interface ReadRrset {
@@ -125,7 +125,7 @@ function ownerOf({ set, index, origin, report }: Reading): string | undefined {
     return undefined
   }
   // Written for the whole name by people who forgot its dot.
-  if (!text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)) {
+  if (isDoubled(zone, text)) {
     report('record-name-doubled', place, { args: [name, `${text}.`], suggestion: `${text}.` })
   }
   return name
@@ -144,12 +144,32 @@ function endsIn(name: Uint8Array, origin: Uint8Array): boolean {
   return name.length - at === origin.length && origin.every((octet, i) => octet === name[at + i])
 }
 
-/** The full name of a record as files and clients write it; undefined where it is none. */
-export function recordNameIn(zone: string, text: string): string | undefined {
+/** Which set a record belongs to. What is no name or type, which rules tell, stands for itself. */
+export function rrsetOf(
+  zone: string,
+  name: string,
+  type: string,
+): { readonly name: string; readonly code: number } {
+  return { name: fullName(zone, name) ?? name, code: rdataTypeNamed(type)?.code ?? 0 }
+}
+
+/** As `ReadRrset.name`; undefined where the text is no name. */
+export function fullName(zone: string, text: string): string | undefined {
   const origin = parseName(zone.toLowerCase())
   if (!origin.ok) return undefined
   const read = readOwner(text, origin.value)
   return 'expected' in read ? undefined : formatName(foldName(read.wire))
+}
+
+/** How a file of the zone writes a name. @param name as `ReadRrset.name` */
+export function nameInZone(zone: string, name: string): string {
+  if (name === zone) return '@'
+  return isInside(name, zone) ? name.slice(0, -zone.length - 1) : name
+}
+
+/** A name that has its zone twice, because its final dot was forgotten. */
+export function isDoubled(zone: string, text: string): boolean {
+  return !text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)
 }
 
 function reportType(text: string, index: number, report: Report): void {

@@ -89,6 +89,7 @@ function nameOf(
 function nameOfPart(part: ConfigPart['part']): string {
   if ('cidr' in part) return part.cidr
   if ('triggerValue' in part) return part.triggerValue
+  if ('values' in part) return `${part.name} ${part.type}`
   return part.name === undefined || part.name === '' ? part.ipAddress : part.name
 }
 

@@ -64,7 +64,23 @@ export interface ConfigWorld {
   readonly close: () => Promise<void>
 }
 
+/** A zone of `recordsSettings`. */
+export const recordsZone = 'records.example.'
+
+/** Gives the zone to all tenants of the world. */
+export const recordsSettings = `apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  zones:
+    - name: ${recordsZone}
+      nameservers: [{ name: ns1.example.net. }]
+      tenants: [default, acme, zenith]
+`
+
 export interface ConfigWorldOptions {
+  /** gslb.yaml, committed by hand before the first look. */
+  readonly settings?: string
   readonly checkPolicy?: HealthCheckPolicy
   readonly ports?: Partial<ApiPorts>
 }
@@ -73,12 +89,14 @@ export interface ConfigWorldOptions {
 export async function startConfigWorld({
   checkPolicy = strictPolicy,
   ports: brought = {},
+  settings,
 }: ConfigWorldOptions = {}): Promise<ConfigWorld> {
   const dataDir = makeTempDir('config-world')
   const gitdir = originPath(dataDir)
   const origin = ensureOrigin(gitdir, 'main')
   if (!origin.ok) throw new Error(origin.error)
   const control = startControl(dataDir, checkPolicy)
+  if (settings !== undefined) commitSettings(gitdir, settings)
   await control.start()
   const tenants = createConfigTenants(control.config, control, systemClock)
   const tenantOf = new Map(['default', 'acme', 'zenith'].map((id) => [tokenHash(keyOf(id)), id]))
@@ -94,7 +112,9 @@ export async function startConfigWorld({
   })
   const app = createApp(ports, [])
   const call = callerOf(app)
-  await waitUntil('the first look', () => control.status().code === 'BranchMissing')
+  await waitUntil('the first look', () =>
+    settings === undefined ? control.status().code === 'BranchMissing' : control.config.isReady(),
+  )
   for (const name of ['acme', 'zenith']) {
     const made = await ports.configWriter.write({
       requestId: 'setup',
@@ -116,6 +136,15 @@ export async function startConfigWorld({
       removeTempDir(dataDir)
     },
   }
+}
+
+function commitSettings(gitdir: string, settings: string): void {
+  const git = (input: string, ...args: string[]): string =>
+    execFileSync('git', ['-C', gitdir, ...args], { input, encoding: 'utf8' }).trim()
+  const blob = git(settings, 'hash-object', '-w', '--stdin')
+  const tree = git(`100644 blob ${blob}\tgslb.yaml\n`, 'mktree')
+  const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
+  git('', 'update-ref', 'refs/heads/main', git('', ...person, 'commit-tree', '-m', 'x', tree))
 }
 
 function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsControl {

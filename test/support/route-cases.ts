@@ -1,6 +1,6 @@
 // One example for each route: who may call it, on what, with which body.
 import type { ConfigWorld } from './config-world.ts'
-import { keyOf, rootKey } from './config-world.ts'
+import { keyOf, recordsZone, rootKey } from './config-world.ts'
 import { newUser, valueOf } from './store-values.ts'
 
 export type Params = Readonly<Record<string, string>>
@@ -77,6 +77,10 @@ const rollout = async (world: ConfigWorld, tenant: string): Promise<Params> => {
   return { id: await made(world, tenant, '/rollouts', newRollout(id)) }
 }
 
+const record = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/records', newRecord()),
+})
+
 const measured = () => ({
   domain: 'www.example.com.',
   samples: [{ ip: '192.0.2.10', latencyMs: 20 }],
@@ -95,6 +99,12 @@ const newRollout = (memberId: string) => ({
 const endpoint = { ipAddress: '192.0.2.10', port: 443 }
 const rule = { cidr: '198.51.100.0/24', endpoint: '192.0.2.10', priority: 5 }
 const newService = () => ({ name: unique('service'), domain: `${unique('www')}.example.com.` })
+const newRecord = () => ({
+  zone: recordsZone,
+  name: unique('text'),
+  type: 'TXT',
+  values: ['"x"'],
+})
 const account = () => ({
   email: `${unique('new')}@example.com`,
   displayName: 'New',
@@ -154,6 +164,12 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   putMembersById: { needs: 'member:write', make: member, body: () => ({ weight: 7 }) },
   patchMembersById: { needs: 'member:write', make: member, body: () => ({ weight: null }) },
   deleteMembersById: { needs: 'member:delete', make: member },
+  getRecords: { needs: 'record:read' },
+  postRecords: { needs: 'record:write', body: newRecord },
+  getRecordsById: { needs: 'record:read', make: record },
+  putRecordsById: { needs: 'record:write', make: record, body: () => ({ values: ['"y"'] }) },
+  patchRecordsById: { needs: 'record:write', make: record, body: () => ({ ttl: 60 }) },
+  deleteRecordsById: { needs: 'record:write', make: record },
   getServices: { needs: 'service:read' },
   postServices: { needs: 'service:write', body: newService },
   getServicesById: { needs: 'service:read', make: service },

@@ -8,7 +8,7 @@ import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { withKeys } from './api-world.ts'
-import { keyOf, rootKey, startConfigWorld } from './config-world.ts'
+import { keyOf, recordsSettings, rootKey, startConfigWorld } from './config-world.ts'
 import type { ConfigWorld } from './config-world.ts'
 import { startingStatus } from './gitops-status.ts'
 import { keeperScene } from './licences.ts'
@@ -41,6 +41,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
   await fill(running.state)
   const { users, roles, tenantKeys } = running.state
   const world = await startConfigWorld({
+    settings: recordsSettings,
     ports: {
       users,
       roles,

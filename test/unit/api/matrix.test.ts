@@ -17,9 +17,10 @@ afterAll(() => whole.stop())
 const everythingOf = (names: string, ...verbs: string[]): string[] =>
   names.split(' ').flatMap((name) => verbs.map((verb) => `${name}:${verb}`))
 const managed = 'pool member service hc geo'
-const overlays = 'rollout maintenance'
+/** What deletes them is a write, too. */
+const written = 'rollout maintenance record'
 const viewing = [
-  ...everythingOf(`${managed} ${overlays}`, 'read'),
+  ...everythingOf(`${managed} ${written}`, 'read'),
   'role:read',
   'settings:read',
   'cluster:status',
@@ -28,7 +29,7 @@ const viewing = [
 ]
 const operating = [
   ...everythingOf(managed, 'read', 'write', 'delete'),
-  ...everythingOf(overlays, 'write'),
+  ...everythingOf(written, 'write'),
   ...viewing,
   'user:read',
 ]

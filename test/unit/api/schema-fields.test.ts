@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type { TObject } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { operationId } from '#api/reference/openapi.ts'
@@ -9,6 +10,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import { MaintenanceWindowSpec } from '#schemas/objects/maintenance-window.ts'
 import { Member } from '#schemas/objects/member.ts'
 import { PoolSpec } from '#schemas/objects/pool.ts'
+import { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
 import { RolloutSpec } from '#schemas/objects/rollout.ts'
 import { ServiceSpec } from '#schemas/objects/service.ts'
 import { TenantSpec } from '#schemas/objects/tenant.ts'
@@ -60,6 +62,13 @@ const resources: Readonly<Record<string, Resource>> = {
     read: 'getServicesById',
     writes: ['postServices', 'putServicesById', 'patchServicesById'],
     renamed: { pool: 'poolId' },
+    readOnly: ['id'],
+  },
+  // Of a file of records each set is a resource; they share the zone.
+  Records: {
+    file: Type.Object({ zone: RecordsSpec.properties.zone, ...RecordSet.properties }),
+    read: 'getRecordsById',
+    writes: ['postRecords', 'putRecordsById', 'patchRecordsById'],
     readOnly: ['id'],
   },
   MaintenanceWindow: {

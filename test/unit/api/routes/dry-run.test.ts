@@ -26,7 +26,7 @@ async function answerTo(row: Route, query: string, own?: Params): Promise<[Answe
   const { make, body } = routeCases[operationId(row)]!
   const params = own ?? (await make?.(whole.world, 'acme')) ?? {}
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? '')
-  const isOfTenants = /^(pool|member|service|hc|geo|maintenance|rollout):/.test(row.needs)
+  const isOfTenants = /^(pool|member|service|hc|geo|maintenance|rollout|record):/.test(row.needs)
   const by = isOfTenants ? acme : rootKey
   const below = path.slice('/api/v1'.length)
   return [await call(by, row.method, `${below}${query}`, body?.()), params]
