@@ -6,7 +6,7 @@ export interface Removal {
   readonly names: readonly LostName[]
   /** Names before. */
   readonly total: number
-  /** Declared zones that had services and are not declared any more. */
+  /** Declared zones that had names and are not declared any more. */
   readonly zones: readonly string[]
 }
 
@@ -22,7 +22,7 @@ const namesListed = 5
 export function removalBetween(before: NameOutline, after: NameOutline): Removal | null {
   const names = lostNames(before.names, after.names)
   const zones = [...before.zones]
-    .filter(([zone, services]) => services > 0 && !after.zones.has(zone))
+    .filter(([zone, count]) => count > 0 && !after.zones.has(zone))
     .map(([zone]) => zone)
   const isLastGone = names.length > 0 && (after.names.size === 0 || isSilenced(before, after))
   const total = before.names.size
@@ -45,7 +45,7 @@ export function areTooMany(removed: number, total: number, percentMax: number): 
   return removed > 1 && removed * 100 > total * percentMax
 }
 
-/** `3 of 4 names (a.example., b.example., c.example.) and 1 zone with services (example.)` */
+/** `3 of 4 names (a.example., b.example., c.example.) and 1 zone with names (example.)` */
 export function wordsOf({ names, total, zones }: Removal): string {
   const ofNames =
     names.length === 0
@@ -57,7 +57,7 @@ export function wordsOf({ names, total, zones }: Removal): string {
   const ofZones =
     zones.length === 0
       ? []
-      : [`${zones.length} zone${zones.length === 1 ? '' : 's'} with services (${listed(zones)})`]
+      : [`${zones.length} zone${zones.length === 1 ? '' : 's'} with names (${listed(zones)})`]
   return [...ofNames, ...ofZones].join(' and ')
 }
 

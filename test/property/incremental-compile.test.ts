@@ -99,6 +99,28 @@ const window = fc
       `, startAt: 2099-03-0${one.day}T00:00:00Z, endAt: 2099-03-0${one.day}T12:00:00Z }\n`,
   )
 
+const rrset = fc.constantFrom(
+  '{ name: "@", type: MX, values: [10 x] }',
+  '{ name: x, type: A, values: [192.0.2.1] }',
+  '{ name: x, type: TXT, values: [text] }',
+  '{ name: c, type: CNAME, values: [x] }',
+  '{ name: c, type: CNAME, values: [d.c] }',
+  '{ name: d.c, type: AAAA, values: ["2001:db8::1"] }',
+  '{ name: b, type: NS, values: [ns.b] }',
+  '{ name: ns.b, type: A, values: [192.0.2.9] }',
+  '{ name: "*", type: DS, values: [x] }',
+)
+const records = fc
+  .record({
+    name,
+    zone: fc.constantFrom('example.com.', 'example.', 'b.example.com.'),
+    sets: fc.uniqueArray(rrset, { maxLength: 3 }),
+  })
+  .map(
+    (one) =>
+      `${top('Records', one.name)}spec:\n  zone: ${one.zone}\n  records: [${one.sets.join(', ')}]\n`,
+  )
+
 const tenantFile = fc.constant(`${top('Tenant', 'other')}spec: {}\n`)
 const broken = fc.constantFrom('', 'kind: Pool\nmetadata: { name: a }\n', '{', 'a: &b [*b]\n')
 
@@ -136,6 +158,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   { weight: 8, arbitrary: set(paths.object, pool) },
   { weight: 8, arbitrary: set(paths.object, service) },
   { weight: 2, arbitrary: set(paths.object, window) },
+  { weight: 6, arbitrary: set(paths.object, records) },
   { weight: 1, arbitrary: set(paths.odd, broken) },
   { weight: 1, arbitrary: set(allPaths, broken) },
   {

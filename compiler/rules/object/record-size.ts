@@ -1,32 +1,35 @@
 // Checks that the records of one name and type fit one answer.
-import { parseName } from '#dns/name.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { rdataForms } from '#bundle/format/rrsets.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import type { ReadRrset } from '#compiler/values/record-sets.ts'
 import type { ObjectRule } from './object-rule.ts'
-
-/**
- * A message of 65,535 octets without its header, the longest question, an OPT record, and a
- * signature of the transaction (RFC 8945) by a key of the longest name.
- */
-export const rrsetBytesMax = 65_535 - 12 - 259 - 11 - 600
 
 export const recordSize: ObjectRule<'Records'> = {
   name: 'record-size',
   kind: 'Records',
   check({ spec }, report) {
     for (const rrset of readRecords(spec).rrsets) {
+      const { index, name, type, rdata } = rrset
+      const place = recordPlace(index, 'values')
       const bytes = bytesOf(rrset)
-      if (bytes <= rrsetBytesMax) continue
-      const args = [rrset.type.name, rrset.name, String(bytes), String(rrsetBytesMax)]
-      report('rrset-too-large', recordPlace(rrset.index, 'values'), { args })
+      if (bytes > rrsetBytesMax) {
+        const args = [type.name, name, String(bytes), String(rrsetBytesMax)]
+        report('rrset-too-large', place, { args })
+      }
+      if (type.code !== RrType.NS || rdata.length <= serversMax) continue
+      const args = [String(rdata.length), 'name servers of one name', String(serversMax)]
+      report('limit-exceeded', place, { args })
     }
   },
 }
 
-/** In a transfer, where nothing needs to be compressed: each record has its owner. */
-function bytesOf({ name, rdata }: ReadRrset): number {
-  const data = rdata.reduce((sum, { length }) => sum + length, 0)
-  if (rdata.length > 1) return data + rdata.length * 12
-  const owner = parseName(name)
-  return data + 10 + (owner.ok ? owner.value.length : 0)
+const { rrsetBytesMax, nameserversPerZoneMax: serversMax } = bundleLimits
+
+/** As a bundle counts them: each record with its header, and what is noted of names inside it. */
+function bytesOf({ type, rdata }: ReadRrset): number {
+  const form = rdataForms[type.code]
+  const perRecord = 12 + (form === undefined ? 0 : 4 + 2 * form.names)
+  return rdata.reduce((sum, { length }) => sum + length + perRecord, 0)
 }

@@ -20,13 +20,16 @@ export const aliasChains: TreeRule = {
     for (const rrset of plan.aliases) {
       const { name, type } = rrset.model
       const start = type === RrType.CNAME ? name : `${anyLabel}${name}`
-      const { names, isLoop } = walk(tree, plan, start)
-      if (!isLoop && names.length <= aliasesMax + 1) continue
+      const { names, circle } = walk(tree, plan, start)
       const at = placeOfRrset(rrset, 'values', 0)
       const way = names.map((one) => one.replace(anyLabel, '')).join(' → ')
-      if (!isLoop) report('alias-chain-long', at, { args: [name, String(aliasesMax), way] })
-      // Of all on the circle, the first in the alphabet tells.
-      else if (names.every((one) => start <= one)) report('alias-loop', at, { args: [way] })
+      if (circle.length > 0) {
+        // Each leads back to itself: the first in the alphabet tells.
+        const isTeller = circle.includes(rrset) && circle.every((one) => name <= one.model.name)
+        if (isTeller) report('alias-loop', at, { args: [way] })
+      } else if (names.length > aliasesMax + 1) {
+        report('alias-chain-long', at, { args: [name, String(aliasesMax), way] })
+      }
     }
   },
 }
@@ -34,23 +37,24 @@ export const aliasChains: TreeRule = {
 interface Walk {
   /** The start, and where each alias leads. */
   readonly names: readonly string[]
-  /** The last is the start again. */
-  readonly isLoop: boolean
+  /** The aliases that lead round and round; empty: there is an end, or no end in sight. */
+  readonly circle: readonly PlannedRrset[]
 }
 
 function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
   const names = [start]
+  const aliases: PlannedRrset[] = []
   for (let here = start; names.length <= aliasesMax + 1;) {
     const alias = aliasAt(tree, plan, here)
     const next = alias === undefined ? undefined : targetOf(alias, here)
-    if (next === undefined) return { names, isLoop: false }
+    if (alias === undefined || next === undefined) break
+    const seen = names.indexOf(next)
     names.push(next)
-    if (next === start) return { names, isLoop: true }
-    // Another circle, which tells of itself.
-    if (names.indexOf(next) < names.length - 1) return { names: [], isLoop: false }
+    aliases.push(alias)
+    if (seen !== -1) return { names, circle: aliases.slice(seen) }
     here = next
   }
-  return { names, isLoop: false }
+  return { names, circle: [] }
 }
 
 /** Undefined: the name would be too long, and nobody gets that far (RFC 6672 section 2.2). */

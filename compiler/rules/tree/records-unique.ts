@@ -1,4 +1,5 @@
 // Checks that a name and type has one set of records, and nothing stands beside a CNAME.
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
@@ -9,6 +10,8 @@ export const recordsUnique = recordRule('records-unique', ({ plan }, report) => 
     if (rrsets.length > 1) checkName(rrsets, report)
   }
 })
+
+const typesMax = bundleLimits.rrsetsPerNodeMax
 
 function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
   const firstOf = new Map<number, PlannedRrset>()
@@ -21,6 +24,10 @@ function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
       const args = [name, rrset.typeName]
       report('rrset-duplicate', placeOfRrset(rrset, 'name'), { args, other })
     }
+  }
+  if (firstOf.size > typesMax) {
+    const args = [String(firstOf.size), 'types of one name', String(typesMax)]
+    report('limit-exceeded', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
   }
   const alias = firstOf.get(RrType.CNAME)
   if (alias === undefined) return

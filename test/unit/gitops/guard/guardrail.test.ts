@@ -149,7 +149,7 @@ test('a zone that has services stays declared; one that has none may go', async 
   commit()
   assert.match(
     (await bench.check()).reason,
-    /removes 1 zone with services \(example\.com\.\)\. If that/,
+    /removes 1 zone with names \(example\.com\.\)\. If that/,
   )
 })
 
