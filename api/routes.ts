@@ -19,6 +19,7 @@ import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
+import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
@@ -49,6 +50,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
   ...rumRoutes,
+  ...dnsRoutes,
   ...usageRoutes,
   ...licenseRoutes,
   ...webSocketRoutes,

@@ -20,6 +20,8 @@ export interface JobContext {
   readonly backUp: () => Promise<void>
   /** Asks a database on another server whether it is there. */
   readonly lookAtDatabase: () => Promise<void>
+  /** Looks whether other nodes have written TSIG keys or TXT records. */
+  readonly lookAtDynamicDns: () => Promise<void>
   /** Removes what is too old, or too much, from the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
@@ -42,6 +44,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'look-at-database',
     periodMs: 5_000,
     run: (context) => context.lookAtDatabase(),
+  },
+  {
+    name: 'look-at-dynamic-dns',
+    // With its jitter within the five seconds in which every node has them.
+    periodMs: 4_000,
+    run: (context) => context.lookAtDynamicDns(),
   },
   {
     name: 'forget-old-measurements',

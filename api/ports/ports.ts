@@ -3,6 +3,7 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { LoginAttempts } from '#state/ports/login-attempts.ts'
 import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
@@ -56,6 +57,8 @@ export interface ApiPorts {
   readonly memberHealth: MemberHealthView
   /** Where outside monitors post. */
   readonly healthSignals: HealthSignals
+  /** TSIG keys and TXT records; what is written is in force here when the call resolves. */
+  readonly dynamicDns: DynamicDnsAdmin
   readonly overlays: OverlayView
   readonly rum: RumView
   /** How often a browser may send measurements. */

@@ -56,6 +56,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
 
 function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
+  const { dynamicDns } = deps
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
   const view = createOperatorView({
@@ -85,6 +86,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     memberHealth: createMemberHealthView(health, settings.state.nodeName, systemClock),
     shared,
     records,
+    dynamicDns,
     overlays: { rollout: (uid) => node.overlays().rollouts.find((one) => one.uid === uid) },
     rum: createNodeRum(rum, () => node.bundle()),
     env,

@@ -13,7 +13,7 @@ import { createGit, followBranch, makeRepository } from './git.ts'
 import { startParts, stopParts } from './part.ts'
 import type { Deps, Given, Part, Stop } from './part.ts'
 import { runJobs } from './periodic.ts'
-import { keepRecords, openSharedState } from './state.ts'
+import { keepDynamicDns, keepRecords, openSharedState } from './state.ts'
 
 export interface Daemon {
   readonly dnsPort: number
@@ -30,6 +30,7 @@ const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openShar
 
 const running: readonly Part[] = [
   keepRecords,
+  keepDynamicDns,
   createNode,
   readGeoTables,
   openSockets,

@@ -12,6 +12,7 @@ import type { Repacker } from '#gitops/git/repacker.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -35,6 +36,9 @@ export interface Gifts {
   readonly key: NodeKey
   readonly shared: EphemeralState
   readonly records: NodeRecords
+  /** TSIG keys and TXT records. */
+  readonly dynamicDns: DynamicDns
+  readonly lookAtDynamicDns: () => Promise<void>
   readonly rum: RumStore
   readonly store: BundleStore
   /** null: health checks are off. */

@@ -38,6 +38,7 @@ function contextOf(deps: Deps): JobContext {
       retryDataDir(deps)
     },
     collectOldBundles: async () => void store.collect(),
+    lookAtDynamicDns: deps.lookAtDynamicDns,
     forgetOldMeasurements: () => rum.sweep(),
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),

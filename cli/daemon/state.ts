@@ -1,5 +1,6 @@
 // Parts: what the node keeps besides its configuration. Shared and short-lived (Redis or memory),
-// or lasting (the database).
+// or lasting (the database), and of that the TSIG keys and TXT records.
+import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
 import { createNodeRecords } from '#cli/node/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -21,4 +22,12 @@ export const keepRecords: Part = (deps) => {
   const takeQueries = (): ReadonlyMap<string, number> => deps.node.takeQueries()
   const records = createNodeRecords({ settings, takeQueries, clock: systemClock, log })
   return ok({ gives: { records }, stop: () => records.close() })
+}
+
+export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
+  const { state } = records
+  const started = await startDynamicDns({ settings, env, state, clock: systemClock, log })
+  if (!started.ok) return started
+  const { dynamicDns, look, stop } = started.value
+  return ok({ gives: { dynamicDns, lookAtDynamicDns: look }, stop })
 }

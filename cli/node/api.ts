@@ -22,6 +22,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
+import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
@@ -46,6 +47,7 @@ export interface NodeApiParts {
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall'>
+  readonly dynamicDns: DynamicDnsAdmin
   readonly overlays: OverlayView
   readonly rum: RumView
   readonly env: Io['env']
@@ -130,7 +132,7 @@ function portsOf(
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays, records, rum } = parts
+  const { memberHealth, overlays, records, rum, dynamicDns } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -162,6 +164,7 @@ function portsOf(
     checkPolicy: checkPolicyOfNode(settings.health),
     memberHealth,
     healthSignals,
+    dynamicDns,
     overlays,
     rum,
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),

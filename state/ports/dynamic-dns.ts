@@ -113,3 +113,9 @@ export interface DynamicDnsStore {
   /** Everything, as it was at one moment. */
   readonly load: () => StoreCall<DynamicDnsState>
 }
+
+/** What the API does with it. */
+export type DynamicDnsAdmin = Pick<
+  DynamicDnsStore,
+  'createKey' | 'listKeys' | 'deleteKey' | 'createRecord' | 'listRecords' | 'deleteRecord'
+>

@@ -65,6 +65,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
+    dynamicDns: notBrought('dynamicDns'),
     overlays: { rollout: () => undefined },
     rum: unmeasured,
     homePath: referencePath,

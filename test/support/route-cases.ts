@@ -80,6 +80,18 @@ const rollout = async (world: ConfigWorld, tenant: string): Promise<Params> => {
 const record = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
   id: await made(world, tenant, '/records', newRecord()),
 })
+const storedKey = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('key')
+  const key = { ...{ id, tenantId, name: `${id}.`, algorithm: 'hmac-sha256.' }, scope: null }
+  await valueOf(ports.dynamicDns.createKey({ ...key, secretCiphertext: 'x', createdAtMs: 1 }))
+  return { id }
+}
+const storedRecord = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('txt')
+  const record = { ...{ id, tenantId, name: `${id}.`, rdata: 'AWE=' }, ttlSeconds: 60 }
+  await valueOf(ports.dynamicDns.createRecord({ ...record, createdAtMs: 1 }))
+  return { id }
+}
 
 const measured = () => ({
   domain: 'www.example.com.',
@@ -111,6 +123,8 @@ const account = () => ({
   password: 'correct horse',
   role: 'viewer',
 })
+const tsigKey = () => ({ name: `${unique('key')}.example.com.` })
+const txtRecord = () => ({ name: `${unique('txt')}.example.com.`, value: 'token' })
 const named = () => ({ name: unique('name') })
 const anyone = { needs: 'public' } as const
 
@@ -208,6 +222,13 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRolloutsByIdPause: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdPromote: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdAbort: { needs: 'rollout:write', make: rollout },
+  getDnsTsigKeys: { needs: 'tsig:read' },
+  postDnsTsigKeys: { needs: 'tsig:write', body: tsigKey },
+  deleteDnsTsigKeysById: { needs: 'tsig:write', make: storedKey },
+  getDnsTxtRecords: { needs: 'txt:read' },
+  // Of no service of the tenant: test/unit/api/routes/dns.test.ts has one.
+  postDnsTxtRecords: { needs: 'txt:write', body: txtRecord, statuses: [201, 400] },
+  deleteDnsTxtRecordsById: { needs: 'txt:write', make: storedRecord },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },

@@ -39,13 +39,14 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()
   await fill(running.state)
-  const { users, roles, tenantKeys } = running.state
+  const { users, roles, tenantKeys, dynamicDns } = running.state
   const world = await startConfigWorld({
     settings: recordsSettings,
     ports: {
       users,
       roles,
       tenantKeys,
+      dynamicDns,
       licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),

@@ -25,6 +25,7 @@ function create(
       forgetOldMeasurements: () => undefined,
       flushUsage: async () => undefined,
       lookAtDatabase: async () => undefined,
+      lookAtDynamicDns: async () => undefined,
       backUp: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,
@@ -180,6 +181,7 @@ describe('the table', () => {
       forgetOldMeasurements: () => calls.push('forget'),
       flushUsage: async () => void calls.push('usage'),
       lookAtDatabase: async () => void calls.push('database'),
+      lookAtDynamicDns: async () => void calls.push('dynamic DNS'),
       backUp: async () => void calls.push('backup'),
       pruneAudit: async () => void calls.push('audit'),
     })
@@ -191,6 +193,7 @@ describe('the table', () => {
       'backup',
       'collect',
       'database',
+      'dynamic DNS',
       'expiry true',
       'forget',
       'licence',

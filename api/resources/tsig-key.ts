@@ -1,0 +1,59 @@
+// A TSIG key in the JSON of the API; its secret is shown once.
+import { Type } from 'typebox'
+import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
+import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'
+import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+
+const fields = {
+  id: Type.String(),
+  tenantId: Type.String(),
+  name: Type.String({ description: 'In lower case, with the final dot' }),
+  algorithm: Type.String(),
+  scope: nullable(
+    Type.String({
+      description: 'The key writes at this name and below it; null: wherever its tenant may',
+    }),
+  ),
+  createdAt: UnixSeconds,
+}
+
+export const TsigKey = Type.Object(fields, { title: 'TSIG key' })
+
+export const NewTsigKeyAnswer = Type.Object(
+  {
+    ...fields,
+    secret: Type.String({ description: 'Base64 of 32 random octets; in this answer only' }),
+  },
+  { title: 'New TSIG key' },
+)
+
+const nameLengthMax = 255
+
+export const NewTsigKey = body({
+  name: Type.String({
+    minLength: 1,
+    maxLength: nameLengthMax,
+    description: 'What clients call the key: a domain name, of no other key in the installation',
+  }),
+  algorithm: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      default: tsigAlgorithmNames[0],
+      description: `\`${tsigAlgorithmNames.join('`, `')}\`; the final dot may be left out`,
+    }),
+  ),
+  scope: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: nameLengthMax,
+      description:
+        'The key writes at this name and below it, such as `_acme-challenge.www.example.com.`. ' +
+        'Without it: wherever its tenant may',
+    }),
+  ),
+})
+
+export function showTsigKey({ id, tenantId, name, algorithm, scope, createdAtMs }: StoredTsigKey) {
+  return { id, tenantId, name, algorithm, scope, createdAt: Math.floor(createdAtMs / 1_000) }
+}

@@ -1,0 +1,238 @@
+// /api/v1/dns: TSIG keys, and the TXT records that clients with such keys write, too.
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { checkHostName } from '#compiler/values/names.ts'
+import { nameHolder, zoneOf, zonesOf } from '#config/name-holder.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { seal } from '#lib/secret-box.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
+import { scopeOf } from '#api/access/grants.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, invalid, missing, noContent, refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
+import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
+import {
+  NewTxtRecord,
+  TxtRecord,
+  showTxtRecord,
+  txtRdata,
+  valueBytesMax,
+} from '../resources/txt-record.ts'
+
+const tag = 'Dynamic DNS'
+const secretBytes = 32
+
+const createKey = route({
+  method: 'POST',
+  path: '/api/v1/dns/tsig-keys',
+  needs: 'tsig:write',
+  tag,
+  summary: 'Create a TSIG key; its secret is in this answer only',
+  details:
+    'It needs `GSLB_SECRET_KEY`, under which secrets are stored; without it the answer is 503.',
+  body: NewTsigKey,
+  responses: { 201: { description: 'The key and its secret', schema: NewTsigKeyAnswer } },
+  refusals: [409, 503],
+  handle: async (context) => {
+    const { caller, ports, body } = context
+    const { secretKey } = ports.auth
+    if (secretKey === null) return noSecretKey
+    const algorithm = algorithmOf(body.algorithm)
+    if (!algorithm.ok) return algorithm.error
+    const name = absoluteName('name', body.name)
+    if (!name.ok) return name.error
+    const scope = body.scope === undefined ? ok(null) : ownName(context, 'scope', body.scope)
+    if (!scope.ok) return scope.error
+    const nowMs = ports.clock.nowMs()
+    const secret = randomBytes(secretBytes).toString('base64')
+    const key = {
+      id: uuidV7(nowMs),
+      tenantId: caller.tenant,
+      name: name.value,
+      algorithm: algorithm.value,
+      scope: scope.value,
+      secretCiphertext: seal(secretKey, secret),
+      createdAtMs: nowMs,
+    }
+    const stored = await ports.dynamicDns.createKey(key)
+    if (stored.ok) return created({ ...showTsigKey(key), secret })
+    if (stored.error.code === 'name-taken') return refused(409, 'name: another key has it')
+    if (stored.error.code === 'too-many-keys') return refused(409, stored.error.message)
+    return storeFailed(stored.error)
+  },
+})
+
+const listKeys = route({
+  method: 'GET',
+  path: '/api/v1/dns/tsig-keys',
+  needs: 'tsig:read',
+  withoutConfig: true,
+  tag,
+  summary: 'TSIG keys by name, without their secrets',
+  query: Paging,
+  responses: { 200: { description: 'Keys', schema: Type.Array(TsigKey) } },
+  handle: async ({ caller, ports, query }) => {
+    const keys = await ports.dynamicDns.listKeys(scopeOf(caller))
+    return keys.ok ? pageByName(byName(keys.value), query, showTsigKey) : storeFailed(keys.error)
+  },
+})
+
+const deleteKey = route({
+  method: 'DELETE',
+  path: '/api/v1/dns/tsig-keys/{id}',
+  needs: 'tsig:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Delete a TSIG key: no update with it is carried out any more',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.dynamicDns.deleteKey(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value === null ? missing('TSIG key') : noContent()
+  },
+})
+
+const createRecord = route({
+  method: 'POST',
+  path: '/api/v1/dns/txt-records',
+  needs: 'txt:write',
+  tag,
+  summary: 'Create a TXT record',
+  details:
+    'A tenant writes at and below the domains of its services, the tenant `default` in every ' +
+    'zone. The records of one name are answered with the smallest TTL among them.',
+  body: NewTxtRecord,
+  responses: { 201: { description: 'The record', schema: TxtRecord } },
+  refusals: [409],
+  handle: async (context) => {
+    const { caller, ports, body } = context
+    const name = ownName(context, 'name', body.name)
+    if (!name.ok) return name.error
+    const rdata = txtRdata(body.value)
+    if (rdata === undefined) {
+      return invalid('value', `must be at most ${valueBytesMax} octets in UTF-8`)
+    }
+    const nowMs = ports.clock.nowMs()
+    const record = {
+      id: uuidV7(nowMs),
+      tenantId: caller.tenant,
+      name: name.value,
+      rdata,
+      ttlSeconds: body.ttl ?? 60,
+      createdAtMs: nowMs,
+    }
+    const stored = await ports.dynamicDns.createRecord(record)
+    if (stored.ok) return created(showTxtRecord(record))
+    if (stored.error.code === 'record-exists') return refused(409, 'value: the name has it already')
+    if (stored.error.code === 'too-many-records') return refused(409, stored.error.message)
+    return storeFailed(stored.error)
+  },
+})
+
+const listRecords = route({
+  method: 'GET',
+  path: '/api/v1/dns/txt-records',
+  needs: 'txt:read',
+  withoutConfig: true,
+  tag,
+  summary: 'TXT records by name, those of DNS UPDATE among them',
+  query: Paging,
+  responses: { 200: { description: 'Records', schema: Type.Array(TxtRecord) } },
+  handle: async ({ caller, ports, query }) => {
+    const records = await ports.dynamicDns.listRecords(scopeOf(caller))
+    if (!records.ok) return storeFailed(records.error)
+    return pageByName(byName(records.value), query, showTxtRecord)
+  },
+})
+
+const deleteRecord = route({
+  method: 'DELETE',
+  path: '/api/v1/dns/txt-records/{id}',
+  needs: 'txt:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Delete a TXT record',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value === null ? missing('TXT record') : noContent()
+  },
+})
+
+const noSecretKey = refused(
+  503,
+  'this node has no GSLB_SECRET_KEY, under which the secrets of TSIG keys are stored; set it to ' +
+    'the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
+)
+
+function algorithmOf(text: string = tsigAlgorithmNames[0]): Result<string, Reply> {
+  const name = `${text.toLowerCase().replace(/\.$/, '')}.`
+  const known: readonly string[] = tsigAlgorithmNames
+  if (known.includes(name)) return ok(name)
+  const isMd5 = name.startsWith('hmac-md5.')
+  const reason = isMd5 ? 'MD5 is too weak (RFC 8945 section 6)' : 'is no algorithm of this server'
+  return err(invalid('algorithm', `${reason}; write one of ${tsigAlgorithmNames.join(', ')}`))
+}
+
+/** @returns in lower case, with the final dot */
+function absoluteName(field: string, text: string): Result<string, Reply> {
+  const { key, fault } = checkHostName(text)
+  if (key !== undefined && fault === undefined) return ok(key)
+  return err(invalid(field, 'must be a domain name such as _acme-challenge.www.example.com.'))
+}
+
+/** A name in one of our zones at which the caller's tenant may write. */
+function ownName(
+  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  field: string,
+  text: string,
+): Result<string, Reply> {
+  const name = absoluteName(field, text)
+  if (!name.ok) return name
+  const snapshot = ports.config.snapshot()
+  const holder = nameHolder(snapshot, name.value)
+  const zones = zonesOf(snapshot)
+  // A service outside the zones is answered, too. Zones may be declared later than the record.
+  const isOurs = holder !== undefined || zoneOf(snapshot, name.value) !== undefined
+  if (!isOurs && zones.length > 0) {
+    return err(invalid(field, `is in no zone of this server (${someOf(zones)})`))
+  }
+  if (caller.tenant === defaultTenant || holder === caller.tenant) return name
+  return err(invalid(field, 'is neither at nor below the domain of a service of this tenant'))
+}
+
+const zonesShownMax = 5
+
+function someOf(zones: readonly string[]): string {
+  const more = zones.length > zonesShownMax ? ', …' : ''
+  return `${zones.slice(0, zonesShownMax).join(', ')}${more}`
+}
+
+/** As `pageByName` takes them. */
+function byName<T extends { readonly name: string; readonly id: string }>(all: readonly T[]) {
+  const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+  return all
+    .map((one) => ({ ...one, uid: one.id }))
+    .sort((a, b) => order(a.name, b.name) || order(a.id, b.id))
+}
+
+export const dnsRoutes: readonly Route[] = Object.freeze([
+  createKey,
+  listKeys,
+  deleteKey,
+  createRecord,
+  listRecords,
+  deleteRecord,
+])

@@ -1,0 +1,257 @@
+// The TSIG keys and TXT records of this node: what the store has, in memory, with its changes as
+// they come. Who writes through it finds the change in force here when the call resolves.
+import type { Log } from '#lib/log.ts'
+import { err } from '#lib/result.ts'
+import type { After } from '#lib/timer.ts'
+import type {
+  DynamicDnsAdmin,
+  DynamicDnsState,
+  DynamicDnsStore,
+  StoredTsigKey,
+  StoredTxtRecord,
+  TxtChange,
+  TxtDelta,
+} from '#state/ports/dynamic-dns.ts'
+import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
+import { LiveKeys } from './live-keys.ts'
+import type { LiveTsigKey } from './live-keys.ts'
+import type { LocalCopy } from './local-copy.ts'
+import { txtSnapshot } from './txt-snapshot.ts'
+import type { TxtSnapshot } from './txt-snapshot.ts'
+
+export interface DynamicDnsParts {
+  readonly store: DynamicDnsStore
+  readonly copy: LocalCopy
+  /** 32 octets of GSLB_SECRET_KEY; null: not set, and no key can be used. */
+  readonly secretKey: Uint8Array | null
+  readonly now: () => number
+  readonly after: After
+  readonly log: Log
+}
+
+/** Told of each new snapshot; a write waits until all have taken it. */
+export type SnapshotHandler = (snapshot: TxtSnapshot) => void | Promise<void>
+
+/** From a change to its place in the copy; more changes meanwhile go with it. */
+export const copyDelayMs = 500
+/** Writes that wait for the one before them. */
+const waitingMax = 1_000
+
+export class DynamicDns implements DynamicDnsAdmin {
+  readonly #parts: DynamicDnsParts
+  readonly #handlers = new Set<SnapshotHandler>()
+  #stored = new Map<string, StoredTsigKey>()
+  #records = new Map<string, StoredTxtRecord>()
+  /** -1: nothing was read yet, neither from the store nor from the copy. */
+  #revisions = { keys: -1, records: -1 }
+  #keys = LiveKeys.none
+  #snapshot: TxtSnapshot = { revision: 0, records: [] }
+  #turns: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #nextLook: Promise<boolean> | undefined
+  #callOffCopy: (() => void) | undefined
+  #isAway = false
+
+  constructor(parts: DynamicDnsParts) {
+    this.#parts = parts
+  }
+
+  /** Takes what the copy has. */
+  async start(): Promise<void> {
+    const copied = this.#parts.copy.read()
+    if (copied !== undefined) await this.#adoptAll(copied, false)
+  }
+
+  stop(): void {
+    if (this.#callOffCopy === undefined) return
+    this.#callOffCopy()
+    this.#writeCopy()
+  }
+
+  /** @param name in wire form and lower case */
+  find(name: Uint8Array): LiveTsigKey | undefined {
+    return this.#keys.find(name)
+  }
+
+  snapshot(): TxtSnapshot {
+    return this.#snapshot
+  }
+
+  /** @returns what ends it */
+  onChange(handler: SnapshotHandler): () => void {
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  /** Something was read, from the store or from the copy. */
+  isKnown(): boolean {
+    return this.#revisions.records !== -1
+  }
+
+  /**
+   * Looks whether other nodes have written, and takes it. Who asks while a look waits gets that
+   * one. @returns false: the store is away, and what was known stays
+   */
+  refresh(): Promise<boolean> {
+    this.#nextLook ??= this.#inTurn(async () => {
+      this.#nextLook = undefined
+      return await this.#look()
+    })
+    return this.#nextLook
+  }
+
+  readonly createKey: DynamicDnsStore['createKey'] = (key) =>
+    this.#write(async () => {
+      const created = await this.#parts.store.createKey(key)
+      if (created.ok) await this.#takeKeys(created.value, (keys) => keys.set(key.id, key))
+      return created
+    })
+
+  readonly deleteKey: DynamicDnsStore['deleteKey'] = (scope, id) =>
+    this.#write(async () => {
+      const deleted = await this.#parts.store.deleteKey(scope, id)
+      if (deleted.ok && deleted.value !== null) {
+        await this.#takeKeys(deleted.value, (keys) => keys.delete(id))
+      }
+      return deleted
+    })
+
+  readonly createRecord: DynamicDnsStore['createRecord'] = (record) =>
+    this.#write(async () => {
+      const created = await this.#parts.store.createRecord(record)
+      if (created.ok) await this.#takeRecords(created.value)
+      return created
+    })
+
+  readonly deleteRecord: DynamicDnsStore['deleteRecord'] = (scope, id) =>
+    this.#write(async () => {
+      const deleted = await this.#parts.store.deleteRecord(scope, id)
+      if (deleted.ok && deleted.value !== null) await this.#takeRecords(deleted.value)
+      return deleted
+    })
+
+  /** All changes of one update or none: durable, and in force on this node, when it resolves. */
+  apply(keyId: string, changes: readonly TxtChange[]): ReturnType<DynamicDnsStore['applyChanges']> {
+    return this.#write(async () => {
+      const { store, now } = this.#parts
+      const applied = await store.applyChanges(keyId, changes, now())
+      if (applied.ok) await this.#takeRecords(applied.value)
+      return applied
+    })
+  }
+
+  readonly listKeys: DynamicDnsStore['listKeys'] = (scope) => this.#parts.store.listKeys(scope)
+  readonly listRecords: DynamicDnsStore['listRecords'] = (scope) =>
+    this.#parts.store.listRecords(scope)
+
+  async #write<T, Code extends string>(work: () => StoreCall<T, Code>): StoreCall<T, Code> {
+    if (this.#waiting >= waitingMax) {
+      const message = `${waitingMax} writes of TSIG keys and TXT records wait already.`
+      return err({ code: 'store-away', message })
+    }
+    return await this.#inTurn(work)
+  }
+
+  /** Writes and looks follow each other, so that what they found is taken in the same order. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++
+    const before = this.#turns
+    const done = (async () => {
+      await before
+      return await work()
+    })()
+    this.#turns = done.catch(() => undefined)
+    try {
+      return await done
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #look(): Promise<boolean> {
+    const { store } = this.#parts
+    const found = await store.revisions()
+    if (!found.ok) return this.#isLost(found.error)
+    const { keys, records } = found.value
+    if (keys !== this.#revisions.keys || records !== this.#revisions.records) {
+      const loaded = await store.load()
+      if (!loaded.ok) return this.#isLost(loaded.error)
+      await this.#adoptAll(loaded.value, true)
+    }
+    this.#isAway = false
+    return true
+  }
+
+  #isLost({ message }: StoreFailure): false {
+    if (!this.#isAway) {
+      this.#parts.log.warn({ reason: message }, 'TSIG keys and TXT records stay as they are')
+    }
+    this.#isAway = true
+    return false
+  }
+
+  async #takeKeys(
+    revision: number,
+    change: (keys: Map<string, StoredTsigKey>) => unknown,
+  ): Promise<void> {
+    // What this node did is in force here, even where what others did before it cannot be read.
+    change(this.#stored)
+    this.#bindKeys()
+    if (revision === this.#revisions.keys + 1) this.#revisions.keys = revision
+    else await this.#look()
+    this.#copyLater()
+  }
+
+  async #takeRecords({ revision, added, removed }: TxtDelta): Promise<void> {
+    const isNext = revision === this.#revisions.records + 1
+    const isKnown = revision === this.#revisions.records
+    // Other nodes have written before: all of it has to be read.
+    if (isKnown || (!isNext && (await this.#look()))) return
+    for (const id of removed) this.#records.delete(id)
+    for (const record of added) this.#records.set(record.id, record)
+    if (isNext) this.#revisions.records = revision
+    await this.#tell()
+  }
+
+  async #adoptAll(state: DynamicDnsState, isNews: boolean): Promise<void> {
+    const isSame = state.revisions.records === this.#revisions.records
+    this.#revisions = { ...state.revisions }
+    this.#stored = new Map(state.keys.map((key) => [key.id, key]))
+    this.#bindKeys()
+    if (isNews) this.#copyLater()
+    if (isSame) return
+    this.#records = new Map(state.records.map((record) => [record.id, record]))
+    await this.#tell(isNews)
+  }
+
+  #bindKeys(): void {
+    const { secretKey, log } = this.#parts
+    const before = this.#keys.unreadable
+    this.#keys = new LiveKeys([...this.#stored.values()], secretKey)
+    const { unreadable } = this.#keys
+    if (unreadable === 0 || unreadable === before) return
+    const reason =
+      secretKey === null ? 'GSLB_SECRET_KEY is not set' : 'they are of another GSLB_SECRET_KEY'
+    log.error({ keys: unreadable }, `TSIG keys cannot be used on this node: ${reason}`)
+  }
+
+  async #tell(isNews = true): Promise<void> {
+    const snapshot = txtSnapshot(Math.max(this.#revisions.records, 0), this.#records.values())
+    this.#snapshot = snapshot
+    if (isNews) this.#copyLater()
+    await Promise.all([...this.#handlers].map(async (handler) => handler(snapshot)))
+  }
+
+  #copyLater(): void {
+    this.#callOffCopy ??= this.#parts.after(copyDelayMs, () => this.#writeCopy())
+  }
+
+  #writeCopy(): void {
+    this.#callOffCopy = undefined
+    this.#parts.copy.write({
+      revisions: this.#revisions,
+      keys: [...this.#stored.values()],
+      records: [...this.#records.values()],
+    })
+  }
+}

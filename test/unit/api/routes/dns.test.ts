@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unseal } from '#lib/secret-box.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { dynamicDnsLimits, tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
+import { tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
+import { valueBytesMax } from '#api/resources/txt-record.ts'
+import { devMode } from '#test/support/api-ports.ts'
+import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
+import { persistentAdapters } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
+
+const [acme, zenith] = [keyOf('acme'), keyOf('zenith')]
+const secretKey = Buffer.alloc(32, 7)
+const auth = { ...devMode, systemKey: systemKey(rootKey), secretKey }
+let world: ConfigWorld
+let stop: () => Promise<void>
+beforeAll(async () => {
+  const running = await persistentAdapters[0]![1]()
+  world = await startConfigWorld({ ports: { dynamicDns: running.state.dynamicDns, auth } })
+  stop = async () => {
+    await world.close()
+    await running.state.close()
+    await running.stop()
+  }
+  const services: readonly [string, string, string][] = [
+    [acme, 'www', 'www.example.com.'],
+    [acme, 'apps', '*.apps.example.com.'],
+    [zenith, 'one', 'one.apps.example.com.'],
+    [zenith, 'top', 'example.net.'],
+    [acme, 'below', 'acme.example.net.'],
+  ]
+  for (const [by, name, domain] of services) {
+    expect((await world.call(by, 'POST', '/services', { name, domain })).status).toBe(201)
+  }
+})
+afterAll(() => stop())
+
+const keys = '/dns/tsig-keys'
+const records = '/dns/txt-records'
+const post = (by: string, path: string, body: unknown): Promise<Answered> =>
+  world.call(by, 'POST', path, body)
+const bodyOf = ({ text }: Answered): Record<string, unknown> => JSON.parse(text) as never
+
+describe('a TSIG key', () => {
+  test('shows its secret once: 32 octets, sealed in the store', async () => {
+    const made = await post(acme, keys, { name: 'Certbot.Example' })
+    expect(made.status).toBe(201)
+    const { secret, ...rest } = bodyOf(made)
+    expect(rest).toMatchObject({
+      ...{ tenantId: 'acme', name: 'certbot.example.', algorithm: 'hmac-sha256.', scope: null },
+      createdAt: made.body.createdAt,
+    })
+    expect(Buffer.from(String(secret), 'base64')).toHaveLength(32)
+    const listed = await world.call(acme, 'GET', keys)
+    expect(JSON.parse(listed.text)).toEqual([rest])
+    const [stored] = await valueOf(world.ports.dynamicDns.listKeys({ tenantId: 'acme' }))
+    expect(stored?.secretCiphertext).not.toContain(secret)
+    expect(unseal(secretKey, stored!.secretCiphertext)).toEqual({ ok: true, value: secret })
+    expect((await world.call(zenith, 'GET', keys)).text).toBe('[]')
+    const again = await post(zenith, keys, { name: 'CERTBOT.example.' })
+    expect([again.status, again.body.error]).toEqual([409, 'name: another key has it'])
+    const path = `${keys}/${made.body.id}`
+    expect((await world.call(zenith, 'DELETE', path)).status).toBe(404)
+    expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
+    expect((await world.call(acme, 'DELETE', path)).status).toBe(404)
+  })
+
+  test.each([
+    ['hmac-sha512.', 201, 'hmac-sha512.'],
+    ['HMAC-SHA1', 201, 'hmac-sha1.'],
+    ['hmac-md5.sig-alg.reg.int.', 400, 'algorithm: MD5 is too weak'],
+    ['hmac-sha3', 400, 'algorithm: is no algorithm of this server; write one of hmac-sha256.'],
+  ])('of %s: %i', async (algorithm, status, says) => {
+    const made = await post(acme, keys, { name: `${status}.${algorithm}`, algorithm })
+    expect(made.status).toBe(status)
+    expect(made.text).toContain(says)
+  })
+
+  test('has the algorithms that messages are checked with', () => {
+    expect([...tsigAlgorithmNames].sort()).toEqual(tsigAlgorithms.map(({ name }) => name).sort())
+  })
+
+  test.each([
+    [acme, '_acme-challenge.www.example.com', 201, '"scope":"_acme-challenge.www.example.com."'],
+    [zenith, 'www.example.com.', 400, 'scope: is neither at nor below'],
+    [rootKey, 'www.example.com.', 201, '"scope":"www.example.com."'],
+  ])('may be limited to names that are its tenant’s (%#)', async (by, scope, status, says) => {
+    const made = await post(by, keys, { name: `${Math.random()}.scoped.example.`, scope })
+    expect([made.status, made.text.includes(says)]).toEqual([status, true])
+  })
+
+  test.each([
+    [{}, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 'two words' }, 'name: must be a domain name'],
+    [{ name: 'a..b' }, 'name: must be a domain name'],
+    [{ name: '*.example.' }, 'name: must be a domain name'],
+    [{ name: `${'a'.repeat(64)}.example.` }, 'name: must be a domain name'],
+    [{ name: 'k.example.', secret: 'mine' }, 'secret'],
+    [{ name: 'k.example.', scope: 'a b' }, 'scope: must be a domain name'],
+  ])('%j is refused', async (body, says) => {
+    const answer = await post(acme, keys, body)
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(says)])
+  })
+
+  test('needs GSLB_SECRET_KEY: without it 503 and what to do', async () => {
+    const bare = await startConfigWorld({ ports: { dynamicDns: world.ports.dynamicDns } })
+    try {
+      const answer = await bare.call(rootKey, 'POST', keys, { name: 'k.example.' })
+      expect(answer.status).toBe(503)
+      expect(answer.body.error).toMatch(/no GSLB_SECRET_KEY.*openssl rand -hex 32/)
+      expect((await bare.call(rootKey, 'GET', keys)).status).toBe(200)
+    } finally {
+      await bare.close()
+    }
+  })
+})
+
+describe('a TXT record', () => {
+  test('is made, listed and deleted', async () => {
+    const name = '_acme-challenge.WWW.example.com'
+    const made = await post(acme, records, { name, value: 'token' })
+    const record = bodyOf(made)
+    expect([made.status, record]).toMatchObject([
+      201,
+      { name: '_acme-challenge.www.example.com.', value: 'token', ttl: 60, tenantId: 'acme' },
+    ])
+    expect(JSON.parse((await world.call(acme, 'GET', records)).text)).toEqual([record])
+    expect((await world.call(zenith, 'GET', records)).text).toBe('[]')
+    const twin = await post(acme, records, { name, value: 'token', ttl: 5 })
+    expect([twin.status, twin.body.error]).toEqual([409, 'value: the name has it already'])
+    const path = `${records}/${made.body.id}`
+    expect((await world.call(zenith, 'DELETE', path)).status).toBe(404)
+    expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
+    expect((await world.call(acme, 'GET', records)).text).toBe('[]')
+  })
+
+  test.each([
+    ['x'.repeat(255), 1],
+    ['x'.repeat(256), 2],
+    ['ü'.repeat(valueBytesMax / 2), 16],
+    ['"quoted" \\ ; \t\n\u0000', 1],
+  ])('has as many strings as its value needs (%#)', async (value, strings) => {
+    const made = await post(acme, records, { name: 'www.example.com.', value, ttl: 0 })
+    expect(made.status).toBe(201)
+    expect(bodyOf(made)).toMatchObject({ value, ttl: 0 })
+    const all = await valueOf(world.ports.dynamicDns.listRecords({ tenantId: 'acme' }))
+    const octets = Buffer.from(all.find(({ id }) => id === made.body.id)!.rdata, 'base64')
+    expect(octets.length).toBe(Buffer.byteLength(value) + strings)
+    expect(octets.length).toBeLessThanOrEqual(dynamicDnsLimits.rdataBytesMax)
+    await world.call(acme, 'DELETE', `${records}/${made.body.id}`)
+  })
+
+  const below = '_acme-challenge'
+  test.each([
+    [acme, `${below}.www.example.com.`, 201],
+    [acme, 'www.example.com.', 201],
+    [acme, `${below}.example.com.`, 400],
+    // Of the wildcard, and of what it matches.
+    [acme, `${below}.apps.example.com.`, 201],
+    [acme, `${below}.two.apps.example.com.`, 201],
+    // The nearest service decides.
+    [acme, `${below}.one.apps.example.com.`, 400],
+    [zenith, `${below}.one.apps.example.com.`, 201],
+    [zenith, `${below}.apps.example.com.`, 400],
+    [zenith, `${below}.example.net.`, 201],
+    [zenith, `${below}.acme.example.net.`, 400],
+    [acme, 'xwww.example.com.', 400],
+    [rootKey, `${below}.anything.example.org.`, 201],
+  ])('is a tenant’s own (%#): %s', async (by, name, status) => {
+    const answer = await post(by, records, { name, value: 'v' })
+    expect([answer.status, answer.text]).toEqual([status, expect.any(String)])
+    if (status === 400) expect(answer.body.error).toContain('name: is neither at nor below')
+    else await world.call(by, 'DELETE', `${records}/${answer.body.id}`)
+  })
+
+  test.each([
+    [{ name: 'www.example.com.' }, 'value'],
+    [{ name: 'www.example.com.', value: '' }, 'value'],
+    [{ name: 'www.example.com.', value: 'ü'.repeat(valueBytesMax / 2 + 1) }, 'value: must be at'],
+    [{ name: 'www.example.com.', value: 7 }, 'value'],
+    [{ name: 'www.example.com.', value: 'v', ttl: -1 }, 'ttl'],
+    [{ name: 'www.example.com.', value: 'v', ttl: 2 ** 31 }, 'ttl'],
+    [{ name: '.', value: 'v' }, 'name: must be a domain name'],
+    [{ name: 'a\\.www.example.com.', value: 'v' }, 'name: must be a domain name'],
+  ])('%j is refused', async (body, says) => {
+    const answer = await post(acme, records, body)
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(says)])
+  })
+
+  test('is one of at most so many of a name', async () => {
+    const { recordsPerNameMax } = dynamicDnsLimits
+    for (let i = 0; i < recordsPerNameMax; i++) {
+      const made = await post(acme, records, { name: 'full.www.example.com.', value: `${i}` })
+      expect(made.status).toBe(201)
+    }
+    const more = await post(acme, records, { name: 'full.www.example.com.', value: 'more' })
+    expect([more.status, more.body.error]).toEqual([409, expect.stringContaining('at most')])
+    const page = await world.call(acme, 'GET', `${records}?limit=3`)
+    expect(page.list).toHaveLength(3)
+    const next = await world.call(acme, 'GET', `${records}?cursor=${page.headers['x-next-cursor']}`)
+    expect(next.list).toHaveLength(recordsPerNameMax - 3)
+  })
+})
