@@ -14,7 +14,16 @@ export interface Import {
   readonly target: string | undefined
 }
 
-export function importsOf(source: Source): Import[] {
+const read = new WeakMap<Source, readonly Import[]>()
+
+/** Each file is read once: six rules ask for its imports. */
+export function importsOf(source: Source): readonly Import[] {
+  const known = read.get(source) ?? readImports(source)
+  read.set(source, known)
+  return known
+}
+
+function readImports(source: Source): Import[] {
   const found: Import[] = []
   const add = (literal: ts.Node | undefined, typeOnly: boolean): void => {
     if (literal === undefined || !ts.isStringLiteralLike(literal)) return
@@ -43,9 +52,11 @@ function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
 }
 
 function loadsModule(call: ts.CallExpression): boolean {
-  const callee = call.expression.getText()
-  if (call.expression.kind === ts.SyntaxKind.ImportKeyword) return true
-  return callee === 'require' || callee === 'import.meta.resolve'
+  const callee = call.expression
+  if (callee.kind === ts.SyntaxKind.ImportKeyword) return true
+  if (ts.isIdentifier(callee)) return callee.text === 'require'
+  if (!ts.isPropertyAccessExpression(callee) || callee.name.text !== 'resolve') return false
+  return callee.getText() === 'import.meta.resolve'
 }
 
 function isUrlOfThisModule(node: ts.NewExpression): boolean {

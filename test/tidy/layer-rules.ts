@@ -127,8 +127,10 @@ export function deadFileViolations(
   const isLayer = (path: string): boolean => layers.some(({ folder }) => folder === folderOf(path))
   // A test that starts a program of its own names the file in a string.
   const isStarted = (path: string): boolean => {
-    const name = new RegExp(`['"\`/]${path.split('/').at(-1)!.replaceAll('.', '\\.')}['"\`]`)
-    return sources.some((source) => source.path !== path && name.test(source.text))
+    const name = path.split('/').at(-1)!
+    const quoted = new RegExp(`['"\`/]${name.replaceAll('.', '\\.')}['"\`]`)
+    const names = ({ text }: Source): boolean => text.includes(name) && quoted.test(text)
+    return sources.some((source) => source.path !== path && names(source))
   }
   const importers = new Map<string, Set<string>>()
   for (const source of sources) {

@@ -79,8 +79,8 @@ export const bans: readonly Ban[] = [
 ]
 
 function isMember(node: ts.Node, object: string, member: RegExp): boolean {
-  if (!ts.isPropertyAccessExpression(node)) return false
-  return node.expression.getText() === object && member.test(node.name.text)
+  if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return false
+  return node.expression.text === object && member.test(node.name.text)
 }
 
 function isAmbient(node: ts.ModuleDeclaration): boolean {
