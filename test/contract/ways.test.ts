@@ -236,7 +236,7 @@ describe.each(steps)('%s', (...step) => {
 
 /** As in plain-ways.test.ts; the chain is run as the answer path runs it. */
 function allocatedBytesPerCall({ runAgain }: RoutingSite): number {
-  const callsPerWindow = 20_000
+  const callsPerWindow = 10_000
   const growth = new Float64Array(41)
   for (let window = 0; window < growth.length; window++) {
     const before = process.memoryUsage().heapUsed

@@ -13,6 +13,7 @@ import { version } from '#lib/version.ts'
 import { TcpClient } from '#test/support/dns/client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { laneRows } from '#test/support/lane.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -153,7 +154,9 @@ const cannotStart: readonly StartCase[] = [
 ]
 
 describe('a start', () => {
-  for (const { title, settings, says } of cannotStart) {
+  // What is said of folders and files is in test/unit/cli/data/data-dir.test.ts, too.
+  const rows = laneRows(cannotStart, ({ title }) => !/another gslbd|of a folder/.test(title))
+  for (const { title, settings, says } of rows) {
     test(`with ${title} ends with one clear message and nothing left running`, async () => {
       const given = await settings()
       const second = spawn('serve', '--settings', settingsWith(given))

@@ -22,11 +22,12 @@ import { answerOf, askGeneration, generation, publish } from '#test/support/node
 import type { NodeOptions } from '#test/support/node-under-test.ts'
 import { errorsOf, startedNode } from '#test/support/started-node.ts'
 import type { SwapLoad, SwapLoadResult } from '#test/support/swap-load.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const key = newSigningKey()
-const swaps = 100
+const swaps = laneCount(100, 30)
 
 const start = (options: Partial<NodeOptions> = {}) => startedNode({ trusted: key, ...options })
 

@@ -1,4 +1,4 @@
-// 100,000 random clients, with and without ECS: the answer path says what a look at every rule and
+// Many random clients, with and without ECS: the answer path says what a look at every rule and
 // every network says.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,8 +20,9 @@ import type { Client, Network } from '#test/support/client-networks.ts'
 import { query } from '#test/support/dns/message.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { laneCount } from '#test/support/lane.ts'
 
-const clients = 100_000
+const clients = laneCount(100_000)
 const random = new Random(20_261_120)
 const pick = <T>(all: readonly T[]): T => all[random.next() % all.length]!
 const networks = (count: number): Network[] =>

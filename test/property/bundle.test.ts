@@ -31,6 +31,7 @@ import {
   serviceOfNode,
   zoneOfNode,
 } from '#test/support/bundle-read.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 /** The services, pools and members of a bundle, read back. */
 function readBack(bundle: Bundle) {
@@ -281,7 +282,7 @@ describe('a file that is not whole is refused', () => {
         const code = codeOf(copy, isTrusting)
         if (isTrusting && !isSame) expect(code).toBeDefined()
       }),
-      { numRuns: 2_000 },
+      { numRuns: laneCount(2_000) },
     )
   })
 

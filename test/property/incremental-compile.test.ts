@@ -6,6 +6,9 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { laneCount } from '#test/support/lane.ts'
+
+const runs = laneCount(30, 6)
 
 const top = (kind: string, name: string, uid = ''): string =>
   `apiVersion: gslb/v1\nkind: ${kind}\n` +
@@ -227,10 +230,10 @@ test('after any edits the bytes and the findings are those of a fresh compiler',
         } else if (chance > 0) tree = new Map(good)
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs },
   )
   // Edits that always break something would show little.
-  expect(accepted).toBeGreaterThan(150)
+  expect(accepted).toBeGreaterThan(runs * 5)
 })
 
 test('after compilations that threw half-way, too', () => {
@@ -267,7 +270,7 @@ test('after compilations that threw half-way, too', () => {
         if (known.ok) good = tree
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs },
   )
-  expect(thrown).toBeGreaterThan(50)
+  expect(thrown).toBeGreaterThan(runs)
 })

@@ -17,6 +17,7 @@ import { Counters } from '#runtime/counters/counters.ts'
 import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { octetsToAddress } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
 
@@ -90,7 +91,7 @@ describe('names', () => {
           [...octets].map((octet) => foldTable[octet]),
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: laneCount(2_000) },
     )
   })
 
@@ -205,7 +206,7 @@ describe('addresses', () => {
       fc.property(text, (written) => {
         expect(parseAddress(written).ok).toBe(isIP(written) !== 0)
       }),
-      { numRuns: 2_000 },
+      { numRuns: laneCount(2_000) },
     )
   })
 })

@@ -5,6 +5,7 @@ import type { ClientRange, ClientRanges } from '#bundle/format/model.ts'
 import type { Arrangement, NetworkRule } from '#compiler/values/network-rules.ts'
 import { arrangeGeoRules, arrangeMapRules, readRules } from '#compiler/values/written-rules.ts'
 import { formatAddress, isMappedIpv4 } from '#dns/address.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 type Client = Uint8Array
 
@@ -102,7 +103,7 @@ describe.each(kinds)('%s', (_name, arrange, compare) => {
           expect(lookUp(ranges, address)).toEqual(reference(read, address, compare))
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: laneCount(1_500) },
     )
   })
 
@@ -118,7 +119,7 @@ describe.each(kinds)('%s', (_name, arrange, compare) => {
           expect(lookUp(ranges, address)).toEqual(reference(read, address, compare))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: laneCount(500) },
     )
   })
 
@@ -149,7 +150,7 @@ describe.each(kinds)('%s', (_name, arrange, compare) => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: laneCount(500) },
     )
   })
 
@@ -164,7 +165,7 @@ describe.each(kinds)('%s', (_name, arrange, compare) => {
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: laneCount(1_000) },
     )
   })
 })

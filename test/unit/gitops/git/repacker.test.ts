@@ -34,7 +34,7 @@ interface Settings {
 }
 
 /** An origin with as many loose objects as files, and what packs it. */
-async function scene({ afterObjects = 100, searchPath = path }: Settings, files = 600) {
+async function scene({ afterObjects = 100, searchPath = path }: Settings, files = 300) {
   const box = gitSandbox()
   const options = { dataDir: box.at('data'), pem: newPem() }
   const contents = Array.from({ length: files }, (_, i): [string, string] => [
@@ -97,7 +97,7 @@ test.each([
   ['below the number', { afterObjects: 100_000 }],
   ['with the number 0', { afterObjects: 0 }],
 ])('%s nothing is packed, and all is counted', async (_name, settings) => {
-  const { counts, lines, pack, repacker } = await scene(settings, 200)
+  const { counts, lines, pack, repacker } = await scene(settings, 60)
   const before = counts()
   await pack()
   expect(counts()).toEqual(before)
@@ -142,12 +142,13 @@ test('writes go on while it packs, each can be read, and a restart serves them',
       await repacker.idle()
       // Where as much was written as it packed it pauses.
       time.pass(gitLimits.repackPauseMs)
-      await sleep(5)
+      await sleep(100)
     }
   })()
   const revisions: string[] = []
+  const writes = laneCount(60, 20)
   // The writer's own objects are packed, not only those from before.
-  for (let i = 0; i < 60 || repacker.status().packings.done < 3; i++) {
+  for (let i = 0; i < writes || repacker.status().packings.done < 3; i++) {
     const written = await first.write(createPool(`p${i}`))
     if (!written.ok) throw new Error(written.error.message)
     revisions.push(written.value.revision)
@@ -162,15 +163,19 @@ test('writes go on while it packs, each can be read, and a restart serves them',
   for (const revision of revisions) expect((await driver.readCommit(revision)).ok).toBe(true)
   expect(box.git(gitdir, 'rev-parse', 'main')).toBe(revisions.at(-1))
 
+  const last = `p${writes - 1}`
   const second = await startWriteScene(options)
   onTestFinished(() => second.stop())
-  expect(second.view.snapshot().find('Pool', 'default', 'p59')?.object.metadata.name).toBe('p59')
+  expect(second.view.snapshot().find('Pool', 'default', last)?.object.metadata.name).toBe(last)
   const written = await second.write(createPool('after'))
   expect(written.ok).toBe(true)
 })
 
 test('git may be killed at any moment: the repository is whole and is packed later', async () => {
-  const { box, gitdir, parts, counts, pack, time, repacker } = await scene({}, 1_500)
+  const { box, gitdir, parts, counts, pack, time, repacker } = await scene(
+    {},
+    laneCount(1_500, 400),
+  )
   // The group is killed after so many milliseconds: at the start, within, at the end, or not.
   const killing = fakeGit(
     box,
@@ -215,7 +220,7 @@ describe('what cannot be packed is said once, and tried again after a while', ()
     ],
   ]
   test.each(rows)('%s', async (name, searchPath, message) => {
-    const { box, gitdir, parts, time, lines } = await scene({}, 300)
+    const { box, gitdir, parts, time, lines } = await scene({}, 200)
     const repacker = new Repacker({ ...parts, searchPath: searchPath(box) })
     const look = async (): Promise<void> => {
       await repacker.look()
@@ -251,7 +256,7 @@ describe('what cannot be packed is said once, and tried again after a while', ()
 })
 
 test('what goes wrong beside git is a failure, too, and nothing that ends the node', async () => {
-  const { parts, lines } = await scene({}, 300)
+  const { parts, lines } = await scene({}, 200)
   const info = (): never => {
     throw new Error('no log')
   }
@@ -266,7 +271,7 @@ test.each([
   ['is asked to end', ''],
   ['is killed where it does not end when asked', "trap '' TERM"],
 ])('a git that is not ready in time %s', async (_name, trap) => {
-  const { box, parts, time, lines } = await scene({}, 300)
+  const { box, parts, time, lines } = await scene({}, 200)
   const searchPath = fakeGit(box, `${trap}\ntouch ${box.at('began')}\nsleep 600`)
   const repacker = new Repacker({ ...parts, searchPath })
   await repacker.look()
@@ -282,7 +287,7 @@ test.each([
 })
 
 test('a node that stops takes git with it, and all that git has started', async () => {
-  const { box, parts } = await scene({}, 300)
+  const { box, parts } = await scene({}, 200)
   const searchPath = fakeGit(
     box,
     `sleep 600 & echo $! > ${box.at('child')}.new
@@ -302,7 +307,7 @@ test('a node that stops takes git with it, and all that git has started', async 
 })
 
 test('unfinished packs of a git that was killed go after a day', async () => {
-  const { gitdir, time, pack } = await scene({}, 300)
+  const { gitdir, time, pack } = await scene({}, 200)
   const folder = join(gitdir, 'objects/pack')
   const ages = { tmp_pack_old: 25, '.tmp-1-pack-old.pack': 25, tmp_pack_new: 23 }
   for (const [name, hours] of Object.entries(ages)) {
