@@ -108,7 +108,7 @@ test(
       while (!isOver) {
         await publish(newest + 1)
         newest++
-        await delay(random.below(80))
+        await delay(random.below(300))
       }
     })()
     let seen = 0

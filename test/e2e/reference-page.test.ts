@@ -1,7 +1,7 @@
 // The page of the reference in a real browser, from a real node, under its own policy.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { routes } from '#api/routes.ts'
 import { openPage } from '#test/support/chromium.ts'
 import type { Visited } from '#test/support/chromium.ts'
@@ -13,17 +13,21 @@ const { start } = useDaemons()
 const stepMs = 60_000
 const patienceMs = 240_000
 
-async function openReference(): Promise<Visited & { readonly origin: string }> {
+let origin: string
+beforeAll(async () => {
   const file = join(tempDir('reference'), 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   const api = { enabled: true, port: 0 }
   writeFileSync(file, JSON.stringify({ dataDir: './data', dns, api }))
   const { apiPort } = await start('serve', '--settings', file)
-  const origin = `http://127.0.0.1:${apiPort}`
+  origin = `http://127.0.0.1:${apiPort}`
+})
+
+async function openReference(): Promise<Visited> {
   const visited = await openPage(stepMs)
   await visited.page.goto(`${origin}/api/v1/docs`)
   await visited.page.locator('.opblock').first().waitFor()
-  return { ...visited, origin }
+  return visited
 }
 
 /** In this order, whatever lies between them. */
@@ -32,7 +36,7 @@ const inOrder = (...words: string[]): RegExp => new RegExp(words.join('[^]*'))
 test(
   'the reference has each route with types, limits, defaults and curl, and asks no other host',
   async () => {
-    const { page, requests, faults, origin } = await openReference()
+    const { page, requests, faults } = await openReference()
     expect(await page.locator('.opblock').count()).toBe(routes.length)
 
     const create = page.locator('#operations-Services-postServices')
@@ -59,7 +63,7 @@ test(
 test(
   'the reference is searched by the words of a route, and a route is tried in it',
   async () => {
-    const { page, faults, origin, requests } = await openReference()
+    const { page, faults, requests } = await openReference()
     const search = page.locator('.operation-filter-input')
     expect(await search.getAttribute('placeholder')).toContain('Search')
     await search.fill('HEALTH check tlsSkip')

@@ -9,7 +9,7 @@ import type { QueryParts } from './dns/message.ts'
 /** Each with one query on its way; sockets, since one talks to one responder. */
 const sockets = 8
 /** Between an answer and the next query: the machine has others to run. */
-const pauseMs = 1
+const pauseMs = 10
 /** A query that has no answer by then is lost. */
 const patienceMs = 15_000
 

@@ -4,20 +4,22 @@ import { withLoneState } from '#cli/node/lone-state.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { ok } from '#lib/result.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 let dataDir: string
 let settings: Settings
-beforeAll(() => {
+beforeAll(async () => {
   dataDir = makeTempDir('create-admin')
+  await placeDatabase(dataDir)
   const loaded = loadSettings({ env: {}, flags: { 'data-dir': dataDir } })
   if (!loaded.ok) throw new Error(loaded.error.join())
   settings = loaded.value
 })
 afterAll(() => removeTempDir(dataDir))
 
-// One directory for all, since its database takes seconds: who is refused leaves nothing in it.
+// One directory for all: who is refused leaves nothing in its database.
 test.each([
   ['a password that is too short', { email: 'a@example.com', password: 'short' }, 'password must'],
   ['no address', { email: 'ann', password: 'correct horse' }, 'no e-mail address'],

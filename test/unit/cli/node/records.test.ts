@@ -22,6 +22,7 @@ import { placeDatabase } from '../../../support/database-template.ts'
 import { FakeTime } from '../../../support/fake-time.ts'
 import { everything, fill } from '../../../support/filled-state.ts'
 import { freePort } from '../../../support/free-port.ts'
+import { laneRows } from '../../../support/lane.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { auditEntry, valueOf } from '../../../support/store-values.ts'
 import { makeTempDir, removeTempDir, tempDir } from '../../../support/temp-dir.ts'
@@ -96,6 +97,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
 
   test('with its directory and the way back, where it is in the data directory', async () => {
     const dataDir = tempDir('broken')
+    await placeDatabase(dataDir)
     const made = await withLoneState(settingsOf(dataDir), async ({ users }) =>
       ok(await valueOf(users.hasAny())),
     )
@@ -170,21 +172,24 @@ describe('gslbd restore, where a backup is whole and not taken,', () => {
     expect(readdirSync(parent)).toEqual(['file.db'])
   })
 
-  test('leaves what somebody puts there meanwhile', async () => {
-    const dataDir = join(parent, 'new')
-    const running = runCli('restore', path, '--data-dir', dataDir)
-    await waitUntil('the database', () => existsSync(join(dataDir, 'database')))
-    for (const name of ['allowed_signers', 'keys/k']) writeFileSync(join(dataDir, name), 'mine')
-    expect(await running).toMatchObject(refused)
-    expect(readdirSync(dataDir).toSorted()).toEqual(['allowed_signers', 'keys'])
-  })
-
-  test('leaves what was there before', async () => {
-    const dataDir = join(parent, 'old')
-    for (const name of ['keys', 'config.git']) mkdirSync(join(dataDir, name), { recursive: true })
-    expect(await runCli('restore', path, '--data-dir', dataDir)).toMatchObject(refused)
-    expect(readdirSync(dataDir).toSorted()).toEqual(['config.git', 'keys'])
-  })
+  // Each makes a database, which takes seconds.
+  const places = [
+    ['a new directory', []],
+    ['a directory that was there, as what was in it', ['keys', 'config.git']],
+  ] as const
+  test.each(laneRows(places, (_, i) => i === 1))(
+    'leaves what is put into %s',
+    async (_, before) => {
+      const dataDir = join(parent, 'some')
+      for (const name of before) mkdirSync(join(dataDir, name), { recursive: true })
+      const running = runCli('restore', path, '--data-dir', dataDir)
+      await waitUntil('the database', () => existsSync(join(dataDir, 'database')))
+      for (const name of ['allowed_signers', 'keys/k']) writeFileSync(join(dataDir, name), 'mine')
+      expect(await running).toMatchObject(refused)
+      const left = new Set(['allowed_signers', 'keys', ...before])
+      expect(new Set(readdirSync(dataDir))).toEqual(left)
+    },
+  )
 
   test('takes nothing away where it does not get the directory', async () => {
     // To a test, a link that leads nowhere is what a node is that starts at the same moment: there
