@@ -12,6 +12,7 @@ import { loadState } from '#gitops/sync/stored-state.ts'
 import { Random } from '#lib/random.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { laneCount } from '#test/support/lane.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
 async function scene() {
@@ -61,8 +62,11 @@ test('killed at any moment, no acknowledged write is lost and the next start wri
   let killed = 0
   for (let round = 0; round < rounds; round++) {
     const afterMs = random.below(400)
+    // The first one lives until a write is acknowledged: without any, none could be lost.
     const kill = (child: ChildProcess): void =>
-      void setTimeout(() => child.kill('SIGKILL'), afterMs)
+      void waitUntil('a write', () => acknowledged.length > 0).then(() =>
+        setTimeout(() => child.kill('SIGKILL'), afterMs),
+      )
     if ((await run(400, kill)) === 'SIGKILL') killed++
     assertWhole()
   }

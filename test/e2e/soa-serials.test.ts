@@ -33,6 +33,8 @@ test('a node that joins late, or lost its data, has the serial of the others', a
   onTestFinished(() => remote.server.close())
   const one = await startNode(remote, 'one')
   expect(await serialAt(one, head())).toBe(1)
+  // The API can write a moment later than the node answers.
+  await waitUntil('the view', async () => (await callApi(one, 'GET', '/pools')).status === 200)
   for (const name of ['a', 'b', 'c']) {
     const made = await callApi(one, 'POST', '/pools', { body: { name } })
     expect(made.status).toBe(201)
