@@ -22,9 +22,9 @@ function fingerprint(): string {
 }
 
 /**
- * The file to start gslbd with. Of the CPU time of a start Node spends more than half on finding and
- * loading 2,700 files: the short lane starts a bundle of them. The long lane, the peers, `bin/gslbd`
- * and what runs in the process of a test take the source.
+ * The file to start gslbd with. Of the CPU time of a start, Node spends more than half on finding
+ * and loading 2,700 files: the short lane starts a bundle of them. The long lane, the peers,
+ * `bin/gslbd` and what runs in the process of a test take the source.
  */
 export function programPath(): string {
   if (inject('lane') === 'long') return source
