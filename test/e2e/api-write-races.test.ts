@@ -18,7 +18,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 /** Writes to both together. */
 const count = countFrom('GSLB_WRITE_COUNT', laneCount(1_000, 40))
 /** Requests under way at each node. */
-const lanes = 8
+const lanes = laneCount(8, 4)
 
 const { start, killAll } = useDaemons()
 const run = promisify(execFile)
