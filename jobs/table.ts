@@ -4,6 +4,8 @@
 export interface JobContext {
   /** Raises or clears the alarm of a channel record that is past its expiry. */
   readonly checkRecordExpiry: (nowMs: number) => void
+  /** Writes again what the disk has refused. */
+  readonly retryDisk: () => void
   /** Removes stored bundles that are neither active nor previous. */
   readonly collectOldBundles: () => Promise<void>
   /** Packs the objects of the repository when many lie loose; what begins goes on by itself. */
@@ -50,6 +52,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within the five seconds in which every node has them.
     periodMs: 4_000,
     run: (context) => context.lookAtDynamicDns(),
+  },
+  {
+    name: 'retry-disk',
+    periodMs: 5_000,
+    run: (context) => context.retryDisk(),
   },
   {
     name: 'forget-old-measurements',

@@ -33,9 +33,10 @@ function contextOf(deps: Deps): JobContext {
   const alarm = new RecordAlarm(deps.log)
   return {
     ...records.jobs,
-    checkRecordExpiry: () => {
-      alarm.check(node.status())
+    checkRecordExpiry: () => alarm.check(node.status()),
+    retryDisk: () => {
       retryDataDir(deps)
+      node.retryStore()
     },
     collectOldBundles: async () => void store.collect(),
     lookAtDynamicDns: deps.lookAtDynamicDns,

@@ -63,6 +63,11 @@ export interface NodeStatus {
   readonly port: number
 }
 
+interface ToKeep extends Publication {
+  /** The one that served until then. */
+  readonly before: SignedChannelRecord | undefined
+}
+
 /** A checked bundle in the memory that it will serve from, with its state. Nothing reads it yet. */
 interface Built {
   readonly record: ChannelRecord
@@ -105,7 +110,8 @@ export class DnsNode {
   /** Checked before its record is here. */
   #prepared: Bundle | undefined
   #refused: NodeStatus['refused'] = null
-  #isStored = true
+  /** What the disk has refused; none: the active bundle is on it. */
+  #unstored: ToKeep | undefined
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
@@ -198,7 +204,7 @@ export class DnsNode {
     const beganMs = clock.monotonicMs()
     const built = bundle === undefined ? undefined : this.#build(record, bundle)
     const buildMs = clock.monotonicMs() - beganMs
-    this.#keep(publication)
+    this.#keep({ ...publication, before: this.#activeSigned })
     // The time that the disk took is none of a swap.
     const startedAtMs = clock.monotonicMs() - buildMs
     if (built !== undefined) this.#install(built)
@@ -237,12 +243,21 @@ export class DnsNode {
     return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
   }
 
-  #keep({ signedRecord, bundle }: Publication): void {
+  /** A disk that was full may have room again. */
+  retryStore(): void {
+    if (this.#unstored !== undefined) this.#keep(this.#unstored)
+  }
+
+  #keep(toKeep: ToKeep): void {
+    const { signedRecord, bundle, before } = toKeep
+    const isRetry = this.#unstored === toKeep
     try {
-      this.#parts.store?.keep(signedRecord, bundle, this.#activeSigned)
-      this.#isStored = true
+      this.#parts.store?.keep(signedRecord, bundle, before)
+      this.#unstored = undefined
+      if (isRetry) this.#parts.log.info({}, 'the bundle is stored now')
     } catch (error) {
-      this.#isStored = false
+      this.#unstored = toKeep
+      if (isRetry) return
       // Answers matter more than the copy on disk; a restart would come up with the older one.
       this.#parts.log.error(
         { err: error },
@@ -346,7 +361,7 @@ export class DnsNode {
       active,
       refused: this.#refused,
       expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
-      isStored: this.#isStored,
+      isStored: this.#unstored === undefined,
       swaps: this.#swaps,
       swapSecondsTotal: this.#swapSecondsTotal,
       swapSecondsLast: this.#swapSecondsLast,

@@ -1,5 +1,13 @@
 // A node and its disk: what it starts from, what it keeps, what it does when the disk fails.
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -152,6 +160,23 @@ describe('the disk', () => {
     await node.activate(at(4))
     expect(activeFile(dataDir).record.seq).toBe(4)
     expect(existsSync(join(bundles, `${previousFile(dataDir).record.digest}.bundle`))).toBe(true)
+  })
+
+  test('that has room again gets the bundle that it has refused', async () => {
+    const dataDir = tempDir('node')
+    const { node, log } = await start({ dataDir })
+    await node.activate(at(1))
+    const bundles = join(dataDir, 'node', 'bundles')
+    renameSync(bundles, `${bundles}.away`)
+    writeFileSync(bundles, 'a file where a directory should be')
+    await node.activate(at(2))
+    node.retryStore()
+    expect([node.status().isStored, errorsOf(log).length]).toEqual([false, 1])
+    rmSync(bundles)
+    renameSync(`${bundles}.away`, bundles)
+    node.retryStore()
+    expect([node.status().isStored, errorsOf(log).length]).toEqual([true, 1])
+    expect([activeFile(dataDir).record.seq, previousFile(dataDir).record.seq]).toEqual([2, 1])
   })
 
   test('that has no directory for the node is said at once', () => {

@@ -19,6 +19,7 @@ function create(
     context: {
       refreshLicence: async () => undefined,
       checkRecordExpiry: () => undefined,
+      retryDisk: () => undefined,
       collectOldBundles: async () => undefined,
       packRepository: async () => undefined,
       sampleThreadLoad: () => undefined,
@@ -176,6 +177,7 @@ describe('the table', () => {
     const { runner, timers } = create(jobTable, {
       refreshLicence: async () => void calls.push('licence'),
       checkRecordExpiry: (nowMs) => calls.push(`expiry ${nowMs === timers.nowMs()}`),
+      retryDisk: () => calls.push('disk'),
       collectOldBundles: async () => void calls.push('collect'),
       sampleThreadLoad: () => calls.push('load'),
       forgetOldMeasurements: () => calls.push('forget'),
@@ -193,6 +195,7 @@ describe('the table', () => {
       'backup',
       'collect',
       'database',
+      'disk',
       'dynamic DNS',
       'expiry true',
       'forget',
