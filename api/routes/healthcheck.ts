@@ -1,5 +1,7 @@
 // /api/v1/pools/{id}/healthcheck: how the members of a pool are probed.
 import { etagOf } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { UpdateObject } from '#config/operation.ts'
 import { findObject, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
@@ -31,23 +33,12 @@ const put = route({
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
-    const { caller, params, body } = context
+    const { params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
     const refusal = scriptRefusal(context, body)
     if (refusal !== undefined) return refusal
-    const condition = preconditionOf(context, pool.object)
-    if (!condition.ok) return condition.error
-    const done = await write(context, {
-      verb: 'update',
-      kind: 'Pool',
-      target: targetOf(caller, pool.uid),
-      patch: { healthCheck: specOfHealthCheck(body) },
-      ...condition.value,
-    })
-    if (!done.ok) return done.error
-    const { healthCheck } = (done.value.entry as typeof pool).object.spec
-    return success(healthCheck, done.value.headers)
+    return change(context, pool, () => ({ patch: { healthCheck: specOfHealthCheck(body) } }))
   },
 })
 
@@ -72,24 +63,15 @@ const patch = route({
     const isScript = (body.type ?? before.type) === 'script'
     const refusal = scriptRefusal(context, { type: isScript ? 'script' : 'tcp' })
     if (refusal !== undefined) return refusal
-    const condition = preconditionOf(context, pool.object)
-    if (!condition.ok) return condition.error
     const unless = { field: 'type', value: 'script', message: scriptsAreForAdmins }
-    const done = await write(context, {
-      verb: 'update',
-      kind: 'Pool',
-      target: targetOf(caller, pool.uid),
+    return change(context, pool, (condition) => ({
       group: 'healthCheck',
       patch: patchOfHealthCheck(isScript && before.type !== 'script' ? newScript(body) : body),
       // Who may not set a script must not change one that came in between.
       ...(caller.isSystemAdmin || body.type !== undefined ? {} : { unless }),
-      ...condition.value,
       // A program that somebody has left there since must not be run.
-      ...(isScript && isOpen(condition.value) ? { ifMatch: etagOf(pool.object) } : {}),
-    })
-    if (!done.ok) return done.error
-    const { healthCheck } = (done.value.entry as typeof pool).object.spec
-    return success(healthCheck, done.value.headers)
+      ...(isScript && isOpen(condition) ? { ifMatch: etagOf(pool.object) } : {}),
+    }))
   },
 })
 
@@ -143,6 +125,28 @@ const removeCheck = route({
     })
   },
 })
+
+/** @param fieldsOf of the update, which holds under the precondition of the request */
+async function change(
+  context: RouteContext,
+  pool: ConfigEntry<'Pool'>,
+  fieldsOf: (
+    condition: Precondition,
+  ) => Pick<UpdateObject, 'patch' | 'group' | 'unless' | 'ifMatch'>,
+): Promise<Reply> {
+  const condition = preconditionOf(context, pool.object)
+  if (!condition.ok) return condition.error
+  const done = await write(context, {
+    verb: 'update',
+    kind: 'Pool',
+    target: targetOf(context.caller, pool.uid),
+    ...condition.value,
+    ...fieldsOf(condition.value),
+  })
+  if (!done.ok) return done.error
+  const { healthCheck } = (done.value.entry as typeof pool).object.spec
+  return success(healthCheck, done.value.headers)
+}
 
 /** Two controls: the setting of the node, and the permission of the caller. */
 function scriptRefusal(

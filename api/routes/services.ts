@@ -1,12 +1,13 @@
 // /api/v1/services: a DNS name, the pool that answers for it, and how a member is chosen.
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation } from '#config/operation.ts'
+import type { Operation, Target } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { conditional, preconditionOf } from '#api/http/if-match.ts'
+import type { Precondition } from '#api/http/if-match.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
@@ -28,9 +29,8 @@ import { Id } from '#api/http/shapes.ts'
 const tag = 'Services'
 
 type Entry = ConfigEntry<'Service'>
-type Context = Pick<RouteContext, 'caller' | 'ports'> & {
-  readonly body: Pick<ServicePatch, 'poolId' | 'filterChain'>
-}
+type Asked = Pick<ServicePatch, 'poolId' | 'filterChain'>
+type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: Asked }
 
 const create = route({
   method: 'POST',
@@ -102,31 +102,14 @@ const replace = route({
   responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const { caller, ports, params, body } = context
-    const entry = findObject(context, 'Service', params.id)
-    if (entry === undefined) return missing('service')
-    const pool = poolOf(context, entry.tenant)
-    if (!pool.ok) return pool.error
-    const refusal = chainRefusal(ports.licence, body)
-    if (refusal !== undefined) return refusal
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
-    const done = await write(
-      context,
-      { verb: 'rename', ...on, name: body.name, ...condition.value },
-      {
-        verb: 'update',
-        ...on,
-        patch: patchOfService(body, pool.value.name),
-        ...pool.value.reference,
-      },
-    )
-    return done.ok
-      ? success(shown(context, done.value.entry as Entry), done.value.headers)
-      : done.error
-  },
+  handle: (context) =>
+    change(context, ({ on, pool: { name, reference }, condition }) => {
+      const { body } = context
+      return [
+        { verb: 'rename', ...on, name: body.name, ...condition },
+        { verb: 'update', ...on, patch: patchOfService(body, name), ...reference },
+      ]
+    }),
 })
 
 const patch = route({
@@ -140,27 +123,15 @@ const patch = route({
   responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const { caller, ports, params, body } = context
-    const entry = findObject(context, 'Service', params.id)
-    if (entry === undefined) return missing('service')
-    const pool = poolOf(context, entry.tenant)
-    if (!pool.ok) return pool.error
-    const refusal = chainRefusal(ports.licence, body)
-    if (refusal !== undefined) return refusal
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const { name, reference } = pool.value
-    const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
-    const operations: Operation[] = []
-    if (body.name !== undefined) operations.push({ verb: 'rename', ...on, name: body.name })
-    const merged = mergedService(body, body.poolId === undefined ? undefined : name)
-    operations.push({ verb: 'update', ...on, patch: merged, ...reference })
-    const done = await write(context, ...conditional(operations, condition.value))
-    return done.ok
-      ? success(shown(context, done.value.entry as Entry), done.value.headers)
-      : done.error
-  },
+  handle: (context) =>
+    change(context, ({ on, pool: { name, reference }, condition }) => {
+      const { body } = context
+      const operations: Operation[] = []
+      if (body.name !== undefined) operations.push({ verb: 'rename', ...on, name: body.name })
+      const merged = mergedService(body, body.poolId === undefined ? undefined : name)
+      operations.push({ verb: 'update', ...on, patch: merged, ...reference })
+      return conditional(operations, condition)
+    }),
 })
 
 const removeService = route({
@@ -183,6 +154,34 @@ const removeService = route({
   },
 })
 
+interface Change {
+  readonly on: { readonly kind: 'Service'; readonly target: Target }
+  readonly pool: AttachedPool
+  readonly condition: Precondition
+}
+
+/** What has to hold before a service is changed, and the answer after it was. */
+async function change(
+  context: RouteContext<{ readonly id: string }, unknown, Asked>,
+  operationsOf: (change: Change) => readonly Operation[],
+): Promise<Reply> {
+  const { caller, ports, params, body } = context
+  const entry = findObject(context, 'Service', params.id)
+  if (entry === undefined) return missing('service')
+  const pool = poolOf(context, entry.tenant)
+  if (!pool.ok) return pool.error
+  const refusal = chainRefusal(ports.licence, body)
+  if (refusal !== undefined) return refusal
+  const condition = preconditionOf(context, entry.object)
+  if (!condition.ok) return condition.error
+  const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
+  const operations = operationsOf({ on, pool: pool.value, condition: condition.value })
+  const done = await write(context, ...operations)
+  return done.ok
+    ? success(shown(context, done.value.entry as Entry), done.value.headers)
+    : done.error
+}
+
 function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {
   return showService(ports.config.snapshot(), entry)
 }
@@ -203,7 +202,7 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
 }
 
 /** A chain needs a licence, and so do some of its filters. */
-function chainRefusal(licence: LicenceGate, { filterChain }: ServicePatch): Reply | undefined {
+function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Reply | undefined {
   for (const feature of chainFeatures(filterChain)) {
     const refusal = licence.refusal(feature)
     if (refusal !== undefined) return refused(403, refusal)
