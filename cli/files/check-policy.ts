@@ -2,6 +2,8 @@
 import { isIP } from 'node:net'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
+import type { ClientCertificate } from '#cli/settings/settings.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { UsageError } from '#cli/terminal/command.ts'
 
 /** For `parseArgs`. */
@@ -15,8 +17,9 @@ export const checkPolicyUsage = `  --allow-script-checks
                       as on nodes with health.allowScriptChecks
   --webhook-allowed-host NETWORK
                       as on nodes with it in health.webhookAllowedHosts; may be given often
-  --client-certificate NAME
-                      as on nodes with it in health.clientCertificates; may be given often`
+  --client-certificate [TENANT/]NAME
+                      as on nodes with it in health.clientCertificates, for the tenant or
+                      for all; may be given often`
 
 /** @throws UsageError for what is neither an address nor a network */
 export function checkPolicyOf(values: {
@@ -42,12 +45,14 @@ export function checkPolicyOf(values: {
 export function checkPolicyOfNode(health: {
   readonly allowScriptChecks: boolean
   readonly webhookAllowedHosts: readonly string[]
-  readonly clientCertificates: Readonly<Record<string, unknown>>
+  readonly clientCertificates: Readonly<Record<string, Pick<ClientCertificate, 'tenants'>>>
 }): HealthCheckPolicy {
   const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
   return {
     allowScriptChecks,
     webhookAllowedHosts,
-    clientCertificates: Object.keys(clientCertificates),
+    clientCertificates: Object.entries(clientCertificates).flatMap(
+      ([name, { tenants = [defaultTenant] }]) => tenants.map((tenant) => `${tenant}/${name}`),
+    ),
   }
 }

@@ -1,4 +1,5 @@
 // Schema building blocks for the settings of gslbd.yaml.
+import { tenantIdPattern } from '#schemas/objects/tenant.ts'
 import { Type } from 'typebox'
 import type { TSchema } from 'typebox'
 
@@ -98,19 +99,24 @@ export const mapping = <Values extends string[]>(
     }),
   )
 const pemFile = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
-/** Names of the writer's own, each with the files of a certificate. */
+const tenantId = Type.String({ pattern: tenantIdPattern.source })
+/** Names of the writer's own, each with the files of a certificate and who may use it. */
 export const certificates = (options: Record<string, unknown>) =>
   Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
-      Type.Object({ cert: pemFile, key: pemFile }, { additionalProperties: false }),
+      Type.Object(
+        { cert: pemFile, key: pemFile, tenants: Type.Optional(Type.Array(tenantId)) },
+        { additionalProperties: false },
+      ),
       {
         ...options,
         additionalProperties: false,
         default: {},
         maxProperties: 1_000,
         'x-expected':
-          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }',
+          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }, and ' +
+          'with tenants: [ID, …] where others than the tenant default use it',
       },
     ),
   )

@@ -287,8 +287,9 @@ export const SettingsFile = Type.Object(
       clientCertificates: certificates({
         description:
           'Client certificates that health checks of type `http` and `grpc` may show, by the ' +
-          'name that they use: PEM files, each `{ cert: PATH, key: PATH }`. Renewed files are ' +
-          'taken over within half a minute. Every tenant may use them.',
+          'name that they use: PEM files, each `{ cert: PATH, key: PATH, tenants: [ID, …] }`. ' +
+          'Renewed files are taken over within half a minute. Without `tenants` only the tenant ' +
+          '`default` may use it.',
       }),
     }),
     state: section('Whose health decides, where several nodes tell each other what they see.', {

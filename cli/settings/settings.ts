@@ -19,6 +19,11 @@ import type { LicenseSection } from './license.ts'
 import { problemOf } from './value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
+export interface ClientCertificate extends ClientCertificateFiles {
+  /** Who may use it; left out: `default` alone. */
+  readonly tenants?: readonly string[]
+}
+
 export interface Settings {
   /** Where they are from, an absolute path; undefined: no file. No setting itself. */
   readonly file: string | undefined
@@ -89,7 +94,7 @@ export interface Settings {
     /** Addresses and networks. */
     readonly webhookAllowedHosts: readonly string[]
     /** Paths, by the name that checks use. */
-    readonly clientCertificates: Readonly<Record<string, ClientCertificateFiles>>
+    readonly clientCertificates: Readonly<Record<string, ClientCertificate>>
   }
   readonly state: {
     readonly healthPolicy: HealthPolicy

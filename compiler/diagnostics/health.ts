@@ -118,10 +118,10 @@ export const healthDiagnostics = {
   },
   'health-check-certificate-unknown': {
     severity: 'error',
-    message: 'the nodes have no client certificate "%s"',
+    message: 'the nodes have no client certificate "%s" for this tenant',
     help:
-      'name one of health.clientCertificates in the settings of the nodes, or add it there (in ' +
-      'gslbd check: --client-certificate NAME)',
+      'name one of health.clientCertificates in the settings of the nodes, or add it there with ' +
+      'this tenant among its tenants (in gslbd check: --client-certificate NAME)',
     cause: 'Keys are never in the repository: a check names a certificate that the nodes have.',
     bad: 'healthCheck: { type: http, tls: true, clientCertificate: nobody }',
     good: 'healthCheck: { type: http, tls: true }',

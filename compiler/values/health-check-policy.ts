@@ -5,7 +5,7 @@ export interface HealthCheckPolicy {
   readonly allowScriptChecks: boolean
   /** Internal addresses and networks that webhooks may ask. */
   readonly webhookAllowedHosts: readonly string[]
-  /** Names of client certificates that the nodes have. */
+  /** Client certificates that the nodes have: `TENANT/NAME`, or `NAME` for every tenant. */
   readonly clientCertificates: readonly string[] | 'any'
 }
 

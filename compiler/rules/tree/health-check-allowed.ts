@@ -5,6 +5,7 @@ import { isForbiddenAddress } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 
@@ -19,7 +20,7 @@ export const healthChecksAllowed: TreeRule = {
         report('health-check-script-disabled', place)
       }
       const name = check?.clientCertificate ?? ''
-      const { clientCertificates: names } = checkPolicy
+      const names = certificatesOf(checkPolicy, entry.tenant)
       if (name !== '' && names !== 'any' && !names.includes(name)) {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'clientCertificate'))
         const suggestion = suggest(name, names)
@@ -33,6 +34,18 @@ export const healthChecksAllowed: TreeRule = {
       }
     }
   },
+}
+
+/** Names that the tenant may use. */
+function certificatesOf(
+  { clientCertificates: all }: HealthCheckPolicy,
+  tenant: string,
+): readonly string[] | 'any' {
+  if (all === 'any') return all
+  return all.flatMap((one) => {
+    const [name = '', owner = tenant] = one.split('/').toReversed()
+    return owner === tenant ? [name] : []
+  })
 }
 
 const loopback = Uint8Array.of(127, 0, 0, 1)

@@ -25,6 +25,8 @@ describe('the JSON Schema for editors agrees with the loader', () => {
     ['health: { allowScriptChecks: true, webhookAllowedHosts: [10.0.0.1] }', true],
     ['health: { webhookAllowedHosts: 10.0.0.1 }', false],
     ['health: { clientCertificates: { a: { cert: /c.pem, key: /k.pem } } }', true],
+    ['health: { clientCertificates: { a: { cert: /c.pem, key: /k.pem, tenants: [b] } } }', true],
+    ['health: { clientCertificates: { a: { cert: /c.pem, key: /k.pem, tenants: [B] } } }', false],
     ['health: { clientCertificates: { a: { cert: c.pem, key: /k.pem } } }', false],
     ['health: { clientCertificates: { a: { cert: /c.pem } } }', false],
     ['health: { clientCertificates: { A b: { cert: /c.pem, key: /k.pem } } }', false],

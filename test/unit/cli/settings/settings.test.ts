@@ -294,8 +294,8 @@ describe('a mistake is named with its place and its remedy', () => {
     [
       'a tab',
       'dns:\n\tport: 53\n',
-      '2:1: the line starts with a tab; replace each tab in front of a line with spaces: YAML has ' +
-        'no tabs there',
+      '2:1: the line starts with a tab; replace each tab in front of a line with spaces: YAML ' +
+        'has no tabs there',
     ],
     [
       'a merge conflict',

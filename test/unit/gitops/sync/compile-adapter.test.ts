@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
+import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 
@@ -21,6 +22,23 @@ test.each([
   expect([refused.ok, refused.diagnostics[0]?.code]).toEqual([false, code])
   const allowing = createCompilePort({ ...strictPolicy, ...policy })
   expect(allowing.compile(files.value, 'c0ffee').ok).toBe(true)
+})
+
+test('a tenant may use the client certificates that the node gives it', () => {
+  const files = readConfigDirectory(join(fixtures, 'health-check-certificate-unknown'))
+  if (!files.ok) throw new Error(files.error)
+  const isTaken = (tenants?: readonly string[]): boolean => {
+    const certificate = tenants === undefined ? {} : { tenants }
+    const health = { allowScriptChecks: false, webhookAllowedHosts: [] }
+    const policy = checkPolicyOfNode({ ...health, clientCertificates: { nobody: certificate } })
+    return createCompilePort(policy).compile(files.value, 'c0ffee').ok
+  }
+  expect([isTaken(), isTaken(['acme', 'default']), isTaken(['acme']), isTaken([])]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
 })
 
 test.each([
