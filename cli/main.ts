@@ -11,7 +11,7 @@ import { openOutlet } from './terminal/outlet.ts'
 const lastWordsMs = 1_000
 
 export async function main(argv: readonly string[], io: Io): Promise<Exit> {
-  const [name = 'help', ...words] = argv
+  const [name = 'help', ...words] = asAsked(argv)
   const args = withNegativeNumbers(words)
   if (name === 'help' || name === '--help' || name === '-h') {
     io.out(await overview())
@@ -40,6 +40,12 @@ export async function main(argv: readonly string[], io: Io): Promise<Exit> {
     io.err(`gslbd ${name}: ${usageSentence(error)}\nRun "gslbd ${name} --help" for its usage.\n`)
     return Exit.Usage
   }
+}
+
+/** `help serve` as `serve --help`. */
+function asAsked(argv: readonly string[]): readonly string[] {
+  const [first, name] = argv
+  return first === 'help' && name !== undefined && !name.startsWith('-') ? [name, '--help'] : argv
 }
 
 /** `--count -5` as `--count=-5`: the command can then say what the number may be. */
@@ -73,7 +79,7 @@ async function overview(): Promise<string> {
     const { name, summary } = await load()
     lines.push(`  gslbd ${name.padEnd(14)} ${summary}`)
   }
-  lines.push('', 'Run "gslbd COMMAND --help" for the options of one command.', '')
+  lines.push('', 'Run "gslbd help COMMAND" for the options of one command.', '')
   return lines.join('\n')
 }
 

@@ -27,8 +27,13 @@ interface Known {
  */
 export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change: string) => void {
   let known: Known = { files: new Map(), total: 0 }
+  /** Told last, with nothing else since; a worker that was started anew says it again. */
+  let acceptedTold = ''
   return (status, change) => {
     if (change === '') return
+    const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
+    if (accepted !== '' && accepted === acceptedTold) return
+    acceptedTold = accepted
     tellHeadline(log, status, change)
     const isAccepted = status.sync === 'synced'
     // Other reasons are found before the configuration is compiled, and have no findings.

@@ -80,7 +80,8 @@ function known(
   return {
     healthy: blended(routed.healthy),
     score,
-    rttMs: own.rttMs,
+    // Of one that is down it would be that of another time.
+    rttMs: own.healthy ? own.rttMs : 0,
     // A node that is alone measures nothing global.
     globalRttMs: peers === null ? null : routed.rttMs,
     isWarming: own.isWarming,

@@ -313,6 +313,12 @@ describe('the command line', () => {
     })
   }
 
+  test('gslbd help serve prints what gslbd serve --help prints', async () => {
+    const [asked, usual] = [await runCli('help', 'serve'), await runCli('serve', '--help')]
+    expect(asked).toEqual(usual)
+    expect((await runCli('help', 'srve')).err).toContain('did you mean "serve"?')
+  })
+
   test('without a command, the list of commands is printed', async () => {
     const help = spawn()
     expect(await help.ended).toEqual({ code: 0, signal: null })

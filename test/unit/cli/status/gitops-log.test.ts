@@ -161,6 +161,20 @@ describe('of the findings of a configuration', () => {
   })
 })
 
+test('a commit is accepted once, also when the worker was started anew', () => {
+  const lines: string[] = []
+  const tell = createGitopsLog(createLog({ format: 'text', level: 'info' }, (l) => lines.push(l)))
+  const one = { commit: 'c0ffee', signer: '', seq: 1, serial: 1, atMs: 0 }
+  const synced = { ...unknownStatus, sync: 'synced', accepted: one } as unknown as GitopsStatus
+  tell(synced, 'commit c0ffee is accepted')
+  tell({ ...unknownStatus, sync: 'pending' }, '')
+  tell(synced, 'commit c0ffee is accepted')
+  expect(lines).toHaveLength(1)
+  tell({ ...synced, sync: 'held', code: 'Unsigned' }, 'held')
+  tell(synced, 'the branch is back at commit c0ffee')
+  expect(lines).toHaveLength(3)
+})
+
 test('a status without a change says nothing', () => {
   const lines: string[] = []
   const tell = createGitopsLog(createLog({ format: 'text', level: 'info' }, (l) => lines.push(l)))

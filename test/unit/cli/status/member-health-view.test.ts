@@ -44,6 +44,19 @@ test('a member that fails says why and since when, and when it was looked at las
   await monitor.stop()
 })
 
+test('a member that is down has no round-trip time: it would be that of another time', async () => {
+  const { world, monitor } = await simulatedMonitor()
+  const view = createMemberHealthView(monitor, 'n1', world.clock)
+  world.answer = () => ({ outcome: 'success', afterMs: 5 })
+  monitor.setTargets([probeTarget('m1', check)])
+  world.walk(20_000)
+  expect(view.of(member).rttMs).toBeGreaterThan(0)
+  world.answer = () => ({ outcome: 'failure', afterMs: 5 })
+  world.walk(5_000)
+  expect(view.of(member)).toMatchObject({ healthy: false, rttMs: 0 })
+  await monitor.stop()
+})
+
 test('the score of an unhealthy member is not 1, whoever says that it is down', async () => {
   const { world, monitor } = await simulatedMonitor()
   world.answer = () => ({ outcome: 'failure', afterMs: 5 })
