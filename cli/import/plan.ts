@@ -36,7 +36,7 @@ export function planImport(
 ): Result<ImportPlan, readonly ZoneFault[]> {
   const grouped = recordSetsOf(imported)
   if (!grouped.ok) return grouped
-  const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value)
+  const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value, tenant)
   const { origin } = grouped.value
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)

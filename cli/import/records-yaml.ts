@@ -1,13 +1,14 @@
 // Prints record sets as YAML of kind Records, in files that the compiler can read whole.
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import type { RecordSet } from './record-set.ts'
 
-/** What a file may have: pieces of YAML (keys, values, signs), and characters. */
+/** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
 const piecesMax = 300_000
 const charactersMax = 16 * 1024 * 1024
-const piecesOfSet = 20
+const piecesOfSet = 24
 const piecesOfValue = 3
 
 export interface RecordsFile {
@@ -35,7 +36,8 @@ export function recordsFiles(
       const text = recordText(set, origin, ttl)
       pieces += piecesOfSet + piecesOfValue * set.rdata.length
       characters += text.length
-      if (at > first && (pieces > piecesMax || characters > charactersMax)) break
+      const isFull = pieces > piecesMax || characters > charactersMax
+      if (at > first && (isFull || at - first >= recordsPerFileMax)) break
       lines.push(text)
     }
     files.push({ number, text: `${lines.join('\n')}\n`, sets: at - first })

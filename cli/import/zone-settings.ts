@@ -5,6 +5,7 @@ import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Note } from '#cli/import/sources/imported.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { isBelow } from './record-set.ts'
 import type { RecordSet } from './record-set.ts'
 import type { ZoneSets } from './record-sets.ts'
@@ -17,7 +18,8 @@ export interface ZoneSettings {
   readonly notes: readonly Note[]
 }
 
-export function zoneSettingsOf({ origin, soa, sets }: ZoneSets): ZoneSettings {
+/** @param tenant whose records they become; all but the default one have to be named */
+export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string): ZoneSettings {
   const taken = new Set<RecordSet>()
   const isApex = (set: RecordSet): boolean => set.owner.length === origin.length
   const ns = sets.find((set) => set.type === RrType.NS && isApex(set))
@@ -41,6 +43,7 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets): ZoneSettings {
     name: formatName(origin),
     ...(nameservers.length === 0 ? {} : { nameservers }),
     ...(soa === undefined ? {} : { soa: soaOf(soa) }),
+    ...(tenant === defaultTenant ? {} : { tenants: [tenant] }),
   }
   const notes = soa === undefined ? [] : notesOf(soa, [...taken])
   return { zone, sets: sets.filter((set) => !taken.has(set)), notes }

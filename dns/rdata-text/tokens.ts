@@ -8,6 +8,9 @@ export interface Token {
   readonly isQuoted: boolean
   /** Where it begins, counted from 1; a quote counts. */
   readonly column: number
+}
+
+export interface ScannedToken extends Token {
   /** How many characters of the text stand before what follows it. */
   readonly end: number
 }
@@ -79,7 +82,7 @@ function endsToken(code: number): boolean {
  * Reads the token that begins at `start`. A quote inside a token may only follow `=`, as in
  * `alpn="h2,h3"` (RFC 9460 section 2.1), and stays in its text.
  */
-export function scanToken(text: string, start: number): Result<Token, RdataFault> {
+export function scanToken(text: string, start: number): Result<ScannedToken, RdataFault> {
   const column = start + 1
   if (text.charCodeAt(start) === sign.quote) {
     const close = closingQuote(text, start)
