@@ -135,7 +135,11 @@ const cascades: readonly [title: string, broken: SourceFile][] = [
   ],
   [
     'with a misspelt kind',
-    sourceFile(poolPath, 'apiVersion: gslb/v1\nkind: Pol\nmetadata: { name: web }\n'),
+    sourceFile(
+      poolPath,
+      'apiVersion: gslb/v1\nkind: Pol\nmetadata: { name: web }\n' +
+        'spec: { members: [{ ipAddress: 192.0.2.10, port: 443 }] }\n',
+    ),
   ],
   ['with two documents', sourceFile(poolPath, 'kind: Pool\n---\nkind: Pool\n')],
   ['that is empty', sourceFile(poolPath, '')],
