@@ -2,6 +2,7 @@
 // writes, to the octet.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { wireOf } from '#bundle/encode/record-pool.ts'
 import { encodeBundle, EncoderMemory } from '#bundle/encode/encode.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type {
@@ -35,7 +36,7 @@ const uniqueDomains = [...new Set(domains)]
 const edit = fc.record({
   verb: fc.constantFrom(
     ...['create', 'create', 'delete', 'delete', 'move', 'rename', 'change', 'pool+', 'pool-'],
-    ...['pool rename', 'pool change', 'rules', 'settings', 'glue', 'nothing'],
+    ...['pool rename', 'pool change', 'rules', 'settings', 'glue', 'records', 'nothing'],
   ),
   at: fc.nat(),
   other: fc.nat(),
@@ -119,8 +120,23 @@ function editOthers(model: BundleModel, { verb, at, other }: Edit): BundleModel 
     const signals = { ...model.routing.signals, static: { DE: at % 3 } }
     return { ...model, routing: { ...model.routing, signals } }
   }
+  if (verb === 'records') return { ...model, rrsets: rrsetsWith(at % 4) }
   if (verb === 'glue') return { ...model, zones: zonesWith(at % 3) }
   return model
+}
+
+/** Beside services, above and below them: a cut, a DNAME record, data with a target that is ours. */
+function rrsetsWith(count: number): BundleModel['rrsets'] {
+  const target = wireOf('ns.q.net.')
+  const all = [
+    { name: 'q.example.org.', type: 15, rdata: [Buffer.concat([Buffer.of(0, 1), target])] },
+    { name: 'x.a.net.', type: 2, rdata: [target, wireOf('ns.x.a.net.')] },
+    { name: 'b.b.example.org.', type: 39, rdata: [target] },
+  ]
+  return all.slice(0, count).map((one) => {
+    const zone = zoneNames.findLastIndex((name) => one.name.endsWith(`.${name}`))
+    return { ...one, zone, ttlSeconds: 60 }
+  })
 }
 
 function zonesWith(addressCount: number): BundleModel['zones'] {
@@ -140,7 +156,7 @@ const crowd = Array.from({ length: 40 }, (_, i) =>
   service(0x500 + i, `${i % 3 === 0 ? 'deep.' : ''}n${i}.crowd.net.`, { pool: i % 3 }),
 )
 const firstModel: BundleModel = (() => {
-  const model = { ...bareModel, zones: zonesWith(1) }
+  const model = { ...bareModel, zones: zonesWith(1), rrsets: rrsetsWith(3) }
   const own = uniqueDomains
     .filter((_, i) => i % 2 === 0)
     .map((domain, i) => service(i, domain, { pool: -1 }))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { ask } from './dns/client.ts'
 import type { AskParts, Endpoint } from './dns/client.ts'
 import { conformanceConfig } from './dns/fixture.ts'
-import type { StaticConfig } from './dns/fixture.ts'
+import type { Served } from './dns/model.ts'
 import type { Message } from './dns/message.ts'
 import { startNode } from './dns/node.ts'
 import type { NodeSettings } from './dns/node.ts'
@@ -16,7 +16,7 @@ import type { RunningServer } from './dns/reference.ts'
  * tests ask for what servers agree on, and which for a choice of ours.
  */
 export async function startSubject(
-  config: StaticConfig,
+  config: Served,
   settings: NodeSettings = {},
 ): Promise<RunningServer> {
   const other = referenceServers.find(({ name }) => name === process.env['GSLBD_SUBJECT'])
@@ -29,11 +29,14 @@ export interface Subject {
   readonly ask: (question: string, parts?: AskParts) => Promise<Message>
 }
 
-/** One server with `conformanceConfig` for the tests of a file. */
-export function useSubject(settings: NodeSettings = {}): Subject {
+/** One server for the tests of a file. */
+export function useSubject(
+  settings: NodeSettings = {},
+  config: Served = conformanceConfig,
+): Subject {
   let server: RunningServer | undefined
   beforeAll(async () => {
-    server = await startSubject(conformanceConfig, settings)
+    server = await startSubject(config, settings)
   })
   afterAll(() => server?.stop())
   const endpoint = (): Endpoint => {

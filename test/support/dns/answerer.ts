@@ -11,8 +11,8 @@ import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'
-import type { StaticConfig } from './fixture.ts'
 import { modelOf } from './model.ts'
+import type { Served } from './model.ts'
 
 export interface Answerer {
   /**
@@ -28,10 +28,7 @@ export interface Answerer {
 const bytesMax = 65_535
 const udpBytesMax = 1_232
 
-export function createAnswerer(
-  config: StaticConfig,
-  settings: Partial<AnswerSettings> = {},
-): Answerer {
+export function createAnswerer(config: Served, settings: Partial<AnswerSettings> = {}): Answerer {
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction({ ...defaultSettings, ...settings }, 1, counters)
   tx.adopt(createServingView(generationOf(config)))
@@ -57,7 +54,7 @@ const defaultSettings: AnswerSettings = {
   tcpIdleTimeoutMs: 10_000,
 }
 
-function generationOf(config: StaticConfig): Generation {
+function generationOf(config: Served): Generation {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
     const code = plainCodeOf(name)
     assert(code >= 0, `${name} is a plain algorithm`)

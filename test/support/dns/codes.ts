@@ -56,6 +56,7 @@ export const Rcode = Object.freeze({
   NXDOMAIN: 3,
   NOTIMP: 4,
   REFUSED: 5,
+  YXDOMAIN: 6,
   BADVERS: 16,
 })
 

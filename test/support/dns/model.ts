@@ -4,8 +4,14 @@ import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, PoolModel, ServiceModel } from '#bundle/format/model.ts'
 import { closestZone } from './fixture.ts'
 import type { StaticConfig, StaticService } from './fixture.ts'
+import { modelOfWritten } from './written-zone.ts'
+import type { WrittenZone } from './written-zone.ts'
 
-export function modelOf(config: StaticConfig): BundleModel {
+/** What servers are started with. */
+export type Served = StaticConfig | WrittenZone
+
+export function modelOf(config: Served): BundleModel {
+  if ('text' in config) return modelOfWritten(config)
   return {
     commit: '',
     zones: config.zones.map(({ name, mname, rname, ttlSeconds, minimumSeconds, nameservers }) => ({

@@ -11,8 +11,8 @@ import { DnsNode } from '#runtime/node/node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { tcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
-import type { StaticConfig } from './fixture.ts'
 import { modelOf } from './model.ts'
+import type { Served } from './model.ts'
 import type { RunningServer } from './reference.ts'
 
 /** What an operator sets and a client can see. */
@@ -30,10 +30,7 @@ export interface RunningNode extends RunningServer {
   readonly node: DnsNode
 }
 
-export async function startNode(
-  config: StaticConfig,
-  settings: NodeSettings = {},
-): Promise<RunningNode> {
+export async function startNode(config: Served, settings: NodeSettings = {}): Promise<RunningNode> {
   const listenAddr = settings.listenAddr ?? '127.0.0.1'
   const key = newKey()
   const errors: string[] = []
@@ -74,7 +71,7 @@ export async function startNode(
   }
 }
 
-function publicationOf(config: StaticConfig, key: SigningKey): Publication {
+function publicationOf(config: Served, key: SigningKey): Publication {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
     const code = plainCodeOf(name)
     if (code < 0) throw new Error(`${name} is no plain algorithm`)

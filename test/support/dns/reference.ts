@@ -12,7 +12,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 import { ask } from './client.ts'
 import type { Endpoint } from './client.ts'
 import { zoneFileOf } from './fixture.ts'
-import type { StaticConfig } from './fixture.ts'
+import type { Served } from './model.ts'
 
 export interface RunningServer extends Endpoint {
   readonly stop: () => Promise<void>
@@ -22,7 +22,7 @@ export interface ReferenceServer {
   readonly name: 'knot' | 'nsd'
   /** False when the program is not on this machine. */
   readonly isInstalled: () => boolean
-  readonly start: (config: StaticConfig) => Promise<RunningServer>
+  readonly start: (config: Served) => Promise<RunningServer>
 }
 
 interface Program {
@@ -101,13 +101,17 @@ function isOnPath({ binary }: Program): boolean {
   return spawnSync('sh', ['-c', `command -v ${binary}`]).status === 0
 }
 
-async function start(program: Program, config: StaticConfig): Promise<RunningServer> {
+async function start(program: Program, config: Served): Promise<RunningServer> {
   const directory = makeTempDir(program.binary)
   mkdirSync(join(directory, 'zones'))
-  const zones = config.zones.map((zone, i) => {
+  const written =
+    'text' in config
+      ? [config]
+      : config.zones.map((zone) => ({ name: zone.name, text: zoneFileOf(config, zone) }))
+  const zones = written.map(({ name, text }, i) => {
     const path = join(directory, 'zones', `${i}.zone`)
-    writeFileSync(path, zoneFileOf(config, zone))
-    return { name: zone.name, path }
+    writeFileSync(path, text)
+    return { name, path }
   })
   const port = await freePort()
   const configFile = join(directory, `${program.binary}.conf`)
