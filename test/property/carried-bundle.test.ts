@@ -125,7 +125,7 @@ function editOthers(model: BundleModel, { verb, at, other }: Edit): BundleModel 
   return model
 }
 
-/** Beside services, above and below them: a cut, a DNAME record, data with a target that is ours. */
+/** Beside services, above and below them: a cut, a DNAME record, a target that is ours. */
 function rrsetsWith(count: number): BundleModel['rrsets'] {
   const target = wireOf('ns.q.net.')
   const all = [

@@ -9,6 +9,11 @@ const bigCut = Array.from({ length: 13 }, (_, i) => {
 
 const chain = Array.from({ length: 7 }, (_, i) => `link${i} CNAME link${i + 1}\n`).join('')
 
+const vast = Array.from(
+  { length: 30 },
+  (_, i) => `vast TXT "${String(i).padStart(3, '0').repeat(20)}"`,
+).join('\n')
+
 export const zoneOfAllWays = `
 $ORIGIN example.com.
 $TTL 3600
@@ -76,5 +81,5 @@ mx MX 1 ns1
 mx MX 2 mail
 mx MX 3 a1
 wide TXT ${Array.from({ length: 5 }, (_, i) => `"${String(i).repeat(120)}"`).join(' ')}
-${Array.from({ length: 30 }, (_, i) => `vast TXT "${String(i).padStart(3, '0').repeat(20)}"`).join('\n')}
+${vast}
 `
