@@ -62,6 +62,8 @@ export interface Tree {
   readonly folders: ReadonlyMap<string, PlacedFile>
   /** Every object has its own uid, and so has every part with a written one. */
   readonly hasUniqueUids: boolean
+  /** No two files of records of one tenant have the same name: there may be many thousands. */
+  readonly hasUniqueRecordNames: boolean
   readonly faulty: FaultyFiles
 }
 
@@ -113,6 +115,9 @@ export class TreeMemory {
   readonly domains = new EntryIndex<Entry<'Service'>>(({ file: { domainKey } }) =>
     domainKey === undefined ? [] : [domainKey],
   )
+  readonly records = new EntryIndex<Entry<'Records'>>(({ tenant, object }) => [
+    `${tenant}/${object.metadata.name}`,
+  ])
   readonly uids = new EntryIndex<PlacedFile>(({ entry }) =>
     entry === undefined ? [] : uidsIn(entry.uid, entry.object),
   )
@@ -144,6 +149,7 @@ export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory(
     serviceAt: memory.domains.firstOf(entries.Service),
     folders,
     hasUniqueUids: memory.uids.isUnique(files),
+    hasUniqueRecordNames: memory.records.isUnique(entries.Records),
     faulty: faultyFiles(files),
   }
 }

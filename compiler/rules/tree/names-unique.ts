@@ -13,6 +13,7 @@ export const namesUnique: TreeRule = {
     checkOne(tree.of.Pool, tree.poolNamed, 'pool-name-duplicate', report)
     checkOne(tree.of.Service, tree.serviceNamed, 'service-name-duplicate', report)
     for (const kind of kindNames) {
+      if (kind === 'Records' && tree.hasUniqueRecordNames) continue
       if (kinds[kind].names === 'within-tenant') checkWithinOwner(tree.of[kind], report)
     }
   },

@@ -103,7 +103,7 @@ describe('records', () => {
     [{ ...text(), name: 'a..b' }, 'name: "a..b" is no name for records'],
     [
       { ...text(), name: 'www.records.example' },
-      'name: without a final dot it means www.records.example.records.example.; write "www.records.example."',
+      'without a final dot it means www.records.example.records.example.; write "www.records',
     ],
     [{ ...text(), zone: 'other.example.' }, 'zone: gslb.yaml declares no zone other.example.'],
     [
@@ -117,7 +117,7 @@ describe('records', () => {
     expect(answer.body.error).toContain(words)
   })
 
-  test('there is one record set of a name and type, over all tenants, and no word whose', async () => {
+  test('a name and type has one record set over all tenants, and no word whose', async () => {
     const sent = text()
     await made(sent)
     for (const by of [acme, zenith]) {
