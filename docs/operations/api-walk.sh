@@ -115,6 +115,15 @@ call 200 PUT "/pools/$pool" '{"name":"website"}'
 call 200 PATCH "/pools/$pool" '{"minHealthy":1}'
 wants '"name":"website"'
 
+# Records stand in zones that gslb.yaml declares, and the repository of a new node has none.
+call 200 GET '/records?zone=example.com.&type=TXT'
+call 400 POST /records '{"zone":"example.com.","name":"_acme-challenge.www","type":"TXT","values":["\"token\""]}'
+wants 'gslb.yaml declares no zone example.com.'
+call 404 GET /records/none
+call 404 PUT /records/none '{"values":["\"token\""]}'
+call 404 PATCH /records/none '{"ttl":60}'
+call 404 DELETE /records/none
+
 # What would come of a change: the same answer, and nothing is changed.
 call 200 PATCH "/pools/$pool?dryRun=true" '{"name":"other"}'
 wants '"name":"other"'
