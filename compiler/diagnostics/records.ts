@@ -68,6 +68,14 @@ export const recordDiagnostics = {
     bad: '# a TXT record of 65 000 octets',
     good: 'records: [{ name: "@", type: TXT, values: [\'"some text"\'] }]',
   },
+  'record-too-many': {
+    severity: 'error',
+    message: 'there are %s %s, the limit is %s',
+    help: 'remove some of them, or spread them over several names',
+    cause: 'An answer has room for so many, and resolvers ask a few of them.',
+    bad: '# 33 NS records of one name',
+    good: 'records: [{ name: eu, type: NS, values: [ns1.example.net., ns2.example.net.] }]',
+  },
   'rrset-duplicate': {
     severity: 'error',
     message: '%s has %s records already',

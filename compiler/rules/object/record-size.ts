@@ -20,7 +20,7 @@ export const recordSize: ObjectRule<'Records'> = {
       }
       if (type.code !== RrType.NS || rdata.length <= serversMax) continue
       const args = [String(rdata.length), 'name servers of one name', String(serversMax)]
-      report('limit-exceeded', place, { args })
+      report('record-too-many', place, { args })
     }
   },
 }

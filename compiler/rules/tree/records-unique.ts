@@ -27,7 +27,7 @@ function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
   }
   if (firstOf.size > typesMax) {
     const args = [String(firstOf.size), 'types of one name', String(typesMax)]
-    report('limit-exceeded', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
+    report('record-too-many', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
   }
   const alias = firstOf.get(RrType.CNAME)
   if (alias === undefined) return
