@@ -91,8 +91,11 @@ describe('a data directory that', () => {
     const daemon = spawnWith(module, 'serve', '--settings', site.settingsFile)
     await daemon.running()
     await waitUntil('the first look', async () => (await daemon.health()) === 'ok')
+    // The API can write a moment later than the health is well.
+    const pools = `http://127.0.0.1:${daemon.apiPort}/api/v1/pools`
+    await waitUntil('the view', async () => (await fetch(pools)).status === 200)
     writeFileSync(sign, '')
-    const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/pools`, {
+    const answer = await fetch(pools, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ name: 'too-much' }),

@@ -1,27 +1,29 @@
 // The page of the reference in a real browser, from a real node, under its own policy.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '#api/routes.ts'
 import { openPage } from '#test/support/chromium.ts'
 import type { Visited } from '#test/support/chromium.ts'
 import { useDaemons } from '#test/support/daemon.ts'
-import { tempDir } from '#test/support/temp-dir.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const { start } = useDaemons()
 /** Seconds on a machine at rest. */
 const stepMs = 60_000
 const patienceMs = 240_000
 
+const home = makeTempDir('reference')
 let origin: string
 beforeAll(async () => {
-  const file = join(tempDir('reference'), 'gslbd.yaml')
+  const file = join(home, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   const api = { enabled: true, port: 0 }
   writeFileSync(file, JSON.stringify({ dataDir: './data', dns, api }))
   const { apiPort } = await start('serve', '--settings', file)
   origin = `http://127.0.0.1:${apiPort}`
 })
+afterAll(() => removeTempDir(home))
 
 async function openReference(): Promise<Visited> {
   const visited = await openPage(stepMs)
