@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   'check-settings': async () => (await import('./commands/check-settings.ts')).checkSettings,
   compile: async () => (await import('./commands/compile.ts')).compile,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
   license: async () => (await import('./commands/license.ts')).license,

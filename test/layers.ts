@@ -228,8 +228,6 @@ export const entries: readonly string[] = ['cli/main.ts', 'bin/build.ts']
 
 /** Complete and tested before the part of the product that calls them; each says which one. */
 export const awaited: readonly string[] = [
-  // `gslbd export zone`.
-  'dns/zone-file/zone-writer.ts',
   // Signed queries, updates and transfers.
   'dns/tsig/check-tsig.ts',
   'dns/tsig/sign-message.ts',

@@ -55,7 +55,7 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   const [mname, rname, , refresh, retry, expire, minimum] = soaFields(rdata[0]!)
   return {
     mname: mname!,
-    rname: rname!,
+    ...(isPlain(rname!) ? { rname: rname! } : {}),
     refresh: Number(refresh),
     retry: Number(retry),
     expire: Number(expire),
@@ -64,18 +64,24 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   }
 }
 
+/** The settings take no mailbox with a dot in its first label. */
+const isPlain = (rname: string): boolean => !rname.includes('\\')
+
 const soaFields = (rdata: Uint8Array): string[] => rdataTypeOf(RrType.SOA).print(rdata).split(' ')
 
 function notesOf(soa: RecordSet, taken: readonly RecordSet[]): Note[] {
-  const [, , serial] = soaFields(soa.rdata[0]!)
+  const [, rname = '', serial] = soaFields(soa.rdata[0]!)
   const first: Note = {
     is: 'changed',
     place: soa.place,
     text: `SOA: the serial ${serial} is not kept; it will be the number of commits in the history`,
   }
   const others = taken.filter(({ ttl }) => ttl !== soa.ttl)
+  const text = `SOA: the mailbox ${rname} is left to the settings, which take no backslash in it`
+  const mailbox: Note[] = isPlain(rname) ? [] : [{ is: 'not mapped', place: soa.place, text }]
   return [
     first,
+    ...mailbox,
     ...others.map(({ owner, type, ttl, place }): Note => {
       const name = `${formatName(owner)} ${rdataTypeOf(type).name}`
       const text = `${name}: TTL ${soa.ttl} as the SOA record, it was ${ttl}`

@@ -39,7 +39,7 @@ export const cloudflareSource: ImportSource = {
     for (const { fields, path } of listed(balancers)) {
       loadBalancer({ balancer: fields, pools, monitors, place: placeOf(path) }, builder)
     }
-    return ok(builder.result(origin))
+    return ok(builder.result(origin, placeOf([])))
   },
 }
 

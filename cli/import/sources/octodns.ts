@@ -41,7 +41,7 @@ export const octodnsSource: ImportSource = {
       })
       takeOver(found, builder)
     }
-    return ok(builder.result(zone))
+    return ok(builder.result(zone, placeOf([])))
   },
 }
 

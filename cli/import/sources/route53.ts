@@ -35,7 +35,7 @@ export const route53Source: ImportSource = {
     }))
     const builder = new ZoneBuilder()
     takeOver(sets, listOf(fieldsOf(value)['HealthChecks']).map(fieldsOf), builder)
-    return ok(builder.result(origin))
+    return ok(builder.result(origin, placeOf([])))
   },
 }
 

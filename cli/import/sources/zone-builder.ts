@@ -83,10 +83,10 @@ export class ZoneBuilder {
     )
   }
 
-  result(origin: Uint8Array | undefined): Imported {
+  /** @param top where the file begins: the place of what is missing */
+  result(origin: Uint8Array | undefined, top: ZonePlace): Imported {
     const records = this.#records
-    const placeOf = (index: number): ZonePlace =>
-      this.#places[records.originOf(index).position] ?? { path: '', line: 1, column: 1 }
+    const placeOf = (index: number): ZonePlace => this.#places[index] ?? top
     return { origin, records, placeOf, objects: this.#objects, notes: this.#notes }
   }
 }

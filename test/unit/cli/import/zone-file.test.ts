@@ -119,6 +119,12 @@ describe('a zone file becomes', () => {
     ])
   })
 
+  test('settings without a mailbox that they cannot say', async () => {
+    const { out, target } = await imported(head.replace('hostmaster', 'a\\.b'))
+    expect(readFileSync(join(target, 'gslb.yaml'), 'utf8')).not.toContain('rname')
+    expect(out).toContain('zone:3:1: SOA: the mailbox a\\.b.example.com. is left to the settings')
+  })
+
   test('one TTL for each record set, the lowest, and says so', async () => {
     const { out, target } = await imported(`${head}a 9 A 192.0.2.1\na 5 A 192.0.2.2\n`)
     expect(recordsIn(target)).toEqual([

@@ -1,0 +1,112 @@
+// Importing, compiling and exporting a zone gives the same records.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportZone } from '#cli/export/zone-export.ts'
+import { readSourceFile } from '#cli/import/source-file.ts'
+import { planImport, settingsWith } from '#cli/import/plan.ts'
+import { zoneFileSource } from '#cli/import/sources/zone-file.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { printText } from '#compiler/print/text.ts'
+import { parseName } from '#dns/name.ts'
+import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
+import { zoneLines } from '#dns/zone-file/zone-writer.ts'
+import type { ZoneRecords } from '#dns/zone-file/zone-writer.ts'
+import { laneCount } from '#test/support/lane.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+
+const name = parseName('example.com.')
+const origin = name.ok ? name.value : new Uint8Array(1)
+const head = `$ORIGIN example.com.
+$TTL 300
+@ SOA ns1 hostmaster 1 14400 3600 604800 30
+@ NS ns1
+@ NS ns.example.net.
+ns1 A 192.0.2.53
+target A 192.0.2.99
+`
+
+let folder = ''
+beforeAll(() => {
+  folder = makeTempDir('zone-import')
+})
+afterAll(() => removeTempDir(folder))
+
+/** The lines of a zone in canonical order, owners in lower case. */
+function linesOf(records: ZoneRecords): string[] {
+  return [...zoneLines(records, { origin, names: 'relative' })]
+    .slice(1)
+    .map((line) => line.replace(/^\S+/, (owner) => owner.toLowerCase()))
+    .sort()
+}
+
+function throughConfiguration(text: string): string[] {
+  const path = join(folder, 'zone')
+  writeFileSync(path, text)
+  const file = readSourceFile(path)
+  const imported = file.ok ? zoneFileSource.read(file.value, {}) : undefined
+  if (imported?.ok !== true) throw new Error(JSON.stringify(imported))
+  const plan = planImport(imported.value, 'default')
+  if (!plan.ok) throw new Error(JSON.stringify(plan.error))
+  const settings = settingsWith(undefined, plan.value.settings)
+  if (!settings.ok || settings.value.is === 'declared') throw new Error('no settings')
+  const files = [{ path: 'gslb.yaml', text: settings.value.text }, ...plan.value.files]
+  const result = createCompiler().compile(
+    files.map(({ path: at, text: content }) => ({
+      path: at,
+      blobId: '',
+      kind: 'file' as const,
+      sizeBytes: content.length,
+      bytes: Buffer.from(content),
+    })),
+    { commit: '' },
+  )
+  if (!result.ok) throw new Error(printText(result))
+  return linesOf(exportZone(result.model, 'example.com.', 1)!.records)
+}
+
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
+const octet = fc.integer({ min: 0, max: 255 })
+const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((one) => {
+  const escaped = [...Buffer.from(one)].map((sign) => `\\${String(sign).padStart(3, '0')}`)
+  return `"${escaped.join('')}"`
+})
+const value = fc.oneof(
+  fc.tuple(octet, octet).map(([a, b]) => `A 192.0.${a}.${b}`),
+  fc.tuple(octet, octet).map(([a, b]) => `AAAA 2001:db8::${a.toString(16)}:${b.toString(16)}`),
+  fc.array(text, { minLength: 1, maxLength: 3 }).map((parts) => `TXT ${parts.join(' ')}`),
+  octet.map((preference) => `MX ${preference} target`),
+  octet.map((port) => `SRV 1 2 ${port} target`),
+  octet.map((code) => `CAA 0 issue "ca${code}.example.net"`),
+  octet.map((priority) => `HTTPS ${priority + 1} . alpn="h2,h3" port=${priority}`),
+  fc.uint8Array({ minLength: 1, maxLength: 20 }).map((octets) => {
+    return `TYPE65280 \\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
+  }),
+)
+const ttl = fc.constantFrom(0, 60, 300, 2_147_483_647)
+const plain = fc
+  .tuple(label, ttl, fc.array(value, { minLength: 1, maxLength: 5 }))
+  .map(([owner, seconds, values]) => values.map((one) => `x-${owner} ${seconds} ${one}`))
+const alias = label.map((owner) => [`cname-${owner} 60 CNAME Target`])
+const cut = label.map((owner) => [
+  `cut-${owner} 60 NS ns1.cut-${owner}`,
+  `cut-${owner} 60 DS 1 13 2 ${'ab'.repeat(32)}`,
+  `ns1.cut-${owner} 60 A 192.0.2.1`,
+])
+
+test('a zone comes back from its configuration', () => {
+  const zones = fc.uniqueArray(fc.oneof(plain, plain, alias, cut), {
+    maxLength: 12,
+    selector: (lines) => lines[0]!.split(' ')[0],
+  })
+  fc.assert(
+    fc.property(zones, (groups) => {
+      const zone = `${head}${groups.flat().join('\n')}\n`
+      const { records, faults } = parseZoneFile({ path: 'zone', octets: Buffer.from(zone) })
+      expect(faults).toEqual([])
+      expect(throughConfiguration(zone)).toEqual(linesOf(records))
+    }),
+    { numRuns: laneCount(500, 30) },
+  )
+})
