@@ -112,7 +112,8 @@ class Collector {
     const [low, high] = [Math.min(ttl, set.ttl), Math.max(ttl, set.ttl)]
     set.ttl = low
     const name = `${printName(set.owner, this.origin)} ${rdataTypeOf(type).name}`
-    const said = `${name}: TTL ${low} for all of its records, some had ${high} (RFC 2181 section 5.2)`
+    const records = 'for all of its records'
+    const said = `${name}: TTL ${low} ${records}, some had ${high} (RFC 2181 section 5.2)`
     this.notes.push({ is: 'changed', place: this.#imported.placeOf(index), text: said })
   }
 

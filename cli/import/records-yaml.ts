@@ -80,7 +80,7 @@ function recordText({ owner, type, ttl, rdata }: RecordSet, origin: Uint8Array, 
   return [`    - ${fields.join('\n      ')}`, '      values:', ...list].join('\n')
 }
 
-/** Words, addresses, and numbers before words need no quotes; numbers alone, and truth values, do. */
+/** Words, addresses, and numbers before words need no quotes. */
 const plain = new RegExp(
   [
     '[a-z_][a-z0-9._ =/+-]*[a-z0-9.]',

@@ -1,9 +1,18 @@
 // A dynamic record of octoDNS as a pool and a service: its pools, and the rules that choose one.
 import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { fieldsOf, listOf, numberOf, textOf } from './export-document.ts'
 import type { Fields } from './export-document.ts'
-import type { OctodnsRecord } from './octodns.ts'
 import type { BalancedMember, ZoneBuilder } from './zone-builder.ts'
+
+export interface OctodnsRecord {
+  /** Absolute. */
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  readonly fields: Fields
+  readonly place: ZonePlace
+}
 
 /** @param records A and AAAA of one name, at least one of them dynamic */
 export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuilder): void {

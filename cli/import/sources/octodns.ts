@@ -1,12 +1,12 @@
 // Takes over a zone of octoDNS: the YAML file of one zone, as its YamlProvider writes it.
 import { basename } from 'node:path'
 import { formatName, parseName } from '#dns/name.ts'
-import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
 import { fieldsOf, isFields, listOf, numberOf, readExport, textOf } from './export-document.ts'
 import type { Fields } from './export-document.ts'
 import type { ImportSource } from './imported.ts'
 import { dynamicName } from './octodns-dynamic.ts'
+import type { OctodnsRecord } from './octodns-dynamic.ts'
 import { octodnsValue } from './octodns-values.ts'
 import { ZoneBuilder } from './zone-builder.ts'
 
@@ -43,15 +43,6 @@ export const octodnsSource: ImportSource = {
     }
     return ok(builder.result(zone, placeOf([])))
   },
-}
-
-export interface OctodnsRecord {
-  /** Absolute. */
-  readonly name: string
-  readonly type: string
-  readonly ttl: number
-  readonly fields: Fields
-  readonly place: ZonePlace
 }
 
 /** @param records of one name */

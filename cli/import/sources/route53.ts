@@ -73,7 +73,8 @@ function takeOver(
     const balanced = names.get(set.name)
     if (isAddress(set) && balanced !== undefined) balanced.push(set)
     else if (isBalanced(set)) {
-      const text = `${set.name} ${set.type} ${textOf(set.fields['SetIdentifier'])}: only addresses are balanced; ${noHostnames}`
+      const label = `${set.name} ${set.type} ${textOf(set.fields['SetIdentifier'])}`
+      const text = `${label}: only addresses are balanced; ${noHostnames}`
       builder.note('not mapped', set.place, text)
     } else plainSet(set, builder)
   }
@@ -153,7 +154,7 @@ function balancedName(
   if (first === undefined) return
   const { name, place } = first
   if (way === undefined) {
-    const text = `${name}: nothing here chooses by geographic bias or by a list of networks; see mapFile`
+    const text = `${name}: nothing here chooses by bias or by a list of networks; see mapFile`
     return builder.note('not mapped', place, text)
   }
   const members = sets.flatMap((set) => membersOf(set, way, builder))
