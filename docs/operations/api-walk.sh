@@ -149,7 +149,7 @@ call 200 GET "/pools/$pool/georules"
 call 200 PUT "/georules/$rule" '{"cidr":"203.0.113.0/25","endpoint":"192.0.2.10","priority":2}'
 call 204 DELETE "/georules/$rule"
 
-# What a monitor elsewhere says, hours out of rotation, and a weight that rises in steps.
+# What a monitor elsewhere says, and hours out of rotation.
 call 200 POST "/members/$member/health-signal" '{"source":"monitor","healthy":true}'
 call 200 GET "/members/$member/health-signals"
 wants monitor
@@ -158,6 +158,22 @@ call 201 POST /maintenance-windows \
 window=$(field id)
 call 200 GET /maintenance-windows
 call 204 DELETE "/maintenance-windows/$window"
+
+# A key for DNS clients that is good for one name, and what certificate authorities look for.
+call 201 POST /dns/tsig-keys '{"name":"certbot.example.com.","scope":"_acme-challenge.www.example.com."}'
+tsig=$(field id)
+wants secret
+call 400 POST /dns/tsig-keys '{"name":"old.example.com.","algorithm":"hmac-md5"}'
+call 200 GET /dns/tsig-keys
+case $answer in *secret*) echo "a secret is listed: $answer" >&2; exit 1 ;; esac
+call 201 POST /dns/txt-records '{"name":"_acme-challenge.www.example.com.","value":"token"}'
+txt=$(field id)
+call 200 GET /dns/txt-records
+wants '"ttl":60'
+call 204 DELETE "/dns/txt-records/$txt"
+call 204 DELETE "/dns/tsig-keys/$tsig"
+
+# A weight that rises in steps.
 call 201 POST /rollouts "{\"memberId\":\"$spare\",\"steps\":[{\"weightPct\":50,\"holdSeconds\":0}]}"
 rollout=$(field id)
 call 200 GET /rollouts

@@ -237,13 +237,13 @@ const recordsOf = (db: Db) =>
   db.selectFrom('txt_records').selectAll().orderBy('created_at_ms').orderBy('id')
 
 function tooMuch(code: TxtFault) {
-  const { recordsPerTenantMax, recordsPerNameMax, rdataBytesPerNameMax, recordsMax, changesMax } =
-    dynamicDnsLimits
+  const { changesMax, ...most } = dynamicDnsLimits
   const message =
     code === 'too-many-changes'
       ? `One update makes at most ${changesMax} changes.`
-      : `A tenant has at most ${recordsPerTenantMax} TXT records, all have ${recordsMax}, and one ` +
-        `name has ${recordsPerNameMax} of ${rdataBytesPerNameMax} octets together.`
+      : `A tenant has at most ${most.recordsPerTenantMax} TXT records, all have ` +
+        `${most.recordsMax}, and one name has ${most.recordsPerNameMax} of ` +
+        `${most.rdataBytesPerNameMax} octets together.`
   return err({ code, message })
 }
 

@@ -85,8 +85,8 @@ const environmentOnly: readonly (readonly string[])[] = [
   ],
   [
     '`GSLB_SECRET_KEY`',
-    '64 hexadecimal digits: the key under which second factors are stored. A node with such ' +
-      'accounts does not start with another or none.',
+    '64 hexadecimal digits: the key under which second factors and TSIG keys are stored. A node ' +
+      'with accounts that have such factors does not start with another or none.',
   ],
   [
     '`GSLB_AUDIT_LOG`',

@@ -33,7 +33,10 @@ const away: DynamicDnsStore = new Proxy({} as DynamicDnsStore, {
 /** A node; nodes that share the database differ in the name of the copy. */
 async function node(
   copy = 'copy',
-  { store = state().dynamicDns, key = secretKey } = {},
+  {
+    store = state().dynamicDns,
+    key = secretKey,
+  }: { readonly store?: DynamicDnsStore; readonly key?: Uint8Array | null } = {},
 ): Promise<DynamicDns> {
   const line = (fields: object, message: string): void =>
     void lines.push(`${message} ${JSON.stringify(fields)}`)
@@ -195,7 +198,7 @@ describe('the copy', () => {
     expect(time.waiting).toBe(0)
   })
 
-  test('of a node without GSLB_SECRET_KEY has its records, and no secret that can be read', async () => {
+  test('without GSLB_SECRET_KEY has the records, and no secret to be read', async () => {
     const here = await node('plain', { key: null })
     await valueOf(state().dynamicDns.createKey(keyOf('k')))
     const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, rdata: 'AXg=' }
