@@ -231,6 +231,9 @@ export const awaited: readonly string[] = [
   // Signed queries, updates and transfers.
   'dns/tsig/check-tsig.ts',
   'dns/tsig/sign-message.ts',
+  // DNS UPDATE.
+  'dns/update/check-update.ts',
+  'dns/update/read-update.ts',
 ]
 
 export const sizes = {

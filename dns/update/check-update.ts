@@ -1,0 +1,140 @@
+// Checks an UPDATE message against a zone, and says what it does to TXT records. RFC 2136 section 3.
+import { QClass } from '#dns/header.ts'
+import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
+import type { UpdateMessage, UpdateRecord } from './read-update.ts'
+
+/** RFC 2136 section 2.2. */
+export const UpdateRcode = {
+  NoError: 0,
+  FormErr: 1,
+  NXDomain: 3,
+  YXDomain: 6,
+  YXRRSet: 7,
+  NXRRSet: 8,
+  NotAuth: 9,
+  NotZone: 10,
+} as const
+export type UpdateRcode = (typeof UpdateRcode)[keyof typeof UpdateRcode]
+
+/** What a zone has. Names are in wire form and lower case. */
+export interface ZoneView {
+  /** The zone may be updated. */
+  readonly isZone: (apex: Uint8Array) => boolean
+  /** It has records of any type. */
+  readonly isUsed: (name: Uint8Array) => boolean
+  /** undefined: there is none. */
+  readonly rdataOf: (name: Uint8Array, type: number) => readonly Uint8Array[] | undefined
+}
+
+/** In the order of the message. */
+export type TxtUpdate =
+  | {
+      readonly verb: 'add'
+      readonly name: Uint8Array
+      readonly rdata: Uint8Array
+      readonly ttlSeconds: number
+    }
+  | { readonly verb: 'delete'; readonly name: Uint8Array; readonly rdata: Uint8Array }
+  | { readonly verb: 'delete-all'; readonly name: Uint8Array }
+
+export type CheckedUpdate =
+  | { readonly rcode: 0; readonly changes: readonly TxtUpdate[] }
+  | { readonly rcode: Exclude<UpdateRcode, 0> }
+
+/**
+ * Zone, prerequisites, then a look at all updates before any is carried out. Updates of other types
+ * are skipped: only TXT records can be changed.
+ */
+export function checkUpdate(message: UpdateMessage, view: ZoneView): CheckedUpdate {
+  const { zone, zoneType, zoneClass, prerequisites, updates } = message
+  if (zoneType !== RrType.SOA) return { rcode: UpdateRcode.FormErr }
+  if (zoneClass !== QClass.In || !view.isZone(zone)) return { rcode: UpdateRcode.NotAuth }
+  const rcode = faultOfPrerequisites(prerequisites, zone, view)
+  if (rcode !== UpdateRcode.NoError) return { rcode }
+  for (const record of updates) {
+    if (!isAtOrBelow(record.owner, zone)) return { rcode: UpdateRcode.NotZone }
+    if (!isWellFormed(record)) return { rcode: UpdateRcode.FormErr }
+  }
+  return { rcode: UpdateRcode.NoError, changes: updates.flatMap(changeOf) }
+}
+
+/** Section 3.2; rrsets with values are compared whole, after all others (section 3.2.3). */
+function faultOfPrerequisites(
+  prerequisites: readonly UpdateRecord[],
+  zone: Uint8Array,
+  view: ZoneView,
+): UpdateRcode {
+  const wanted = new Map<string, { owner: Uint8Array; type: number; values: Set<string> }>()
+  for (const { owner, type, class: klass, ttlSeconds, rdata } of prerequisites) {
+    if (ttlSeconds !== 0) return UpdateRcode.FormErr
+    if (!isAtOrBelow(owner, zone)) return UpdateRcode.NotZone
+    if (klass === QClass.In) {
+      if (isMeta(type)) return UpdateRcode.FormErr
+      const key = `${type} ${textOf(owner)}`
+      const rrset = wanted.get(key) ?? { owner, type, values: new Set<string>() }
+      wanted.set(key, rrset)
+      rrset.values.add(textOf(rdata))
+      continue
+    }
+    if (klass !== QClass.Any && klass !== QClass.None) return UpdateRcode.FormErr
+    if (rdata.length > 0 || (isMeta(type) && type !== RrType.ANY)) return UpdateRcode.FormErr
+    const isThere =
+      type === RrType.ANY ? view.isUsed(owner) : view.rdataOf(owner, type) !== undefined
+    if (isThere === (klass === QClass.Any)) continue
+    if (type === RrType.ANY) return isThere ? UpdateRcode.YXDomain : UpdateRcode.NXDomain
+    return isThere ? UpdateRcode.YXRRSet : UpdateRcode.NXRRSet
+  }
+  for (const { owner, type, values } of wanted.values()) {
+    const found = new Set(view.rdataOf(owner, type)?.map(textOf))
+    if (found.size !== values.size || [...values].some((value) => !found.has(value))) {
+      return UpdateRcode.NXRRSet
+    }
+  }
+  return UpdateRcode.NoError
+}
+
+/** Section 3.4.1.3. */
+function isWellFormed({ type, class: klass, ttlSeconds, rdata }: UpdateRecord): boolean {
+  switch (klass) {
+    case QClass.In:
+      return !isMeta(type) && (type !== RrType.TXT || isCharacterStrings(rdata))
+    case QClass.Any:
+      return ttlSeconds === 0 && rdata.length === 0 && (type === RrType.ANY || !isMeta(type))
+    case QClass.None:
+      return ttlSeconds === 0 && !isMeta(type)
+    default:
+      return false
+  }
+}
+
+function changeOf({ owner, type, class: klass, ttlSeconds, rdata }: UpdateRecord): TxtUpdate[] {
+  const isTxt = type === RrType.TXT
+  if (klass === QClass.In && isTxt) {
+    // RFC 2181 section 8: the top bit set means zero.
+    const ttl = ttlSeconds > 0x7fff_ffff ? 0 : ttlSeconds
+    return [{ verb: 'add', name: owner, rdata, ttlSeconds: ttl }]
+  }
+  if (klass === QClass.None && isTxt) return [{ verb: 'delete', name: owner, rdata }]
+  const isAll = klass === QClass.Any && (isTxt || type === RrType.ANY)
+  return isAll ? [{ verb: 'delete-all', name: owner }] : []
+}
+
+/** OPT is one, too: no zone holds it. */
+function isMeta(type: number): boolean {
+  return (type >= metaTypeMin && type <= metaTypeMax) || type === RrType.OPT
+}
+
+/** One or more, and nothing behind them. RFC 1035 section 3.3.14. */
+function isCharacterStrings(rdata: Uint8Array): boolean {
+  let at = 0
+  while (at < rdata.length) at += 1 + rdata[at]!
+  return rdata.length > 0 && at === rdata.length
+}
+
+function isAtOrBelow(name: Uint8Array, zone: Uint8Array): boolean {
+  let at = 0
+  while (name.length - at > zone.length) at += name[at]! + 1
+  return name.length - at === zone.length && zone.every((octet, i) => octet === name[at + i])
+}
+
+const textOf = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1')
