@@ -214,7 +214,7 @@ function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart
   const pool = owner as ConfigEntry<'Pool'>
   const member = before as ConfigPart<'Member'>['part']
   const rules = rawParts(raw, 'geoRules')
-  const moved = movedGeoRules(pool, rules, member, parts[position]?.['ipAddress'] ?? null)
+  const moved = movedGeoRules(pool, rules, member, parts[position] ?? {})
   if (moved !== rules) spec['geoRules'] = moved
   const changed = draft.change(owner, { ...raw, spec })
   if (!changed.ok) return changed

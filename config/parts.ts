@@ -1,5 +1,5 @@
 // The parts of objects that have their own ids: members, geo rules, response rules, record sets.
-import { checkAddress } from '#compiler/values/addresses.ts'
+import { targetOf } from '#compiler/values/member-target.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
 import { derivedUid, memberUid, responseRuleUid, rrsetUid } from '#compiler/read/identity.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'
@@ -39,8 +39,7 @@ export const partSpecs: { readonly [K in PartKind]: PartSpec<K> } = Object.freez
     owner: 'Pool',
     list: 'members',
     isIdWritten: true,
-    derive: (pool, { ipAddress, port }) =>
-      memberUid(pool.uid, checkAddress(ipAddress).canonical ?? ipAddress, port),
+    derive: (pool, member) => memberUid(pool.uid, targetOf(member), member.port),
   },
   GeoRule: {
     owner: 'Pool',

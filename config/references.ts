@@ -1,5 +1,6 @@
 // Finds references to a pool or member, and updates them when it is renamed, moved or deleted.
-import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { endpointKey, targetOf, targetText } from '#compiler/values/member-target.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { ok } from '#lib/result.ts'
@@ -100,7 +101,7 @@ export function followMember(
   before: MemberPart,
   after: MemberPart,
 ): Outcome {
-  const isMoved = addressKey(before.ipAddress) !== addressKey(after.ipAddress)
+  const isMoved = targetOf(before) !== targetOf(after)
   if (!isMoved && before.name === after.name) return done
   return forEach([...overlaysOf(draft, pool, before)], (entry) => {
     if (entry.kind === 'Rollout') {
@@ -114,32 +115,33 @@ export function followMember(
   })
 }
 
-/** The geo rules of a pool when one of its members has another address. */
+/** The geo rules of a pool when one of its members has another address or host name. */
 export function movedGeoRules(
   pool: Pool,
   rules: readonly JsonObject[],
   before: MemberPart,
-  ipAddress: JsonValue,
+  after: JsonObject,
 ): readonly JsonObject[] {
-  const old = addressKey(before.ipAddress)
-  const isMoved = typeof ipAddress === 'string' && addressKey(ipAddress) !== old
+  const old = targetOf(before)
+  const text = [after['ipAddress'], after['hostname']].find((one) => typeof one === 'string' && one)
+  const isMoved = typeof text === 'string' && endpointKey(text) !== old
   if (!isMoved || hasTwin(pool, before)) return rules
-  return rules.map((rule) => (endpointOf(rule) === old ? { ...rule, endpoint: ipAddress } : rule))
+  return rules.map((rule) => (endpointOf(rule) === old ? { ...rule, endpoint: text } : rule))
 }
 
 /** How a member that was called `text` is called now; undefined: as before. */
 function newText(text: string, before: MemberPart, after: MemberPart): string | undefined {
   if (text === before.name) {
     if (text === after.name) return undefined
-    return after.name === '' ? after.ipAddress : after.name
+    return after.name === '' ? targetText(after) : after.name
   }
-  if (addressKey(text) !== addressKey(before.ipAddress)) return undefined
-  return addressKey(text) === addressKey(after.ipAddress) ? undefined : after.ipAddress
+  if (endpointKey(text) !== targetOf(before)) return undefined
+  return endpointKey(text) === targetOf(after) ? undefined : targetText(after)
 }
 
 function dropGeoRules(draft: Draft, pool: Pool, member: MemberPart): Outcome {
   const rules = (draft.raw(pool).spec['geoRules'] ?? []) as readonly JsonObject[]
-  const gone = addressKey(member.ipAddress)
+  const gone = targetOf(member)
   const kept = rules.filter((rule) => endpointOf(rule) !== gone)
   return kept.length === rules.length ? done : setSpec(draft, pool, { geoRules: kept })
 }
@@ -179,15 +181,15 @@ function isCalled(member: MemberPart, text: string): boolean {
   return new MemberNames([member], placeOfUid).placesOf(text).length > 0
 }
 
-function hasTwin(pool: Pool, { uid, ipAddress }: MemberPart): boolean {
-  const address = addressKey(ipAddress)
+function hasTwin(pool: Pool, member: MemberPart): boolean {
+  const target = targetOf(member)
   return partsIn('Member', pool).some(
-    (other) => other.uid !== uid && addressKey(other.ipAddress) === address,
+    (other) => other.uid !== member.uid && targetOf(other) === target,
   )
 }
 
 function endpointOf({ endpoint }: JsonObject): string {
-  return typeof endpoint === 'string' ? addressKey(endpoint) : ''
+  return typeof endpoint === 'string' ? endpointKey(endpoint) : ''
 }
 
 function ofTenant<E extends ConfigEntry>(entries: readonly E[], pool: Pool): readonly E[] {

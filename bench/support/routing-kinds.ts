@@ -110,10 +110,12 @@ function poolOf({ regions = ['DE', 'US', 'JP', 'BR'] }: RoutingKind, index: numb
     uid: benchUid(2, index),
     name: `pool${index}`,
     tenant: 'default',
+    answer: 'addresses',
     members: [0, 1, 2, 3].map((k): MemberModel => ({
       uid: benchUid(3, index * 4 + k),
       name: `m${k}`,
       ipAddress: memberAddress(index, k),
+      hostname: '',
       port: 443,
       weight: k + 1,
       priority: k + 1,

@@ -13,6 +13,8 @@ export const bundleLimits = {
   /** With `weightMax`, keeps a pool's sum of weights inside 32 bits. */
   membersPerPoolMax: 4_096,
   weightMax: 1_000_000,
+  /** Addresses of one host name and family that are answered. */
+  slotsPerHostname: 8,
   warmupThresholdMax: 1_000,
   priorityMax: 1_000_000,
   /** Of a zone of ours or of a delegation. */

@@ -198,6 +198,8 @@ export interface PoolModel {
   readonly name: string
   readonly tenant: string
   readonly members: readonly MemberModel[]
+  /** `cname`: each member has a host name, and the reply is an alias of one. */
+  readonly answer: 'addresses' | 'cname'
   /** null: no probes, every member counts as healthy. */
   readonly healthCheck: HealthCheckModel | null
   /** With fewer healthy members the pool answers nothing; 0: no such limit. */
@@ -210,7 +212,10 @@ export interface MemberModel {
   readonly uid: string
   /** Empty when the file gives no label. */
   readonly name: string
+  /** Empty: it has a host name. */
   readonly ipAddress: string
+  /** Lower case, presentation format, trailing dot; empty: it has an address. */
+  readonly hostname: string
   readonly port: number
   /** 0 gets no traffic. */
   readonly weight: number

@@ -3,6 +3,7 @@ import { chainDiagnostics } from './chains.ts'
 import { extensionDiagnostics } from './extensions.ts'
 import { fileDiagnostics } from './files.ts'
 import { healthDiagnostics } from './health.ts'
+import { hostnameDiagnostics } from './hostnames.ts'
 import { nameDiagnostics } from './names.ts'
 import { networkDiagnostics } from './networks.ts'
 import { overlayDiagnostics } from './overlays.ts'
@@ -21,6 +22,7 @@ const table = {
   ...nameDiagnostics,
   ...zoneDiagnostics,
   ...poolDiagnostics,
+  ...hostnameDiagnostics,
   ...healthDiagnostics,
   ...chainDiagnostics,
   ...networkDiagnostics,

@@ -10,9 +10,9 @@ import { assert } from '#lib/assert.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
-import { checkAddress } from '#compiler/values/addresses.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { healthCheckModel } from '#compiler/values/health-check-model.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { memberUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
@@ -158,6 +158,7 @@ function poolModel(entry: Entry<'Pool'>): PoolModel {
     name: entry.object.metadata.name,
     tenant: entry.tenant,
     members: entry.object.spec.members.map((member) => memberModel(member, entry.uid)),
+    answer: entry.object.spec.answer,
     healthCheck: healthCheckModel(entry.object.spec.healthCheck),
     minHealthy: entry.object.spec.minHealthy,
     geoRules: geoRangesOf(entry.object.spec.geoRules),
@@ -166,19 +167,21 @@ function poolModel(entry: Entry<'Pool'>): PoolModel {
 }
 
 function memberModel(member: Member, poolUid: string): MemberModel {
-  const { canonical } = checkAddress(member.ipAddress)
-  assert(canonical !== undefined, 'a member without errors has an address')
+  const target = targetOf(member)
+  const hasHostname = isHostname(member)
   return {
-    uid: member.uid?.toLowerCase() ?? memberUid(poolUid, canonical, member.port),
+    uid: member.uid?.toLowerCase() ?? memberUid(poolUid, target, member.port),
     name: member.name,
-    ipAddress: canonical,
+    ipAddress: hasHostname ? '' : target,
+    hostname: hasHostname ? target : '',
     port: member.port,
     weight: member.weight,
     priority: member.priority,
     enabled: member.enabled,
     region: member.region === '' ? 'unknown' : member.region,
     warmupThreshold: member.warmupThreshold,
-    rumUrl: member.rumUrl,
+    // Browsers measure an address; those of a host name come and go.
+    rumUrl: hasHostname ? '' : member.rumUrl,
     externalSignalMode: member.externalSignalMode,
   }
 }

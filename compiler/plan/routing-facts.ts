@@ -1,6 +1,7 @@
 // What a pool and the settings offer to routing: regions, locations, rules, probes.
+import { bundleLimits } from '#bundle/format/limits.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
-import { checkAddress } from '#compiler/values/addresses.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { mapRulesOf, routingModel } from './routing-model.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 
@@ -53,11 +54,9 @@ export function whyUnmeasured(check: HealthCheck | undefined): string | undefine
   return `a health check of type ${check.type}, which measures no round trip`
 }
 
-/** In their canonical form; worked out once for the content of the file. */
+/** Addresses and host names, canonical; worked out once for the content of the file. */
 export function memberAddresses({ file, object }: Entry<'Pool'>): readonly string[] {
-  file.memo.addresses ??= object.spec.members.map(
-    ({ ipAddress }) => checkAddress(ipAddress).canonical ?? ipAddress,
-  )
+  file.memo.addresses ??= object.spec.members.map(targetOf)
   return file.memo.addresses
 }
 
@@ -68,15 +67,19 @@ export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefi
   const isIn = (known: ReadonlySet<string> | undefined): boolean | undefined =>
     known === undefined ? undefined : addresses.some((address) => known.has(address))
   const hasNoRegion = regions.delete('unknown')
+  const hostnames = spec.members.filter(isHostname).length
   const count6 = addresses.filter((address) => address.includes(':')).length
+  // An alias is one row, whatever it leads to; a host name has addresses of both families.
+  const ofHostname = spec.answer === 'cname' ? 1 : bundleLimits.slotsPerHostname
+  const count4 = addresses.length - count6 - hostnames
   return {
     name: metadata.name,
     members: spec.members.length,
     regions,
     hasNoRegion,
     unmeasured: whyUnmeasured(spec.healthCheck),
-    hasRumUrl: spec.members.some(({ rumUrl }) => rumUrl !== undefined && rumUrl !== ''),
-    addressesMax: Math.max(count6, addresses.length - count6),
+    hasRumUrl: spec.members.some((member) => (member.rumUrl ?? '') !== '' && !isHostname(member)),
+    addressesMax: Math.max(count6, count4) + hostnames * ofHostname,
     hasMapRule: isIn(settings?.mapped),
     hasAsnRule: isIn(settings?.byAsn),
     hasLocation: isIn(settings?.located),

@@ -1,7 +1,8 @@
 // Finds pools and members by name, address or uid.
 import { suggest } from '#lib/suggest.ts'
 import { uuidPattern } from '#schemas/forms/patterns.ts'
-import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { targetOf, targetText } from '#compiler/values/member-target.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { memberUid } from '#compiler/read/identity.ts'
@@ -82,7 +83,7 @@ export class TargetIndex {
       const code = 'target-member-ambiguous'
       return { ok: false, fault: { code, place, args, suggestion: undefined } }
     }
-    const known = members.flatMap((member) => [member.name, member.ipAddress]).filter(Boolean)
+    const known = members.flatMap((member) => [member.name, targetText(member)]).filter(Boolean)
     const args = [name, poolName, known.slice(0, 5).join(', ')]
     const suggestion = suggest(name, known)
     return { ok: false, fault: { code: 'target-member-unknown', place, args, suggestion } }
@@ -134,6 +135,6 @@ export class TargetIndex {
 
 /** What the file says, or what the member gets without it. */
 function uidOf(pool: Entry<'Pool'>, position: number): string {
-  const { uid, ipAddress, port } = pool.object.spec.members[position]!
-  return uid?.toLowerCase() ?? memberUid(pool.uid, addressKey(ipAddress), port)
+  const member = pool.object.spec.members[position]!
+  return member.uid?.toLowerCase() ?? memberUid(pool.uid, targetOf(member), member.port)
 }

@@ -33,7 +33,7 @@ export function rrsetUid(name: string, type: number): string {
   return derivedUid('record-set', name, String(type))
 }
 
-/** @param ipAddress canonical form, so that another spelling is the same member */
-export function memberUid(poolUid: string, ipAddress: string, port: number): string {
-  return derivedUid('member', poolUid, ipAddress, String(port))
+/** @param target address or host name, canonical: another spelling is the same member */
+export function memberUid(poolUid: string, target: string, port: number): string {
+  return derivedUid('member', poolUid, target, String(port))
 }

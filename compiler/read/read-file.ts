@@ -52,6 +52,8 @@ export interface FileMemo {
   routing: RoutingModel | undefined
   /** Addresses of a pool's members in their canonical form. */
   addresses: readonly string[] | undefined
+  /** A pool has a member with a host name. */
+  hasHostname: boolean | undefined
   /** Of places that findings pointed to. */
   spans: Map<string, LocalSpan> | undefined
 }
@@ -209,6 +211,7 @@ function unread(blobId: string, text: string, findings: readonly LocalFinding[])
       mapRules: undefined,
       routing: undefined,
       addresses: undefined,
+      hasHostname: undefined,
       spans: undefined,
     },
   }

@@ -1,13 +1,13 @@
 // How people name a member: by name, address or uid, and in a resource as POOL/MEMBER.
 import { uuidPattern } from '#schemas/forms/patterns.ts'
-import { checkAddress } from './addresses.ts'
+import { endpointKey, targetOf } from './member-target.ts'
+import type { MemberTarget } from './member-target.ts'
 
 const uuid = new RegExp(uuidPattern)
 
-export interface NamedMember {
+export interface NamedMember extends MemberTarget {
   /** Empty: it has none. */
   readonly name: string
-  readonly ipAddress: string
 }
 
 /** The members of one pool, by what people call them. */
@@ -18,8 +18,8 @@ export class MemberNames {
   /** @param placeOfUid -1: no member has it; asked only about a UUID, in lower case */
   constructor(members: readonly NamedMember[], placeOfUid: (uid: string) => number) {
     this.#placeOfUid = placeOfUid
-    for (const [place, { name, ipAddress }] of members.entries()) {
-      for (const key of new Set([name, addressKey(ipAddress)])) {
+    for (const [place, member] of members.entries()) {
+      for (const key of new Set([member.name, targetOf(member)])) {
         this.#places.set(key, [...(this.#places.get(key) ?? []), place])
       }
     }
@@ -28,16 +28,11 @@ export class MemberNames {
   /** Places in the list. More than one: the text does not say which member is meant. */
   placesOf(text: string): readonly number[] {
     if (text === '') return []
-    const named = this.#places.get(addressKey(text))
+    const named = this.#places.get(endpointKey(text)) ?? this.#places.get(text)
     if (named !== undefined) return named
     const place = uuid.test(text) ? this.#placeOfUid(text.toLowerCase()) : -1
     return place < 0 ? [] : [place]
   }
-}
-
-/** One spelling for each address; what is none stays as it is. */
-export function addressKey(text: string): string {
-  return checkAddress(text).canonical ?? text
 }
 
 /** At the first slash. undefined: there is none, so that the text names a pool or is a uid. */

@@ -3,6 +3,7 @@ import type { ClientRanges } from '#bundle/format/model.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'
 import { checkAddress } from './addresses.ts'
+import { hostnameKey } from './member-target.ts'
 import { arrangeRules } from './network-rules.ts'
 import type { Arrangement, NetworkRule } from './network-rules.ts'
 
@@ -33,7 +34,7 @@ export function readRules(
   const read: NetworkRule[] = []
   for (const [index, { cidr, endpoint, priority = 0 }] of rules.entries()) {
     const network = parseCidr(cidr)
-    const { canonical } = checkAddress(endpoint)
+    const canonical = checkAddress(endpoint).canonical ?? hostnameKey(endpoint)
     if (!network.ok || canonical === undefined) continue
     read.push({ index, network: network.value, endpoint: canonical, priority })
   }

@@ -90,7 +90,7 @@ function nameOfPart(part: ConfigPart['part']): string {
   if ('cidr' in part) return part.cidr
   if ('triggerValue' in part) return part.triggerValue
   if ('values' in part) return `${part.name} ${part.type}`
-  return part.name === undefined || part.name === '' ? part.ipAddress : part.name
+  return part.name || part.ipAddress || part.hostname
 }
 
 /** As people know them, beside the address that the trailers have. */

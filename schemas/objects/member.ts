@@ -15,9 +15,18 @@ export const Member = Type.Object(
     }),
     uid: Type.Optional(Uid),
     ipAddress: Type.String({
-      minLength: 1,
       maxLength: 45,
-      description: 'IPv4 or IPv6 address that is put into answers; not an IPv4-mapped one.',
+      default: '',
+      description:
+        'IPv4 or IPv6 address that is put into answers; not an IPv4-mapped one. A member has ' +
+        'either this or `hostname`.',
+    }),
+    hostname: Type.String({
+      maxLength: 255,
+      default: '',
+      description:
+        'Host name in place of `ipAddress`: each node resolves it and answers its addresses, or, ' +
+        'in a pool with `answer: cname`, answers an alias of it.',
     }),
     port: Type.Integer({
       minimum: 1,

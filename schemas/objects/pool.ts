@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { GeoRule } from './geo-rule.ts'
+import { choice } from '#schemas/forms/annotations.ts'
 import { HealthCheck } from './health-check.ts'
 import { Member } from './member.ts'
 
@@ -14,6 +15,12 @@ export const PoolSpec = Type.Object(
       maxItems: membersPerPoolMax,
       default: [],
       description: 'The backends. The order matters only between equals.',
+    }),
+    answer: choice(['addresses', 'cname'], {
+      default: 'addresses',
+      description:
+        'What a reply holds. `addresses`: those of the chosen member, which of a `hostname` each ' +
+        'node resolves; `cname`: an alias of its `hostname`, which each member must have.',
     }),
     healthCheck: Type.Optional(HealthCheck),
     minHealthy: Type.Integer({

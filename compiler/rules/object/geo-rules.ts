@@ -1,5 +1,6 @@
 // Checks the geo rules of a pool: valid networks, members of the pool, no rule without effect.
 import { checkAddress } from '#compiler/values/addresses.ts'
+import { endpointKey, targetOf } from '#compiler/values/member-target.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkCidr, reportArrangement } from '#compiler/values/network-findings.ts'
 import type { ObjectRule } from './object-rule.ts'
@@ -10,15 +11,16 @@ export const geoRules: ObjectRule<'Pool'> = {
   kind: 'Pool',
   check({ spec: { geoRules: rules, members } }, report) {
     if (rules.length === 0) return
-    const addresses = members.flatMap(({ ipAddress }) => checkAddress(ipAddress).canonical ?? [])
-    const known = new Set(addresses)
+    const targets = members.map(targetOf)
+    const known = new Set(targets)
     for (const [i, { cidr, endpoint }] of rules.entries()) {
       checkCidr(cidr, ['spec', 'geoRules', i, 'cidr'], report)
       const place = valueAt('spec', 'geoRules', i, 'endpoint')
+      if (known.has(endpointKey(endpoint))) continue
       const { canonical, fault } = checkAddress(endpoint)
       if (fault !== undefined) report(fault.code, place, fault)
-      if (canonical === undefined || known.has(canonical)) continue
-      const example = addresses[0] ?? 'one of members'
+      if (canonical === undefined) continue
+      const example = targets[0] ?? 'one of members'
       report('geo-rule-endpoint-unknown', place, { args: [canonical, example] })
     }
     const read = readRules(rules)

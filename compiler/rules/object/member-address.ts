@@ -10,6 +10,7 @@ export const memberAddress: ObjectRule<'Pool'> = {
     const endpoints = new Map<string, number>()
     const addresses = new Map<string, number>()
     for (const [i, { ipAddress, port }] of spec.members.entries()) {
+      if (ipAddress === '') continue
       const place = valueAt('spec', 'members', i, 'ipAddress')
       const { canonical, fault } = checkAddress(ipAddress)
       if (fault !== undefined) report(fault.code, place, fault)

@@ -9,6 +9,7 @@ import { geoRules } from './geo-rules.ts'
 import { healthCheckSense } from './health-check-sense.ts'
 import { healthCheckWebhook } from './health-check-webhook.ts'
 import { memberAddress } from './member-address.ts'
+import { memberHostname } from './member-hostname.ts'
 import { memberExtras } from './member-extras.ts'
 import { poolMembers } from './pool-members.ts'
 import { recordCaa } from './record-caa.ts'
@@ -34,6 +35,7 @@ export const objectRules = Object.freeze([
   serviceDomain,
   serviceChain,
   memberAddress,
+  memberHostname,
   memberExtras,
   geoRules,
   poolMembers,

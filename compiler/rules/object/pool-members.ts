@@ -1,6 +1,6 @@
 // Finds pools without members that can answer, as a whole or for one address family.
 import type { Member } from '#schemas/objects/member.ts'
-import { checkAddress } from '#compiler/values/addresses.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
@@ -39,11 +39,15 @@ function isActive({ enabled, weight }: Member): boolean {
   return enabled && weight > 0
 }
 
+/** A host name may have addresses of both. */
 function byFamily(members: readonly Member[]): Map<string, Member[]> {
-  return Map.groupBy(members, ({ ipAddress }) => {
-    const canonical = checkAddress(ipAddress).canonical ?? ipAddress
-    return canonical.includes(':') ? 'IPv6' : 'IPv4'
-  })
+  const families = Map.groupBy(
+    members.filter((member) => !isHostname(member)),
+    (member) => (targetOf(member).includes(':') ? 'IPv6' : 'IPv4'),
+  )
+  const hostnames = members.filter(isHostname)
+  for (const list of families.values()) list.push(...hostnames)
+  return families
 }
 
 function membersText(count: number): string {

@@ -1,7 +1,8 @@
 // Finds rollouts and windows that leave a pool without members at some instant.
 import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
-import { checkAddress } from '#compiler/values/addresses.ts'
+import type { Member } from '#schemas/objects/member.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { instantText } from '#compiler/values/instants.ts'
@@ -119,12 +120,16 @@ function standsThroughout(
 ): boolean {
   const { members, minHealthy } = pool.object.spec
   const hasMember = members.some(
-    ({ ipAddress, enabled, weight }) =>
-      enabled && weight > 0 && isOfFamily(checkAddress(ipAddress).canonical ?? ''),
+    (member) => member.enabled && member.weight > 0 && hasFamily(member, isOfFamily),
   )
   return (
     hasMember && firstEmptied(pool, events.get(pool) ?? [], isOfFamily, minHealthy) === undefined
   )
+}
+
+/** A host name may have addresses of both. */
+function hasFamily(member: Member, isOfFamily: (ipAddress: string) => boolean): boolean {
+  return isHostname(member) || isOfFamily(targetOf(member))
 }
 
 const families: readonly (readonly [string, (ipAddress: string) => boolean])[] = [
@@ -168,10 +173,10 @@ function firstEmptied(
   isOfFamily: (ipAddress: string) => boolean,
   minHealthy: number,
 ): Event | undefined {
-  const members = pool.object.spec.members.map(({ ipAddress, enabled, weight }) => ({
-    isCounted: enabled && isOfFamily(checkAddress(ipAddress).canonical ?? ''),
-    isEnabled: enabled,
-    weight,
+  const members = pool.object.spec.members.map((member) => ({
+    isCounted: member.enabled && hasFamily(member, isOfFamily),
+    isEnabled: member.enabled,
+    weight: member.weight,
     windows: 0,
   }))
   const isReady = (member: (typeof members)[number]): boolean =>

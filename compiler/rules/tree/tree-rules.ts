@@ -6,6 +6,7 @@ import { delegatedDomainsUnique } from './delegated-domains-unique.ts'
 import { domainsUnique } from './domains-unique.ts'
 import { healthChecksAllowed } from './health-check-allowed.ts'
 import { fallbackPools } from './fallback-pools.ts'
+import { hostnameMembers } from './hostname-members.ts'
 import { namesUnique } from './names-unique.ts'
 import { overlayEffects } from './overlay-effects.ts'
 import { overlayTargets } from './overlay-targets.ts'
@@ -39,6 +40,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   poolReferences,
   poolsUsed,
   fallbackPools,
+  hostnameMembers,
   serviceRouting,
   routingEndpoints,
   healthChecksAllowed,

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { addressKey, MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { MemberNames, splitResource } from '#compiler/values/member-names.ts'
+import { endpointKey } from '#compiler/values/member-target.ts'
 
 const uids = ['0190a1b2-0000-7000-8000-000000000001', '0190a1b2-0000-7000-8000-000000000002']
 const members = [
-  { name: 'web-1', ipAddress: '192.0.2.1' },
-  { name: '', ipAddress: '2001:db8::1' },
-  { name: 'web-3', ipAddress: '192.0.2.1' },
+  { name: 'web-1', ipAddress: '192.0.2.1', hostname: '' },
+  { name: '', ipAddress: '2001:db8::1', hostname: '' },
+  { name: 'web-3', ipAddress: '192.0.2.1', hostname: '' },
+  { name: 'LB.example.net', ipAddress: '', hostname: 'Lb.Example.net' },
 ]
 const names = new MemberNames(members, (uid) => uids.indexOf(uid))
 
@@ -15,6 +17,8 @@ test.each([
   ['another spelling of its address', '2001:DB8:0::1', [1]],
   ['its uid', uids[1]!, [1]],
   ['its uid in capitals', uids[1]!.toUpperCase(), [1]],
+  ['its host name, in another spelling', 'lb.EXAMPLE.net.', [3]],
+  ['a name that could be a host name', 'LB.example.net', [3]],
   ['an address that two have', '192.0.2.1', [0, 2]],
   ['a name that none has', 'web-2', []],
   ['a uid that none has', '0190a1b2-0000-7000-8000-000000000009', []],
@@ -28,7 +32,8 @@ test('a resource is split at its first slash', () => {
   expect(splitResource('pool')).toEqual(['pool', undefined])
 })
 
-test('an address has one spelling, and a name its own', () => {
-  expect(addressKey('2001:DB8::0:1')).toBe('2001:db8::1')
-  expect(addressKey('web-1')).toBe('web-1')
+test('an address and a host name have one spelling, and a name its own', () => {
+  expect(endpointKey('2001:DB8::0:1')).toBe('2001:db8::1')
+  expect(endpointKey('LB.example.net')).toBe('lb.example.net.')
+  expect(endpointKey('web-1')).toBe('web-1')
 })

@@ -1,0 +1,101 @@
+// Diagnostics of members with a host name, and of pools that answer with aliases of them.
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
+
+const bothForms = 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }'
+const named = 'members:\n  - { hostname: lb.example.net., port: 443 }'
+
+export const hostnameDiagnostics = {
+  'member-target-missing': {
+    severity: 'error',
+    message: 'the member has neither ipAddress nor hostname',
+    help: 'write ipAddress: 192.0.2.10, or hostname: lb.example.net.',
+    cause: 'There is nothing that could be answered.',
+    bad: 'members:\n  - { port: 443 }',
+    good: bothForms,
+  },
+  'member-target-twice': {
+    severity: 'error',
+    message: 'the member has an ipAddress and a hostname',
+    help: 'keep one of the two, or make two members of them',
+    cause: 'A member is one backend, known by its address or by its name.',
+    bad: 'members:\n  - { ipAddress: 192.0.2.10, hostname: lb.example.net., port: 443 }',
+    good: named,
+  },
+  'hostname-is-address': {
+    severity: 'error',
+    message: '"%s" is an address and no host name',
+    help: 'write it as ipAddress',
+    cause: 'A host name is resolved; an address needs none of that.',
+    bad: 'members:\n  - { hostname: 192.0.2.10, port: 443 }',
+    good: bothForms,
+  },
+  'hostname-of-one-label': {
+    severity: 'error',
+    message: '"%s" is not a whole name',
+    help: 'write the whole name, such as %s.example.net.',
+    cause: 'Nodes do not append the search list of the machine that they run on.',
+    bad: 'members:\n  - { hostname: lb, port: 443 }',
+    good: named,
+  },
+  'hostname-duplicate': {
+    severity: 'error',
+    message: 'the host name %s port %s is listed twice',
+    help: 'remove one of the two; use weight to give it a larger share',
+    cause: 'A member is identified by its host name and port.',
+    bad:
+      'members:\n  - { hostname: lb.example.net., port: 443 }\n  - { hostname: lb.example.net, ' +
+      'port: 443 }',
+    good: 'members:\n  - { hostname: lb.example.net., port: 443, weight: 2 }',
+  },
+  'hostname-loop': {
+    severity: 'error',
+    message: '%s is a service of this configuration that leads back to this pool',
+    help: 'name the backend itself, not a name that this pool answers',
+    cause: 'To answer the name it would have to be resolved first, or the alias never ends.',
+    bad:
+      named.replace('lb.example.net.', 'www.example.com.') + '\n# www.example.com. has this pool',
+    good: named,
+  },
+  'pool-hostnames-many': {
+    severity: 'error',
+    message: 'the members of the pool "%s" may have %s addresses, the limit is %s',
+    help: 'divide the pool, or answer an alias with answer: cname',
+    cause: 'Up to eight addresses of each family are answered of a host name.',
+    bad: '# a pool of 300 members with a hostname each',
+    good: 'spec:\n  answer: cname\n  members:\n    - { hostname: lb.example.net., port: 443 }',
+  },
+  'cname-member-address': {
+    severity: 'error',
+    message: 'a pool with answer: cname has a member with an address',
+    help: 'give it a hostname, or remove answer: cname',
+    cause: 'A reply is an alias or holds addresses, never both (RFC 1034 section 3.6.2).',
+    bad: 'answer: cname\n' + bothForms,
+    good: 'answer: cname\n' + named,
+  },
+  'cname-pool-at-apex': {
+    severity: 'error',
+    message: '%s is the apex of a zone and would be an alias',
+    help: 'write answer: addresses in the pool %s, or move the service below the apex',
+    cause:
+      'An apex has SOA and NS records, and nothing may stand beside an alias (RFC 1034 section ' +
+      '3.6.2).',
+    bad: '# zones: [{ name: example.com. }], and a pool with answer: cname\ndomain: example.com.',
+    good: 'domain: www.example.com.',
+  },
+  'cname-fallback-mixed': {
+    severity: 'error',
+    message: 'the pool "%s" answers %s and its fallback "%s" %s',
+    help: 'give both pools the same answer',
+    cause: 'What a service answers, an alias or addresses, must not depend on health.',
+    bad: '# pool web: addresses, pool sorry: cname\nspec: { pool: web, onAllDown: "pool:sorry" }',
+    good: 'spec: { pool: web }',
+  },
+  'rum-url-of-hostname': {
+    severity: 'warning',
+    message: 'rumUrl has no effect on a member with a hostname',
+    help: 'remove it, or give the member an ipAddress',
+    cause: 'Browsers measure addresses, and those of a host name come and go.',
+    bad: 'members:\n  - { hostname: lb.example.net., port: 443, rumUrl: "https://lb.example.net/" }',
+    good: named,
+  },
+} as const satisfies Record<string, DiagnosticSpec>
