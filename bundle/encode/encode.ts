@@ -5,7 +5,7 @@ import { version } from '#lib/version.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
+import { NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
 import { bundleDigest } from '#bundle/signature/digest.ts'
 import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
 import type { BundleCounts, Manifest } from '#bundle/format/manifest.ts'
@@ -66,6 +66,9 @@ export function encodeBundle(
     const row = zones.serviceNode[i]! * NodeCell.Words
     nodeRow[row + NodeCell.Pool] = poolRow + 1
     nodeRow[row + NodeCell.TtlSeconds] = service.ttlSeconds
+    if (model.pools[service.pool]?.answer === 'cname') {
+      nodeRow[row + NodeCell.NameBytesAndFlags]! |= NodeFlag.Alias << nodeFlagShift
+    }
     const hasGeoRules = poolRow >= 0 && pools.columns.poolNetworks[poolRow]! > 0
     const code = isPlain(service, hasGeoRules) ? codeOf(service.algorithm) : -1
     nodeRow[row + NodeCell.Algorithm] = code >= 0 ? code : policies.codeOf(service)

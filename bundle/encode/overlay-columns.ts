@@ -1,9 +1,10 @@
 // Encodes rollouts and maintenance windows as rows: sorted by uid, members as indices.
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
-import type { BundleModel, PoolModel } from '#bundle/format/model.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import type { BundleModel, MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { RolloutCell, WindowCell } from '#bundle/format/overlays.ts'
-import { addressOctets, sortedByUid } from './rows.ts'
+import { sortedByUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
 /** Where the encoder has put the pools of the model. */
@@ -31,17 +32,24 @@ export function overlayColumns(model: BundleModel, placed: PlacedPools, strings:
   return { rolloutRow, windowRow }
 }
 
-/** IPv4 members stand before IPv6 members, each family in the order of the model. */
+/** IPv4 rows stand before IPv6 rows, each family in the order of the model. */
 function memberRow(
-  { members }: PoolModel,
+  pool: PoolModel,
   position: number,
   member: number,
   { indexOfPool, columns }: PlacedPools,
 ): number {
   const row = indexOfPool[position]!
-  const isIpv4 = (ipAddress: string): boolean => addressOctets(ipAddress).length === 4
-  const family = isIpv4(members[member]!.ipAddress)
-  const before = members.slice(0, member).filter((one) => isIpv4(one.ipAddress) === family)
-  const start = columns.poolMemberStart[row]! + (family ? 0 : columns.poolCount4[row]!)
-  return start + before.length
+  const { hostname, ipAddress } = pool.members[member]!
+  // Of a host name the first slot: it is an IPv4 one.
+  const family = hostname === '' && ipAddress.includes(':') ? 6 : 4
+  let at = columns.poolMemberStart[row]! + (family === 6 ? columns.poolCount4[row]! : 0)
+  for (let i = 0; i < member; i++) at += rowsIn(pool.members[i]!, pool.answer, family)
+  return at
+}
+
+function rowsIn(member: MemberModel, answer: PoolModel['answer'], family: 4 | 6): number {
+  if (member.hostname === '') return member.ipAddress.includes(':') === (family === 6) ? 1 : 0
+  if (answer === 'addresses') return bundleLimits.slotsPerHostname
+  return family === 4 ? 1 : 0
 }

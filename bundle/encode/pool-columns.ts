@@ -1,9 +1,11 @@
 // Encodes pools and members as columns: pools by uid, members of a pool side by side, IPv4 first.
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { healthCheckText } from '#bundle/format/health-check.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
 import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { placeCode } from '#bundle/format/routing-cells.ts'
+import type { HostnameRows } from './hostname-rows.ts'
 import type { EndpointTable } from './routing-columns.ts'
 import { addressOctets, copyOctets, writeUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
@@ -20,8 +22,11 @@ export interface PoolRow {
 
 interface MemberRow {
   readonly member: MemberModel
+  /** Of its address; zero where it has a host name. */
   readonly octets: Uint8Array
   readonly place: number
+  /** Bits of MemberFlag, but for `Enabled`. */
+  readonly kind: number
 }
 
 export type PoolColumns = ReturnType<typeof emptyPoolColumns>
@@ -80,6 +85,7 @@ export interface PoolParts {
   readonly strings: StringTable
   readonly endpoints: EndpointTable
   readonly extra: MemberExtraRows
+  readonly hostnames: HostnameRows
 }
 
 /** Fills the rows of a pool, but for its networks. */
@@ -88,7 +94,7 @@ export function writePool(
   place: PoolPlace,
   pool: PoolModel,
   { members, memberUids, count4, healthCheck }: PoolRow,
-  { strings, endpoints, extra }: PoolParts,
+  { strings, endpoints, extra, hostnames }: PoolParts,
 ): void {
   const index = place.pool
   columns.poolName[index] = strings.add(pool.name)
@@ -100,8 +106,9 @@ export function writePool(
   columns.poolCount6[index] = members.length - count4
   copyOctets(columns.memberUid, place.member * 16, memberUids, 0, memberUids.length)
   let [row, row6] = [place.member, place.address6]
-  for (const { member, octets, place: memberPlace } of members) {
+  for (const { member, octets: declared, place: memberPlace, kind } of members) {
     columns.memberPool[row] = index
+    const octets = kind === 0 ? declared : hostnames.octetsOf(member, kind, row, declared.length)
     if (octets.length === 4) copyOctets(columns.memberAddress, row * 4, octets, 0, 4)
     else {
       writeAddress6Row(columns, row, row6)
@@ -110,7 +117,7 @@ export function writePool(
     columns.memberPort[row] = member.port
     columns.memberWeight[row] = member.weight
     columns.memberPriority[row] = member.priority
-    columns.memberFlags[row] = member.enabled ? MemberFlag.Enabled : 0
+    columns.memberFlags[row] = kind | (member.enabled ? MemberFlag.Enabled : 0)
     columns.memberName[row] = strings.add(member.name)
     columns.memberRegion[row] = strings.add(member.region)
     columns.memberPlace[row] = memberPlace
@@ -121,15 +128,26 @@ export function writePool(
 }
 
 export function poolRow(pool: PoolModel): PoolRow {
-  const all = pool.members.map((member): MemberRow => ({
-    member,
-    octets: addressOctets(member.ipAddress),
-    place: placeCode(member.region),
-  }))
+  const all = pool.members.flatMap((member) => rowsOf(member, pool.answer))
   const v4 = all.filter(({ octets }) => octets.length === 4)
   const members = [...v4, ...all.filter(({ octets }) => octets.length === 16)]
   const memberUids = new Uint8Array(members.length * 16)
   for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
   const healthCheck = pool.healthCheck === null ? '' : healthCheckText(pool.healthCheck)
   return { members, memberUids, count4: v4.length, healthCheck }
+}
+
+const noOctets4 = new Uint8Array(4)
+const noOctets16 = new Uint8Array(16)
+
+function rowsOf(member: MemberModel, answer: PoolModel['answer']): readonly MemberRow[] {
+  const place = placeCode(member.region)
+  if (member.hostname === '') {
+    return [{ member, octets: addressOctets(member.ipAddress), place, kind: 0 }]
+  }
+  if (answer === 'cname') return [{ member, octets: noOctets4, place, kind: MemberFlag.Alias }]
+  return [noOctets4, noOctets16].flatMap((octets) => {
+    const slot = { member, octets, place, kind: MemberFlag.Resolved }
+    return Array.from({ length: bundleLimits.slotsPerHostname }, () => slot)
+  })
 }

@@ -1,10 +1,13 @@
 // Copies the rows of unchanged pools from the last bundle to the next one, in runs.
 import { address6Row } from '#bundle/format/bundle.ts'
 import { copyExtra, renumberExtra } from '#bundle/format/member-extra.ts'
+import { copyHostnames } from './hostname-rows.ts'
+import type { HostnameRows } from './hostname-rows.ts'
 import type { PoolColumns, PoolPlace } from './pool-columns.ts'
 import { writeAddress6Row } from './pool-columns.ts'
 
-export type WholePoolColumns = PoolColumns & { readonly memberExtra: Uint32Array }
+export type WholePoolColumns = PoolColumns &
+  ReturnType<HostnameRows['columns']> & { readonly memberExtra: Uint32Array }
 
 /** Pools that stay side by side: from row `from` of the last bundle to row `to` of the next. */
 export interface PoolSpan {
@@ -133,7 +136,9 @@ export class PoolCopy {
       }
       renumberExtra(memberExtra, numbers)
     }
-    return { ...columns, memberExtra }
+    const { hostnameNames } = this.#old
+    const hostnameRow = copyHostnames(this.#old.hostnameRow, this.#copied)
+    return { ...columns, memberExtra, hostnameRow, hostnameNames }
   }
 }
 

@@ -10,6 +10,7 @@ import { advance, emptyPoolColumns, poolRow, writePool } from './pool-columns.ts
 import type { PoolPlace, PoolRow } from './pool-columns.ts'
 import { PoolCopy } from './pool-copy.ts'
 import type { PoolSpan, WholePoolColumns } from './pool-copy.ts'
+import { HostnameRows } from './hostname-rows.ts'
 import type { EndpointTable } from './routing-columns.ts'
 import { RowMemory } from './rows.ts'
 import type { Rows } from './rows.ts'
@@ -73,18 +74,19 @@ function laidOutAnew({ pools, rows, routing, endpoints, strings }: Subject): Lai
   for (const row of rows.rows) advance(end, row)
   const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)
+  const hostnames = new HostnameRows()
   const askedFrom = new Uint32Array(pools.length + 1)
   const place = { pool: 0, member: 0, address6: 0 }
   for (const row of rows.rows) {
     const pool = pools[rows.positions[place.pool]!]!
     askedFrom[place.pool] = strings.begin()
-    writePool(columns, place, pool, row, { strings, endpoints, extra })
+    writePool(columns, place, pool, row, { strings, endpoints, extra, hostnames })
     columns.poolNetworks[place.pool] = networksOf(pool, row.members, place.member, ranges)
     advance(place, row)
   }
   askedFrom[pools.length] = strings.begin()
-  const withExtra = { ...columns, memberExtra: extra.column() }
-  const tables = { columns: withExtra, indexOfPool: rows.rowAt, ranges: ranges.columns() }
+  const whole = { ...columns, memberExtra: extra.column(), ...hostnames.columns() }
+  const tables = { columns: whole, indexOfPool: rows.rowAt, ranges: ranges.columns() }
   return { tables, askedFrom }
 }
 
@@ -102,7 +104,8 @@ function editedFrom(last: LastPools, subject: Subject): LaidOut | undefined {
     emptyPoolColumns(rows.uids, endOf(edits, last, rows)),
   )
   const askedFrom = new Uint32Array(pools.length + 1)
-  const parts = { strings, endpoints, extra: new MemberExtraRows(strings) }
+  const hostnames = new HostnameRows()
+  const parts = { strings, endpoints, extra: new MemberExtraRows(strings), hostnames }
   const { place } = copy
   for (const span of spansOf(edits, pools.length)) {
     while (place.pool < span.to) {
@@ -124,13 +127,16 @@ function editedFrom(last: LastPools, subject: Subject): LaidOut | undefined {
   return { tables: { columns, indexOfPool: rows.rowAt, ranges: last.tables.ranges }, askedFrom }
 }
 
-/** Do the networks and the extra rows of those that stay, stay too? Nobody else may have any. */
+/**
+ * Do the networks, the extra rows and the host names of those that stay, stay too? Nobody else may
+ * have any.
+ */
 function isPlain({ went, came }: ListEdits, last: LastPools, { pools, rows }: Subject): boolean {
   const gone = went.map((row) => last.rows.rows[row]!)
   const made = came.map((row) => rows.rows[row]!)
-  if ([...gone, ...made].some(({ members }) => members.some(({ member }) => hasExtra(member)))) {
-    return false
-  }
+  const isMore = ({ member }: PoolRow['members'][number]): boolean =>
+    hasExtra(member) || member.hostname !== ''
+  if ([...gone, ...made].some(({ members }) => members.some(isMore))) return false
   // Lists of networks hold indices of members.
   const { networkTable } = last.tables.ranges
   const hasLists = networkTable.length > NetworkCell.Words
@@ -177,9 +183,11 @@ function networksOf(
   ranges: ClientRangeColumns,
 ): number {
   if (!hasGeoRules(pool)) return 0
-  const rows = new Map<string, number>()
+  const rows = new Map<string, number[]>()
   for (const [i, { member }] of members.entries()) {
-    if (!rows.has(member.ipAddress)) rows.set(member.ipAddress, firstRow + i)
+    const known = rows.get(member.ipAddress || member.hostname)
+    if (known === undefined) rows.set(member.ipAddress || member.hostname, [firstRow + i])
+    else if (member.hostname !== '') known.push(firstRow + i)
   }
   return ranges.add(pool.geoRules, (endpoint) => rows.get(endpoint)) + 1
 }

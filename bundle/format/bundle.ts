@@ -1,6 +1,7 @@
 // The columns of a loaded bundle and what each means: the contract between compiler and runtime.
 import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
+import { hostnameOfMember } from './hostnames.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
 import * as rrsets from './rrsets.ts'
 
@@ -60,7 +61,10 @@ export interface BundleColumns {
 
   readonly memberUid: Uint8Array
   readonly memberPool: Uint32Array
-  /** 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. */
+  /**
+   * 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. A member
+   * with a host name has something else there: see hostnames.ts.
+   */
   readonly memberAddress: Uint8Array
   /** 16 octets a row. */
   readonly memberAddress6: Uint8Array
@@ -78,6 +82,9 @@ export interface BundleColumns {
   readonly memberEndpoint: Uint32Array
   /** Cells of MemberExtraCell; read by `memberExtraOf`. */
   readonly memberExtra: Uint32Array
+  /** Cells of HostnameCell, by member. */
+  readonly hostnameRow: Uint32Array
+  readonly hostnameNames: Uint8Array
 
   /** Row in `networkTable` + 1 of the pool's geo rules; 0: none. Their lists hold members. */
   readonly poolNetworks: Uint32Array
@@ -129,6 +136,8 @@ export interface Bundle extends BundleColumns {
   readonly nameIndexMask: number
   /** The same of `responseIndex`; -1 when there is no rule. */
   readonly responseIndexMask: number
+  /** Mostly not: then every member has an address of its own. */
+  readonly hasHostnames: boolean
 }
 
 /** A service's pool, or -1. */
@@ -201,7 +210,7 @@ export function uidOf(column: Uint8Array, row: number): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** 4 octets of IPv4 or 16 of IPv6; a view. */
+/** 4 octets of IPv4 or 16 of IPv6, of a member that was declared with an address; a view. */
 export function memberOctets(bundle: BundleColumns, member: number): Uint8Array {
   const pool = bundle.memberPool[member]!
   const isIpv4 = member < bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]!
@@ -220,7 +229,7 @@ export function address6Row(
   return high | (memberAddress[at + 2]! << 8) | memberAddress[at + 3]!
 }
 
-/** A member's address as people write it. */
+/** A member's declared address as people write it; its host name where it has one. */
 export function addressOfMember(bundle: Bundle, member: number): string {
-  return formatAddress(memberOctets(bundle, member))
+  return hostnameOfMember(bundle, member) ?? formatAddress(memberOctets(bundle, member))
 }

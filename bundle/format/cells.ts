@@ -38,6 +38,14 @@ export const NodeFlag = {
   /** Stands below a cut or a DNAME record of its zone; of an apex: of the zone above it. */
   Below: 16,
   HasCname: 32,
+  /** Its service answers an alias, whatever type is asked for. */
+  Alias: 64,
 } as const
 
-export const MemberFlag = { Enabled: 1 } as const
+export const MemberFlag = {
+  Enabled: 1,
+  /** The row is kept for an address of a host name; see hostnames.ts. */
+  Resolved: 2,
+  /** The answer is an alias of its host name. */
+  Alias: 4,
+} as const

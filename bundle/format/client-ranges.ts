@@ -24,12 +24,15 @@ export class ClientRangeColumns {
   readonly #listOffsets = new Map<string, number>([['', 0]])
 
   /**
-   * @param valueOf what stands for an endpoint in the lists; undefined: it is left out
+   * @param valuesOf what stands for an endpoint in the lists; undefined: it is left out
    * @returns the row in `networkTable`
    */
-  add(ranges: ClientRanges, valueOf: (endpoint: string) => number | undefined): number {
+  add(
+    ranges: ClientRanges,
+    valuesOf: (endpoint: string) => number | readonly number[] | undefined,
+  ): number {
     const listOf = (endpoints: readonly string[]): number =>
-      this.#listOf(endpoints.map(valueOf).filter((value) => value !== undefined))
+      this.#listOf(endpoints.flatMap((endpoint) => valuesOf(endpoint) ?? []))
     const start4 = this.#rows4.length / Network4Cell.Words
     for (const { start, list } of covering(ranges.v4, 0, 0xffff_ffff, (n) => n + 1, listOf)) {
       this.#rows4.push(start, list)

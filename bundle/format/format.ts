@@ -1,6 +1,7 @@
 // The file layout of a bundle: header, manifest, 64-byte-aligned sections, signature block.
 import type { BundleColumns } from './bundle.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from './client-ranges.ts'
+import { HostnameCell } from './hostnames.ts'
 import type { BundleCounts } from './manifest.ts'
 import { MemberExtraCell } from './member-extra.ts'
 import { RolloutCell, WindowCell } from './overlays.ts'
@@ -91,6 +92,8 @@ export const sectionSpecs: Readonly<Record<keyof BundleColumns, SectionSpec>> = 
   memberPlace: u32('members'),
   memberEndpoint: u32('members'),
   memberExtra: { element: 'u32', rows: 'free', width: MemberExtraCell.Words },
+  hostnameRow: { element: 'u32', rows: 'free', width: HostnameCell.Words },
+  hostnameNames: u8('free'),
   poolNetworks: u32('pools'),
   networkTable: { element: 'u32', rows: 'free', width: NetworkCell.Words },
   network4: { element: 'u32', rows: 'free', width: Network4Cell.Words },

@@ -12,6 +12,7 @@ import type { Bundle, BundleColumns, ServiceColumns } from '#bundle/format/bundl
 import { inlineNameBytes, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { checkHealthChecks } from './check-health.ts'
 import { checkNetworks, checkPolicies, checkRoutingSettings } from './check-routing.ts'
+import { checkAliases, checkHostnames } from './check-hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { checkMemberExtra } from '#bundle/format/member-extra.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
@@ -65,10 +66,12 @@ const checks: readonly Check[] = Object.freeze([
   reading(['nodeRow', 'serviceNode', 'policyRow'], checkRows),
   quick(checkTexts),
   quick(checkPools),
+  quick(checkHostnames),
   quick(checkMemberExtra),
   reading(['poolHealthCheck', 'poolUid', 'stringBytes', 'stringOffset'], checkHealthChecks),
   quick(checkNetworks),
   quick(checkPolicies),
+  quick(checkAliases),
   quick(checkRoutingSettings),
   quick(checkOverlays),
   reading(['rrsetRow', 'rrsetData', 'targetNode'], checkRrsets),

@@ -2,6 +2,7 @@
 import { textOf } from '#bundle/format/bundle.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/format/client-ranges.ts'
+import { slotsOfHostname } from '#bundle/format/hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { EndpointCell, OnAllDownCode, PolicyCell } from '#bundle/format/routing-cells.ts'
@@ -81,7 +82,9 @@ function rises(column: Uint32Array, at: number, words: number): boolean {
 
 function isList(lists: Uint32Array, offset: number, inRange: InRange): boolean {
   const count = lists[offset]
-  if (count === undefined || count > bundleLimits.endpointsPerNetworkMax) return false
+  // A host name stands for its slots.
+  const most = bundleLimits.endpointsPerNetworkMax * slotsOfHostname
+  if (count === undefined || count > most) return false
   const end = offset + 1 + count
   if (end > lists.length) return false
   for (let i = offset + 1; i < end; i++) if (!inRange(lists[i]!)) return false

@@ -113,6 +113,7 @@ function derived(bytes: Uint8Array, manifest: Manifest, columns: BundleColumns) 
     nameLabelsMax: manifest.nameLabelsMax,
     nameIndexMask: columns.nameIndex.length / 2 - 1,
     responseIndexMask: columns.responseIndex.length / 2 - 1,
+    hasHostnames: columns.hostnameNames.length > 0,
   }
 }
 

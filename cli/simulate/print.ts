@@ -21,6 +21,7 @@ export interface SimulationHeading {
 const standings: Readonly<Record<MemberStanding, string>> = {
   candidate: '',
   disabled: 'out: disabled',
+  unresolved: 'out: not resolved',
   unhealthy: 'out: unhealthy',
   warming: 'out: warming up',
   maintenance: 'out: maintenance window',

@@ -40,6 +40,9 @@ export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number):
   else if (policy.fallbackPool >= 0) chain.load(policy.fallbackPool)
 }
 
+/** A slot without an address has nothing to answer. */
+const outWhateverHealth = MemberOut.Maintenance | MemberOut.Unresolved
+
 /** Every member that people have not taken out, whatever the probes say. */
 function loadEnabled(chain: Chain): void {
   const { bundle, state, members, poolIndex, family } = chain
@@ -50,8 +53,8 @@ function loadEnabled(chain: Chain): void {
   let count = 0
   for (let member = first; member < end; member++) {
     const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
-    const isInWindow = (state.memberOut[member]! & MemberOut.Maintenance) !== 0
-    if (isEnabled && !isInWindow && state.memberWeight[member]! > 0) members[count++] = member
+    const isHeldOut = (state.memberOut[member]! & outWhateverHealth) !== 0
+    if (isEnabled && !isHeldOut && state.memberWeight[member]! > 0) members[count++] = member
   }
   chain.count = count
 }

@@ -4,6 +4,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { Random } from '#lib/random.ts'
 import { isBelowMinHealthy, membersOf } from '#routing/state/candidates.ts'
+import { addressNow } from '#routing/state/slots.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
@@ -14,6 +15,7 @@ import type { PlainWay } from './way.ts'
 export type MemberStanding =
   | 'candidate'
   | 'disabled'
+  | 'unresolved'
   | 'unhealthy'
   | 'warming'
   | 'maintenance'
@@ -50,7 +52,7 @@ export function explainPool(
     .map((member) => ({
       index: member,
       name: textOf(bundle, bundle.memberName[member]!),
-      ipAddress: addressOfMember(bundle, member),
+      ipAddress: addressNow(bundle, state, member),
       region: textOf(bundle, bundle.memberRegion[member]!),
       weight: state.memberWeight[member]!,
       priority: bundle.memberPriority[member]!,
@@ -69,8 +71,9 @@ function shownScore(state: RoutingState, member: number): number {
 /** The same questions as `isCandidate`, with the name of the one that fails. */
 function standingOf(bundle: Bundle, state: RoutingState, member: number): MemberStanding {
   if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) return 'disabled'
-  if (state.memberHealthy[member] !== 1) return 'unhealthy'
   const out = state.memberOut[member]!
+  if ((out & MemberOut.Unresolved) !== 0) return 'unresolved'
+  if (state.memberHealthy[member] !== 1) return 'unhealthy'
   if ((out & MemberOut.Warming) !== 0) return 'warming'
   if (out !== 0) return 'maintenance'
   if (state.memberWeight[member] === 0) return 'weight-0'

@@ -1,9 +1,10 @@
 // Works out which members of a pool may answer now, in order of preference. Pure: bundle and health
 // in, lists out.
 import { assert } from '#lib/assert.ts'
-import { memberOctets } from '#bundle/format/bundle.ts'
+import { addressOfMember, memberOctets } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { hostnameOfSlot, isAlias, isResolved } from '#bundle/format/hostnames.ts'
 import {
   cursorBytes,
   freshMemory,
@@ -14,6 +15,7 @@ import {
   routingTableBytes,
 } from './state.ts'
 import type { RoutingMemory } from './state.ts'
+import { shareWeights } from './shares.ts'
 import { Family } from './query.ts'
 
 /** A state in which every member is healthy and every list is built. */
@@ -66,6 +68,10 @@ function fillAsDeclared(bundle: Bundle, state: RoutingState): void {
   state.memberHealthy.fill(1)
   state.memberScore.fill(1)
   state.memberWeight.set(bundle.memberWeight)
+  // Nobody has looked any of them up yet.
+  for (let member = 0; bundle.hasHostnames && member < state.memberCount; member++) {
+    if (isResolved(bundle, member)) state.memberOut[member] = MemberOut.Unresolved
+  }
 }
 
 function rebuildAll(bundle: Bundle, state: RoutingState, soaSerial: number): RoutingState {
@@ -102,19 +108,24 @@ function carryMembers(
 ): void {
   const keyOf = (bundle: Bundle, member: number): string =>
     Buffer.from(bundle.memberUid.subarray(member * 16, member * 16 + 16)).toString('latin1') +
-    Buffer.from(memberOctets(bundle, member)).toString('latin1')
+    (isAlias(bundle, member)
+      ? addressOfMember(bundle, member)
+      : Buffer.from(memberOctets(bundle, member)).toString('latin1'))
   const { bundle, state: old } = previous
   const marked = new Map<string, number>()
   for (const member of membersOf(bundle, poolBefore)) {
+    // Which address a slot has is said when the state is prepared, and then how it is.
     const isPlain =
-      old.memberHealthy[member] === 1 &&
-      old.memberScore[member] === 1 &&
-      old.memberRttMs[member] === 0 &&
-      (old.memberOut[member]! & MemberOut.Warming) === 0
+      isResolved(bundle, member) ||
+      (old.memberHealthy[member] === 1 &&
+        old.memberScore[member] === 1 &&
+        old.memberRttMs[member] === 0 &&
+        (old.memberOut[member]! & MemberOut.Warming) === 0)
     if (!isPlain) marked.set(keyOf(bundle, member), member)
   }
   if (marked.size === 0) return
   for (const member of membersOf(next, poolAfter)) {
+    if (isResolved(next, member)) continue
     const was = marked.get(keyOf(next, member))
     if (was === undefined) continue
     state.memberHealthy[member] = old.memberHealthy[was]!
@@ -144,6 +155,7 @@ export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): 
   assert(end <= state.memberCount, 'the members of a pool are in the state of their bundle')
   state.pools[row + PoolCell.Start + Family.V4] = start
   state.pools[row + PoolCell.Start + Family.V6] = start + count4
+  if (bundle.hasHostnames) shareWeights(bundle, state, pool)
   const isEnough = !isBelowMinHealthy(bundle, state, pool)
   const size4 = isEnough ? count4 : 0
   const size6 = isEnough ? bundle.poolCount6[pool]! : 0
@@ -164,11 +176,19 @@ export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: num
   return wanted > 0 && readyMembers(bundle, state, pool) < wanted
 }
 
-/** How many members are ready, of both families: the same machine often has an address of each. */
+/**
+ * How many members are ready, of both families: the same machine often has an address of each. A
+ * host name is one member, which is ready with any of its addresses.
+ */
 export function readyMembers(bundle: Bundle, state: RoutingState, pool: number): number {
   let ready = 0
-  for (const member of membersOf(bundle, pool)) if (isReady(bundle, state, member)) ready++
-  return ready
+  const hostnames = new Set<number>()
+  for (const member of membersOf(bundle, pool)) {
+    if (!isReady(bundle, state, member)) continue
+    if (isResolved(bundle, member)) hostnames.add(hostnameOfSlot(bundle, member))
+    else ready++
+  }
+  return ready + hostnames.size
 }
 
 interface FamilyRange {
@@ -200,7 +220,7 @@ function rebuildFamily(
   let weightSum = 0
   for (let at = first; at < end; at++) {
     const member = candidates[at]!
-    weightSum += state.memberWeight[member]!
+    weightSum += state.memberShare[member]!
     weightSums[at] = weightSum
     if (best < 0 || priorityRank(bundle, member) < priorityRank(bundle, best)) best = member
   }

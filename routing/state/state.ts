@@ -2,7 +2,7 @@
 // by all.
 import { assert } from '#lib/assert.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import type { BundleCounts } from '#bundle/format/manifest.ts'
+import { slotCount } from '#bundle/format/hostnames.ts'
 
 /**
  * A row of `pools`: what a decision needs of a pool, in half a cache line. There are two copies of
@@ -33,7 +33,11 @@ export const MemberOut = {
   Warming: 1,
   /** A maintenance window holds it out. */
   Maintenance: 2,
+  /** It is kept for an address of a host name that has none for it now. */
+  Unresolved: 4,
 } as const
+
+const slotBytes = 16
 
 export class RoutingState {
   readonly memberCount: number
@@ -55,18 +59,31 @@ export class RoutingState {
   readonly memberRttMs: Float32Array
   /** In effect now: the bundle's, or what a rollout makes of it. `weightSums` are sums of these. */
   readonly memberWeight: Uint32Array
+  /**
+   * What a choice by weight goes by. Where a pool has host names, an address of one has its part
+   * of the member's weight, and all weights of the pool are multiplied; else `memberWeight` itself.
+   */
+  readonly memberShare: Uint32Array
   /** Bits of MemberOut. */
   readonly memberOut: Uint8Array
+  /**
+   * By slot: counts the addresses that it has had; the lowest bit says which copy is current. Read
+   * as `Version` of PoolCell.
+   */
+  readonly slotVersion: Int32Array
+  /** Two copies of 16 octets for each slot; IPv4 in the first four. See `slotOffset`. */
+  readonly slotOctets: Uint8Array
   /** One element: the SOA serial of every zone. */
   readonly soaSerial: Uint32Array
   /** By service * 2 + family: answers given so far, modulo 2^32; shared by all threads. */
   readonly serviceCursor: Int32Array
   readonly buffers: RoutingBuffers
 
-  constructor({ counts }: Bundle, buffers: RoutingBuffers) {
-    const { members, pools, services } = counts
+  constructor(bundle: Bundle, buffers: RoutingBuffers) {
+    const { members, pools, services } = bundle.counts
     const { table, cursors } = buffers
-    const at = columnOffsets(counts)
+    const at = columnOffsets(bundle)
+    const slots = slotCount(bundle)
     assert(table.byteLength >= at.end, 'the memory of a routing state holds its whole table')
     assert(cursors.byteLength >= services * 8, 'each service has two cursors')
     this.memberCount = members
@@ -79,6 +96,12 @@ export class RoutingState {
     this.memberRttMs = new Float32Array(table, at.memberRttMs, members)
     this.memberWeight = new Uint32Array(table, at.memberWeight, members)
     this.memberOut = new Uint8Array(table, at.memberOut, members)
+    const hasShares = slots > 0
+    this.memberShare = hasShares
+      ? new Uint32Array(table, at.memberShare, members)
+      : this.memberWeight
+    this.slotVersion = new Int32Array(table, at.slotVersion, slots)
+    this.slotOctets = new Uint8Array(table, at.slotOctets, slots * 2 * slotBytes)
     this.soaSerial = new Uint32Array(table, at.soaSerial, 1)
     this.serviceCursor = new Int32Array(cursors, 0, services * 2)
     this.buffers = buffers
@@ -86,7 +109,9 @@ export class RoutingState {
 }
 
 /** Where the columns begin in the table; the rows of pools start at a cache line. */
-function columnOffsets({ members, pools }: BundleCounts) {
+function columnOffsets(bundle: Bundle) {
+  const { members, pools } = bundle.counts
+  const slots = slotCount(bundle)
   const candidates = pools * PoolCell.Words * 4
   const weightSums = candidates + members * 2 * 4
   const firstByPriority = weightSums + members * 2 * 4
@@ -94,7 +119,10 @@ function columnOffsets({ members, pools }: BundleCounts) {
   const memberRttMs = memberScore + members * 4
   const memberWeight = memberRttMs + members * 4
   const soaSerial = memberWeight + members * 4
-  const memberHealthy = soaSerial + 4
+  const memberShare = soaSerial + 4
+  const slotVersion = memberShare + (slots > 0 ? members * 4 : 0)
+  const slotOctets = slotVersion + slots * 4
+  const memberHealthy = slotOctets + slots * 2 * slotBytes
   const memberOut = memberHealthy + members
   const end = memberOut + members
   return {
@@ -106,10 +134,18 @@ function columnOffsets({ members, pools }: BundleCounts) {
     memberRttMs,
     memberWeight,
     soaSerial,
+    memberShare,
+    slotVersion,
+    slotOctets,
     memberHealthy,
     memberOut,
     end,
   }
+}
+
+/** Where the copy of a slot's address is that a version names. */
+export function slotOffset(slot: number, version: number): number {
+  return (slot * 2 + (version & 1)) * slotBytes
 }
 
 /** Entry in `candidates` of a pool's first candidate of a family. */
@@ -148,6 +184,6 @@ export const freshMemory: RoutingMemory = {
   cursors: (bytes) => new SharedArrayBuffer(bytes),
 }
 
-export function routingTableBytes({ counts }: Bundle): number {
-  return columnOffsets(counts).end
+export function routingTableBytes(bundle: Bundle): number {
+  return columnOffsets(bundle).end
 }

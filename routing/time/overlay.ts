@@ -1,6 +1,7 @@
 // Applies rollouts and maintenance windows to the declared members at an instant.
 // `effective(member, t) = declared ⊕ rollout at t ⊕ windows at t`.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { rowsOfMember } from '#bundle/format/hostnames.ts'
 import type { MaintenanceWindow, Overlays, Rollout } from '#bundle/format/overlays.ts'
 import { membersOf } from '#routing/state/candidates.ts'
 import { rolloutAt } from './rollout.ts'
@@ -80,7 +81,8 @@ export function applyOverlays(
 ): AppliedOverlays {
   const weights = new Map<number, number>()
   for (const { rollout, moment } of rollouts) {
-    if (moment.weight !== null) weights.set(rollout.member, moment.weight)
+    if (moment.weight === null) continue
+    for (const row of rowsOfMember(bundle, rollout.member)) weights.set(row, moment.weight)
   }
   const out = new Set<number>()
   const emptied = new Set<number>()
@@ -109,5 +111,5 @@ export function membersOfWindow(
   bundle: Bundle,
   { pool, member }: MaintenanceWindow,
 ): Iterable<number> {
-  return member < 0 ? membersOf(bundle, pool) : [member]
+  return member < 0 ? membersOf(bundle, pool) : rowsOfMember(bundle, member)
 }

@@ -1,8 +1,10 @@
 // Detects that a rollout does harm: the regression policy, and the measurements that it judges.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { rowsOfMember } from '#bundle/format/hostnames.ts'
 import type { RegressionPolicyModel } from '#bundle/format/model.ts'
 import type { Rollout } from '#bundle/format/overlays.ts'
 import { readyMembers } from '#routing/state/candidates.ts'
+import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 
 /** As one node sees it; null: not measured. */
@@ -48,12 +50,20 @@ export function observe(
   isProbed: boolean,
   baselineRttMs: number | null,
 ): RolloutObservation {
-  const rttMs = state.memberRttMs[member]!
+  // Of a host name the mean of its addresses.
+  const rows = rowsOfMember(bundle, member)
+  const rttMs = mean(rows.flatMap((row) => state.memberRttMs[row]! || []))
   const isMeasured = isProbed && bundle.poolHealthCheck[pool] !== 0
   if (!isMeasured) return { score: null, healthyMembers: null, rttMs: null, baselineRttMs }
   const isCounted = regressionPolicy.minHealthyMembers > 0
   const healthyMembers = isCounted ? readyMembers(bundle, state, pool) : null
   // A score of 1 says "scoring is off", too; neither falls below anything.
-  const score = state.memberScore[member]!
-  return { score, healthyMembers, rttMs: rttMs === 0 ? null : rttMs, baselineRttMs }
+  const isFilled = (row: number): boolean => (state.memberOut[row]! & MemberOut.Unresolved) === 0
+  const score = mean(rows.filter(isFilled).map((row) => state.memberScore[row]!))
+  return { score, healthyMembers, rttMs, baselineRttMs }
+}
+
+function mean(values: readonly number[]): number | null {
+  if (values.length === 0) return null
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

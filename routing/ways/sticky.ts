@@ -1,6 +1,7 @@
 // sticky: one member for each client network, by rendezvous hashing; when a member goes, only its
 // own clients move.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { HostnameCell, slotMembers } from '#bundle/format/hostnames.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 
@@ -65,7 +66,7 @@ export const stickyWeighted: Way = {
       for (let i = 0; i < count; i++) {
         // Between 0 and 1, neither included. The largest of ln(u) / w is distributed by w.
         const share = ((memberHash(words, members[i]!, network) >>> 0) + 0.5) / 4_294_967_296
-        const score = Math.log(share) / state.memberWeight[members[i]!]!
+        const score = Math.log(share) / state.memberShare[members[i]!]!
         if (score > most) {
           most = score
           best = i
@@ -76,10 +77,18 @@ export const stickyWeighted: Way = {
   },
 }
 
-/** The uids of members, four words each. */
-function createUidWords({ memberUid }: Bundle): Uint32Array {
-  const { buffer, byteOffset, byteLength } = memberUid
-  return new Uint32Array(buffer, byteOffset, byteLength / 4)
+/** The uids of members, four words each; addresses of one host name are told apart. */
+function createUidWords(bundle: Bundle): Uint32Array {
+  const { buffer, byteOffset, byteLength } = bundle.memberUid
+  const words = new Uint32Array(buffer, byteOffset, byteLength / 4)
+  if (bundle.hostnameRow.length === 0) return words
+  const own = words.slice()
+  for (let hostname = 0; hostname < bundle.hostnameRow.length / HostnameCell.Words; hostname++) {
+    for (const [place, member] of [...slotMembers(bundle, hostname)].entries()) {
+      own[member * 4 + 3]! ^= Math.imul(place + 1, 0x9e37_79b9)
+    }
+  }
+  return own
 }
 
 function networkHash(chain: Chain): number {

@@ -54,7 +54,7 @@ export const weightedRoundRobin: Way = {
 
 function drawByWeight(chain: Chain): void {
   const { members, keys, count, state } = chain
-  for (let i = 0; i < count; i++) keys[i] = state.memberWeight[members[i]!]!
+  for (let i = 0; i < count; i++) keys[i] = state.memberShare[members[i]!]!
   drawByKeys(chain)
 }
 

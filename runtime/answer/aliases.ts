@@ -93,6 +93,20 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
   return enterName(tx, start, rdata - replyStart)
 }
 
+/**
+ * Goes on with the target of an alias that was written last.
+ *
+ * @param rdata where the target begins, whole
+ * @returns true when it is now the name that is answered for
+ */
+export function followWritten(tx: Transaction, rdata: number): boolean {
+  const length = tx.at - rdata
+  if (tx.qtype === RrType.CNAME || !leaveName(tx, length)) return false
+  const start = qnameEnd - length
+  for (let i = 0; i < length; i++) tx.qname[start + i] = foldTable[tx.reply[rdata + i]!]!
+  return enterName(tx, start, rdata - tx.replyStart)
+}
+
 /** The stored name in the one record of an rrset. */
 function dataOf({ rrsetRow }: Bundle, rrset: number): number {
   return rrsetRow[rrset * RrsetCell.Words + RrsetCell.Data]! + rdataLayout.lengthBytes

@@ -1,6 +1,7 @@
 // Answers for a service with a routing policy: runs its steps for the client, and writes the chosen
 // members.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { isAlias } from '#bundle/format/hostnames.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { choose } from '#routing/choose/choose.ts'
 import type { Policy } from '#routing/choose/policy.ts'
@@ -28,8 +29,10 @@ export function answerPolicy(
   chain.qtype = tx.qtype
   chain.qnameBytes = tx.qnameBytes
   setClient(tx, chain)
-  const chosen = choose(chain, policy, pool)
-  if (chosen === 0) return 0
+  const most = choose(chain, policy, pool)
+  if (most === 0) return 0
+  // RFC 2181 section 10.1: a name has one alias.
+  const chosen = bundle.hasHostnames && isAlias(bundle, chain.members[0]!) ? 1 : most
   for (let i = 0; i < chosen; i++) {
     if (!writeMember(tx, bundle, chain.members[i]!, family, ttlSeconds)) return -1
   }

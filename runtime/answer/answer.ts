@@ -12,14 +12,14 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as ways from '#routing/choose/ways.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
-import { followCname, followDname, keepFirstAlias } from './aliases.ts'
+import { followCname, followDname, followWritten, keepFirstAlias } from './aliases.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
-import { writeHinfo, writeMember } from './records.ts'
+import { rrHeaderBytes, writeHinfo, writeMember } from './records.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, soaTtlSeconds, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
@@ -122,7 +122,7 @@ function resolve(tx: Transaction): void {
 }
 
 /** With one of these an answer is not in the node's own row and rrsets. */
-const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname
+const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.Alias
 
 /**
  * Answers for qname, then for the target of each alias that it leads to. RFC 1034 section 4.3.2.
@@ -180,8 +180,26 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     tx.isAuthoritative = true
     return followCname(tx, bundle, node)
   }
+  const isAlias = (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
+  if (isAlias && tx.qtype !== RrType.ANY) return answerAlias(tx, bundle, node)
   answerNode(tx, bundle, node)
   return false
+}
+
+/**
+ * From a service whose pool answers an alias: it stands for every type (RFC 1034 section 3.6.2).
+ *
+ * @returns as `answerName`
+ */
+function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
+  const { at, answerCount } = tx
+  const service = serviceOfNode(bundle, node)
+  tx.view!.serviceQueries[service]! += 1
+  tx.isAuthoritative = true
+  answerService(tx, bundle, node, service, v4)
+  // RFC 7871 section 7.2.1: where the client's subnet had a say, only the first alias is given.
+  if (tx.ecsScope > 0 || tx.answerCount <= answerCount || tx.isTruncated) return false
+  return followWritten(tx, at + rrHeaderBytes)
 }
 
 /** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */

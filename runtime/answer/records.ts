@@ -1,16 +1,22 @@
 // Writes single resource records into the reply: the owner is a pointer. RFC 1035 section 4.1.3.
 import { address6Row } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { numberAt } from '#bundle/format/hostnames.ts'
+import * as cells from '#bundle/format/cells.ts'
 import * as header from '#dns/header.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
+import { slotOffset } from '#routing/state/state.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { HeaderOffset, QClass } = header
 const { RrType } = rrtypes
 const { V4: v4 } = routingQuery.Family
+const { MemberFlag } = cells
+/** Flags of a member that has an address of its own are not above this. */
+const plainFlagsMax = MemberFlag.Enabled
 
 /**
  * Pointer, type, class, TTL, RDLENGTH: an owner is always a name that stands in the message
@@ -62,8 +68,9 @@ export function writeAddress(
 }
 
 /**
- * Writes the address of a member under the name that is answered for. @returns false when it does
- * not fit
+ * Writes the address of a member under the name that is answered for, or the alias that it is.
+ *
+ * @returns false when it does not fit
  */
 export function writeMember(
   tx: Transaction,
@@ -72,13 +79,46 @@ export function writeMember(
   family: Family,
   ttlSeconds: number,
 ): boolean {
+  // One look at a truth value, where no member has a host name.
+  if (bundle.hasHostnames && bundle.memberFlags[member]! > plainFlagsMax) {
+    return writeNamed(tx, bundle, member, family, ttlSeconds)
+  }
   const isIpv4 = family === v4
   const octets = isIpv4 ? bundle.memberAddress : bundle.memberAddress6
   const from = isIpv4 ? member * 4 : address6Row(bundle, member) * 16
   return writeAddress(tx, tx.owner, family, ttlSeconds, octets, from)
 }
 
-/** Writes a CNAME record of qname whose target is `length` octets of `names`, not compressed. */
+/** Of a member with a host name: an alias, or the address that its slot has now. */
+function writeNamed(
+  tx: Transaction,
+  bundle: Bundle,
+  member: number,
+  family: Family,
+  ttlSeconds: number,
+): boolean {
+  if ((bundle.memberFlags[member]! & MemberFlag.Alias) !== 0) {
+    const name = numberAt(bundle.memberAddress, member * 4)
+    const { hostnameNames } = bundle
+    return writeCname(tx, ttlSeconds, hostnameNames, name + 1, hostnameNames[name]!)
+  }
+  const slot =
+    family === v4
+      ? numberAt(bundle.memberAddress, member * 4)
+      : numberAt(bundle.memberAddress6, address6Row(bundle, member) * 16)
+  const { slotVersion, slotOctets } = tx.view!.state
+  const start = tx.at
+  for (;;) {
+    const version = slotVersion[slot]!
+    const from = slotOffset(slot, version)
+    if (!writeAddress(tx, tx.owner, family, ttlSeconds, slotOctets, from)) return false
+    // The copy that was read is left alone until the version has moved.
+    if (Atomics.load(slotVersion, slot) === version) return true
+    tx.at = start
+  }
+}
+
+/** Writes a CNAME record whose target is `length` octets of `names`, not compressed. */
 export function writeCname(
   tx: Transaction,
   ttlSeconds: number,
@@ -86,7 +126,7 @@ export function writeCname(
   from: number,
   length: number,
 ): boolean {
-  if (!writeRrHeader(tx, qnameOffset, RrType.CNAME, ttlSeconds, length)) return false
+  if (!writeRrHeader(tx, tx.owner, RrType.CNAME, ttlSeconds, length)) return false
   const { reply, at } = tx
   for (let i = 0; i < length; i++) reply[at + i] = names[from + i]!
   tx.at = at + length

@@ -1,11 +1,11 @@
 // Reads rrsets back from a bundle: rdata in wire form, and the types that a name has. Not for
 // answers, which `runtime/answer/rrsets.ts` writes.
 import { RrType } from '#dns/rrtype.ts'
-import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from './bundle.ts'
-import type { Bundle, BundleColumns } from './bundle.ts'
-import { NodeCell, NodeFlag } from './cells.ts'
-import { firstPolicyCode, PolicyCell } from './routing-cells.ts'
-import { rdataForms, rdataLayout, RrsetCell, storedName } from './rrsets.ts'
+import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
+import { rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
 
 export interface RrsetValue {
   readonly type: number
@@ -68,6 +68,8 @@ function wireRdata(stored: Uint8Array, type: number, apex: () => Uint8Array): Ui
 export function typesOfNode(bundle: Bundle, node: number): number[] {
   const flags = nodeFlags(bundle, node)
   if ((flags & NodeFlag.Below) !== 0 && (flags & NodeFlag.Apex) === 0) return []
+  // It stands for every type.
+  if ((flags & NodeFlag.Alias) !== 0) return [RrType.CNAME]
   const types = new Set(rrsetsOfNode(bundle, node).map(({ type }) => type))
   if ((flags & NodeFlag.Cut) !== 0) {
     return [RrType.NS, RrType.DS].filter((type) => types.has(type))

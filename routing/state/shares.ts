@@ -1,0 +1,62 @@
+// Divides the weight of a host name among its addresses: four of them weigh as much as one member.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { hostnameOfSlot, isResolved } from '#bundle/format/hostnames.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { MemberOut } from './state.ts'
+import type { RoutingState } from './state.ts'
+
+/** Divisible by every count of addresses up to `slotsPerHostname`. */
+const finest = 840
+const sumMax = 0xffff_ffff
+
+/** Writes `memberShare` of a pool. */
+export function shareWeights(bundle: Bundle, state: RoutingState, pool: number): void {
+  const { memberShare, memberWeight } = state
+  // Bundles with aliases only have no column of their own.
+  if (memberShare === memberWeight) return
+  const start = bundle.poolMemberStart[pool]!
+  const count4 = bundle.poolCount4[pool]!
+  const count6 = bundle.poolCount6[pool]!
+  shareFamily(bundle, state, start, start + count4)
+  shareFamily(bundle, state, start + count4, start + count4 + count6)
+}
+
+function shareFamily(bundle: Bundle, state: RoutingState, start: number, end: number): void {
+  const { memberShare, memberWeight } = state
+  let sum = 0
+  let hostnames = 0
+  for (let row = start; row < end; row = endOfMember(bundle, row)) {
+    sum += memberWeight[row]!
+    if (isResolved(bundle, row)) hostnames++
+  }
+  // The sum must stay inside 32 bits, with what rounding up adds.
+  const scale = Math.max(1, Math.min(finest, Math.floor((sumMax - (end - start)) / (sum || 1))))
+  for (let row = start; row < end; row = endOfMember(bundle, row)) {
+    if (hostnames === 0 || !isResolved(bundle, row)) {
+      memberShare[row] = memberWeight[row]! * (hostnames === 0 ? 1 : scale)
+      continue
+    }
+    const last = endOfMember(bundle, row)
+    let filled = 0
+    for (let slot = row; slot < last; slot++) if (isFilled(state, slot)) filled++
+    for (let slot = row; slot < last; slot++) {
+      const weight = memberWeight[row]!
+      memberShare[slot] =
+        weight === 0 ? 0 : Math.max(1, Math.floor((weight * scale) / (filled || 1)))
+    }
+  }
+}
+
+function isFilled(state: RoutingState, slot: number): boolean {
+  return (state.memberOut[slot]! & MemberOut.Unresolved) === 0
+}
+
+/** The row behind those of the member that begins here. */
+function endOfMember(bundle: Bundle, row: number): number {
+  if (!isResolved(bundle, row)) return row + 1
+  const hostname = hostnameOfSlot(bundle, row)
+  let end = row + 1
+  const most = row + bundleLimits.slotsPerHostname
+  while (end < most && hostnameOfSlot(bundle, end) === hostname) end++
+  return end
+}
