@@ -39,11 +39,9 @@ function shareFamily(bundle: Bundle, state: RoutingState, start: number, end: nu
     const last = endOfMember(bundle, row)
     let filled = 0
     for (let slot = row; slot < last; slot++) if (isFilled(state, slot)) filled++
-    for (let slot = row; slot < last; slot++) {
-      const weight = memberWeight[row]!
-      memberShare[slot] =
-        weight === 0 ? 0 : Math.max(1, Math.floor((weight * scale) / (filled || 1)))
-    }
+    const part = Math.floor((memberWeight[row]! * scale) / (filled || 1))
+    const share = memberWeight[row] === 0 ? 0 : Math.max(1, part)
+    for (let slot = row; slot < last; slot++) memberShare[slot] = isFilled(state, slot) ? share : 0
   }
 }
 
