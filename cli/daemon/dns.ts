@@ -1,5 +1,6 @@
 // Parts: the DNS node, the geo tables that its threads answer from, and its sockets.
 import { createNodeHealth } from '#cli/node/health.ts'
+import { createNodeResolver } from '#cli/node/resolver.ts'
 import { geoPathsOf } from '#cli/node/named-files.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -23,6 +24,7 @@ export const createNode: Part = ({ settings, log, env, dataDir, key, shared }) =
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
   const health = createNodeHealth(settings, shared, log, env)
   const geo = createGeo(settings, log)
+  const resolver = createNodeResolver(settings, dataDir.path, log)
   const node = new DnsNode({
     threads: {
       ...threadsOf(settings),
@@ -33,13 +35,14 @@ export const createNode: Part = ({ settings, log, env, dataDir, key, shared }) =
     store,
     trusted: [key.signing],
     health,
+    resolver,
     geo: geo.feed,
     clock,
     log,
   })
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
-    gives: { store, rum, health, geo: geo.source, node, permit },
+    gives: { store, rum, health, resolver, geo: geo.source, node, permit },
     stop: () => node.stop(),
   })
 }

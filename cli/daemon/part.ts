@@ -17,6 +17,7 @@ import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { RumStore } from '#runtime/node/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 
@@ -43,6 +44,7 @@ export interface Gifts {
   readonly store: BundleStore
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
+  readonly resolver: HostnameResolver
   readonly geo: GeoSource
   readonly node: DnsNode
   /** Sets how many DNS queries a second the licence permits; 0: no limit. */

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import type { TSchema } from 'typebox'
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
-export type SettingKind = 'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks'
+export type SettingKind =
+  'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks' | 'resolvers'
 
 export type SettingValue =
   | string
@@ -80,6 +81,16 @@ export const networks = (options: Record<string, unknown>) =>
       default: [],
       maxItems: 1_000,
       'x-kind': 'networks',
+    }),
+  )
+/** Name servers: addresses, with a port or without. */
+export const resolvers = (options: Record<string, unknown>) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), {
+      ...options,
+      default: [],
+      maxItems: 16,
+      'x-kind': 'resolvers',
     }),
   )
 export const list = (lengthMax: number, options: Record<string, unknown>) =>

@@ -10,6 +10,7 @@ import {
   duration,
   integer,
   networks,
+  resolvers,
   section,
   text,
 } from './forms.ts'
@@ -95,6 +96,17 @@ const dns = section('The DNS listener.', {
     pattern: '^[ -~]*$',
     'x-expected': 'printable ASCII text of at most 255 characters',
     description: 'Answer to the CHAOS TXT query `version.bind`. Empty: the query is refused.',
+  }),
+  resolvers: resolvers({
+    description:
+      'Name servers that look up the `hostname` of members, with a port where it is not 53. ' +
+      'Empty: those of the system (/etc/resolv.conf). [More](../routing.md#host-names).',
+  }),
+  allowLocalTargets: boolean({
+    default: false,
+    description:
+      'Whether a `hostname` of a member may resolve to a loopback or link-local address. ' +
+      'Otherwise such addresses are refused, and the last good ones are answered.',
   }),
   tcp,
   axfr,

@@ -38,6 +38,9 @@ export interface Settings {
     readonly nsid: string
     /** Empty: off. */
     readonly versionBind: string
+    /** Addresses, with a port or without; empty: those of the system. */
+    readonly resolvers: readonly string[]
+    readonly allowLocalTargets: boolean
     readonly tcp: {
       readonly idleTimeoutMs: number
       readonly maxConnections: number

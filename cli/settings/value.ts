@@ -1,5 +1,5 @@
 // Checks one value against one setting; the error says what to write instead.
-import { isIP } from 'node:net'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { Value } from 'typebox/value'
 import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
@@ -16,8 +16,9 @@ export function problemOf(
   from: 'file' | 'outside',
 ): string | undefined {
   const fits = Value.Check(row.schema, value) && kindFits(row.leaf, value as SettingValue)
-  if (!fits && row.leaf['x-kind'] === 'networks' && Array.isArray(value)) {
-    const misfit: unknown = value.find((entry) => !isNetwork(String(entry)))
+  const isEntry = entryForms[row.leaf['x-kind'] ?? '']
+  if (!fits && isEntry !== undefined && Array.isArray(value)) {
+    const misfit: unknown = value.find((entry) => !isEntry(String(entry)))
     const what = misfit === undefined ? 'too many entries' : shown(misfit)
     return `${row.key} holds ${what}, write ${expected(row.leaf)}`
   }
@@ -53,6 +54,8 @@ export function expected(leaf: SettingLeaf): string {
       return 'an https://, http:// or ssh:// address, or git@host:path'
     case 'networks':
       return 'a list of addresses and networks, such as [192.0.2.7, 10.1.0.0/16]'
+    case 'resolvers':
+      return 'a list of addresses of name servers, such as [192.0.2.53, "127.0.0.1:5353"]'
     case undefined:
       break
   }
@@ -63,12 +66,27 @@ export function expected(leaf: SettingLeaf): string {
 }
 
 function kindFits(leaf: SettingLeaf, value: SettingValue): boolean {
-  if (leaf['x-kind'] === 'networks') return (value as readonly string[]).every(isNetwork)
+  const isEntry = entryForms[leaf['x-kind'] ?? '']
+  if (isEntry !== undefined) return (value as readonly string[]).every(isEntry)
   return typeof value !== 'string' || textFits(leaf, value)
 }
 
 function isNetwork(text: string): boolean {
   return isIP(text) !== 0 || parseCidr(text).ok
+}
+
+/** An address, alone or with a port: `192.0.2.53:5353`, `[2001:db8::53]:5353`. */
+function isResolver(text: string): boolean {
+  if (isIP(text) !== 0) return true
+  const [, v6, v4 = '', port] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const isAddress = v6 === undefined ? isIPv4(v4) : isIPv6(v6)
+  return isAddress && Number(port) > 0 && Number(port) <= 65_535
+}
+
+/** What each entry of a list is, by the kind of the setting. */
+const entryForms: Readonly<Record<string, (text: string) => boolean>> = {
+  networks: isNetwork,
+  resolvers: isResolver,
 }
 
 function textFits(leaf: SettingLeaf, value: string): boolean {
@@ -88,6 +106,7 @@ function textFits(leaf: SettingLeaf, value: string): boolean {
     case 'git-url':
       return value === '' || isHttpAddress(value) || isSshUrl(value)
     case 'networks':
+    case 'resolvers':
     case undefined:
       return true
     default:

@@ -7,7 +7,7 @@ import { membersOf } from '#routing/state/candidates.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
 
 /**
- * Keys (`targetKey`) of the members with a gate, enabled and probed, that the bundle before did not
+ * Keys (`targetKey`; of a host name with the name) of the members with a gate, enabled and probed, that the bundle before did not
  * have enabled. A member of another pool, or at another address, is another member; a monitor that
  * has probed it in its former pool knows better.
  *
@@ -37,10 +37,18 @@ function wasEnabled(previous: Bundle, next: Bundle, member: number): boolean {
   for (const before of membersOf(previous, pool)) {
     const isSame =
       uid.equals(uidOctets(previous.memberUid, before)) &&
-      Buffer.compare(memberOctets(previous, before), memberOctets(next, member)) === 0
+      isSameTarget(previous, before, next, member)
     if (isSame) return isEnabled(previous, before)
   }
   return false
+}
+
+/** Of host names the name: what each resolves to is another matter. */
+function isSameTarget(previous: Bundle, before: number, next: Bundle, member: number): boolean {
+  if (previous.hasHostnames || next.hasHostnames) {
+    return addressOfMember(previous, before) === addressOfMember(next, member)
+  }
+  return Buffer.compare(memberOctets(previous, before), memberOctets(next, member)) === 0
 }
 
 /** The row of a sorted column that holds the uid of another column's row; -1: none. */

@@ -4,6 +4,7 @@ import { addressOfMember, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'
+import { isAlias, isResolved, rowsOfMember } from '#bundle/format/hostnames.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
@@ -11,14 +12,17 @@ import { systemAfter } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import { membersOf, rebuildPool } from '#routing/state/candidates.ts'
 import { routingSettingsOf } from '#routing/choose/environment.ts'
+import { slotAddress } from '#routing/state/slots.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
 import { arrivals } from './arrivals.ts'
 import { blend } from '#runtime/health/view/blend.ts'
+import type { MemberHealth } from '#runtime/health/view/member-health.ts'
 import type { HealthMonitor, MonitoredTarget } from '#runtime/health/view/monitor.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 
 /** A bundle and its state, which is written here. */
 interface Serving {
@@ -39,6 +43,7 @@ export const orderEveryMs = 250
 export class HealthLink {
   readonly #monitor: HealthMonitor
   readonly #after: After
+  readonly #resolver: Pick<HostnameResolver, 'statusOf'> | null
   /** Pools of the serving bundle whose order is to be looked at. */
   readonly #unordered = new Set<number>()
   #isOrderDue = false
@@ -47,12 +52,20 @@ export class HealthLink {
   #serving: Serving | undefined
   /** Those of the serving bundle by their texts: of ten thousand, a change touches one. */
   #checks: ReadonlyMap<string, HealthCheckModel> = new Map()
+  /** Host names (`targetKey`) of which a further address is a new backend, with a gate to pass. */
+  #settled = new Set<string>()
   /** Of the bundle that was prepared last. */
   #arrivals: ReadonlySet<string> = new Set()
 
-  constructor(monitor: HealthMonitor, after: After = systemAfter) {
+  /** @param resolver null: host names have no addresses */
+  constructor(
+    monitor: HealthMonitor,
+    after: After = systemAfter,
+    resolver: Pick<HostnameResolver, 'statusOf'> | null = null,
+  ) {
     this.#monitor = monitor
     this.#after = after
+    this.#resolver = resolver
     monitor.onUpdate((owners) => {
       this.#applyUpdates(owners)
     })
@@ -87,6 +100,29 @@ export class HealthLink {
     this.#serving = { bundle, state }
     // A new state's lists are built from the scores as they are.
     this.#unordered.clear()
+    for (const key of this.#arrivals) this.#settled.add(key)
+    this.#target(this.#serving)
+    this.#arrivals = new Set()
+  }
+
+  /** Host names of these members have other addresses, which are probed from now on. */
+  addressesChanged(members: Iterable<number>): void {
+    const serving = this.#serving
+    if (serving === undefined) return
+    this.#target(serving)
+    const { bundle, state } = serving
+    const pools = new Set<number>()
+    for (const member of members) {
+      if (this.#write(serving, member) !== Change.None) pools.add(bundle.memberPool[member]!)
+    }
+    for (const pool of pools) rebuildPool(bundle, state, pool)
+  }
+
+  #target(serving: Serving): void {
+    const { bundle } = serving
+    const before = this.#places
+    const arrivals = new Set(this.#arrivals)
+    const settled = new Set<string>()
     this.#places = new Map()
     const targets: MonitoredTarget[] = []
     const checks = new Map<string, HealthCheckModel>()
@@ -103,16 +139,47 @@ export class HealthLink {
         // A disabled member never answers; nobody needs to know how it is.
         if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
         const memberUid = uidOf(bundle.memberUid, member)
-        const ipAddress = addressOfMember(bundle, member)
         const { warmupThreshold } = memberExtraOf(bundle, member)
-        targets.push({ memberUid, ipAddress, check, checkKey, pool: poolName, warmupThreshold })
-        this.#places.set(targetKey(memberUid, ipAddress), member)
+        const name = targetKey(memberUid, addressOfMember(bundle, member))
+        if (this.#settled.has(name)) settled.add(name)
+        for (const ipAddress of this.#addressesOf(serving, member)) {
+          const key = targetKey(memberUid, ipAddress)
+          targets.push({ memberUid, ipAddress, check, checkKey, pool: poolName, warmupThreshold })
+          this.#places.set(key, member)
+          if (key === name) continue
+          settled.add(name)
+          if (!before.has(key) && this.#settled.has(name)) arrivals.add(key)
+        }
       }
     }
+    this.#settled = settled
     const rttThresholdMs = routingSettingsOf(bundle).latency.minRttThresholdMs
     this.#checks = checks
-    this.#monitor.setTargets(targets, { arrivals: this.#arrivals, rttThresholdMs })
-    this.#arrivals = new Set()
+    this.#monitor.setTargets(targets, { arrivals, rttThresholdMs })
+  }
+
+  /** Where a member is probed: its address; all that its host name has, of an alias. */
+  #addressesOf({ bundle, state }: Serving, member: number): readonly string[] {
+    if (bundle.hasHostnames && isResolved(bundle, member)) {
+      const address = slotAddress(bundle, state, member)
+      return address === '' ? [] : [address]
+    }
+    const declared = addressOfMember(bundle, member)
+    if (!bundle.hasHostnames || !isAlias(bundle, member)) return [declared]
+    const { v4 = [], v6 = [] } = this.#resolver?.statusOf(declared) ?? {}
+    return [...v4, ...v6].filter((address) => address !== '')
+  }
+
+  #healthOf(serving: Serving, member: number, memberUid: string): Found | undefined {
+    const addresses = this.#addressesOf(serving, member)
+    if (addresses.length === 1) return this.#monitor.healthOf(memberUid, addresses[0]!)
+    const found = addresses.flatMap((one) => this.#monitor.healthOf(memberUid, one) ?? [])
+    if (found.length > 0) return together(found)
+    const { bundle } = serving
+    if (!isAlias(bundle, member)) return undefined
+    // An alias of nothing helps nobody.
+    const error = this.#resolver?.statusOf(addressOfMember(bundle, member)).error ?? ''
+    return error === '' ? undefined : { healthy: false, score: 1, rttMs: 0, isWarming: false }
   }
 
   #applyUpdates(owners: readonly VerdictOwner[]): void {
@@ -155,23 +222,26 @@ export class HealthLink {
     const pools = new Set<number>()
     for (const memberUid of memberUids) {
       const member = memberOfUid(bundle, memberUid)
-      if (member < 0 || this.#write(serving, member) === Change.None) continue
-      pools.add(bundle.memberPool[member]!)
+      for (const row of member < 0 ? [] : rowsOfMember(bundle, member)) {
+        if (this.#write(serving, row) !== Change.None) pools.add(bundle.memberPool[row]!)
+      }
     }
     for (const pool of pools) rebuildPool(bundle, state, pool)
   }
 
   /** Writes what is believed of a member. */
-  #write({ bundle, state }: Serving, member: number): Change {
+  #write(serving: Serving, member: number): Change {
+    const { bundle, state } = serving
     const memberUid = uidOf(bundle.memberUid, member)
-    const ipAddress = addressOfMember(bundle, member)
     const isProbed = bundle.poolHealthCheck[bundle.memberPool[member]!] !== 0
-    const found = isProbed ? this.#monitor.healthOf(memberUid, ipAddress) : undefined
+    const found = isProbed ? this.#healthOf(serving, member, memberUid) : undefined
     // Without a check nobody can say that a member is ill, but an outside monitor.
     const probe = found?.healthy ?? (isProbed ? state.memberHealthy[member] === 1 : true)
     const signal = this.#monitor.signalOf(memberUid)
     const { externalSignalMode, warmupThreshold } = memberExtraOf(bundle, member)
-    const isArrival = this.#arrivals.size > 0 && this.#arrivals.has(targetKey(memberUid, ipAddress))
+    const isArrival =
+      this.#arrivals.size > 0 &&
+      this.#arrivals.has(targetKey(memberUid, addressOfMember(bundle, member)))
     // The monitor does not know yet of a gate that this bundle takes away. Whom it has probed all
     // along has nothing to pass: it would keep silent, and the member would warm up for ever.
     const isWarming = warmupThreshold > 0 && (found?.isWarming ?? isArrival)
@@ -187,6 +257,22 @@ export class HealthLink {
     state.memberOut[member] = out
     if (isOther) return Change.Members
     return isReordered ? Change.Order : Change.None
+  }
+}
+
+/** What is said of a member, whoever says it. */
+type Found = Pick<MemberHealth, 'healthy' | 'score' | 'rttMs' | 'isWarming'>
+
+/** An alias is as good as the best of the addresses that it leads to. */
+function together(found: readonly Found[]): Found {
+  const healthy = found.filter((one) => one.healthy)
+  const counted = healthy.length > 0 ? healthy : found
+  const measured = counted.map(({ rttMs }) => rttMs).filter((rttMs) => rttMs > 0)
+  return {
+    healthy: healthy.length > 0,
+    score: Math.max(...counted.map(({ score }) => score)),
+    rttMs: measured.length === 0 ? 0 : Math.min(...measured),
+    isWarming: counted.every(({ isWarming }) => isWarming),
   }
 }
 
@@ -218,6 +304,7 @@ export function countHealth(bundle: Bundle, state: RoutingState): MemberCounts {
   let [healthy, unhealthy, warming] = [0, 0, 0]
   for (let member = 0; member < bundle.counts.members; member++) {
     if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
+    if ((state.memberOut[member]! & MemberOut.Unresolved) !== 0) continue
     if (state.memberHealthy[member] !== 1) unhealthy++
     else if ((state.memberOut[member]! & MemberOut.Warming) !== 0) warming++
     else healthy++

@@ -1,23 +1,32 @@
-// Updates the serving state between two bundles: verdicts, signals and the clock.
+// Updates the serving state between two bundles: addresses, verdicts, signals and the clock.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { HealthLink } from './health-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { ResolveLink } from './resolve-link.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { OverlayClock } from './overlay-clock.ts'
 import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
 
 export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed'> {
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
+  /** null: host names have no addresses, as in tests without them. */
+  readonly resolver: HostnameResolver | null
 }
 
 export class LiveState {
   readonly #health: HealthLink | null
+  readonly #resolve: ResolveLink | null
   readonly #overlays: OverlayClock
 
-  constructor({ health, ...parts }: LiveStateParts) {
+  constructor({ health, resolver, ...parts }: LiveStateParts) {
     // The link listens first: regressions are looked for in the columns that it writes.
-    this.#health = health === null ? null : new HealthLink(health, parts.after)
+    this.#health = health === null ? null : new HealthLink(health, parts.after, resolver)
+    this.#resolve =
+      resolver === null
+        ? null
+        : new ResolveLink(resolver, (members) => this.#health?.addressesChanged(members))
     this.#overlays = new OverlayClock({ ...parts, isProbed: health !== null })
     health?.onUpdate(() => this.#overlays.healthChanged())
     health?.onSignal(() => this.#overlays.healthChanged())
@@ -25,6 +34,8 @@ export class LiveState {
 
   /** Brings a state that is not published yet to what is known now. */
   prepare(bundle: Bundle, state: RoutingState): void {
+    // Addresses first: health is that of an address.
+    this.#resolve?.prepare(bundle, state)
     this.#health?.prepare(bundle, state)
     this.#overlays.serve(bundle, state)
   }
@@ -32,6 +43,7 @@ export class LiveState {
   /** It is published: its members are the ones that are probed from now on. */
   serve(bundle: Bundle, state: RoutingState): void {
     this.#health?.serve(bundle, state)
+    this.#resolve?.serve(bundle, state)
   }
 
   overlays(): OverlayStatus {

@@ -30,6 +30,7 @@ import { answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
 
@@ -40,6 +41,8 @@ export interface DnsNodeParts {
   readonly trusted: readonly TrustedKey[]
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
+  /** null: host names of members are not looked up. */
+  readonly resolver?: HostnameResolver | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null
   readonly clock: Clock
@@ -131,8 +134,8 @@ export class DnsNode {
     const { store, trusted } = parts
     const onRecord = (record: ChannelRecord): void => this.#remember(record)
     this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
-    const { health, clock, log, onRegression } = parts
-    this.#live = new LiveState({ health, clock, log, after: systemAfter, onRegression })
+    const { health, resolver = null, clock, log, onRegression } = parts
+    this.#live = new LiveState({ health, resolver, clock, log, after: systemAfter, onRegression })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
     this.#threads = new ThreadGroup({
       ...parts.threads,
@@ -147,9 +150,10 @@ export class DnsNode {
    */
   async start(): Promise<Result<{ port: number }, string>> {
     this.#boot()
-    const { health } = this.#parts
+    const { health, resolver } = this.#parts
     health?.start()
     await health?.adopted()
+    await resolver?.settled()
     return await this.#threads.start()
   }
 
@@ -416,6 +420,7 @@ export class DnsNode {
 
   async stop(): Promise<void> {
     this.#live.stop()
+    this.#parts.resolver?.stop()
     await this.#parts.health?.stop()
     await this.#threads.stop()
   }

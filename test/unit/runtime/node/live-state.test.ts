@@ -18,7 +18,7 @@ async function rolledOut() {
   const signals = createMemoryHealthSignals(clock)
   const view = { local, signals, peers: null, policy: 'local-only', quorumMinPercent: 51 } as const
   const health = createHealthView({ ...view, clock, after, log })
-  const live = new LiveState({ health, clock, after, log })
+  const live = new LiveState({ resolver: null, health, clock, after, log })
   const regressionPolicy = { ...rollout().regressionPolicy, minHealthyMembers: 2 }
   const bundle = bundleOf(
     modelWith({ rollouts: [rollout({ startAtMs: clock.nowMs(), regressionPolicy })] }),

@@ -1,0 +1,56 @@
+// Which of the addresses that a host name gives are answered: usable ones, few, each in its slot.
+import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
+
+/** @returns why no client should be sent there, as `a loopback address`; undefined: it may */
+export function whyUnusable(address: string): string | undefined {
+  const parsed = parseAddress(address)
+  if (!parsed.ok) return 'no address'
+  const octets = parsed.value
+  if (octets.every((octet) => octet === 0)) return 'the unspecified address'
+  const [first, second] = [octets[0]!, octets[1]!]
+  if (octets.length === 16) {
+    if (isMappedIpv4(octets)) return 'an IPv4-mapped address'
+    if (octets.every((octet, i) => octet === (i === 15 ? 1 : 0))) return 'a loopback address'
+    if (first === 0xfe && (second & 0xc0) === 0x80) return 'a link-local address'
+    return first === 0xff ? 'a multicast address' : undefined
+  }
+  if (first === 0) return 'an address of "this network"'
+  if (first === 127) return 'a loopback address'
+  if (first === 169 && second === 254) return 'a link-local address'
+  if (first >= 224 && first <= 239) return 'a multicast address'
+  return first >= 240 ? 'a reserved address' : undefined
+}
+
+/** The form of RFC 5952 of a usable address. */
+export function canonical(address: string): string {
+  const parsed = parseAddress(address)
+  return parsed.ok ? formatAddress(parsed.value) : address
+}
+
+/** Only of this machine or its link: what the settings may permit. */
+export function isLocal(why: string): boolean {
+  return why === 'a loopback address' || why === 'a link-local address'
+}
+
+/**
+ * Addresses by slot: one that was there keeps its slot, the others take free ones in their order.
+ *
+ * @param before by slot; '': free
+ */
+export function slotsFor(
+  before: readonly string[],
+  now: readonly string[],
+  max: number,
+): readonly string[] {
+  const wanted = new Set(now)
+  const slots = Array.from({ length: max }, (_, i) => {
+    const address = before[i] ?? ''
+    return wanted.delete(address) ? address : ''
+  })
+  for (const address of wanted) {
+    const free = slots.indexOf('')
+    if (free < 0) break
+    slots[free] = address
+  }
+  return slots
+}
