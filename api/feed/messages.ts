@@ -1,5 +1,6 @@
 // The messages of the feed, and who may see which.
-import { canonical, showMember } from '../resources/member.ts'
+import { targetOf } from '#compiler/values/member-target.ts'
+import { showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import type { NodeView } from '#api/ports/member-health.ts'
 
@@ -46,7 +47,7 @@ export function healthMessage(facts: HealthFacts): Buffer {
   const { poolId, member, healthy, score, atMs, rttMs, node } = facts
   const { reason, sinceMs: since, lastCheckMs: lastCheck } = facts
   const timestamp = Math.floor(atMs)
-  const ipAddress = canonical(member.ipAddress)
+  const ipAddress = targetOf(member)
   const verdict = { poolId, ipAddress, healthy, score, timestamp, rttMs, node }
   // Two members may have one address and different ports.
   return messageOf('health_update', {

@@ -7,6 +7,7 @@ export interface MetricsSnapshot {
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
   readonly health: HealthSnapshot
+  readonly resolve: ResolveSnapshot
   /** Connected to this node now. */
   readonly feedClients: number
   /** null: this node uses none. */
@@ -47,6 +48,18 @@ export interface HealthSnapshot {
   readonly signalled: { readonly healthy: number; readonly unhealthy: number }
   /** Other nodes that were heard lately; null: this node is alone. */
   readonly peers: number | null
+}
+
+/** Host names of members. */
+export interface ResolveSnapshot {
+  readonly hostnames: {
+    readonly resolved: number
+    readonly stale: number
+    readonly unresolved: number
+  }
+  readonly ageSeconds: number
+  /** By reason, of which there are few. */
+  readonly failures: Readonly<Record<string, number>>
 }
 
 /** Rollouts and maintenance windows of the active bundle, by state. */

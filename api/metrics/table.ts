@@ -3,6 +3,7 @@ import type { MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { healthRows } from './health.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
+import { resolveRows } from './resolve.ts'
 import { scriptRows } from './scripts.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
 
@@ -334,6 +335,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...tcp,
   ...feed,
   ...healthRows,
+  ...resolveRows,
   ...overlays,
   ...geo,
   ...bundle,

@@ -3,8 +3,10 @@ import type { ExternalSignalMode } from '#bundle/format/model.ts'
 
 export interface AskedMember {
   readonly uid: string
-  /** RFC 5952. */
+  /** RFC 5952; empty: it has a host name. */
   readonly ipAddress: string
+  /** Lower case, with its last dot; empty or left out: it has an address. */
+  readonly hostname?: string
   readonly externalSignalMode: ExternalSignalMode
 }
 
@@ -39,6 +41,16 @@ export interface KnownHealth {
   readonly lastCheckedMs: number
   /** As each finds it: this node, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
+  /** Of a member with a host name: what this node has found. The rest is that of the best address. */
+  readonly resolved?: ResolvedHostname
+}
+
+export interface ResolvedHostname {
+  readonly addresses: readonly { readonly address: string; readonly healthy: boolean }[]
+  /** When they were found, Unix epoch; 0: never, or nobody has to look. */
+  readonly atMs: number
+  /** Why the last lookup failed; empty: it did not. */
+  readonly error: string
 }
 
 export interface MemberHealthView {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
-import { canonical } from './member.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import type { MemberPart } from './member.ts'
 
 export const HealthStatus = Type.Object(
@@ -21,6 +21,19 @@ export const HealthStatus = Type.Object(
     warming: Type.Optional(Type.Boolean()),
     warmupPasses: Type.Optional(Type.Integer()),
     warmupThreshold: Type.Optional(Type.Integer()),
+    resolved: Type.Optional(
+      Type.Array(Type.Object({ address: Type.String(), healthy: Type.Boolean() }), {
+        description: 'Of a member with a hostname: the addresses that it has on this node',
+      }),
+    ),
+    resolvedAt: Type.Optional(
+      Type.Integer({
+        description: 'When they were found, Unix milliseconds; 0: never, or there is no need to',
+      }),
+    ),
+    resolveError: Type.Optional(
+      Type.String({ description: 'Why the last lookup failed; empty: it did not' }),
+    ),
     healthyNodes: Type.Integer(),
     totalNodes: Type.Integer(),
     nodes: Type.Array(
@@ -37,22 +50,27 @@ export const HealthStatus = Type.Object(
 )
 
 export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealth {
-  const { uid, ipAddress, externalSignalMode } = member
-  return view.of({ uid, ipAddress: canonical(ipAddress), externalSignalMode })
+  const { uid, externalSignalMode } = member
+  const target = targetOf(member)
+  return view.of(
+    isHostname(member)
+      ? { uid, ipAddress: '', hostname: target, externalSignalMode }
+      : { uid, ipAddress: target, externalSignalMode },
+  )
 }
 
-/** An address stands for the first member that has it, as it does where files name members. */
+/** An address or a host name stands for the first member that has it, as it does where files name members. */
 export function byAddress<T>(
   members: readonly MemberPart[],
   show: (member: MemberPart) => T,
 ): Readonly<Record<string, T>> {
   const shown: Record<string, T> = {}
-  for (const member of members) shown[canonical(member.ipAddress)] ??= show(member)
+  for (const member of members) shown[targetOf(member)] ??= show(member)
   return shown
 }
 
 export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) {
-  const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes } = known
+  const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes, resolved } = known
   const { reason, sinceMs: since, lastCheckedMs: lastCheck } = known
   return {
     healthy: isReachable(known),
@@ -63,6 +81,13 @@ export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) 
     rttMs,
     ...(globalRttMs === null ? {} : { globalRttMs }),
     ...(warmupThreshold === 0 ? {} : { warming: isWarming, warmupPasses, warmupThreshold }),
+    ...(resolved === undefined
+      ? {}
+      : {
+          resolved: resolved.addresses,
+          resolvedAt: Math.floor(resolved.atMs),
+          resolveError: resolved.error,
+        }),
     healthyNodes: nodes.filter(({ healthy }) => healthy).length,
     totalNodes: nodes.length,
     nodes: nodes.map(({ sinceMs, ...node }) => ({ ...node, since: sinceMs })),

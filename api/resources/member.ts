@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { checkAddress } from '#compiler/values/addresses.ts'
+import { hostnameKey, isHostname, targetOf } from '#compiler/values/member-target.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
@@ -24,7 +25,8 @@ export const Member = Type.Object(
     id: Type.String(),
     poolId: Type.String(),
     name: Type.String(),
-    ipAddress: Type.String(),
+    ipAddress: Type.String({ description: 'Empty: the member has a hostname' }),
+    hostname: Type.Optional(Type.String({ description: 'Only where it has no address' })),
     port: Type.Integer(),
     weight: Type.Integer(),
     priority: Type.Integer(),
@@ -44,8 +46,11 @@ function weight(description: string) {
   return { minimum: -2_147_483_648, description, 'x-expected': words }
 }
 
+const notEmpty = { minLength: 1 }
+
 export const NewMember = body({
-  ipAddress: plain(properties.ipAddress),
+  ipAddress: optional(properties.ipAddress, notEmpty),
+  hostname: optional(properties.hostname, notEmpty),
   port: plain(properties.port),
   weight: defaulted(
     properties.weight,
@@ -78,10 +83,11 @@ export const MemberChange = body({
 })
 export type MemberChange = Static<typeof MemberChange>
 
-/** Unlike a PUT it may move the member to another address, as its file may. */
+/** Unlike a PUT it may move the member to another address or host name, as its file may. */
 export const MemberPatch = mergePatchOf(
   {
-    ipAddress: plain(properties.ipAddress),
+    ipAddress: plain(properties.ipAddress, notEmpty),
+    hostname: plain(properties.hostname, notEmpty),
     port: plain(properties.port),
     weight: plain(properties.weight, weight('0 drains the member; what is below 0 is taken as 0.')),
     priority: plain(properties.priority),
@@ -92,14 +98,16 @@ export const MemberPatch = mergePatchOf(
     externalSignalMode: orEmpty(properties.externalSignalMode, plain),
     enabled: plain(properties.enabled),
   },
-  ['ipAddress', 'port'],
+  ['ipAddress', 'hostname', 'port'],
 )
 export type MemberPatch = Static<typeof MemberPatch>
 
 export type MemberPart = MemberFields & { readonly uid: string }
 
-export function showMember(poolId: string, { uid, ipAddress, ...fields }: MemberPart) {
-  return { id: uid, poolId, ipAddress: canonical(ipAddress), ...fields }
+export function showMember(poolId: string, member: MemberPart) {
+  const { uid, ipAddress, hostname: _hostname, ...fields } = member
+  const named = isHostname(member) ? { hostname: targetOf(member) } : {}
+  return { id: uid, poolId, ipAddress: canonical(ipAddress), ...named, ...fields }
 }
 
 /** RFC 5952, as bundles and health have it. */
@@ -107,25 +115,33 @@ export function canonical(ipAddress: string): string {
   return checkAddress(ipAddress).canonical ?? ipAddress
 }
 
-/** A weight of 0 or below becomes 1. */
-export function specOfNewMember({ ipAddress, weight = 1, ...fields }: NewMember): JsonObject {
-  const spec = {
-    ...written(fields),
-    ipAddress: canonical(ipAddress),
-    weight: weight <= 0 ? 1 : weight,
+/** The compiler says that one of the two is needed, and not both. */
+function targetFields({ ipAddress, hostname }: Pick<NewMember, 'ipAddress' | 'hostname'>) {
+  return {
+    ...(ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }),
+    ...(hostname === undefined ? {} : { hostname: hostnameKey(hostname) ?? hostname }),
   }
+}
+
+/** A weight of 0 or below becomes 1. */
+export function specOfNewMember(member: NewMember): JsonObject {
+  const { ipAddress: _address, hostname: _hostname, weight = 1, ...fields } = member
+  const spec = { ...written(fields), ...targetFields(member), weight: weight <= 0 ? 1 : weight }
   return withoutDefaults(spec, MemberInFile)
 }
 
-/** A weight below 0 becomes 0. */
-export function patchOfMember({ weight, ipAddress, ...fields }: MemberPatch): JsonObject {
+/** A weight below 0 becomes 0. One target takes the place of the other. */
+export function patchOfMember(patch: MemberPatch): JsonObject {
+  const { weight, ipAddress, hostname, ...fields } = patch
   const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
-  const moved = ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }
+  const isOne = (ipAddress === undefined) !== (hostname === undefined)
+  const gone = !isOne ? {} : ipAddress === undefined ? { ipAddress: null } : { hostname: null }
+  const moved = { ...targetFields(patch), ...gone }
   return patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
 }
 
 /** Empty texts stand for what holds without them. */
-function written(fields: Omit<MemberPatch, 'weight' | 'ipAddress'>): JsonObject {
+function written(fields: Omit<MemberPatch, 'weight' | 'ipAddress' | 'hostname'>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,

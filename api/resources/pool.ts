@@ -9,23 +9,40 @@ import { body } from '#api/http/shapes.ts'
 import { defaulted, optional, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 
-const { minHealthy } = PoolSpec.properties
+const { minHealthy, answer } = PoolSpec.properties
 const name = plain(Metadata.properties.name)
 
 export const Pool = Type.Object(
-  { id: Type.String(), name: Type.String(), minHealthy: Type.Integer() },
+  {
+    id: Type.String(),
+    name: Type.String(),
+    minHealthy: Type.Integer(),
+    answer: Type.Optional(Type.String({ description: 'Left out: `addresses`' })),
+  },
   { title: 'Pool' },
 )
 
-export const NewPool = body({ name, minHealthy: defaulted(minHealthy) })
+export const NewPool = body({
+  name,
+  minHealthy: defaulted(minHealthy),
+  answer: defaulted(answer),
+})
 export type NewPool = Static<typeof NewPool>
 /** What a file alone could say before stays when it is left out. */
-export const PoolBody = body({ name, minHealthy: optional(minHealthy) })
-export const PoolPatch = mergePatchOf({ name, minHealthy: plain(minHealthy) }, ['name'])
+export const PoolBody = body({
+  name,
+  minHealthy: optional(minHealthy),
+  answer: optional(answer),
+})
+export const PoolPatch = mergePatchOf(
+  { name, minHealthy: plain(minHealthy), answer: plain(answer) },
+  ['name'],
+)
 export type PoolPatch = Static<typeof PoolPatch>
 
 export function showPool({ uid, name, object }: ConfigEntry<'Pool'>) {
-  return { id: uid, name, minHealthy: object.spec.minHealthy }
+  const { minHealthy, answer } = object.spec
+  return { id: uid, name, minHealthy, ...(answer === 'addresses' ? {} : { answer }) }
 }
 
 export function specOfNewPool({ name: _name, ...fields }: NewPool): JsonObject {

@@ -6,7 +6,7 @@ import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageInOrder } from '#api/http/paging.ts'
-import { created, missing, success } from '#api/http/reply.ts'
+import { created, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import {
   Member,
@@ -38,6 +38,9 @@ const create = route({
     const { caller, ports, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
+    if (body.ipAddress === undefined && body.hostname === undefined) {
+      return refused(400, 'ipAddress: is required, or a hostname in its place')
+    }
     const condition = preconditionOf(context, pool.object)
     if (!condition.ok) return condition.error
     const most = ports.licence.memberLimit()
@@ -107,7 +110,7 @@ const patch = route({
   needs: 'member:write',
   tag,
   summary: 'Change the named fields of a member; null takes a field back to its default',
-  details: 'At another address the member begins anew: nothing is known of its health.',
+  details: 'At another address or hostname the member begins anew: nothing is known of its health.',
   params: Id,
   body: MemberPatch,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },

@@ -3,6 +3,7 @@ import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
 import { createNodeLicence } from '#cli/node/licence.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
+import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
@@ -64,6 +65,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     node,
     gitops,
     health,
+    resolver: deps.resolver,
     shared: shared.status,
     load,
     canKeep: () => deps.dataDir.fault() === null,
@@ -83,7 +85,10 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     view,
     config: gitops.config,
     configWriter: gitops,
-    memberHealth: createMemberHealthView(health, settings.state.nodeName, systemClock),
+    memberHealth: withHostnames(
+      createMemberHealthView(health, settings.state.nodeName, systemClock),
+      deps.resolver,
+    ),
     shared,
     records,
     dynamicDns,

@@ -16,6 +16,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { GeoFileStatus } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
 import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
@@ -26,6 +27,7 @@ export interface ViewParts extends HealthParts {
   readonly gitops: GitopsControl
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
+  readonly resolver: Pick<HostnameResolver, 'counts'>
   readonly shared: () => EphemeralStatus
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
@@ -108,6 +110,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       signalled: countSignalled(health),
       peers: health?.peers()?.length ?? null,
     },
+    resolve: parts.resolver.counts(),
     feedClients: parts.feedClients(),
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),

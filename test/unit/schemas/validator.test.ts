@@ -38,12 +38,14 @@ test('a member without options has the defaults', () => {
   const value = object('Pool', { members: [{ ...member }] })
   expect(validate('Pool', value)).toEqual([])
   expect(value.spec).toEqual({
+    answer: 'addresses',
     minHealthy: 0,
     geoRules: [],
     members: [
       {
         ...member,
         name: '',
+        hostname: '',
         weight: 1,
         priority: 0,
         enabled: true,

@@ -40,6 +40,11 @@ const running: MetricsSnapshot = {
   },
   feedClients: 7,
   isRedisUp: false,
+  resolve: {
+    hostnames: { resolved: 3, stale: 1, unresolved: 0 },
+    ageSeconds: 90,
+    failures: { timeout: 2 },
+  },
   responseRules: new Map([['local', 5]]),
   scripts: { benched: 1, killed: 3 },
   overlays: { rollouts: { running: 2 }, windows: { active: 1, completed: 4 }, regressions: 3 },
@@ -103,6 +108,9 @@ async function samples(...snapshots: MetricsSnapshot[]): Promise<string[]> {
 
 describe('a scrape', () => {
   const expected = [
+    'gslbd_resolve_hostnames{state="stale"} 1',
+    'gslbd_resolve_age_seconds 90',
+    'gslbd_resolve_failures_total{reason="timeout"} 2',
     'gslbd_dns_queries_total{transport="udp"} 20',
     'gslbd_dns_queries_total{transport="tcp"} 4',
     'gslbd_dns_responses_total{rcode="NXDOMAIN"} 8',

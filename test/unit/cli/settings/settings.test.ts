@@ -43,6 +43,8 @@ describe('defaults', () => {
           udpPayloadSize: 1232,
           nsid: '',
           versionBind: '',
+          resolvers: [],
+          allowLocalTargets: false,
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           axfr: { enabled: false, requireTsig: false },
         },
@@ -232,7 +234,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'a value for a section',
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
-        'threads, udpPayloadSize, nsid, versionBind, tcp, axfr',
+        'threads, udpPayloadSize, nsid, versionBind, resolvers, allowLocalTargets, tcp, axfr',
     ],
     [
       'a list for the file',
@@ -268,6 +270,14 @@ describe('a mistake is named with its place and its remedy', () => {
       '1:32: health.webhookAllowedHosts holds "10.0.0.1/8", write a list of addresses and ' +
         'networks, such as [192.0.2.7, 10.1.0.0/16]',
     ],
+    ...['ns.example.net', '192.0.2.53:0', '[192.0.2.53]:53', '2001:db8::53:5353:1:2:3:4'].map(
+      (server): [string, string, string] => [
+        `the name server ${server}`,
+        `dns: { resolvers: ["192.0.2.53:5353", "[2001:db8::53]:53", "${server}"] }`,
+        `1:19: dns.resolvers holds "${server}", write a list of addresses of name servers, such ` +
+          'as [192.0.2.53, "127.0.0.1:5353"]',
+      ],
+    ),
     [
       'one network that is not in a list',
       'health: { webhookAllowedHosts: 10.0.0.0/8 }',

@@ -17,7 +17,21 @@ import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import { ask } from '../../../support/dns/client.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
+import { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import { Random } from '#lib/random.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { systemClock } from '#lib/clock.ts'
 import { onTestFinished } from 'vitest'
+
+const noHostnames = new HostnameResolver({
+  lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
+  allowLocal: false,
+  last: null,
+  clock: systemClock,
+  after: systemAfter,
+  random: new Random(1),
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+}).counts()
 
 const hour = 3_600_000
 
@@ -113,6 +127,7 @@ async function bench(
     geo: () => [],
     gitops,
     health: null,
+    resolver: { counts: () => noHostnames },
     shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
     ...keptBy(disk),
