@@ -233,7 +233,6 @@ export const awaited: readonly string[] = [
   'dns/tsig/sign-message.ts',
   // DNS UPDATE.
   'dns/update/check-update.ts',
-  'dns/update/read-update.ts',
 ]
 
 export const sizes = {

@@ -1,4 +1,5 @@
-// Checks an UPDATE message against a zone, and says what it does to TXT records. RFC 2136 section 3.
+// Checks an UPDATE message against a zone, and says what it does to TXT records: RFC 2136 section
+// 3.
 import { QClass } from '#dns/header.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import type { UpdateMessage, UpdateRecord } from './read-update.ts'
