@@ -19,7 +19,7 @@ export function recordsOf({ name, text }: WrittenZone): readonly ZoneRecord[] {
   const source = { path: name, octets: Buffer.from(text) }
   const { records, faults } = parseZoneFile(source, { origin: origin.value })
   if (faults.length > 0) throw new Error(JSON.stringify(faults))
-  return records.map((record) => ({ ...record, owner: foldName(record.owner) }))
+  return Array.from(records, (record) => ({ ...record, owner: foldName(record.owner) }))
 }
 
 /** What the compiler makes of such records; SOA and the NS records of the apex have one TTL. */

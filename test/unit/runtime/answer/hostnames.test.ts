@@ -83,6 +83,53 @@ describe('a pool that answers an alias', () => {
   })
 })
 
+describe('an alias that leads to a name of ours', () => {
+  const answer = 'cname'
+  const { ask } = site(
+    [
+      pool(1, [named('next.test.')], { answer }),
+      pool(2, [named('Web.test.')], { answer }),
+      pool(3, ['192.0.2.1']),
+      pool(4, [named('away.example.net.')], { answer }),
+      pool(5, [named('web.test.'), named('next.test.')], { answer }),
+    ],
+    [
+      service(1, 'www.test.'),
+      service(2, 'next.test.', { pool: 1 }),
+      service(3, 'web.test.', { pool: 2 }),
+      service(4, 'sticky.test.', { filterChain: ['sticky'], pool: 4 }),
+      service(5, 'gone.test.', { pool: 3 }),
+    ],
+  )
+
+  test('is followed to its addresses', () => {
+    const reply = ask('www.test. A')
+    expect(reply).toMatchObject({ rcode: 0, aa: true })
+    expect(reply.answer.map(({ name, rdataText }) => `${name} ${rdataText}`)).toEqual([
+      'www.test. next.test.',
+      'next.test. Web.test.',
+      'Web.test. 192.0.2.1',
+    ])
+  })
+
+  test('is not followed when the alias is what was asked for, nor out of our zones', () => {
+    expect(answers(ask('www.test. CNAME'))).toEqual(['5 next.test.'])
+    expect(answers(ask('gone.test. A'))).toEqual(['5 away.example.net.'])
+  })
+
+  test('ends with a denial where the target has no such type', () => {
+    const reply = ask('www.test. AAAA')
+    expect(answers(reply)).toEqual(['5 next.test.', '5 Web.test.'])
+    expect(reply.authority).toMatchObject([{ type: 6 }])
+  })
+
+  test('is given alone where the subnet of the client decided', () => {
+    const opt = { options: [ecs(1, 24, 0, '0a0000')] }
+    expect(ask('sticky.test. A', { opt }).answer).toMatchObject([{ type: 5 }])
+    expect(ask('sticky.test. A').answer.length).toBeGreaterThan(1)
+  })
+})
+
 describe('a pool that answers the addresses of host names', () => {
   const mixed = () =>
     site(
