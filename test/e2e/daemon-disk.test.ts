@@ -5,10 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { laneRows } from '#test/support/lane.ts'
+import { sourcePath } from '#test/support/program.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const { spawnWith, start, killAll } = useDaemons()
+// From the source: its preload replaces what every file imports of node:fs.
+const { spawnWith, start, killAll } = useDaemons({}, sourcePath)
 afterEach(killAll)
 let site: Site
 
@@ -92,10 +94,9 @@ describe('a data directory that', () => {
     await daemon.running()
     await waitUntil('the first look', async () => (await daemon.health()) === 'ok')
     // The API can write a moment later than the health is well.
-    const pools = `http://127.0.0.1:${daemon.apiPort}/api/v1/pools`
-    await waitUntil('the view', async () => (await fetch(pools)).status === 200)
+    await waitUntil('the view', async () => (await daemon.get('/api/v1/pools')).startsWith('['))
     writeFileSync(sign, '')
-    const answer = await fetch(pools, {
+    const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/pools`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ name: 'too-much' }),
@@ -109,7 +110,7 @@ describe('a data directory that', () => {
     rmSync(sign)
     await waitUntil('the node to notice', async () => (await daemon.health()) === 'ok')
     expect(daemon.logged('the repository can be used again')?.level).toBe('info')
-    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+    expect(await daemon.stop(), daemon.output).toEqual({ code: 0, signal: null })
   })
 
   test('cannot be written and holds no bundle is an error that says what to do', async () => {

@@ -168,7 +168,7 @@ describe('a publication is refused', () => {
     ],
   ]
   const ways = rows.flatMap((row) => [false, true].map((isPrepared) => ({ row, isPrepared })))
-  // What was prepared differs where the bundle itself is at fault, or another one than the record's.
+  // Prepared, it differs where the bundle is at fault, or another one than the record's.
   const isOfBundle = (code: RefusalCode): boolean => /bundle|digest/.test(code)
   const some = laneRows(ways, ({ row, isPrepared }) => !isPrepared || isOfBundle(row[2]))
   test.each(some)('$row.0, prepared: $isPrepared', async ({ row, isPrepared }) => {

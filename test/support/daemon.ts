@@ -48,8 +48,12 @@ export interface Daemons {
  * Call it at the top of a test file. What a test leaves running is killed after the last test.
  *
  * @param env variables of every daemon, beside the few that all have
+ * @param program the file that Node starts
  */
-export function useDaemons(env: Readonly<Record<string, string>> = {}): Daemons {
+export function useDaemons(
+  env: Readonly<Record<string, string>> = {},
+  program = mainPath,
+): Daemons {
   const spawned: DaemonProcess[] = []
   const killAll = async (): Promise<void> => {
     for (const daemon of spawned) daemon.signal('SIGKILL')
@@ -61,9 +65,9 @@ export function useDaemons(env: Readonly<Record<string, string>> = {}): Daemons 
     spawned.push(daemon)
     return daemon
   }
-  const spawnOne = (...args: string[]) => spawnNode(mainPath, ...args)
+  const spawnOne = (...args: string[]) => spawnNode(program, ...args)
   const spawnWith = (preload: string, ...args: string[]) =>
-    spawnNode('--import', preload, mainPath, ...args)
+    spawnNode('--import', preload, program, ...args)
   const start = async (...args: string[]): Promise<DaemonProcess> => {
     const daemon = spawnOne(...args)
     await daemon.running()

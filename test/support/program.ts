@@ -7,7 +7,7 @@ import { inject } from 'vitest'
 import { layers } from '../layers.ts'
 
 const root = join(import.meta.dirname, '../..')
-const source = join(root, 'cli/main.ts')
+export const sourcePath = join(root, 'cli/main.ts')
 const builder = join(import.meta.dirname, 'build-program.ts')
 
 /** Changes with whatever the bundle is made of. */
@@ -27,7 +27,7 @@ function fingerprint(): string {
  * `bin/gslbd` and what runs in the process of a test take the source.
  */
 export function programPath(): string {
-  if (inject('lane') === 'long') return source
+  if (inject('lane') === 'long') return sourcePath
   const folder = join(root, 'node_modules/.cache/gslbd-program', fingerprint())
   const main = join(folder, 'main.js')
   if (!existsSync(main)) execFileSync(process.execPath, [builder, folder], { stdio: 'inherit' })
