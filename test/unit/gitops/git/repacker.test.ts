@@ -142,7 +142,7 @@ test('writes go on while it packs, each can be read, and a restart serves them',
       await repacker.idle()
       // Where as much was written as it packed it pauses.
       time.pass(gitLimits.repackPauseMs)
-      await sleep(100)
+      await sleep(20)
     }
   })()
   const revisions: string[] = []
