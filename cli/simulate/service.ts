@@ -1,14 +1,11 @@
 // Explains a service in a simulation: its pool, its steps, the shares of its members.
-import {
-  addressOfMember,
-  memberOctets,
-  poolOfService,
-  serviceCell,
-  textOf,
-} from '#bundle/format/bundle.ts'
+import { addressOfMember, poolOfService, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { isAlias as isAliasMember } from '#bundle/format/hostnames.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { formatAddress } from '#dns/address.ts'
+import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { Random } from '#lib/random.ts'
@@ -92,7 +89,9 @@ export function explainService({ tx, service, question, message }: Answered): Si
   assert(view !== undefined, 'a service is found in a bundle')
   const { bundle, state, policies } = view
   const pool = poolOfService(bundle, service)
-  const family = familyOf(question.qtype)
+  // An alias is the same for every type; its members stand among those of IPv4.
+  const isAlias = pool >= 0 && holdsAliases(bundle, pool)
+  const family = isAlias ? Family.V4 : familyOf(question.qtype)
   const hasFamily = pool >= 0 && family !== undefined
   const code = serviceCell(bundle, service, NodeCell.Algorithm)
   const policy = policies[code - firstPolicyCode]
@@ -104,9 +103,12 @@ export function explainService({ tx, service, question, message }: Answered): Si
   const shownPool = trace?.pool ?? pool
   const members = hasFamily ? explainPool(bundle, state, shownPool, family) : []
   const picks = hasFamily
-    ? answerRdata(message, tx.answerCount, question.qtype).map(
-        (octets) => members.find((one) => isAt(bundle, one, octets))?.ipAddress,
-      )
+    ? answerRdata(message, tx.answerCount, isAlias ? RrType.CNAME : question.qtype)
+        .slice(0, isAlias ? 1 : undefined)
+        .map((octets) => {
+          const text = isAlias ? formatName(octets) : formatAddress(octets)
+          return members.find(({ ipAddress }) => ipAddress === text)?.ipAddress
+        })
     : []
   assert(!picks.includes(undefined), 'what is answered is a member')
   const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }
@@ -210,6 +212,8 @@ function familyOf(qtype: number): Family | undefined {
 }
 
 /** The records follow the question; each has twelve octets before its rdata. */
-function isAt(bundle: Bundle, { index }: ExplainedMember, address: Uint8Array): boolean {
-  return Buffer.compare(memberOctets(bundle, index), address) === 0
+
+function holdsAliases(bundle: Bundle, pool: number): boolean {
+  const first = bundle.poolMemberStart[pool]!
+  return bundle.poolCount4[pool]! > 0 && bundle.hasHostnames && isAliasMember(bundle, first)
 }

@@ -1,6 +1,7 @@
 // Runs one question through the server's own answer path, and collects the reasons for the answer.
-import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { EdnsOption } from '#dns/edns-codes.ts'
@@ -61,7 +62,10 @@ export function simulate(
   const { zone, match, node } = find(tx, bundle)
   const rule = ruleOf(tx, bundle)
   const isAnswered = rule !== null && rule.action !== 'passthru'
-  const service = last.node < 0 || isAnswered ? -1 : serviceOfNode(bundle, last.node)
+  // A service that answers an alias is explained itself, whatever that leads to.
+  const isAlias = node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
+  const explained = isAlias ? node : last.node
+  const service = explained < 0 || isAnswered ? -1 : serviceOfNode(bundle, explained)
   return {
     rcode,
     rule,

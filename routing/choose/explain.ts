@@ -2,6 +2,7 @@
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { hostnameOfSlot, isResolved, slotMembers } from '#bundle/format/hostnames.ts'
 import { Random } from '#lib/random.ts'
 import { isBelowMinHealthy, membersOf } from '#routing/state/candidates.ts'
 import { addressNow } from '#routing/state/slots.ts'
@@ -49,6 +50,7 @@ export function explainPool(
   const members = [...membersOf(bundle, pool)]
   return members
     .filter((member) => member < firstV6 === (family === Family.V4))
+    .filter((member) => !isSpare(bundle, state, member))
     .map((member) => ({
       index: member,
       name: textOf(bundle, bundle.memberName[member]!),
@@ -60,6 +62,17 @@ export function explainPool(
       rttMs: state.memberRttMs[member]!,
       standing: standingOf(bundle, state, member),
     }))
+}
+
+/** A slot without an address, but for the first one of a host name that has none at all. */
+function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
+  if (!bundle.hasHostnames || !isResolved(bundle, member)) return false
+  if ((state.memberOut[member]! & MemberOut.Unresolved) === 0) return false
+  const slots = [...slotMembers(bundle, hostnameOfSlot(bundle, member))]
+  const half = slots.length / 2
+  const own = slots.indexOf(member) < half ? slots.slice(0, half) : slots.slice(half)
+  const isAnyFilled = own.some((slot) => (state.memberOut[slot]! & MemberOut.Unresolved) === 0)
+  return isAnyFilled || member !== own[0]
 }
 
 /** Without scoring every member has 1, which nobody may read as the score of who is down. */
