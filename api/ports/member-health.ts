@@ -41,7 +41,7 @@ export interface KnownHealth {
   readonly lastCheckedMs: number
   /** As each finds it: this node, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
-  /** Of a member with a host name: what this node has found. The rest is that of the best address. */
+  /** Of a member with a host name, whose rest is that of the best address. */
   readonly resolved?: ResolvedHostname
 }
 

@@ -59,7 +59,7 @@ export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealt
   )
 }
 
-/** An address or a host name stands for the first member that has it, as it does where files name members. */
+/** An address or a host name stands for the first member that has it, as it does in files. */
 export function byAddress<T>(
   members: readonly MemberPart[],
   show: (member: MemberPart) => T,

@@ -1,4 +1,4 @@
-// The health of members with a host name: what its addresses have together, and what it resolves to.
+// The health of members with a host name: of its addresses together, and what they are.
 import { unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'

@@ -95,7 +95,9 @@ export const hostnameDiagnostics = {
     message: 'rumUrl has no effect on a member with a hostname',
     help: 'remove it, or give the member an ipAddress',
     cause: 'Browsers measure addresses, and those of a host name come and go.',
-    bad: 'members:\n  - { hostname: lb.example.net., port: 443, rumUrl: "https://lb.example.net/" }',
+    bad:
+      'members:\n  - { hostname: lb.example.net., port: 443, rumUrl: "https://lb.example.net/" ' +
+      '}',
     good: named,
   },
 } as const satisfies Record<string, DiagnosticSpec>

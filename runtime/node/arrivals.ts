@@ -7,8 +7,8 @@ import { membersOf } from '#routing/state/candidates.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
 
 /**
- * Keys (`targetKey`; of a host name with the name) of the members with a gate, enabled and probed, that the bundle before did not
- * have enabled. A member of another pool, or at another address, is another member; a monitor that
+ * Keys (`targetKey`; of a host name with the name) of the members with a gate, enabled and probed,
+ * that the bundle before did not have enabled. A member of another pool, or at another address, is another member; a monitor that
  * has probed it in its former pool knows better.
  *
  * @param previous undefined: the first bundle of this process. Nobody is new then: its members were

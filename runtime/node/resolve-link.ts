@@ -1,4 +1,4 @@
-// Connects host names and routing state: which names a bundle has looked up, and whose slots change.
+// Connects host names and routing state: which names are looked up, and whose slots change.
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { HostnameCell, isAlias, slotMembers } from '#bundle/format/hostnames.ts'

@@ -43,7 +43,7 @@ export interface ResolveCounts {
     readonly stale: number
     readonly unresolved: number
   }
-  /** Seconds since the addresses of the host name that is worst off were found; 0: none is known. */
+  /** Since the addresses of the host name that is worst off were found; 0: none is known. */
   readonly ageSeconds: number
   readonly failures: Readonly<Record<LookupFault, number>>
 }
@@ -102,7 +102,7 @@ export class HostnameResolver {
     this.#handlers.push(handler)
   }
 
-  /** All host names of what serves; those that are new are looked up at once, others are dropped. */
+  /** All host names of what serves: new ones are looked up at once, others are dropped. */
   want(hostnames: Iterable<string>): void {
     const before = this.#names
     this.#names = new Map()

@@ -32,15 +32,21 @@ async function call<T>(daemon: DaemonProcess, method: string, path: string, body
   return (await answer.json()) as T
 }
 
+async function metricsOf({ apiPort }: DaemonProcess): Promise<string> {
+  const headers = { authorization: `Bearer ${apiKey}` }
+  return (await fetch(`http://127.0.0.1:${apiPort}/metrics`, { headers })).text()
+}
+
+const records = (address: string) => [
+  'example.net. 5 IN SOA ns.example.net. root.example.net. 1 5 5 5 5',
+  `lb.example.net. 5 IN A ${address}`,
+  'local.example.net. 5 IN A 127.0.0.1',
+]
+
 test(
   'addresses are followed within their TTL, and the last good ones outlive the name server and a restart',
   async () => {
     const port = await freePort()
-    const records = (address: string, ttlSeconds = 5) => [
-      'example.net. 5 IN SOA ns.example.net. root.example.net. 1 5 5 5 5',
-      `lb.example.net. ${ttlSeconds} IN A ${address}`,
-      'local.example.net. 5 IN A 127.0.0.1',
-    ]
     stopResolver = await startUnbound(port, records('192.0.2.21'))
     const settings = join(tempDir('hostnames'), 'gslbd.yaml')
     const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1, resolvers: [`127.0.0.1:${port}`] }
@@ -91,11 +97,7 @@ test(
     expect(status).toMatchObject({ healthy: true, resolved: [{ address: '192.0.2.22' }] })
     expect(status.resolvedAt).toBeGreaterThan(0)
     expect(await daemon.answers('www.example.com. A')).toEqual(answer('192.0.2.22'))
-    const authorization = `Bearer ${apiKey}`
-    const metrics = await fetch(`http://127.0.0.1:${daemon.apiPort}/metrics`, {
-      headers: { authorization },
-    })
-    const samples = await metrics.text()
+    const samples = await metricsOf(daemon)
     expect(samples).toContain('gslbd_resolve_hostnames{state="stale"} 1\n')
     expect(Number(/^gslbd_resolve_age_seconds (.+)$/m.exec(samples)?.[1])).toBeGreaterThan(0)
     expect(samples).toMatch(/^gslbd_resolve_failures_total\{reason="(refused|timeout)"\} [1-9]/m)

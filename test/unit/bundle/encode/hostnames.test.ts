@@ -36,7 +36,7 @@ const mixed = [
   pool(4, [named('b.example.net.')]),
 ]
 
-test('a host name has slots of each family, which share its uid and have numbers of their own', () => {
+test('a host name has slots of each family, which share its uid and have own numbers', () => {
   const bundle = bundleOf(modelOf(mixed))
   const slots: number[] = []
   for (let row = 0; row < bundle.counts.members; row++) {
