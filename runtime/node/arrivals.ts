@@ -8,8 +8,8 @@ import { targetKey } from '#runtime/health/probes/probe.ts'
 
 /**
  * Keys (`targetKey`; of a host name with the name) of the members with a gate, enabled and probed,
- * that the bundle before did not have enabled. A member of another pool, or at another address, is another member; a monitor that
- * has probed it in its former pool knows better.
+ * that the bundle before did not have enabled. A member of another pool, or at another address, is
+ * another member; a monitor that has probed it in its former pool knows better.
  *
  * @param previous undefined: the first bundle of this process. Nobody is new then: its members were
  *   there before the process, and a node that starts must answer at once.
