@@ -202,7 +202,7 @@ async function runPairs(
 }
 
 /** Loads the servers, all at once. @returns a sample for each, in their order */
-async function load(servers: readonly RunningServer[], round: Round): Promise<Sample[]> {
+export async function load(servers: readonly RunningServer[], round: Round): Promise<Sample[]> {
   const before = servers.map(({ pid }) => cpuTime(pid))
   const loads: Promise<DnsperfResult>[] = []
   for (const { port } of servers) loads.push(dnsperf({ ...round, port, core: loadCore }))

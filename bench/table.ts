@@ -8,6 +8,7 @@ import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runProbing } from './probing.bench.ts'
+import { runRecords } from './records.bench.ts'
 import type { Benchmark } from './report.ts'
 import { runReads } from './reads.bench.ts'
 import { runRouting } from './routing.bench.ts'
@@ -20,6 +21,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'answer',
     summary: 'CPU per query: gslbd, gdnsd, Knot, NSD in turn; gslbd and gdnsd at the same instant',
     run: runAnswer,
+  },
+  {
+    name: 'records',
+    summary: 'static records: CPU per query beside NSD, and a million of them beside NSD and Knot',
+    run: runRecords,
   },
   {
     name: 'latency',

@@ -1,0 +1,130 @@
+// Static records: CPU per query beside NSD at the same instant, and what a zone of a million records
+// takes to start and to keep, beside NSD and Knot.
+import { cells, load, loadCore, serverCore } from './answer.bench.ts'
+import type { Sample } from './answer.bench.ts'
+import { fixed, mib } from './report.ts'
+import type { BenchContext, Figure, Report, Table } from './report.ts'
+import { dnsperf, ednsModes } from './support/dnsperf.ts'
+import { processTree, residentBytes } from './support/process-cpu.ts'
+import {
+  recordsPerName,
+  staticBundle,
+  staticQuestions,
+  staticZoneText,
+  writeQuestions,
+} from './support/static-zone.ts'
+import { isServerInstalled, peers, startGslbd, startPeer } from './support/servers.ts'
+import type { RunningServer } from './support/servers.ts'
+import { median, range } from './support/statistics.ts'
+
+const pairNames = 10_000
+const clients = 8
+
+export async function runRecords(context: BenchContext): Promise<Report> {
+  const names = context.isQuick ? 25_000 : 250_000
+  const starts = await runStarts(context, names)
+  if (!isServerInstalled('nsd')) return { tables: [starts], figures: {} }
+  const { table, figures } = await runPairs(context)
+  return { tables: [table, starts], figures }
+}
+
+type Static = 'gslbd' | 'nsd' | 'knot'
+
+async function startStatic(
+  name: Static,
+  directory: string,
+  names: number,
+): Promise<{ server: RunningServer; startMs: number }> {
+  if (name === 'gslbd') {
+    const path = await staticBundle(directory, names)
+    const startedMs = performance.now()
+    const server = await startGslbd([path], { core: serverCore })
+    return { server, startMs: performance.now() - startedMs }
+  }
+  const peer = peers[name]
+  const text = staticZoneText(names)
+  const startedMs = performance.now()
+  const options = { directory: `${directory}/${name}-${names}`, core: serverCore }
+  const server = await startPeer(name, peer, options, (home, port) => ({
+    ...peer.files(home, port, 1),
+    'etc/zone': text,
+  }))
+  return { server, startMs: performance.now() - startedMs }
+}
+
+async function runPairs({ isQuick, directory, say }: BenchContext) {
+  const { server: gslbd } = await startStatic('gslbd', directory, pairNames)
+  const { server: nsd } = await startStatic('nsd', directory, pairNames)
+  const rows: string[][] = []
+  const figures: Record<string, Figure> = {}
+  const rounds = isQuick ? 2 : 8
+  try {
+    for (const [kind, question] of Object.entries(staticQuestions)) {
+      const queryFile = writeQuestions(directory, kind, pairNames, question)
+      for (const { port } of [gslbd, nsd]) {
+        await dnsperf({ port, queryFile, seconds: 2, core: loadCore })
+      }
+      const ratios: number[] = []
+      const samples: readonly [Sample[], Sample[]] = [[], []]
+      for (let round = 0; round < rounds; round++) {
+        say(`${kind}, round ${round + 1} of ${rounds}`)
+        // The one whose load starts first has a moment alone: take turns.
+        const order = round % 2 === 0 ? [gslbd, nsd] : [nsd, gslbd]
+        const seconds = isQuick ? 1 : 6
+        const taken = await load(order, { queryFile, edns: ednsModes[1], clients, seconds })
+        const [ours, theirs] = round % 2 === 0 ? [taken[0]!, taken[1]!] : [taken[1]!, taken[0]!]
+        samples[0].push(ours)
+        samples[1].push(theirs)
+        ratios.push(ours.totalMicros / theirs.totalMicros)
+      }
+      const ratio = [fixed(median(ratios), 3), range(ratios, 3)]
+      rows.push(['gslbd', kind, String(rounds), ...cells(samples[0]), ...ratio])
+      rows.push(['nsd', kind, String(rounds), ...cells(samples[1]), '1', ''])
+      figures[`records.pair.${kind}`] = { value: median(ratios), unit: 'ratio', n: rounds }
+    }
+  } finally {
+    await gslbd.stop()
+    await nsd.stop()
+  }
+  return { table: pairTable(rows), figures }
+}
+
+function pairTable(rows: readonly string[][]): Table {
+  const sample = ['user µs', 'system µs', 'total µs', 'total min-max', 'queries/s']
+  return {
+    title: 'CPU per query for static records, gslbd and NSD at the same instant on one core',
+    columns: ['server', 'question', 'n', ...sample, 'ratio', 'ratio min-max'],
+    rows,
+    notes: [
+      `${pairNames} names of ${recordsPerName} records, ${clients} client sockets, EDNS; 1 UDP thread`,
+      'alias: the question is for A, the answer has the CNAME and the address it leads to',
+      'the ratio is taken in each round; its median counts',
+    ],
+  }
+}
+
+async function runStarts({ directory, say }: BenchContext, names: number): Promise<Table> {
+  const rows: string[][] = []
+  for (const name of ['gslbd', 'nsd', 'knot'] as const) {
+    if (!isServerInstalled(name)) continue
+    say(`${names * recordsPerName} records: starting ${name}`)
+    const { server, startMs } = await startStatic(name, directory, names)
+    try {
+      const memory = processTree(server.pid).map(residentBytes)
+      const now = memory.reduce((sum, one) => sum + one.now, 0)
+      const peak = memory.reduce((sum, one) => sum + one.peak, 0)
+      rows.push([name, fixed(startMs, 0), mib(now), mib(peak)])
+    } finally {
+      await server.stop()
+    }
+  }
+  return {
+    title: `One zone of ${names * recordsPerName} records: from the start to the first answer`,
+    columns: ['server', 'start ms', 'resident MiB', 'peak MiB'],
+    rows,
+    notes: [
+      'gslbd starts from a bundle, as after a restart; NSD and Knot read a zone file',
+      'memory of all processes of the server, pages that they share counted in each',
+    ],
+  }
+}
