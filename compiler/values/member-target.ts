@@ -22,11 +22,15 @@ export function isHostname({ ipAddress, hostname }: MemberTarget): boolean {
   return ipAddress === '' && hostname !== ''
 }
 
-/** @returns undefined when the text is no host name of at least two labels, or is an address */
+/**
+ * @returns undefined when the text is no host name of at least two labels, or an address, or like a
+ *   mistyped one: no top-level domain is a number (RFC 3696 section 2)
+ */
 export function hostnameKey(text: string): string | undefined {
   if (parseAddress(text.replace(/\.$/, '')).ok) return undefined
   const { key } = checkHostName(text)
-  return key !== undefined && key.indexOf('.') < key.length - 1 ? key : undefined
+  if (key === undefined || /\.\d+\.$/.test(key)) return undefined
+  return key.indexOf('.') < key.length - 1 ? key : undefined
 }
 
 /** One spelling of each address and host name; what is neither stays as it is. */

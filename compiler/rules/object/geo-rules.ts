@@ -1,6 +1,6 @@
 // Checks the geo rules of a pool: valid networks, members of the pool, no rule without effect.
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { endpointKey, targetOf } from '#compiler/values/member-target.ts'
+import { endpointKey, hostnameKey, targetOf } from '#compiler/values/member-target.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkCidr, reportArrangement } from '#compiler/values/network-findings.ts'
 import type { ObjectRule } from './object-rule.ts'
@@ -20,7 +20,7 @@ export const geoRules: ObjectRule<'Pool'> = {
       const { canonical, fault } = checkAddress(endpoint)
       if (fault !== undefined) report(fault.code, place, fault)
       if (canonical === undefined) continue
-      const example = targets[0] ?? 'one of members'
+      const example = targets.find(isTarget) ?? 'one of members'
       report('geo-rule-endpoint-unknown', place, { args: [canonical, example] })
     }
     const read = readRules(rules)
@@ -38,4 +38,8 @@ export const geoRules: ObjectRule<'Pool'> = {
     }
     reportArrangement(arrangeGeoRules(read), rules, ['spec', 'geoRules'], report)
   },
+}
+
+function isTarget(text: string): boolean {
+  return checkAddress(text).canonical !== undefined || hostnameKey(text) !== undefined
 }

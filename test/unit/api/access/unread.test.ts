@@ -47,6 +47,7 @@ const withoutConfig = [
   ...['get', 'getHealth', 'getReady', 'getGitopsStatus', 'getMetrics', 'getOpenapiJson', 'getDocs'],
   ...['postAuthSetup', 'postAuthLogin', 'postAuthLogout', 'getAuthMe', 'getAuthConfig'],
   ...['postAuthTotpSetup', 'postAuthTotpVerify', 'getAuthOidcAuthorize', 'getAuthOidcCallback'],
+  ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],
   ...[
