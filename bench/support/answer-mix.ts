@@ -2,7 +2,7 @@
 // without a socket.
 import { loadBundle } from '#bundle/load/load.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
-import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import type { BundleModel, ResponseRuleModel } from '#bundle/format/model.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
@@ -14,6 +14,7 @@ import type { Generation } from '#runtime/answer/serving-view.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { benchModel } from './encode-bundle.ts'
 import { encodeQuery } from './query-wire.ts'
+import { staticZoneModel } from './static-zone.ts'
 
 export interface QueryKind {
   readonly name: string
@@ -50,6 +51,17 @@ export const ruleQueryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'domain rule: an alias', query: encodeQuery('a.b.h3.feed.example', { edns: 'plain' }) },
 ])
 
+/** What is asked of `staticGeneration()`. */
+export const staticQueryKinds: readonly QueryKind[] = Object.freeze([
+  { name: 'static: MX', query: encodeQuery(`svc0.${zone}`, { type: RrType.MX }) },
+  { name: 'static: TXT', query: encodeQuery(`svc0.${zone}`, { type: RrType.TXT, edns: 'plain' }) },
+  { name: 'static: two aliases to an address', query: encodeQuery(`www.${zone}`) },
+  { name: 'static: an alias of a wildcard', query: encodeQuery(`a.b.wild.${zone}`) },
+  { name: 'static: below a DNAME', query: encodeQuery(`svc0.moved.${zone}`) },
+  { name: 'static: referral with glue', query: encodeQuery(`www.child.${zone}`) },
+  { name: 'static: no such name', query: encodeQuery(`none.${zone}`) },
+])
+
 /** Every other one for a domain, every other one of those an alias. */
 function responseRules(count: number): ResponseRuleModel[] {
   return Array.from({ length: count }, (_, i) => {
@@ -68,7 +80,23 @@ function responseRules(count: number): ResponseRuleModel[] {
 /** A bundle of 1,000 services and its state, as a thread receives them. */
 export function benchGeneration(rules = 0): Generation {
   const services = benchModel({ services: 1_000, pools: 1_000, algorithm: 'mixed' })
-  const model = { ...services, responseRules: responseRules(rules) }
+  return generationOf({ ...services, responseRules: responseRules(rules) })
+}
+
+/** The same of a zone of static records, with an alias, a wildcard, a DNAME and a cut. */
+export function staticGeneration(): Generation {
+  return generationOf(
+    staticZoneModel(1_000, [
+      ['www', 'CNAME', 'alias0'],
+      ['*.wild', 'CNAME', 'svc0'],
+      ['moved', 'DNAME', '@'],
+      ['child', 'NS', 'ns.child'],
+      ['ns.child', 'A', '192.0.2.53'],
+    ]),
+  )
+}
+
+function generationOf(model: BundleModel): Generation {
   const { bytes, digest } = encodeBundle(model, plainCodeOf)
   const bundle = loadBundle(bytes)
   if (!bundle.ok) throw new Error(bundle.error.message)

@@ -12,6 +12,8 @@ import {
   queryKinds,
   responseRuleCount,
   ruleQueryKinds,
+  staticGeneration,
+  staticQueryKinds,
 } from './answer-mix.ts'
 import { measure } from './count-allocation.ts'
 import type { Allocated } from './count-allocation.ts'
@@ -77,9 +79,11 @@ async function measureAll(isQuick: boolean): Promise<AllocationResult> {
   if (Object.keys(kept).length !== 2) throw new Error('the control kept nothing')
   const loop = new AnswerLoop(benchGeneration(), 1)
   const ruleLoop = new AnswerLoop(benchGeneration(responseRuleCount), 1)
+  const staticLoop = new AnswerLoop(staticGeneration(), 1)
   const kinds = [
     ...queryKinds.map((kind) => ({ ...kind, loop })),
     ...ruleQueryKinds.map((kind) => ({ ...kind, loop: ruleLoop })),
+    ...staticQueryKinds.map((kind) => ({ ...kind, loop: staticLoop })),
   ]
   // All kinds before the first measurement: one that comes later would send optimised code back.
   for (let i = 0; i < 3; i++) for (const kind of kinds) kind.loop.run(kind.query, 20_000)

@@ -40,20 +40,19 @@ export function staticZoneText(names: number): string {
   return lines.join('')
 }
 
-export function staticZoneModel(names: number): BundleModel {
+/** @param more records beside those of the names */
+export function staticZoneModel(names: number, more: readonly WrittenRecord[] = []): BundleModel {
   const origin = parseName(`${staticZoneName}.`)
   if (!origin.ok) throw new Error(origin.error)
-  const rrsets: RrsetModel[] = []
-  for (let i = 0; i < names; i++) {
-    for (const [name, typeName, text] of recordsOf(i)) {
-      const type = rdataTypeNamed(typeName)!
-      const rdata = parseRdata(type, text, origin.value)
-      if (!rdata.ok) throw new Error(rdata.error.expected)
-      const owner = `${name}.${staticZoneName}.`
-      const one = { name: owner, zone: 0, type: type.code, ttlSeconds: 60, rdata: [rdata.value] }
-      rrsets.push(one)
-    }
+  const rrset = ([name, typeName, text]: WrittenRecord): RrsetModel => {
+    const type = rdataTypeNamed(typeName)!
+    const rdata = parseRdata(type, text, origin.value)
+    if (!rdata.ok) throw new Error(rdata.error.expected)
+    const owner = `${name}.${staticZoneName}.`
+    return { name: owner, zone: 0, type: type.code, ttlSeconds: 60, rdata: [rdata.value] }
   }
+  const rrsets = more.map(rrset)
+  for (let i = 0; i < names; i++) for (const record of recordsOf(i)) rrsets.push(rrset(record))
   return { ...benchModel({ services: 0, pools: 0 }), rrsets }
 }
 

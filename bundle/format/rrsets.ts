@@ -26,7 +26,7 @@ export const RrsetCell = { Words: 4, Type: 0, TtlSeconds: 1, Data: 2, Count: 3 }
  */
 export const rdataLayout = { lengthBytes: 2, targetBytes: 4 } as const
 export const storedName = { prefixBytes: 0, endsAtApex: 1, labels: 2 } as const
-export const glueBit = 0x8000_0000
+export const glueBit = 0x4000_0000
 
 export interface RdataForm {
   /** Octets before the first name. */

@@ -105,7 +105,7 @@ function hasForm(
 ): boolean {
   let at = start
   if (hasTarget) {
-    const number = readU32(data, at) & ~glueBit
+    const number = (readU32(data, at) & ~glueBit) >>> 0
     if (at + rdataLayout.targetBytes > end || number > targets) return false
     at += rdataLayout.targetBytes
   }
