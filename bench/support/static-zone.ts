@@ -12,10 +12,10 @@ import { soaAndNs } from './servers.ts'
 
 export const staticZoneName = 'gslb.example.com'
 
+type WrittenRecord = readonly [name: string, type: string, rdata: string]
+
 /** What one of `names` names holds; an alias leads to the address beside it. */
-const recordsOf = (
-  i: number,
-): readonly (readonly [name: string, type: string, rdata: string])[] => [
+const recordsOf = (i: number): readonly WrittenRecord[] => [
   [`svc${i}`, 'A', `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`],
   [`svc${i}`, 'MX', `10 mx${i % 7}.mail.example.net.`],
   [`svc${i}`, 'TXT', `"v=spf1 ip4:192.0.2.${i % 256} include:spf${i % 7}.example.net -all"`],
