@@ -1,8 +1,9 @@
-// Checks that no service and no name server of the settings has a name with addresses or a CNAME.
+// Checks that no service and no name server of the settings has a name with addresses or a CNAME,
+// and that nothing stands beside a service that is an alias.
 import { RrType } from '#dns/rrtype.ts'
 import { above, placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import type { Entry, EntryPlace, PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -21,14 +22,21 @@ export const recordsAndServices: TreeRule = {
       const { domainKey } = entry.file
       if (domainKey === undefined) continue
       const other = placeIn(entry, valueAt('spec', 'domain'))
-      checkTaken(plan, domainKey, { code: 'record-beside-service', other }, report)
+      const code = isAlias(tree, entry) ? 'record-beside-cname' : 'record-beside-service'
+      checkTaken(plan, domainKey, { code, other }, report)
       checkAbove(plan, entry, domainKey, report)
     }
   },
 }
 
+/** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */
+function isAlias({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
+  const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
+  return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
+}
+
 interface Clash {
-  readonly code: 'record-is-nameserver' | 'record-beside-service'
+  readonly code: 'record-is-nameserver' | 'record-beside-service' | 'record-beside-cname'
   readonly other: EntryPlace
 }
 
@@ -39,7 +47,7 @@ function checkTaken(
   report: TreeReport,
 ): void {
   for (const rrset of plan.at.get(name) ?? []) {
-    if (!takenTypes.includes(rrset.model.type)) continue
+    if (code !== 'record-beside-cname' && !takenTypes.includes(rrset.model.type)) continue
     report(code, placeOfRrset(rrset, 'type'), { args: [name, rrset.typeName], other })
   }
 }

@@ -9,6 +9,7 @@ import { recordRule } from './record-rule.ts'
 
 export const zoneCuts = recordRule('zone-cuts', ({ plan }, report) => {
   const glueNames = new Set<string>()
+  for (const dname of plan.dnames.values()) checkZonesBelow(plan, dname, report)
   for (const cut of plan.cuts.values()) checkServers(plan, cut, glueNames, report)
   for (const rrset of plan.rrsets) {
     if (rrset.model.type === RrType.DS) checkSigner(plan, rrset, report)
@@ -70,6 +71,15 @@ function reportBelow(
 ): void {
   const args = [rrset.model.name, by.model.name]
   report(code, placeOfRrset(rrset, 'name'), { args, other: placeOfRrset(by, 'type') })
+}
+
+/** Who follows the DNAME never comes to a zone below it. RFC 6672 section 2.3. */
+function checkZonesBelow(plan: RecordPlan, dname: PlannedRrset, report: TreeReport): void {
+  const { name } = dname.model
+  for (const zone of plan.zoneAt.keys()) {
+    if (zone === name || !isInside(zone, name)) continue
+    report('record-below-dname', placeOfRrset(dname, 'type'), { args: [zone, name] })
+  }
 }
 
 /** RFC 4034 section 5: at the parent's side of a cut, be it to a zone of ours. */
