@@ -1,5 +1,5 @@
 // Collects the findings of all stages and sorts them into one fixed order.
-import { diagnosticsMax } from './diagnostics/diagnostic.ts'
+import { diagnosticsMax, notesPerCodeMax } from './diagnostics/diagnostic.ts'
 import type {
   Diagnostic,
   DiagnosticReport,
@@ -60,10 +60,12 @@ export class Findings {
     this.#counts[diagnosticSpecs[finding.code].severity]++
   }
 
-  /** Errors come before warnings when not all can be listed. */
+  /** Errors come before warnings when not all can be listed; of notes a few of each code do. */
   report(): DiagnosticReport {
-    const byPath = this.#findings.toSorted(
-      (a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path),
+    const byPath = withFewNotes(
+      this.#findings.toSorted(
+        (a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path),
+      ),
     )
     const resolver = new SpanResolver()
     const diagnostics = byPath
@@ -103,6 +105,17 @@ const severityRank = { error: 0, warning: 1, note: 2 } as const
 
 function rank({ code }: Finding): number {
   return severityRank[diagnosticSpecs[code].severity]
+}
+
+/** The first of each code tell what the others would, and hide nothing else. */
+function withFewNotes(findings: readonly Finding[]): Finding[] {
+  const times = new Map<DiagnosticCode, number>()
+  return findings.filter(({ code }) => {
+    if (diagnosticSpecs[code].severity !== 'note') return true
+    const time = (times.get(code) ?? 0) + 1
+    times.set(code, time)
+    return time <= notesPerCodeMax
+  })
 }
 
 /** By code units: the same on every machine, whatever its locale. */

@@ -40,6 +40,9 @@ export interface DiagnosticReport {
 /** How many diagnostics one run lists. */
 export const diagnosticsMax = 1_000
 
+/** Notes of one code that a report lists: what is odd of one record is often odd of all. */
+export const notesPerCodeMax = 20
+
 /** A place in a YAML file: keys and positions from the top. */
 export type YamlPath = readonly (string | number)[]
 

@@ -11,7 +11,8 @@ export function printText(report: DiagnosticReport): string {
   const positions = new SourcePositions(report.sources)
   const blocks = report.diagnostics.map((diagnostic) => block(diagnostic, positions))
   const more = report.total - report.diagnostics.length
-  if (more > 0) blocks.push(`and ${more} more that are not shown\n`)
+  const which = summary({ counts: hiddenCounts(report) })
+  if (more > 0) blocks.push(`and ${more} more that are not shown (${which})\n`)
   return blocks.join('\n')
 }
 
@@ -21,6 +22,12 @@ export function summary({ counts }: Pick<DiagnosticReport, 'counts'>): string {
     .filter(([, count]) => count > 0)
     .map(([severity, count]) => `${count} ${severity}${count === 1 ? '' : 's'}`)
     .join(', ')
+}
+
+function hiddenCounts({ counts, diagnostics }: DiagnosticReport): DiagnosticReport['counts'] {
+  const hidden = { ...counts }
+  for (const { severity } of diagnostics) hidden[severity]--
+  return hidden
 }
 
 function block(diagnostic: Diagnostic, positions: SourcePositions): string {

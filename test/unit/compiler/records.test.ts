@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
+import { notesPerCodeMax } from '#compiler/diagnostics/diagnostic.ts'
 import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { printText } from '#compiler/print/text.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { placesOf, sourceFile } from './fixture.ts'
 
@@ -260,6 +262,21 @@ describe('what is wrong is told as', () => {
     ],
   ])('%s', (_what, sets, messages) => {
     expect(messagesOf(settings, records(sets))).toEqual(messages)
+  })
+
+  test('a note of each of many records, by the first few and their number', () => {
+    const count = notesPerCodeMax + 5
+    const spf = (i: number): string => `{ name: h${i}, type: TXT, values: ['"v=spf1 mx"'] }`
+    const dmarc = `{ name: "@", type: TXT, values: ['"v=DMARC1; p=none"'] }`
+    const result = compile(
+      settings,
+      records([...Array.from({ length: count }, (_, i) => spf(i)), dmarc]),
+    )
+    const codes = result.diagnostics.map(({ code }) => code)
+    expect(codes.filter((code) => code === 'spf-doubtful')).toHaveLength(notesPerCodeMax)
+    expect(codes).toContain('dmarc-doubtful')
+    expect(result.counts).toEqual({ error: 0, warning: 0, note: count + 1 })
+    expect(printText(result)).toMatch(/^and 5 more that are not shown \(5 notes\)$/m)
   })
 
   test('one record that cannot be read, and not of what names it', () => {
