@@ -36,6 +36,8 @@ export interface PersistentOptions {
   readonly clock: Clock
   /** Told of each status of the database, also when it is as before. */
   readonly onStatus?: (status: SqlStatus) => void
+  /** Calls off an opening that takes long: making the embedded database takes seconds. */
+  readonly signal?: AbortSignal
 }
 
 export interface PersistentState {
@@ -62,13 +64,13 @@ export interface PersistentState {
 export async function createPersistent(
   options: PersistentOptions,
 ): Promise<Result<PersistentState, string>> {
-  const { url, dataDir, node, clock, onStatus } = options
+  const { url, dataDir, node, clock, onStatus, signal } = options
   if (url !== '' && !/^postgres(ql)?:\/\/[^/]/.test(url)) {
     return err('database.url does not begin with postgresql:// and a host. Mend or remove it.')
   }
   const opened = await (url === ''
-    ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock, onStatus)
-    : openSql('postgresql', postgresDriver(url), clock, onStatus))
+    ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock, onStatus, signal)
+    : openSql('postgresql', postgresDriver(url), clock, onStatus, signal))
   return opened.ok ? ok(persistentState(opened.value, node)) : opened
 }
 

@@ -68,6 +68,9 @@ export interface NodeApi {
   readonly close: () => Promise<void>
 }
 
+/** At a stop. Making one takes 4 s of CPU, on a busy machine half a minute. */
+const databasePatienceMs = 5_000
+
 /** Errors: a sentence for the operator. */
 export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const { settings, log, env } = parts
@@ -120,8 +123,11 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     },
     close: async () => {
       secretKeyCheck.close()
+      // Requests and the audit copy wait for a database that is being made.
+      const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
       await audit.value.close()
+      clearTimeout(patience)
     },
   })
 }

@@ -18,6 +18,8 @@ export interface NodeState {
   readonly status: () => SqlStatus | null
   /** There is something to open: this is not the first start. */
   readonly exists: () => boolean
+  /** Calls off an opening that takes long; nothing is opened from then on. */
+  readonly callOff: () => void
   readonly close: () => Promise<void>
 }
 
@@ -51,21 +53,25 @@ export function createNodeState(options: NodeStateOptions): NodeState {
     status = next
     onStatus(next)
   }
-  const persistentOptions = { url: databaseUrl, dataDir, node: '', clock, onStatus: note }
+  const ending = new AbortController()
+  const { signal } = ending
+  const persistentOptions = { url: databaseUrl, dataDir, node: '', clock, onStatus: note, signal }
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
     (opening ??= createPersistent(persistentOptions).then((opened) => {
       if (!opened.ok) opening = undefined
       return opened
     }))
-  const ready = whenPrepared(open, prepare)
+  const ready = whenPrepared(open, prepare, signal)
   const ports = persistentPorts.map((name) => [name, whenReady(ready, name)])
   return {
     persistent: Object.fromEntries(ports) as NodeState['persistent'],
     open,
     status: () => status,
     exists: () => databaseUrl !== '' || existsSync(join(dataDir, 'database')),
+    callOff: () => ending.abort(),
     close: async () => {
+      ending.abort()
       const opened = await opening
       if (opened?.ok === true) await opened.value.close()
     },
@@ -78,11 +84,13 @@ type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>
 function whenPrepared(
   open: () => Promise<Result<PersistentState, string>>,
   prepare: NodeStateOptions['prepare'],
+  signal: AbortSignal,
 ): () => StoreCall<PersistentState> {
   let preparing: StoreCall<void> | undefined
   return async () => {
     const opened = await open()
     if (!opened.ok) return err({ code: 'store-away', message: opened.error })
+    if (signal.aborted) return err({ code: 'store-away', message: 'The node is stopping.' })
     const trying = (preparing ??= prepare(opened.value))
     const prepared = await trying
     if (prepared.ok) return ok(opened.value)

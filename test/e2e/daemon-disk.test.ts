@@ -2,21 +2,21 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { laneRows } from '#test/support/lane.ts'
-import { sourcePath } from '#test/support/program.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-// From the source: its preload replaces what every file imports of node:fs.
-const { spawnWith, start, killAll } = useDaemons({}, sourcePath)
+const { spawnWith, start, killAll } = useDaemons()
 afterEach(killAll)
 let site: Site
 
 beforeAll(async () => {
   site = await Site.make('disk')
   site.trustNode()
+  await placeDatabase(site.dataDir)
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first bundle', async () => (await answerOf(daemon)) === '192.0.2.1')

@@ -1,11 +1,11 @@
 // PostgreSQL inside this process (PGlite), in a directory that one process holds at a time.
-import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import type { PGliteOptions } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { Kysely, PGliteDialect } from 'kysely'
 import { sqlFault } from './faults.ts'
+import { draftPath, makeDatabase } from './make-database.ts'
 import type { SqlDriver } from './sql.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,16 +31,9 @@ const freeBytesMin = 16 * 1024 * 1024
  *   directory (`cli/data/data-dir.ts`), and the database is inside
  */
 export function pgliteDriver(directory: string): SqlDriver {
-  return async () => {
-    const defaults = (PGlite as unknown as { defaultStartParams: readonly string[] })
-      .defaultStartParams
-    const pglite = await opened({
-      fs: new FlushingFiles(directory),
-      startParams: [
-        ...defaults.filter((parameter) => parameter !== '-F'),
-        ...parameters.flatMap((parameter) => ['-c', parameter]),
-      ],
-    })
+  return async (signal) => {
+    if (!existsSync(directory)) await made(directory, signal)
+    const pglite = await openPglite(directory)
     let broken = false
     const watched = watch(pglite, () => (broken = true))
     const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: watched }) })
@@ -55,11 +48,28 @@ export function pgliteDriver(directory: string): SqlDriver {
   }
 }
 
-async function opened(options: PGliteOptions & { readonly fs: FlushingFiles }): Promise<PGlite> {
+async function made(directory: string, signal: AbortSignal): Promise<void> {
   try {
-    return await PGlite.create(options)
+    await makeDatabase(directory, signal)
   } catch (error) {
-    throw causeIn(options.fs.directory) ?? error
+    throw signal.aborted ? error : (causeIn(dirname(draftPath(directory))) ?? error)
+  }
+}
+
+/** A directory that is not there, or is empty, becomes a database. */
+export async function openPglite(directory: string): Promise<PGlite> {
+  const defaults = (PGlite as unknown as { defaultStartParams: readonly string[] })
+    .defaultStartParams
+  try {
+    return await PGlite.create({
+      fs: new FlushingFiles(directory),
+      startParams: [
+        ...defaults.filter((parameter) => parameter !== '-F'),
+        ...parameters.flatMap((parameter) => ['-c', parameter]),
+      ],
+    })
+  } catch (error) {
+    throw causeIn(directory) ?? error
   }
 }
 
@@ -103,13 +113,6 @@ interface Machine {
 
 /** Files of the host which, unlike the ones of the package, reach the disk when told to. */
 class FlushingFiles extends NodeFS {
-  readonly directory: string
-
-  constructor(directory: string) {
-    super(directory)
-    this.directory = directory
-  }
-
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args)
     const flush = (machine: Machine): void => {

@@ -21,8 +21,11 @@ export interface SqlConnection {
   readonly isBroken: () => boolean
 }
 
-/** @throws the driver's error */
-export type SqlDriver = () => Promise<SqlConnection>
+/**
+ * @param signal calls off what takes long
+ * @throws the driver's error
+ */
+export type SqlDriver = (signal: AbortSignal) => Promise<SqlConnection>
 
 export interface SqlStatus {
   readonly kind: SqlKind
@@ -49,24 +52,30 @@ export interface Sql {
  * Errors: a sentence that says what to do.
  *
  * @param onStatus told of each status, also when it is as before
+ * @param signal calls off an opening that takes long; nothing is opened from then on
  */
 export async function openSql(
   kind: SqlKind,
   driver: SqlDriver,
   clock: Clock,
   onStatus: (status: SqlStatus) => void = () => undefined,
+  signal: AbortSignal = neverAborted,
 ): Promise<Result<Sql, string>> {
-  const calls = new SqlCalls(kind, driver, clock, onStatus)
-  await calls.open()
+  const calls = new SqlCalls(kind, () => driver(signal), clock, onStatus)
+  const close = (): void => void calls.close()
+  signal.addEventListener('abort', close)
+  if (!signal.aborted) await calls.open()
   const { state, fault } = calls.status()
   if (state !== 'refused') return ok(calls)
   await calls.close()
   return err(fault!)
 }
 
+const neverAborted = new AbortController().signal
+
 class SqlCalls implements Sql {
   readonly #kind: SqlKind
-  readonly #driver: SqlDriver
+  readonly #driver: () => Promise<SqlConnection>
   readonly #clock: Clock
   readonly #onStatus: (status: SqlStatus) => void
   #connection: SqlConnection | null = null
@@ -78,7 +87,7 @@ class SqlCalls implements Sql {
 
   constructor(
     kind: SqlKind,
-    driver: SqlDriver,
+    driver: () => Promise<SqlConnection>,
     clock: Clock,
     onStatus: (status: SqlStatus) => void,
   ) {
@@ -127,7 +136,8 @@ class SqlCalls implements Sql {
       }
       this.#is('refused', migrated.error)
     } catch (error) {
-      this.#is('away', unopened[this.#kind](sqlFault(error)))
+      // One that was called off is no fault.
+      if (!this.#closed) this.#is('away', unopened[this.#kind](sqlFault(error)))
     }
     await connection?.close().catch(() => undefined)
     return null

@@ -1,11 +1,15 @@
 // Why the embedded database cannot be opened, and what to do: by what the system said.
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
+import { createPersistent } from '#state/persistent.ts'
 import { pgliteDriver } from '#state/sql/database/pglite.ts'
 import { openSql } from '#state/sql/database/sql.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const { signal } = new AbortController()
 
 const codes = [
   ['EROFS', '(EROFS). The file system is read-only: make it writable.'],
@@ -30,7 +34,31 @@ test('a database whose disk takes nothing fails with the word of the system', as
   // Not a database, on a disk that is full: the second explains more.
   writeFileSync(join(directory, 'PG_VERSION'), '17')
   symlinkSync('/dev/full', join(directory, `.probe-${process.pid}`))
-  await expect(pgliteDriver(directory)()).rejects.toMatchObject({ code: 'ENOSPC' })
+  await expect(pgliteDriver(directory)(signal)).rejects.toMatchObject({ code: 'ENOSPC' })
   // The disk has room again.
-  await expect(pgliteDriver(directory)()).rejects.not.toHaveProperty('code', 'ENOSPC')
+  await expect(pgliteDriver(directory)(signal)).rejects.not.toHaveProperty('code', 'ENOSPC')
+})
+
+test('a database whose making is called off leaves nothing, and is no fault', async () => {
+  const dataDir = tempDir('called-off')
+  const told: string[] = []
+  const ending = new AbortController()
+  const opening = createPersistent({
+    url: '',
+    dataDir,
+    node: 'n1',
+    clock: systemClock,
+    onStatus: ({ state }) => told.push(state),
+    signal: ending.signal,
+  })
+  // Making one takes seconds; the loop of this thread goes on meanwhile.
+  await waitUntil('the making', () => existsSync(join(dataDir, 'database.new')))
+  ending.abort()
+  const opened = await opening
+  if (!opened.ok) throw new Error(opened.error)
+  expect(await opened.value.users.hasAny()).toMatchObject({
+    error: { code: 'store-away', message: 'The database was closed.' },
+  })
+  expect(readdirSync(dataDir)).toEqual([])
+  expect(told).toEqual([])
 })
