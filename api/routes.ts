@@ -23,6 +23,7 @@ import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
+import { responseRuleRoutes } from './routes/rpz.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { statusRoutes } from './routes/status.ts'
@@ -49,6 +50,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...healthSignalRoutes,
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
+  ...responseRuleRoutes,
   ...rumRoutes,
   ...dnsRoutes,
   ...usageRoutes,

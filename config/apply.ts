@@ -172,7 +172,7 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const { kind, owner: target, uid, spec, limit } = operation
   const { owner: ownerKind, list } = partSpecs[kind]
   const owner = draft.find(ownerKind, target)
-  if (owner === undefined) return err(fault('not-found', `There is no such ${ownerKind}.`))
+  if (owner === undefined) return createWithOwner(draft, operation)
   if (isStale(operation, owner.object)) return err(stale(operation))
   if (uid !== undefined && draft.part(kind, { uid }) !== undefined) {
     return err(fault('conflict', `There is a ${kind} with this id already.`))
@@ -185,6 +185,18 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const part = uid === undefined ? spec : { ...spec, uid }
   const next = { ...raw, spec: { ...raw.spec, [list]: [...parts, part] } }
   return writtenPart(draft.change(owner, next), kind, parts.length)
+}
+
+function createWithOwner(draft: Draft, { kind, owner, uid, spec, ownerSpec }: CreatePart): Applied {
+  const { owner: ownerKind, list } = partSpecs[kind]
+  if (ownerSpec === undefined || !('name' in owner)) {
+    return err(fault('not-found', `There is no such ${ownerKind}.`))
+  }
+  const part = uid === undefined ? spec : { ...spec, uid }
+  const making = { verb: 'create', kind: ownerKind, ...owner } as const
+  const made = createObject(draft, { ...making, spec: { ...ownerSpec, [list]: [part] } })
+  const parts = made.ok && made.value !== null ? partsIn(kind, made.value.entry) : []
+  return made.ok && made.value !== null ? ok({ ...made.value, part: parts[0] as never }) : made
 }
 
 /** One change, however many they are: the object is checked once. */

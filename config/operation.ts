@@ -84,6 +84,8 @@ export interface CreatePart {
   /** Of the owner. */
   readonly ifMatch?: string
   readonly limit?: PartLimit
+  /** Where there is no owner of the name that `owner` gives, one is made of this spec. */
+  readonly ownerSpec?: JsonObject
 }
 
 /** Counted in the queue: what is read before it may have changed by then. */

@@ -52,6 +52,7 @@ export const partSpecs: { readonly [K in PartKind]: PartSpec<K> } = Object.freez
     owner: 'ResponsePolicy',
     list: 'rules',
     isIdWritten: true,
+    isLastTheOwner: true,
     derive: ({ uid }, { triggerType, triggerValue }) =>
       responseRuleUid(uid, triggerType, `${triggerValue.toLowerCase().replace(/\.$/, '')}.`),
   },

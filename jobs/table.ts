@@ -22,6 +22,8 @@ export interface JobContext {
   readonly backUp: () => Promise<void>
   /** Asks a database on another server whether it is there. */
   readonly lookAtDatabase: () => Promise<void>
+  /** Adds to the store the hits of response rules since the last time. */
+  readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
   /** Removes what is too old, or too much, from the copy of the audit log. */
@@ -52,6 +54,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within the five seconds in which every node has them.
     periodMs: 4_000,
     run: (context) => context.lookAtDynamicDns(),
+  },
+  {
+    name: 'flush-response-hits',
+    // With its jitter within five seconds.
+    periodMs: 4_000,
+    run: (context) => context.flushResponseHits(),
   },
   {
     name: 'retry-disk',

@@ -7,6 +7,7 @@ import type { AuditCopy } from './ports/audit.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Licences } from './ports/licences.ts'
+import type { ResponseHits } from './ports/response-hits.ts'
 import type { Roles } from './ports/roles.ts'
 import type { SharedSettings } from './ports/settings.ts'
 import type { TenantKeys } from './ports/tenant-keys.ts'
@@ -18,6 +19,7 @@ import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
 import { pgliteDriver } from './sql/database/pglite.ts'
 import { postgresDriver } from './sql/database/postgres.ts'
+import { createSqlResponseHits } from './sql/response-hits.ts'
 import { createSqlRoles } from './sql/roles.ts'
 import { createSqlSettings } from './sql/settings.ts'
 import { openSql } from './sql/database/sql.ts'
@@ -50,6 +52,7 @@ export interface PersistentState {
   readonly audit: AuditCopy
   readonly healthVerdicts: HealthVerdicts
   readonly dynamicDns: DynamicDnsStore
+  readonly responseHits: ResponseHits
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -85,6 +88,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     audit: createSqlAudit(sql),
     healthVerdicts: createSqlHealthVerdicts(sql, node),
     dynamicDns: createSqlDynamicDns(sql),
+    responseHits: createSqlResponseHits(sql),
     sql,
     status: sql.status,
     close: sql.close,

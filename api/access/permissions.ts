@@ -29,6 +29,8 @@ export const permissions = [
   'bgp:status',
   'rrl:read',
   'rrl:write',
+  'rpz:read',
+  'rpz:write',
   'alert:read',
   'alert:write',
   'history:read',
@@ -55,6 +57,8 @@ const systemOnly: ReadonlySet<Permission> = new Set<Permission>([
   'usage:read_any',
   'cluster:restart',
   'rrl:write',
+  'rpz:read',
+  'rpz:write',
   'settings:write',
 ])
 

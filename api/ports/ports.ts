@@ -7,6 +7,7 @@ import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { LoginAttempts } from '#state/ports/login-attempts.ts'
 import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
+import type { ResponseHitTotals } from '#state/ports/response-hits.ts'
 import type { Roles } from '#state/ports/roles.ts'
 import type { Sessions } from '#state/ports/sessions.ts'
 import type { TenantKeys } from '#state/ports/tenant-keys.ts'
@@ -64,6 +65,7 @@ export interface ApiPorts {
   /** How often a browser may send measurements. */
   readonly rumSources: SourceBuckets
   readonly usage: Usage
+  readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void
   readonly node: NodeFacts

@@ -20,7 +20,9 @@ export const openSharedState: Part = ({ settings: { redis }, log }) => {
 export const keepRecords: Part = (deps) => {
   const { settings, log } = deps
   const takeQueries = (): ReadonlyMap<string, number> => deps.node.takeQueries()
-  const records = createNodeRecords({ settings, takeQueries, clock: systemClock, log })
+  const responseHits = (): ReadonlyMap<string, number> => deps.node.responseHits.counted()
+  const parts = { settings, takeQueries, responseHits, clock: systemClock, log }
+  const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })
 }
 

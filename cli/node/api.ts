@@ -46,7 +46,7 @@ export interface NodeApiParts {
   readonly configWriter: ConfigWriter
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
-  readonly records: Pick<NodeRecords, 'state' | 'countCall'>
+  readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits'>
   readonly dynamicDns: DynamicDnsAdmin
   readonly overlays: OverlayView
   readonly rum: RumView
@@ -175,6 +175,7 @@ function portsOf(
     rum,
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     usage,
+    responseHits: records.responseHits,
     homePath: referencePath,
     countCall: records.countCall,
     ...createNodeFeed({

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { builtInRoles } from '#api/access/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'
+import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -10,6 +11,7 @@ import type { Result } from '#lib/result.ts'
 import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
 import type { BackupDone } from '#state/backup/backups.ts'
 import { auditLimits } from '#state/ports/audit.ts'
+import type { ResponseHitTotals } from '#state/ports/response-hits.ts'
 import { damagedRemedy } from '#state/sql/database/sql.ts'
 import { DatabaseWatch } from './database-watch.ts'
 import type { DatabasePlace } from './database-watch.ts'
@@ -22,6 +24,8 @@ export interface NodeRecordsParts {
   readonly settings: Settings
   /** Questions for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>
+  /** Hits of response rules since this process started, by uid. */
+  readonly responseHits: () => ReadonlyMap<string, number>
   readonly clock: Clock
   readonly log: Log
 }
@@ -30,7 +34,11 @@ export interface NodeRecords {
   readonly state: NodeState
   /** An authenticated API request. */
   readonly countCall: (tenant: string) => void
-  readonly jobs: Pick<JobContext, 'flushUsage' | 'backUp' | 'pruneAudit' | 'lookAtDatabase'>
+  readonly jobs: Pick<
+    JobContext,
+    'flushUsage' | 'flushResponseHits' | 'backUp' | 'pruneAudit' | 'lookAtDatabase'
+  >
+  readonly responseHits: ResponseHitTotals
   readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
@@ -51,7 +59,7 @@ const retryMs = 60_000
 const lastFlushMs = 5_000
 
 export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
-  const { settings, takeQueries, clock, log } = parts
+  const { settings, takeQueries, responseHits: counted, clock, log } = parts
   const { dataDir, database, api } = settings
   const watch = new DatabaseWatch(log, (fault) => databaseOf(settings, fault))
   const state = createNodeState({
@@ -61,16 +69,20 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     prepare: roleKeeper(settings, clock, log),
     onStatus: (status) => watch.note(status),
   })
-  const { usage, audit, users } = state.persistent
+  const { usage, audit, users, responseHits } = state.persistent
   const meter = new UsageMeter({ usage, takeQueries, clock, log })
+  const isThere = (): boolean => state.exists()
+  const hits = new ResponseHitMeter({ store: responseHits, isThere, counted, clock, log })
   // Nobody can ask a node without an API for what only its own database knows.
   const isMetered = api.enabled || database.url !== ''
   const backups = new Backups(settings.backup, state, clock, log)
   return {
     state,
     countCall: (tenant) => meter.countCall(tenant),
+    responseHits: hits.totals,
     jobs: {
       flushUsage: async () => (isMetered ? meter.flush() : undefined),
+      flushResponseHits: async () => (isMetered ? hits.flush() : undefined),
       backUp: () => backups.takeWhenDue(),
       pruneAudit: async () => {
         if (!state.exists()) return
@@ -90,7 +102,10 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     isBackedUp: () => backups.isTaken,
     close: async () => {
       // A database that was not needed so far is not made for the first minute's counts.
-      if (isMetered && state.exists()) await withinTime(meter.flush(), log)
+      const flushed = async (): Promise<void> => {
+        await Promise.all([meter.flush(), hits.flush()])
+      }
+      if (isMetered && state.exists()) await withinTime(flushed(), log)
       await state.close()
     },
   }

@@ -32,6 +32,7 @@ const persistentPorts = [
   'licences',
   'settings',
   'dynamicDns',
+  'responseHits',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

@@ -209,6 +209,15 @@ if [ -n "${GSLB_LICENSE_TOKEN-}" ]; then
   wants '"valid":true'
 fi
 
+# Names that get another answer, whosever they are.
+call 201 POST /rpz/rules '{"triggerType":"domain","triggerValue":"ads.example","action":"nxdomain"}'
+denial=$(field id)
+wants '"source":"local"'
+call 409 POST /rpz/rules '{"triggerType":"domain","triggerValue":"ADS.example.","action":"passthru"}'
+call 200 GET /rpz/rules
+wants '"hitCount":0'
+call 204 DELETE "/rpz/rules/$denial"
+
 # What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token
 feed=$(field token)

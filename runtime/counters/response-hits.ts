@@ -25,6 +25,8 @@ export interface ResponseHit {
 export interface ResponseHitCounts {
   /** One for each rule of the serving bundle. */
   readonly read: () => readonly ResponseHit[]
+  /** By uid, of the rules that were hit. */
+  readonly counted: () => ReadonlyMap<string, number>
   /** The sums by source, with those of rules that are gone: a sum never falls. */
   readonly bySource: () => ReadonlyMap<string, number>
 }
@@ -81,6 +83,18 @@ export class ResponseHits implements ResponseHitCounts {
       const { uid, source, triggerType, trigger } = responseRuleAt(bundle, rule)
       return { uid, source, triggerType, trigger, hits: hitsOf(cells, rule) }
     })
+  }
+
+  counted(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    if (this.#serving === undefined) return counts
+    const { bundle, buffer } = this.#serving
+    const cells = hitCells(bundle, buffer)
+    for (let rule = 0; rule < bundle.counts.responseRules; rule++) {
+      const hits = hitsOf(cells, rule)
+      if (hits > 0) counts.set(uidOf(bundle.responseUid, rule), hits)
+    }
+    return counts
   }
 
   #remember(source: string, hits: number): void {

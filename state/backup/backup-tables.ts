@@ -47,5 +47,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
     ...{ id: true, tenant_id: true, name: true, rdata: true },
     ...{ ttl_seconds: true, created_at_ms: true },
   }),
+  row('response_hits', { rule_uid: true, hits: true, at_ms: true }),
+  row('response_hit_batches', { id: true, at_ms: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

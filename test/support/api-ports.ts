@@ -71,6 +71,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     homePath: referencePath,
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
+    responseHits: async () => new Map(),
     countCall: () => undefined,
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
     feed: feedOf(brought),

@@ -37,6 +37,7 @@ export async function fill(state: PersistentState): Promise<void> {
   await valueOf(dynamicDns.createKey({ ...key, ...sealed }))
   const add = { verb: 'add', name: 'a.example.', rdata: 'AWE=', ttlSeconds: 60 } as const
   await valueOf(dynamicDns.applyChanges('k1', [add], 2))
+  await valueOf(state.responseHits.add({ id: 'b1', nowMs: 1, hits: new Map([['r1', 2 ** 45]]) }))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -53,6 +54,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(audit.query({ scope: 'every-tenant', fromMs: 0, toMs: 9_999, limit: 100 })),
     await healthVerdicts.load(),
     await valueOf(state.dynamicDns.load()),
+    [...(await valueOf(state.responseHits.totals()))].toSorted(),
   ]
 }
 

@@ -93,6 +93,17 @@ const storedRecord = async ({ ports }: ConfigWorld, tenantId: string): Promise<P
   return { id }
 }
 
+/** Of no tenant: whoever may at all sees it. */
+const responseRule = async (world: ConfigWorld): Promise<Params> => {
+  const answer = await world.call(rootKey, 'POST', '/rpz/rules', newResponseRule())
+  return { id: answer.body.id }
+}
+
+const newResponseRule = () => ({
+  triggerType: 'exact',
+  triggerValue: `${unique('bad')}.example`,
+  action: 'nxdomain',
+})
 const measured = () => ({
   domain: 'www.example.com.',
   samples: [{ ip: '192.0.2.10', latencyMs: 20 }],
@@ -229,6 +240,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   // Of no service of the tenant: test/unit/api/routes/dns.test.ts has one.
   postDnsTxtRecords: { needs: 'txt:write', body: txtRecord, statuses: [201, 400] },
   deleteDnsTxtRecordsById: { needs: 'txt:write', make: storedRecord },
+  getRpzRules: { needs: 'rpz:read' },
+  postRpzRules: { needs: 'rpz:write', body: newResponseRule },
+  deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },

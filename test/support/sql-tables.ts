@@ -17,6 +17,8 @@ const names: readonly (keyof Tables)[] = [
   'tsig_keys',
   'txt_records',
   'dynamic_dns',
+  'response_hits',
+  'response_hit_batches',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -5,6 +5,7 @@ import { records } from '#state/sql/migrations/0002-records.ts'
 import { identities } from '#state/sql/migrations/0003-identities.ts'
 import { firstAccount } from '#state/sql/migrations/0004-first-account.ts'
 import { dynamicDns } from '#state/sql/migrations/0005-dynamic-dns.ts'
+import { responseHits } from '#state/sql/migrations/0006-response-hits.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -12,6 +13,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   identities,
   firstAccount,
   dynamicDns,
+  responseHits,
 ])
 
 /** The schema that this program writes. */

@@ -118,6 +118,17 @@ export interface DynamicDnsTable {
   readonly records_revision: number
 }
 
+export interface ResponseHitsTable {
+  readonly rule_uid: string
+  readonly hits: number
+  readonly at_ms: number
+}
+
+export interface ResponseHitBatchesTable {
+  readonly id: string
+  readonly at_ms: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -137,6 +148,8 @@ export interface Tables {
   readonly tsig_keys: TsigKeysTable
   readonly txt_records: TxtRecordsTable
   readonly dynamic_dns: DynamicDnsTable
+  readonly response_hits: ResponseHitsTable
+  readonly response_hit_batches: ResponseHitBatchesTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

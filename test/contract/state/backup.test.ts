@@ -26,6 +26,8 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(await everything(state())).toEqual(before)
     const again = [{ tenantId: 'acme', period: '100000', dnsQueries: 1, apiCalls: 1 }]
     await valueOf(state().usage.add({ id: 'b1', nowMs: 1, records: again }))
+    const hits = new Map([['r1', 1]])
+    await valueOf(state().responseHits.add({ id: 'b1', nowMs: 1, hits }))
     expect(await everything(state())).toEqual(before)
   })
 

@@ -46,6 +46,8 @@ interface Actor {
   readonly may: readonly string[]
   readonly session: boolean
 }
+/** Of the whole node: no role of a tenant has them. */
+const governing = everythingOf('rpz', 'read', 'write')
 const actors: Readonly<Record<string, Actor>> = {
   nobody: { may: [], session: false },
   junk: { may: [], session: false },
@@ -54,8 +56,11 @@ const actors: Readonly<Record<string, Actor>> = {
   'acme operator': { may: ['any', ...operating], session: true },
   'acme key': { may: ['any', ...operating], session: false },
   'acme tenant_admin': { may: ['any', ...administering], session: true },
-  'default tenant_admin': { may: ['any', 'system', ...administering], session: true },
-  root: { may: ['any', 'system', ...administering], session: false },
+  'default tenant_admin': {
+    may: ['any', 'system', ...administering, ...governing],
+    session: true,
+  },
+  root: { may: ['any', 'system', ...administering, ...governing], session: false },
 }
 
 /** As `world.call` takes it, which puts `/api/v1` before it. */

@@ -27,6 +27,7 @@ function create(
       flushUsage: async () => undefined,
       lookAtDatabase: async () => undefined,
       lookAtDynamicDns: async () => undefined,
+      flushResponseHits: async () => undefined,
       backUp: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,
@@ -184,6 +185,7 @@ describe('the table', () => {
       flushUsage: async () => void calls.push('usage'),
       lookAtDatabase: async () => void calls.push('database'),
       lookAtDynamicDns: async () => void calls.push('dynamic DNS'),
+      flushResponseHits: async () => void calls.push('hits'),
       backUp: async () => void calls.push('backup'),
       pruneAudit: async () => void calls.push('audit'),
     })
@@ -199,6 +201,7 @@ describe('the table', () => {
       'dynamic DNS',
       'expiry true',
       'forget',
+      'hits',
       'licence',
       'load',
       'usage',

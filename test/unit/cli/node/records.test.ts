@@ -46,6 +46,7 @@ function scene() {
   const note = (level: string) => (_fields: object, message: string) =>
     void lines.push(`${level}: ${message}`)
   const queries = new Map<string, number>()
+  const hits = new Map<string, number>()
   const backup = { enabled: true, intervalMs: 3_600_000, keep: 2, directory }
   const records = createNodeRecords({
     settings: { ...settingsOf(dataDir), backup },
@@ -54,6 +55,7 @@ function scene() {
       queries.clear()
       return taken
     },
+    responseHits: () => new Map(hits),
     clock: time.clock,
     log: { info: note('info'), warn: note('warn'), error: note('error') },
   })
@@ -62,7 +64,7 @@ function scene() {
     if (!opened.ok) throw new Error(opened.error)
     return opened.value
   }
-  return { dataDir, directory, time, lines, queries, records, open }
+  return { dataDir, directory, time, lines, queries, hits, records, open }
 }
 
 test('a node that has stored nothing makes no database for any of it', async () => {
@@ -83,6 +85,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
     const records = createNodeRecords({
       settings: { ...settingsOf(dataDir), database: { url, cacheTTLMs: 0 } },
       takeQueries: () => new Map(),
+      responseHits: () => new Map(),
       clock: systemClock,
       log: { info: note('info'), warn: note('warn'), error: note('error') },
     })
@@ -204,7 +207,7 @@ describe('gslbd restore, where a backup is whole and not taken,', () => {
 
 /** One database for all of them, in this order: making one takes seconds. */
 describe('a node with a database', () => {
-  const { dataDir, directory, time, lines, queries, records, open } = scene()
+  const { dataDir, directory, time, lines, queries, hits, records, open } = scene()
   const { usage, audit } = records.state.persistent
   const day = ['2026-01-02T00', '2026-01-02T23'] as const
   const hour = { tenantId: 'wide', period: '2026-01-02T03' }
@@ -237,6 +240,14 @@ describe('a node with a database', () => {
     await records.jobs.flushUsage()
     const found = await valueOf(usage.range('wide', ...day))
     expect(found).toEqual([{ ...hour, dnsQueries: 5, apiCalls: 1 }])
+  })
+
+  test('has the hits of response rules in it after each flush', async () => {
+    hits.set('rule', 5)
+    await records.jobs.flushResponseHits()
+    expect([...(await valueOf((await open()).responseHits.totals()))]).toEqual([['rule', 5]])
+    hits.set('rule', 7)
+    expect([...(await records.responseHits())]).toEqual([['rule', 7]])
   })
 
   test('is backed up when that is due, and keeps so many backups', async () => {

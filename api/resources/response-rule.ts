@@ -1,0 +1,104 @@
+// The JSON of a response rule: as the API shows it, and as it accepts it.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { checkHostName } from '#compiler/values/names.ts'
+import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { PartOf } from '#config/parts.ts'
+import { ResponsePolicySpec, ResponseRule as RuleInFile } from '#schemas/objects/response-policy.ts'
+import { body } from '#api/http/shapes.ts'
+import { defaulted, plain } from './fields.ts'
+
+const { triggerType, triggerValue, action, actionTarget } = RuleInFile.properties
+
+export const ResponseRule = Type.Object(
+  {
+    id: Type.String(),
+    triggerType: Type.String(),
+    triggerValue: Type.String({ description: 'Lower case, without the trailing dot' }),
+    action: Type.String(),
+    actionTarget: Type.String({ description: 'Of `cname`; otherwise empty' }),
+    source: Type.String(),
+    hitCount: Type.Integer({
+      description: 'Questions that it answered or let pass, on all nodes; a restart loses a few',
+    }),
+  },
+  { title: 'RPZRule' },
+)
+
+/** Label of the rules of which nobody says where they come from. */
+const sourceDefault = 'local'
+
+export const NewResponseRule = body({
+  triggerType: plain(triggerType),
+  triggerValue: plain(triggerValue, { examples: ['bad.example'] }),
+  action: plain(action),
+  actionTarget: defaulted(actionTarget),
+  source: defaulted(ResponsePolicySpec.properties.source, { default: sourceDefault }),
+})
+export type NewResponseRule = Static<typeof NewResponseRule>
+
+type Policy = ConfigEntry<'ResponsePolicy'>
+
+/** A row of the list. */
+export interface RuleRow {
+  readonly owner: Policy
+  readonly part: PartOf['ResponseRule'] & { readonly uid: string }
+  readonly uid: string
+}
+
+export function sourceOf({ name, object }: Policy): string {
+  return object.spec.source ?? name
+}
+
+const rowsOf = new WeakMap<readonly Policy[], readonly RuleRow[]>()
+
+/**
+ * In the order of the policies' names and of their files.
+ *
+ * @param policies the same array for as long as none of them changes
+ */
+export function ruleRows(policies: readonly Policy[]): readonly RuleRow[] {
+  let rows = rowsOf.get(policies)
+  if (rows === undefined) {
+    rows = policies.flatMap((owner) =>
+      partsIn('ResponseRule', owner).map((part) => ({ owner, part, uid: part.uid })),
+    )
+    rowsOf.set(policies, rows)
+  }
+  return rows
+}
+
+export function showRule({ owner, part }: Omit<RuleRow, 'uid'>, hitCount: number) {
+  const { uid, action: does } = part
+  return {
+    id: uid,
+    triggerType: part.triggerType,
+    triggerValue: plainName(part.triggerValue),
+    action: does,
+    actionTarget: does === 'cname' ? plainName(part.actionTarget) : '',
+    source: sourceOf(owner),
+    hitCount,
+  }
+}
+
+/** What the file of a new rule says: a target that has no effect is left out. */
+export function specOfNewRule(rule: NewResponseRule) {
+  const { triggerType: type, triggerValue: value, action: does, actionTarget: target = '' } = rule
+  return {
+    triggerType: type,
+    triggerValue: plainName(value),
+    action: does,
+    ...(does === 'cname' ? { actionTarget: plainName(target) } : {}),
+  }
+}
+
+export function sourceOfNewRule({ source = sourceDefault }: NewResponseRule): string {
+  return source
+}
+
+/** What is no name is left as it is: the compiler says why. */
+function plainName(text: string): string {
+  const key = checkHostName(text).key ?? text
+  return key === '.' ? key : key.replace(/\.$/, '')
+}

@@ -1,0 +1,114 @@
+// /api/v1/rpz/rules: response rules, which hold for the names of all tenants.
+import { Type } from 'typebox'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { CreatePart } from '#config/operation.ts'
+import { rulesPerPolicyMax } from '#schemas/objects/response-policy.ts'
+import { partIn } from '#api/config/reads.ts'
+import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageInOrder } from '#api/http/paging.ts'
+import { created, missing, refused } from '#api/http/reply.ts'
+import {
+  NewResponseRule,
+  ResponseRule,
+  ruleRows,
+  showRule,
+  sourceOf,
+  sourceOfNewRule,
+  specOfNewRule,
+} from '../resources/response-rule.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+
+const tag = 'Response rules'
+
+/** They are of no tenant: whoever has the permission sees all. */
+const policiesOf = ({ ports }: Pick<RouteContext, 'ports'>) =>
+  ports.config.snapshot().list('ResponsePolicy')
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/rpz/rules',
+  needs: 'rpz:read',
+  tag,
+  summary: 'All response rules, in the order of their files, with their hits on all nodes',
+  details:
+    'An exact rule goes before every domain rule; of those the deepest one wins. Every node adds ' +
+    'its hits at least each five seconds; those of the node that answers are in at once.',
+  query: Paging,
+  responses: { 200: { description: 'Response rules', schema: Type.Array(ResponseRule) } },
+  handle: async (context) => {
+    const hits = await context.ports.responseHits()
+    return pageInOrder(ruleRows(policiesOf(context)), context.query, (row) =>
+      showRule(row, hits.get(row.uid) ?? 0),
+    )
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/rpz/rules',
+  needs: 'rpz:write',
+  tag,
+  summary: 'Add a response rule (tier pro)',
+  details:
+    'It goes into a policy of its source, which is made when there is none. `actionTarget` is ' +
+    'required for `cname`, and left out otherwise. There is no change of a rule: delete it, and ' +
+    'add another.',
+  body: NewResponseRule,
+  responses: { 201: { description: 'The rule', schema: ResponseRule, isTagged: true } },
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const refusal = context.ports.licence.refusal('response-policy')
+    if (refusal !== undefined) return refused(403, refusal)
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'ResponseRule',
+      ...policyFor(policiesOf(context), sourceOfNewRule(context.body)),
+      spec: specOfNewRule(context.body),
+    })
+    if (!done.ok) return done.error
+    const { entry, partId, headers } = done.value
+    const owner = entry as ConfigEntry<'ResponsePolicy'>
+    const part = partIn('ResponseRule', owner, partId)
+    return created(showRule({ owner, part }, 0), headers)
+  },
+})
+
+/** The first policy of that source with room for one more, or a new one. */
+function policyFor(
+  policies: readonly ConfigEntry<'ResponsePolicy'>[],
+  source: string,
+): Pick<CreatePart, 'owner' | 'ownerSpec'> {
+  const found = policies.find(
+    (one) => sourceOf(one) === source && one.object.spec.rules.length < rulesPerPolicyMax,
+  )
+  if (found !== undefined) return { owner: { uid: found.uid } }
+  const names = new Set(policies.map(({ name }) => name))
+  let name = source
+  for (let n = 2; names.has(name); n++) name = `${source}-${n}`
+  return { owner: { tenant: '', name }, ownerSpec: name === source ? {} : { source } }
+}
+
+const removeRule = route({
+  method: 'DELETE',
+  path: '/api/v1/rpz/rules/{id}',
+  needs: 'rpz:write',
+  tag,
+  summary: 'Delete a response rule; a policy goes with its last one',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the rule',
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const found = context.ports.config.snapshot().part('ResponseRule', context.params.id)
+    if (found === undefined) return missing('response rule')
+    const condition = preconditionOf(context, found.part)
+    if (!condition.ok) return condition.error
+    const target = { uid: found.part.uid }
+    return remove(context, { verb: 'delete', kind: 'ResponseRule', target, ...condition.value })
+  },
+})
+
+export const responseRuleRoutes: readonly Route[] = Object.freeze([list, create, removeRule])

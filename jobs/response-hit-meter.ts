@@ -1,0 +1,118 @@
+// Takes this node's hits of response rules to the store, and knows the sums of all nodes.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { responseHitLimits } from '#state/ports/response-hits.ts'
+import type { ResponseHitBatch, ResponseHits } from '#state/ports/response-hits.ts'
+
+export interface ResponseHitMeterParts {
+  readonly store: ResponseHits
+  /** False: a database of the node's own that nothing was written to yet. */
+  readonly isThere: () => boolean
+  /** Since this process started, by uid; rules that are gone, or were never hit, are left out. */
+  readonly counted: () => ReadonlyMap<string, number>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class ResponseHitMeter {
+  readonly #parts: ResponseHitMeterParts
+  /** What has been taken to `#waiting`, of all that was counted. */
+  #taken: ReadonlyMap<string, number> = new Map()
+  /** Rules of the bundle that was hit, so that these are as many as it has, at most. */
+  readonly #waiting = new Map<string, number>()
+  /** Sent, and not known to be counted: it is sent again as it was, under the same id. */
+  #batch: ResponseHitBatch | null = null
+  readonly #gone = new Set<string>()
+  /** As the store had them last. */
+  #stored: ReadonlyMap<string, number> = new Map()
+  #isTold = false
+  #working: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: ResponseHitMeterParts) {
+    this.#parts = parts
+  }
+
+  flush(): Promise<void> {
+    return this.#after(() => this.#flushOnce())
+  }
+
+  /** What all nodes have stored, and what this one has not stored yet. */
+  totals = (): Promise<ReadonlyMap<string, number>> => this.#after(() => this.#sum())
+
+  /** One after the other: a batch on its way would count twice, or not at all. */
+  #after<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(work, work)
+    this.#working = done
+    return done
+  }
+
+  async #sum(): Promise<ReadonlyMap<string, number>> {
+    const { store, isThere } = this.#parts
+    if (isThere()) {
+      const stored = await store.totals()
+      this.#tell(stored.ok ? '' : stored.error.message)
+      if (stored.ok) this.#stored = stored.value
+    }
+    this.#gather()
+    const sums = new Map(this.#stored)
+    for (const hits of [this.#batch?.hits ?? [], this.#waiting]) {
+      for (const [uid, count] of hits) sums.set(uid, (sums.get(uid) ?? 0) + count)
+    }
+    return sums
+  }
+
+  async #flushOnce(): Promise<void> {
+    const { store, clock } = this.#parts
+    this.#gather()
+    while (this.#batch !== null || this.#waiting.size > 0) {
+      this.#batch ??= this.#nextBatch(clock.nowMs())
+      const added = await store.add(this.#batch)
+      this.#tell(added.ok ? '' : added.error.message)
+      if (!added.ok) return
+      this.#batch = null
+    }
+    if (this.#gone.size === 0) return
+    const gone = [...this.#gone]
+    const forgotten = await store.forget(gone)
+    if (forgotten.ok) for (const uid of gone) this.#gone.delete(uid)
+  }
+
+  #gather(): void {
+    const counted = this.#parts.counted()
+    for (const [uid, hits] of counted) {
+      const before = this.#taken.get(uid) ?? 0
+      // Fewer: the rule was gone and has come back.
+      const more = hits < before ? hits : hits - before
+      if (more > 0) this.#waiting.set(uid, (this.#waiting.get(uid) ?? 0) + more)
+      this.#gone.delete(uid)
+    }
+    for (const uid of this.#taken.keys()) {
+      if (counted.has(uid)) continue
+      this.#gone.add(uid)
+      this.#waiting.delete(uid)
+    }
+    this.#taken = counted
+  }
+
+  #nextBatch(nowMs: number): ResponseHitBatch {
+    const hits = new Map<string, number>()
+    for (const [uid, count] of this.#waiting) {
+      if (hits.size === responseHitLimits.rulesPerBatchMax) break
+      hits.set(uid, count)
+      this.#waiting.delete(uid)
+    }
+    return { id: uuidV7(nowMs), nowMs, hits }
+  }
+
+  /** Once when it goes away: hits go on being counted meanwhile. */
+  #tell(fault: string): void {
+    const { log } = this.#parts
+    const isAway = fault !== ''
+    if (isAway && !this.#isTold) {
+      log.warn({}, `hits of response rules are not stored yet: ${fault}`)
+    }
+    if (!isAway && this.#isTold) log.info({}, 'hits of response rules are stored')
+    this.#isTold = isAway
+  }
+}
