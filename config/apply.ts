@@ -78,7 +78,9 @@ function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): A
     metadata: uid === undefined ? { name } : { name, uid },
     spec: spec.value,
   }
-  return written(draft.add(kind, freePath(kind, tenant, name, draft), raw))
+  const added = written(draft.add(kind, freePath(kind, tenant, name, draft), raw))
+  const kept = added.ok ? keepConfiguration(draft) : added
+  return kept.ok ? added : kept
 }
 
 function isTenantId(tenant: string): boolean {

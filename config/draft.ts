@@ -124,8 +124,10 @@ export class Draft {
     return [...unchanged, ...now]
   }
 
+  /** Rules for the names of others are no configuration by themselves. */
   isEmpty(): boolean {
-    return kindNames.every((kind) => this.entries(kind).length === 0)
+    const others = kindNames.filter((kind) => kind !== 'ResponsePolicy')
+    return others.every((kind) => this.entries(kind).length === 0)
   }
 
   raw(entry: ConfigEntry): RawObject {

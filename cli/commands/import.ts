@@ -13,13 +13,14 @@ import type { Command, Io } from '#cli/terminal/command.ts'
 import { printYaml } from '#compiler/yaml/edit.ts'
 import { parseName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
+import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 
 const rows = importSources.map(({ name, says }) => `  ${name.padEnd(12)}${says}`).join('\n')
 const usage = `Usage: gslbd import SOURCE FILE [options]
 
 Writes the zone in FILE as YAML of a configuration repository: its records under tenants/, its SOA
-record and name servers into gslb.yaml. Says what it wrote, and with its line what it left out.
+record and name servers into gslb.yaml; the rules of a policy zone under rpz/. Says what it wrote, and with its line what it left out.
 SOURCE says what FILE is:
 
 ${rows}
@@ -105,6 +106,10 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     for (const fault of plan.error) io.err(`${shownPlace(fault)}: ${fault.message}\n`)
     return fail(Exit.ErrorsFound, 'nothing was written')
   }
+  if (plan.value.settings === null && plan.value.files.length === 0) {
+    tellAllNotes(plan.value.notes, io)
+    return fail(Exit.ErrorsFound, 'there is no rule in it that maps; nothing was written')
+  }
   const settings = settingsChange(options.output, plan.value)
   if (!settings.ok) return fail(Exit.ErrorsFound, settings.error, 'nothing was written')
   const files = filesToWrite(plan.value, settings.value, options)
@@ -126,18 +131,22 @@ function isThere({ output }: Options, path: string): boolean {
   return existsSync(join(output, path))
 }
 
-function settingsChange(output: string, { settings }: ImportPlan) {
+function settingsChange(output: string, { settings }: ImportPlan): Result<SettingsChange, string> {
   const path = join(output, 'gslb.yaml')
   return settingsWith(existsSync(path) ? readFileSync(path, 'utf8') : undefined, settings)
 }
 
 function filesToWrite(
-  { files }: ImportPlan,
+  { files, settings: own }: ImportPlan,
   settings: SettingsChange,
   { write }: Options,
 ): readonly PlannedFile[] {
-  if (settings.is === 'declared' || (settings.is === 'added' && !write)) return files
-  return [{ path: 'gslb.yaml', text: settings.text, holds: 'the zone' }, ...files]
+  const isLeft = settings.is === 'declared' || settings.is === 'kept'
+  if (isLeft || (settings.is === 'added' && !write)) return files
+  return [
+    { path: 'gslb.yaml', text: settings.text, holds: own === null ? 'settings' : 'the zone' },
+    ...files,
+  ]
 }
 
 function writeAll(output: string, files: readonly PlannedFile[]): void {
@@ -163,7 +172,11 @@ function tell(
     io.out(`add to spec of ${place}, or call again with --force --write:\n`)
   }
   const isShown = settings.is === 'declared' ? settings.differs : files[0]?.path !== 'gslb.yaml'
-  if (isShown) io.out(indented(printYaml({ zones: [own] })))
+  if (isShown && own !== null) io.out(indented(printYaml({ zones: [own] })))
+  tellAllNotes(notes, io)
+}
+
+function tellAllNotes(notes: readonly Note[], io: Io): void {
   for (const [is, title] of titles) tellNotes(is, title, notes, io)
 }
 

@@ -7,11 +7,13 @@ import { formatName } from '#dns/name.ts'
 import type { ZoneFault } from '#dns/zone-file/zone-record.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Imported, Note } from '#cli/import/sources/imported.ts'
+import type { Imported, ImportedRule, Note } from '#cli/import/sources/imported.ts'
 import { recordSetsOf } from './record-sets.ts'
 import { recordsFiles } from './records-yaml.ts'
+import { rulesFiles } from './rules-yaml.ts'
 import { zoneSettingsOf } from './zone-settings.ts'
 
 export interface PlannedFile {
@@ -24,8 +26,8 @@ export interface PlannedFile {
 
 export interface ImportPlan {
   readonly zone: string
-  /** An item of `spec.zones` in gslb.yaml. */
-  readonly settings: JsonObject
+  /** An item of `spec.zones` in gslb.yaml; null: there is none to serve. */
+  readonly settings: JsonObject | null
   readonly files: readonly PlannedFile[]
   readonly notes: readonly Note[]
 }
@@ -34,6 +36,8 @@ export function planImport(
   imported: Imported,
   tenant: string,
 ): Result<ImportPlan, readonly ZoneFault[]> {
+  const { responseRules } = imported
+  if (responseRules !== undefined) return ok(planRules(imported, responseRules))
   const grouped = recordSetsOf(imported)
   if (!grouped.ok) return grouped
   const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value, tenant)
@@ -58,6 +62,19 @@ export function planImport(
   })
 }
 
+/** They hold for the names of all tenants. */
+function planRules({ origin, notes }: Imported, rules: readonly ImportedRule[]): ImportPlan {
+  assert(origin !== undefined, 'a policy zone has a name')
+  const zone = formatName(origin).toLowerCase()
+  const source = zone === '.' ? 'rpz' : zone.slice(0, -1)
+  const files = rulesFiles(source, rules).map(({ name, text, rules: count }) => ({
+    path: kinds.ResponsePolicy.path.replace('<source>', fileStem(name)),
+    text,
+    holds: count === 1 ? '1 response rule' : `${count} response rules`,
+  }))
+  return { zone, settings: null, files, notes }
+}
+
 /** Names may hold a slash (RFC 2317) and other signs; a path of all systems may not. */
 const fileStem = (name: string): string =>
   name
@@ -68,19 +85,21 @@ const fileStem = (name: string): string =>
 
 /** What becomes of gslb.yaml. */
 export type SettingsChange =
+  | { readonly is: 'kept' }
   | { readonly is: 'new' | 'added'; readonly text: string }
   | { readonly is: 'declared'; readonly differs: boolean }
 
-/** @param before text of gslb.yaml; undefined when there is none */
+/** @param before text of gslb.yaml; undefined when there is none @param zone null: none */
 export function settingsWith(
   before: string | undefined,
-  zone: JsonObject,
+  zone: JsonObject | null,
 ): Result<SettingsChange, string> {
   if (before === undefined) {
-    const spec = { zones: [zone] }
+    const spec: JsonObject = zone === null ? {} : { zones: [zone] }
     const object = { apiVersion, kind: 'Settings', metadata: { name: 'settings' }, spec }
     return ok({ is: 'new', text: printYaml(object) })
   }
+  if (zone === null) return ok({ is: 'kept' })
   const { value, findings } = readYaml(before)
   const spec = field(value, 'spec')
   if (findings.length > 0 || spec === undefined) {

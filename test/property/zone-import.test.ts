@@ -51,7 +51,7 @@ function throughConfiguration(text: string): string[] {
   const plan = planImport(imported.value, 'default')
   if (!plan.ok) throw new Error(JSON.stringify(plan.error))
   const settings = settingsWith(undefined, plan.value.settings)
-  if (!settings.ok || settings.value.is === 'declared') throw new Error('no settings')
+  if (!settings.ok || !('text' in settings.value)) throw new Error('no settings')
   const files = [{ path: 'gslb.yaml', text: settings.value.text }, ...plan.value.files]
   const result = createCompiler().compile(
     files.map(({ path: at, text: content }) => ({

@@ -83,6 +83,8 @@ export interface ConfigWorldOptions {
   readonly settings?: string
   readonly checkPolicy?: HealthCheckPolicy
   readonly ports?: Partial<ApiPorts>
+  /** Besides `default`. */
+  readonly tenants?: readonly string[]
 }
 
 /** Tenants `default`, `acme` and `zenith`; system administrator by `rootKey`. */
@@ -90,6 +92,7 @@ export async function startConfigWorld({
   checkPolicy = strictPolicy,
   ports: brought = {},
   settings,
+  tenants: others = ['acme', 'zenith'],
 }: ConfigWorldOptions = {}): Promise<ConfigWorld> {
   const dataDir = makeTempDir('config-world')
   const gitdir = originPath(dataDir)
@@ -115,7 +118,7 @@ export async function startConfigWorld({
   await waitUntil('the first look', () =>
     settings === undefined ? control.status().code === 'BranchMissing' : control.config.isReady(),
   )
-  for (const name of ['acme', 'zenith']) {
+  for (const name of others) {
     const made = await ports.configWriter.write({
       requestId: 'setup',
       actor: { name: 'setup', address: 'setup@users.gslbd' },

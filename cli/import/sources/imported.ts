@@ -13,12 +13,22 @@ export interface Imported {
   /** Pools and services of balanced names. */
   readonly objects: readonly ImportedObject[]
   readonly notes: readonly Note[]
+  /** Of a policy zone, whose records they are; then there is no zone to serve. */
+  readonly responseRules?: readonly ImportedRule[]
 }
 
 export interface ImportedObject {
   readonly kind: 'Pool' | 'Service'
   readonly name: string
   readonly spec: JsonObject
+}
+
+/** Names in lower case with the final dot; '': no target. */
+export interface ImportedRule {
+  readonly triggerType: 'exact' | 'domain'
+  readonly triggerValue: string
+  readonly action: 'nxdomain' | 'passthru' | 'cname'
+  readonly actionTarget: string
 }
 
 /** What was `left out` needs nothing; what is `not mapped`, somebody who looks at it. */

@@ -3,6 +3,7 @@ import { cloudflareSource } from './cloudflare.ts'
 import type { ImportSource } from './imported.ts'
 import { octodnsSource } from './octodns.ts'
 import { route53Source } from './route53.ts'
+import { rpzSource } from './rpz.ts'
 import { zoneFileSource } from './zone-file.ts'
 
 export const importSources: readonly ImportSource[] = Object.freeze([
@@ -10,4 +11,5 @@ export const importSources: readonly ImportSource[] = Object.freeze([
   octodnsSource,
   route53Source,
   cloudflareSource,
+  rpzSource,
 ])

@@ -8,7 +8,7 @@ export const zoneFileSource: ImportSource = {
   name: 'zone',
   says: 'a zone file (RFC 1035 with $ORIGIN, $TTL, $INCLUDE and $GENERATE)',
   read(file, options) {
-    const parsed = parseZoneFile(file, { ...options, leaveOut })
+    const parsed = parseZoneFile(file, { ...options, leaveOut: signerRecords })
     const { records, placeOf, faults } = parsed
     if (faults.length > 0) {
       const needsOrigin = faults.some(({ message }) => message.includes('origin'))
@@ -25,7 +25,7 @@ export const zoneFileSource: ImportSource = {
       records,
       placeOf,
       objects: [],
-      notes: parsed.leftOut.map(noteOf),
+      notes: parsed.leftOut.map(noteOfLeftOut),
     })
   },
 }
@@ -44,9 +44,9 @@ const signerTypes: ReadonlyMap<number, string> = new Map([
   [62, 'CSYNC'],
   [63, 'ZONEMD'],
 ])
-const leaveOut: ReadonlySet<number> = new Set(signerTypes.keys())
+export const signerRecords: ReadonlySet<number> = new Set(signerTypes.keys())
 
-function noteOf({ type, count, place }: LeftOut): Note {
+export function noteOfLeftOut({ type, count, place }: LeftOut): Note {
   const name = signerTypes.get(type)!
   const records = count === 1 ? `one ${name} record` : `${count} ${name} records, this is the first`
   return { is: 'left out', place, text: `${records}: a server that signs makes its own` }

@@ -32,6 +32,13 @@ const fresh = (more: object = {}) => ({
   ...more,
 })
 
+test('the first change of a new repository may be a rule', async () => {
+  const empty = await startConfigWorld({ tenants: [] })
+  const made = await empty.call(rootKey, 'POST', '/rpz/rules', fresh())
+  await empty.close()
+  expect([made.status, made.text]).toEqual([201, expect.stringContaining('"source":"local"')])
+})
+
 describe('response rules', () => {
   test('a list is empty before there is one', async () => {
     expect((await call('GET', '')).text).toBe('[]')
