@@ -194,6 +194,7 @@ export const hot: readonly string[] = [
   'runtime/answer/transaction.ts',
   'runtime/answer/question.ts',
   'runtime/answer/lookup.ts',
+  'runtime/answer/dynamic.ts',
   'runtime/answer/records.ts',
   'runtime/answer/rrsets.ts',
   'runtime/answer/aliases.ts',

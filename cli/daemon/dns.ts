@@ -17,7 +17,8 @@ import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
 import type { Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
-export const createNode: Part = ({ settings, log, env, dataDir, key, shared }) => {
+export const createNode: Part = (deps) => {
+  const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
   const clock = systemClock
   const store = new BundleStore(dataDir.path)
   const rum = new RumStore(clock)
@@ -36,6 +37,7 @@ export const createNode: Part = ({ settings, log, env, dataDir, key, shared }) =
     trusted: [key.signing],
     health,
     resolver,
+    dynamic: dynamicDns,
     geo: geo.feed,
     clock,
     log,

@@ -15,6 +15,7 @@ import type { Family } from '#routing/state/query.ts'
 import { followCname, followDname, followWritten, keepFirstAlias } from './aliases.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
+import { findDynamic, findDynamicText } from './dynamic.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
 import { readMessage } from './message.ts'
@@ -153,6 +154,7 @@ function isOverLimit(tx: Transaction): boolean {
  * @returns true when there was an alias: its target is the next name
  */
 function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
+  if (exact < 0) findDynamic(tx, tx.view!.dynamic)
   hashSuffixes(tx, bundle.nameLabelsMax)
   const label = exact >= 0 ? 0 : findClosestEncloser(tx, bundle, 1)
   if (label < 0) {
@@ -168,10 +170,11 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   if (redirect >= 0) return answerElsewhere(tx, bundle, redirect)
   let node = exact
   if (node < 0) {
-    node = findWildcard(tx, bundle, encloser, label)
+    // RFC 4592 section 3.3.1: where the second tree encloses the name more closely, a wildcard of
+    // the first does not stand for it.
+    if (tx.dynamicLabel >= label) node = findWildcard(tx, bundle, encloser, label)
     if (node < 0) {
-      tx.rcode = Rcode.NXDomain
-      negative(tx, bundle, zoneOfNode(bundle, encloser))
+      answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
       return false
     }
     tx.isFromWildcard = true
@@ -184,6 +187,25 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   if (isAlias && tx.qtype !== RrType.ANY) return answerAlias(tx, bundle, node)
   answerNode(tx, bundle, node)
   return false
+}
+
+/**
+ * From the second tree, for a name that the first has not: an rrset, NODATA, or NXDOMAIN.
+ *
+ * @param label where the closest encloser in the first tree begins
+ */
+function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): void {
+  const { dynamic } = tx.view!
+  if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
+    tx.rcode = Rcode.NXDomain
+    return negative(tx, bundle, zone)
+  }
+  tx.isAuthoritative = true
+  if (tx.dynamicLabel > 0) tx.isFromWildcard = true
+  if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
+  if (rrset < 0) return negative(tx, bundle, zone)
+  countAll(tx, writeRrset(tx, dynamic, rrset, tx.owner, 0))
 }
 
 /**
@@ -233,9 +255,11 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
   if (service >= 0 && qtype === RrType.AAAA) return answerService(tx, bundle, node, service, v6)
   const zone = zoneOfNode(bundle, node)
-  if (qtype === RrType.ANY) {
-    // RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP.
-    return count(tx, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
+  if (qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  const { dynamic } = tx.view!
+  if (qtype === RrType.TXT && dynamic !== undefined) {
+    const text = findDynamicText(dynamic, bundle, node)
+    if (text >= 0) return countAll(tx, writeRrset(tx, dynamic, text, tx.owner, 0))
   }
   const rrset = findRrset(bundle, node, qtype)
   if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
@@ -243,6 +267,11 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
   const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1
   negative(tx, bundle, parent >= 0 ? parent : zone)
+}
+
+/** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
+function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
+  count(tx, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
 }
 
 /** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */

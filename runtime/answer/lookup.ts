@@ -3,7 +3,7 @@ import { nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
-import { finishHash, mixWord } from '#dns/name.ts'
+import { finishHash, hashNameAt, mixWord } from '#dns/name.ts'
 import { fromOctet } from './question.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -30,8 +30,11 @@ export function findSuffix(tx: Transaction, bundle: Bundle, label: number): numb
   return findFrom(tx, bundle, tx.labelOffset[label]!, tx.suffixHash[label]!)
 }
 
-/** @returns the node named by the octets of `qname` from `start` on, or -1 */
-function findFrom(tx: Transaction, bundle: Bundle, start: number, hash: number): number {
+/**
+ * @param hash of that name under the seed of `bundle`
+ * @returns the node named by the octets of `qname` from `start` on, or -1
+ */
+export function findFrom(tx: Transaction, bundle: Bundle, start: number, hash: number): number {
   const { nameIndex, nameIndexMask } = bundle
   const length = qnameEnd - start
   // The loader has proved that there is a free slot, so the walk ends.
@@ -44,6 +47,23 @@ function findFrom(tx: Transaction, bundle: Bundle, start: number, hash: number):
         ? hasInlineName(tx, bundle, node, start)
         : hasLongName(tx, bundle, node, start)
     if (isSame) return node
+  }
+}
+
+/** @returns the node with the name in `octets` from `start` on, which is in lower case, or -1 */
+export function findStored(bundle: Bundle, octets: Uint8Array, start: number): number {
+  const { nameIndex, nameIndexMask, nameSeed, names, nodeRow } = bundle
+  const hash = hashNameAt(octets, start, nameSeed)
+  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
+    const node = nameIndex[slot * 2 + 1]! - 1
+    if (node < 0) return -1
+    if ((nameIndex[slot * 2]! | 0) !== hash) continue
+    const offset = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    const bytes = nodeNameBytes(bundle, node)
+    let same = 0
+    // What ends a name is in it: one of another length differs within it.
+    while (same < bytes && names[offset + same] === octets[start + same]) same++
+    if (same === bytes) return node
   }
 }
 

@@ -17,6 +17,8 @@ export interface Generation {
   readonly number: number
   readonly bundle: Uint8Array
   readonly digest: string
+  /** See runtime/dynamic/txt-bundle.ts; without it, or null, there are no such records. */
+  readonly dynamic?: HandedBundle | null
   readonly routing: RoutingBuffers
   readonly tables: RoutingTables
   /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
@@ -29,10 +31,18 @@ export interface Generation {
   readonly serviceQueries?: SharedArrayBuffer
 }
 
+/** A checked bundle as it travels. */
+export interface HandedBundle {
+  readonly bytes: Uint8Array
+  readonly digest: string
+}
+
 /** Never changes once it is made; what it points to in shared memory does. */
 export interface ServingView {
   readonly generation: number
   readonly bundle: Bundle
+  /** TXT records written at run time, in the zones of `bundle`; static ones of their names too. */
+  readonly dynamic: Bundle | undefined
   readonly state: RoutingState
   /** By row of the bundle's `policyRow`. */
   readonly policies: readonly Policy[]
@@ -57,10 +67,11 @@ export function createServingView(
   { thread = 0, scripts = null }: ViewOwner = {},
 ): ServingView {
   const bundle = adoptBundle(generation.bundle, generation.digest)
-  const { number, tables, routing, responseHits, serviceQueries } = generation
+  const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
   return {
     generation: number,
     bundle,
+    dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
     state: new RoutingState(bundle, routing),
     policies: createPolicies(createEnvironment(bundle, tables, scripts)),
     networks: tables.networks ?? null,

@@ -70,6 +70,9 @@ export class Transaction {
   readonly labelOffset = new Uint8Array(nameLimits.labelsMax + 1)
   readonly suffixHash = new Int32Array(nameLimits.labelsMax + 1)
   firstSuffix = 0
+  // What `findDynamic` has found.
+  dynamicLabel = 0
+  dynamicNode = -1
   qtype = 0
   qclass = 0
   readonly routing: RoutingQuery = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }

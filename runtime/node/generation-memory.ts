@@ -9,7 +9,7 @@ import type { RoutingBuffers, RoutingMemory } from '#routing/state/state.ts'
  * frees a buffer that it was given: with a new buffer for each swap, a node would grow by a bundle
  * a swap. Here a thread can hold no more than the two halves.
  */
-class DoubleBuffer {
+export class DoubleBuffer {
   readonly #bytesMax: number
   readonly #halves: (SharedArrayBuffer | undefined)[] = [undefined, undefined]
   /** The half that the published generation lies in. */

@@ -13,6 +13,8 @@ import type { Result } from '#lib/result.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
 import { hasSameNetworks, packNetworks } from '#routing/tables/network-index.ts'
 import type { RoutingState } from '#routing/state/state.ts'
+import { DynamicLink } from './dynamic-link.ts'
+import type { DynamicFeed } from './dynamic-link.ts'
 import { GenerationMemory } from './generation-memory.ts'
 import type { BundleStore } from './bundle-store.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
@@ -29,6 +31,7 @@ import type { Refusal } from './refusals.ts'
 import { answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
+import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
@@ -43,6 +46,8 @@ export interface DnsNodeParts {
   readonly health: HealthMonitor | null
   /** null: host names of members are not looked up. */
   readonly resolver?: HostnameResolver | null
+  /** null: no TXT records are written at run time. */
+  readonly dynamic?: DynamicFeed | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null
   readonly clock: Clock
@@ -80,6 +85,14 @@ interface Built {
   readonly isFree: boolean
 }
 
+/** What is handed to the threads, besides tables. */
+interface Serving {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly networks: SharedArrayBuffer | null
+  readonly dynamic: HandedBundle | null
+}
+
 /** Numbers of generations travel in cells of 32 bits with a sign. */
 const generationMax = 2 ** 31 - 1
 /** Threads that do not answer within this time are reported, not waited for. */
@@ -99,13 +112,10 @@ export class DnsNode {
   readonly #threads: ThreadGroup
   readonly #live: LiveState
   readonly #geo: GeoLink
-  #serving:
-    | {
-        readonly bundle: Bundle
-        readonly state: RoutingState
-        readonly networks: SharedArrayBuffer | null
-      }
-    | undefined
+  readonly #dynamic: DynamicLink
+  #serving: Serving | undefined
+  /** Threads read what is published. */
+  #hasThreads = false
   #active: ChannelRecord | undefined
   #activeSigned: SignedChannelRecord | undefined
   /** Newest record ever activated here; `#active` may be older after a way back. */
@@ -137,6 +147,7 @@ export class DnsNode {
     const { health, resolver = null, clock, log, onRegression } = parts
     this.#live = new LiveState({ health, resolver, clock, log, after: systemAfter, onRegression })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
+    this.#dynamic = new DynamicLink(parts.dynamic ?? null, log, () => this.#serveDynamic())
     this.#threads = new ThreadGroup({
       ...parts.threads,
       log: parts.log,
@@ -154,7 +165,25 @@ export class DnsNode {
     health?.start()
     await health?.adopted()
     await resolver?.settled()
-    return await this.#threads.start()
+    const started = await this.#threads.start()
+    this.#hasThreads = started.ok
+    return started
+  }
+
+  /** Resolves when every thread that gets queries answers from the TXT records as they are now. */
+  async #serveDynamic(): Promise<void> {
+    if (this.#serving === undefined) return
+    const { bundle } = this.#serving
+    const isFree = this.#threads.haveAdopted(this.#generation)
+    const dynamic = this.#dynamic.bundleFor(bundle, isFree)
+    if (dynamic === this.#serving.dynamic) return
+    this.#serving = { ...this.#serving, dynamic }
+    this.#publish()
+    if (!this.#hasThreads) return
+    const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    if (adopted === 'not by all') {
+      this.#parts.log.error({}, 'not all threads have taken over the TXT records')
+    }
   }
 
   #boot(): void {
@@ -293,7 +322,8 @@ export class DnsNode {
     const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
     const networks = this.#networksOf(bundle, isFree)
     this.#memory.publish(bundle.bytes, state.buffers, { hits, queries }, networks)
-    this.#serving = { bundle, state, networks }
+    const dynamic = this.#dynamic.bundleFor(bundle, isFree)
+    this.#serving = { bundle, state, networks, dynamic }
     this.#active = record
     this.#remember(record)
     this.#publish()
@@ -311,13 +341,14 @@ export class DnsNode {
   /** Hands what serves to the threads, with the tables that go with it now. */
   #publish(): void {
     if (this.#serving === undefined) return
-    const { bundle, state, networks } = this.#serving
+    const { bundle, state, networks, dynamic } = this.#serving
     assert(this.#generation < generationMax, 'the number of a generation fits into its cell')
     this.#generation++
     this.#threads.publish({
       number: this.#generation,
       bundle: bundle.bytes,
       digest: bundle.digest,
+      dynamic,
       routing: state.buffers,
       tables: { ...this.#geo.tablesFor(bundle), networks },
       responseHits: this.#hits.buffer,

@@ -4,6 +4,7 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
+import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { decodeMessage, query } from './dns/message.ts'
@@ -13,11 +14,17 @@ const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTime
 
 export type Ask = (question: string, parts?: QueryParts) => Message
 
-export function asking(bundle: Bundle, state: RoutingState): Ask {
+/** @param dynamic TXT records that were written at run time */
+export function asking(
+  bundle: Bundle,
+  state: RoutingState,
+  dynamic: HandedBundle | null = null,
+): Ask {
   const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
   const { bytes, digest } = bundle
   const tables = noRoutingTables
-  tx.adopt(createServingView({ number: 1, bundle: bytes, digest, routing: state.buffers, tables }))
+  const routing = state.buffers
+  tx.adopt(createServingView({ number: 1, bundle: bytes, digest, dynamic, routing, tables }))
   return (question, parts = {}) => {
     const octets = query(question, parts)
     const reply = new Uint8Array(1_232)

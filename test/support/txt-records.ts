@@ -1,0 +1,18 @@
+// TXT records as they are written at run time, short, and their snapshot.
+import { txtSnapshot } from '#runtime/dynamic/txt-snapshot.ts'
+import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+
+/** Name, text, and TTL: 60 where it is left out. */
+export type Txt = readonly [name: string, text: string, ttlSeconds?: number]
+
+export const txtRdata = (text: string): Buffer =>
+  Buffer.concat([Buffer.of(Buffer.byteLength(text)), Buffer.from(text)])
+
+export function storedTxt([name, text, ttlSeconds = 60]: Txt): StoredTxtRecord {
+  const rdata = txtRdata(text).toString('base64')
+  return { id: `${name} ${text}`, tenantId: 'default', name, rdata, ttlSeconds, createdAtMs: 1 }
+}
+
+export const txtRrsets = (records: readonly Txt[]): readonly TxtRrset[] =>
+  txtSnapshot(1, records.map(storedTxt)).records
