@@ -25,6 +25,7 @@ export const benchZone: ZoneModel = {
     minimumSeconds: 30,
     ttlSeconds: 120,
   },
+  nsTtlSeconds: 120,
   nameservers: [{ name: 'ns1.gslb.example.com.', addresses: ['192.0.2.1'] }],
 }
 

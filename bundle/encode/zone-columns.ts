@@ -131,7 +131,8 @@ function areAlike<T>(
 }
 
 function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
-  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers
+  const hasSameTtl = a.nsTtlSeconds === b.nsTtlSeconds
+  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers && hasSameTtl
 }
 
 function isSameName(a: ServiceModel, b: ServiceModel): boolean {
@@ -189,13 +190,13 @@ function addZones(
   zones: readonly ZoneModel[],
   apexWires: readonly Uint8Array[],
 ): void {
-  for (const [i, { name, soa, nameservers }] of zones.entries()) {
+  for (const [i, { name, soa, nsTtlSeconds, nameservers }] of zones.entries()) {
     const apex = apexWires[i]!
     table.addRrset(name, i, soaRrset(soa, apex))
     const servers = new Set(nameservers.map((server) => server.name))
     if (servers.size === 0) continue
     const rdata = Array.from(servers, wireOf)
-    table.addRrset(name, i, { type: RrType.NS, ttlSeconds: soa.ttlSeconds, rdata, apex })
+    table.addRrset(name, i, { type: RrType.NS, ttlSeconds: nsTtlSeconds, rdata, apex })
   }
 }
 
@@ -222,7 +223,7 @@ function addHosts(
       const known = hosts.get(name)
       const isFarther = known !== undefined && known.apex.length > apex.length
       if (isFarther || !isAtOrBelow(wireOf(name), apex)) continue
-      hosts.set(name, { apex, ttlSeconds: zone.soa.ttlSeconds, addresses })
+      hosts.set(name, { apex, ttlSeconds: zone.nsTtlSeconds, addresses })
     }
   }
   for (const [name, { apex, ttlSeconds, addresses }] of hosts) {

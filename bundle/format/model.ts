@@ -152,6 +152,8 @@ export interface ZoneModel {
   readonly name: string
   /** Zones with equal SOA and name servers share these objects, and then share bytes. */
   readonly soa: SoaModel
+  /** TTL of the NS rrset and of the addresses of its servers. */
+  readonly nsTtlSeconds: number
   readonly nameservers: readonly NameserverModel[]
 }
 
@@ -166,7 +168,6 @@ export interface SoaModel {
   readonly expireSeconds: number
   /** Negative caching time, RFC 2308 section 4. */
   readonly minimumSeconds: number
-  /** TTL of the SOA rrset and of the NS rrset with its addresses. */
   readonly ttlSeconds: number
 }
 

@@ -57,11 +57,11 @@ function ownRecords(zone: ZoneModel, serial: number): ZoneRecord[] {
 }
 
 /** NS records and the addresses of servers below the apex. */
-function nameserverRecords({ name, soa: { ttlSeconds }, nameservers }: ZoneModel): ZoneRecord[] {
+function nameserverRecords({ name, nsTtlSeconds, nameservers }: ZoneModel): ZoneRecord[] {
   return nameservers.flatMap((server) => [
-    record(name, ttlSeconds, 'NS', server.name),
+    record(name, nsTtlSeconds, 'NS', server.name),
     ...(isInside(server.name, name) ? server.addresses : []).map((address) =>
-      addressRecord(server.name, ttlSeconds, address),
+      addressRecord(server.name, nsTtlSeconds, address),
     ),
   ])
 }

@@ -4,6 +4,7 @@ import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { Note } from '#cli/import/sources/imported.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { isBelow } from './record-set.ts'
@@ -42,10 +43,12 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
   const zone = {
     name: formatName(origin),
     ...(nameservers.length === 0 ? {} : { nameservers }),
+    ...(ns === undefined || ns.ttl === soa?.ttl ? {} : { nsTtl: ns.ttl }),
     ...(soa === undefined ? {} : { soa: soaOf(soa) }),
     ...(tenant === defaultTenant ? {} : { tenants: [tenant] }),
   }
-  const notes = soa === undefined ? [] : notesOf(soa, [...taken])
+  const notes = notesOf(soa, ns, [...taken])
+  if (ns === undefined) notes.push(noNameservers(origin, soa?.place ?? sets[0]?.place))
   return { zone, sets: sets.filter((set) => !taken.has(set)), notes }
 }
 
@@ -55,7 +58,7 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   const [mname, rname, , refresh, retry, expire, minimum] = soaFields(rdata[0]!)
   return {
     mname: mname!,
-    ...(isPlain(rname!) ? { rname: rname! } : {}),
+    rname: rname!,
     refresh: Number(refresh),
     retry: Number(retry),
     expire: Number(expire),
@@ -64,28 +67,31 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   }
 }
 
-/** The settings take no mailbox with a dot in its first label. */
-const isPlain = (rname: string): boolean => !rname.includes('\\')
-
 const soaFields = (rdata: Uint8Array): string[] => rdataTypeOf(RrType.SOA).print(rdata).split(' ')
 
-function notesOf(soa: RecordSet, taken: readonly RecordSet[]): Note[] {
-  const [, rname = '', serial] = soaFields(soa.rdata[0]!)
-  const first: Note = {
-    is: 'changed',
-    place: soa.place,
-    text: `SOA: the serial ${serial} is not kept; it will be the number of commits in the history`,
-  }
-  const others = taken.filter(({ ttl }) => ttl !== soa.ttl)
-  const text = `SOA: the mailbox ${rname} is left to the settings, which take no backslash in it`
-  const mailbox: Note[] = isPlain(rname) ? [] : [{ is: 'not mapped', place: soa.place, text }]
+function notesOf(
+  soa: RecordSet | undefined,
+  ns: RecordSet | undefined,
+  taken: readonly RecordSet[],
+): Note[] {
+  const serial = soa === undefined ? undefined : soaFields(soa.rdata[0]!)[2]
+  const counted = `the serial ${serial} is not kept; it will be the number of commits in the history`
+  const first: Note[] =
+    soa === undefined ? [] : [{ is: 'changed', place: soa.place, text: `SOA: ${counted}` }]
+  if (ns === undefined) return first
+  const others = taken.filter(({ ttl }) => ttl !== ns.ttl)
   return [
-    first,
-    ...mailbox,
+    ...first,
     ...others.map(({ owner, type, ttl, place }): Note => {
       const name = `${formatName(owner)} ${rdataTypeOf(type).name}`
-      const text = `${name}: TTL ${soa.ttl} as the SOA record, it was ${ttl}`
+      const text = `${name}: TTL ${ns.ttl} as the NS records, it was ${ttl}`
       return { is: 'changed', place, text }
     }),
   ]
+}
+
+function noNameservers(origin: Uint8Array, place: ZonePlace | undefined): Note {
+  const zone = formatName(origin)
+  const text = `${zone} has no NS records; name its servers as nameservers of the zone in gslb.yaml`
+  return { is: 'not mapped', place: place ?? { path: zone, line: 1, column: 1 }, text }
 }

@@ -81,7 +81,12 @@ export function lower(
     const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
     return (entry.derived.service = model)
   })
-  const zones = plan.zones.map(({ name, soa, nameservers }) => ({ name, soa, nameservers }))
+  const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers }) => ({
+    name,
+    soa,
+    nsTtlSeconds,
+    nameservers,
+  }))
   return {
     commit,
     zones,

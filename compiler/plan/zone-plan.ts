@@ -5,13 +5,14 @@ import { soaDefaults } from '#schemas/objects/zone.ts'
 import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
-import { checkName, isInside } from '#compiler/values/names.ts'
+import { checkMailbox, checkName, isInside } from '#compiler/values/names.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 
 export interface PlannedZone {
   readonly name: string
   readonly soa: SoaModel
+  readonly nsTtlSeconds: number
   readonly nameservers: readonly NameserverModel[]
   /** Where the name servers are declared; undefined for the built-in one. */
   readonly nameserversAt: YamlPath | undefined
@@ -103,7 +104,9 @@ function declaredZones(
     if (key === undefined || indexOf.has(key)) continue
     indexOf.set(key, zones.length)
     const parts = declaredParts(zone, i, given, defaults)
-    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants: zone.tenants }))
+    const own = { isImplied: false, recordTenants: zone.tenants }
+    const planned = zoneOf(key, parts, own)
+    zones.push(zone.nsTtl === undefined ? planned : { ...planned, nsTtlSeconds: zone.nsTtl })
   }
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
   if (file !== undefined) file.memo.settings = result
@@ -136,7 +139,7 @@ function zoneOf(
         isInside(server.name, name) ? server : { ...server, addresses: [] },
       )
     : parts.outside
-  return { name, soa, nameservers, nameserversAt, ...own }
+  return { name, soa, nsTtlSeconds: soa.ttlSeconds, nameservers, nameserversAt, ...own }
 }
 
 /** @param soas the nearest first: each field comes from the first that has it */
@@ -163,9 +166,10 @@ function soaOf(firstNameserver: string, soas: readonly (Soa | undefined)[]): Soa
     soas.find((soa) => soa?.[name] !== undefined)?.[name]
   const asName = (text: string) => checkName(text, false).key ?? text
   const mname = asName(field('mname') ?? firstNameserver)
+  const rname = field('rname') ?? `hostmaster.${mname.slice(mname.indexOf('.') + 1)}`
   return {
     mname,
-    rname: asName(field('rname') ?? `hostmaster.${mname.slice(mname.indexOf('.') + 1)}`),
+    rname: checkMailbox(rname).key ?? rname,
     refreshSeconds: field('refresh') ?? soaDefaults.refresh,
     retrySeconds: field('retry') ?? soaDefaults.retry,
     expireSeconds: field('expire') ?? soaDefaults.expire,

@@ -1,5 +1,5 @@
 // Parses and normalizes the domain names of files.
-import { parseName } from '#dns/name.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 
 export interface NameFault {
@@ -44,6 +44,26 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
 export function checkHostName(text: string): CheckedName {
   const { key, fault } = checkName(text, false)
   return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
+}
+
+/**
+ * For a mailbox written as a name: a backslash stands before a dot in its first label (RFC 1035
+ * section 8).
+ */
+export function checkMailbox(text: string): CheckedName {
+  const [local = '', domain = '', ...others] = text.replace(/\.$/, '').split('@')
+  if (local !== '' && plain.test(domain) && others.length === 0) {
+    const meant = `${local.replaceAll('.', '\\.')}.${domain.replace(/\.$/, '')}.`
+    return { key: undefined, fault: invalid(text, 'a mailbox is written as a name', meant) }
+  }
+  const [first = ''] = /^(?:\\.|[^\\.])*/s.exec(text) ?? []
+  if (!first.includes('\\')) return checkName(text, false)
+  const parsed = parseName(text)
+  if (!parsed.ok) return { key: undefined, fault: lengthFault(text, parsed.error) }
+  const rest = checkName(text.slice(first.length + 1), false)
+  if (rest.key === undefined) return rest
+  const fault = rest.fault && { ...rest.fault, args: [text, `${text}.`], suggestion: `${text}.` }
+  return { key: formatName(foldName(parsed.value)), fault }
 }
 
 function lengthFault(text: string, error: string): NameFault {

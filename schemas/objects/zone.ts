@@ -49,10 +49,7 @@ export const Soa = Type.Object(
     retry: seconds('retry', 'Seconds after a failed check.'),
     expire: seconds('expire', 'Seconds after which a secondary stops answering.'),
     minimum: seconds('minimum', 'Seconds for which resolvers keep a negative answer (RFC 2308).'),
-    ttl: seconds(
-      'ttl',
-      'TTL in seconds of the SOA and NS records and the addresses of name servers.',
-    ),
+    ttl: seconds('ttl', 'TTL in seconds of the SOA record, and of what `nsTtl` says else.'),
   },
   {
     additionalProperties: false,
@@ -87,6 +84,15 @@ export const Zone = Type.Object(
       ...Nameservers,
       description: 'The NS records. Without them: those of `defaults`.',
     } as typeof Nameservers),
+    nsTtl: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: secondsMax,
+        description:
+          'TTL in seconds of the NS records and of the addresses of name servers. Without it: ' +
+          'that of the SOA record.',
+      }),
+    ),
     soa: Type.Optional(Soa),
     tenants: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {

@@ -20,7 +20,7 @@ type Members = readonly (string | MemberModel)[]
 function setUp(pools: readonly Members[], unhealthy: readonly number[] = []) {
   const bundle = bundleOf({
     ...bareModel,
-    zones: [{ name: 'test.', soa: zoneSoa, nameservers: [] }],
+    zones: [{ name: 'test.', soa: zoneSoa, nsTtlSeconds: 1, nameservers: [] }],
     pools: pools.map((members, i) => pool(i + 1, members)),
     services: pools.map((_, i) => service(i + 1, `s${i}.test.`, { pool: i })),
   })

@@ -95,4 +95,4 @@ export class ZoneBuilder {
 const defaultPort = 443
 
 export const noHostnames =
-  'members have addresses only so far; write a pool with the addresses behind it, or a CNAME'
+  'import maps addresses only; write a pool whose members have this as hostname, or a CNAME'

@@ -4,7 +4,8 @@ import { checkAddress } from '#compiler/values/addresses.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
-import { checkName } from '#compiler/values/names.ts'
+import { checkMailbox, checkName } from '#compiler/values/names.ts'
+import type { CheckedName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const zoneNames: ObjectRule<'Settings'> = {
@@ -50,11 +51,16 @@ function checkServers(servers: readonly Nameserver[], path: YamlPath, report: Re
 
 function checkSoa(soa: Soa | undefined, path: YamlPath, report: Report): void {
   if (soa?.mname !== undefined) nameAt(soa.mname, valueAt(...path, 'mname'), report)
-  if (soa?.rname !== undefined) nameAt(soa.rname, valueAt(...path, 'rname'), report)
+  if (soa?.rname !== undefined) {
+    said(checkMailbox(soa.rname), valueAt(...path, 'rname'), report)
+  }
 }
 
 function nameAt(text: string, place: Place, report: Report): string | undefined {
-  const { key, fault } = checkName(text, false)
+  return said(checkName(text, false), place, report)
+}
+
+function said({ key, fault }: CheckedName, place: Place, report: Report): string | undefined {
   if (fault !== undefined) report(fault.code, place, fault)
   return key
 }

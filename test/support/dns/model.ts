@@ -25,6 +25,7 @@ export function modelOf(config: Served): BundleModel {
         minimumSeconds,
         ttlSeconds,
       },
+      nsTtlSeconds: ttlSeconds,
       nameservers,
     })),
     pools: config.services.map(poolOf),

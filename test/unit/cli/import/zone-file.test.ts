@@ -119,10 +119,21 @@ describe('a zone file becomes', () => {
     ])
   })
 
-  test('settings without a mailbox that they cannot say', async () => {
-    const { out, target } = await imported(head.replace('hostmaster', 'a\\.b'))
-    expect(readFileSync(join(target, 'gslb.yaml'), 'utf8')).not.toContain('rname')
-    expect(out).toContain('zone:3:1: SOA: the mailbox a\\.b.example.com. is left to the settings')
+  test('a mailbox with a dot, and NS records with a TTL of their own', async () => {
+    const text = head.replace('hostmaster', 'a\\.b').replace(/^@ NS/m, '@ 86400 NS')
+    expect(text).toContain('@ 86400 NS')
+    const { target } = await imported(text)
+    const settings = readFileSync(join(target, 'gslb.yaml'), 'utf8')
+    expect(settings).toContain('rname: a\\.b.example.com.\n')
+    expect(settings).toContain('nsTtl: 86400\n')
+    const shown = await runCli('export', 'zone', 'example.com', '--config', target)
+    expect(shown.out).toMatch(/\t86400\tIN\tNS\t/)
+    expect(shown.out).toMatch(/SOA\tns1 a\\.b /)
+  })
+
+  test('a zone without NS records, and says so', async () => {
+    const { out } = await imported(head.replace(/^@ NS.*\n/m, ''))
+    expect(out).toContain('example.com. has no NS records; name its servers as nameservers')
   })
 
   test('one TTL for each record set, the lowest, and says so', async () => {
