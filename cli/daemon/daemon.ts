@@ -66,7 +66,8 @@ export async function startDaemon(
   }
   const stop = async (): Promise<void> => {
     // Threads that are still starting must not take up the time of the others.
-    deps.node.callOffStarts()
+    const { node }: Partial<Deps> = deps
+    node?.callOffStarts()
     await stopParts(stops)
     log.info({}, 'gslbd has stopped')
   }

@@ -15,7 +15,7 @@ const cache = join(root, 'node_modules/.cache/gslbd-test')
 function templatePath(): string {
   const parts = [
     JSON.stringify(migrations),
-    readFileSync(join(root, 'state/sql/database/pglite.ts'), 'utf8'),
+    readFileSync(join(root, 'state/sql/database/open-pglite.ts'), 'utf8'),
     readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8'),
   ]
   const digest = createHash('sha256').update(parts.join('\n')).digest('hex')

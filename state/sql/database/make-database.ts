@@ -14,7 +14,7 @@ import { flushDirectory } from '#lib/durable-file.ts'
  * @throws the error of PostgreSQL or of the file system; once `signal` is aborted, its reason
  */
 export async function makeDatabase(directory: string, signal: AbortSignal): Promise<void> {
-  const draft = draftPath(directory)
+  const draft = `${directory}.new`
   rmSync(draft, { recursive: true, force: true })
   try {
     await runThread(draft, signal)
@@ -24,10 +24,6 @@ export async function makeDatabase(directory: string, signal: AbortSignal): Prom
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
-}
-
-export function draftPath(directory: string): string {
-  return `${directory}.new`
 }
 
 async function runThread(draft: string, signal: AbortSignal): Promise<void> {

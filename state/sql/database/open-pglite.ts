@@ -1,0 +1,93 @@
+// Opens PGlite, PostgreSQL inside this process, on a directory; says why the disk does not take it.
+import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+/**
+ * The default is a database that may forget what it acknowledged, and that takes 128 MiB for its
+ * cache. `fdatasync` has no implementation in it; `fsync` gets one below.
+ */
+const parameters = [
+  'fsync=on',
+  'wal_sync_method=fsync',
+  'shared_buffers=16MB',
+  'min_wal_size=32MB',
+  'max_wal_size=64MB',
+]
+
+/** A disk may have a few octets left. */
+const probeBytes = 8192
+/** PostgreSQL makes its log in files of 16 MiB, and opening the database may need one. */
+const freeBytesMin = 16 * 1024 * 1024
+
+/** A directory that is not there, or is empty, becomes a database. */
+export async function openPglite(directory: string): Promise<PGlite> {
+  const defaults = (PGlite as unknown as { defaultStartParams: readonly string[] })
+    .defaultStartParams
+  try {
+    return await PGlite.create({
+      fs: new FlushingFiles(directory),
+      startParams: [
+        ...defaults.filter((parameter) => parameter !== '-F'),
+        ...parameters.flatMap((parameter) => ['-c', parameter]),
+      ],
+    })
+  } catch (error) {
+    throw causeIn(directory) ?? error
+  }
+}
+
+/**
+ * The machine ends without a word when its files cannot be written.
+ *
+ * @returns the file system's error, with its code; undefined: the files can be written
+ */
+export function causeIn(directory: string): unknown {
+  const probe = join(directory, `.probe-${process.pid}`)
+  try {
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(probe, Buffer.alloc(probeBytes))
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < freeBytesMin ? noSpace() : undefined
+  } catch (error) {
+    return error
+  } finally {
+    removeQuietly(probe)
+  }
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('the disk has no room for a log file'), { code: 'ENOSPC' })
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Nor could it be made.
+  }
+}
+
+/** The parts of Emscripten's module that are used here. */
+interface Machine {
+  readonly NODEFS?: {
+    readonly stream_ops: { fsync?: (stream: { readonly nfd?: number }) => number }
+  }
+}
+
+/** Files of the host which, unlike the ones of the package, reach the disk when told to. */
+class FlushingFiles extends NodeFS {
+  override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(...args)
+    const flush = (machine: Machine): void => {
+      if (machine.NODEFS === undefined) return
+      machine.NODEFS.stream_ops.fsync = ({ nfd }) => {
+        if (nfd !== undefined) fsyncSync(nfd)
+        return 0
+      }
+    }
+    const preRun = [...((emscriptenOpts.preRun ?? []) as ((machine: never) => void)[]), flush]
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: preRun as never } }
+  }
+}
