@@ -5,7 +5,7 @@ import { createNodeRecords } from '#cli/node/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
-import type { Part } from './part.ts'
+import type { Deps, Part } from './part.ts'
 
 /** What all keys of this program in Redis begin with. */
 const prefix = 'gslbd:'
@@ -19,8 +19,11 @@ export const openSharedState: Part = ({ settings: { redis }, log }) => {
 
 export const keepRecords: Part = (deps) => {
   const { settings, log } = deps
-  const takeQueries = (): ReadonlyMap<string, number> => deps.node.takeQueries()
-  const responseHits = (): ReadonlyMap<string, number> => deps.node.responseHits.counted()
+  // A later part that fails ends the node before it has answered anything.
+  const node = (): Partial<Deps>['node'] => deps.node
+  const takeQueries = (): ReadonlyMap<string, number> => node()?.takeQueries() ?? new Map()
+  const responseHits = (): ReadonlyMap<string, number> =>
+    node()?.responseHits.counted() ?? new Map()
   const parts = { settings, takeQueries, responseHits, clock: systemClock, log }
   const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })
