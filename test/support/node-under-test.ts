@@ -9,6 +9,7 @@ import type { Log } from '#lib/log.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { DynamicFeed } from '#runtime/node/dynamic-link.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { bareModel, encode, pool, service, soa, zone } from './bundle-models.ts'
@@ -30,6 +31,7 @@ export interface NodeOptions {
   readonly port?: number
   readonly health?: HealthMonitor
   readonly geo?: GeoFeed
+  readonly dynamic?: DynamicFeed
   readonly clock?: Clock
   readonly queryBucket?: SharedArrayBuffer
 }
@@ -54,6 +56,7 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
     trusted: [options.trusted],
     health: options.health ?? null,
     geo: options.geo ?? null,
+    dynamic: options.dynamic ?? null,
     clock: options.clock ?? systemClock,
     log: logger,
   })
