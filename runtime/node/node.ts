@@ -405,6 +405,11 @@ export class DnsNode {
     }
   }
 
+  /** Every thread answers from what was published last. */
+  isSettled(): boolean {
+    return this.#threads.haveAdopted(this.#generation)
+  }
+
   /** The one that answers now. */
   bundle(): Bundle | undefined {
     return this.#serving?.bundle

@@ -86,6 +86,20 @@ test('what a 201 says is in DNS and signed in Git when it comes', async () => {
   expect(await originLog('%B')).toMatch(/^Gslb-Request: [0-9a-f-]{36}$/m)
 })
 
+test('a TXT record is in DNS when its 201 comes, and gone when its 204 does', async () => {
+  const name = '_acme-challenge.www.example.com.'
+  for (const value of ['first', 'second']) {
+    const created = await call('POST', '/dns/txt-records', { name, value, ttl: 60 })
+    expect(created.status).toBe(201)
+    const line = `${name} 60 IN TXT "${value}"`
+    expect(await daemon.answers(`${name} TXT`)).toEqual([line])
+    expect(await daemon.answers(`${name} TXT`, { tcp: true })).toEqual([line])
+    expect(await daemon.answers(`${name} A`)).toEqual(['NOERROR'])
+    expect((await call('DELETE', `/dns/txt-records/${created.body.id}`)).status).toBe(204)
+    expect(await daemon.answers(`${name} TXT`)).toEqual(['NXDOMAIN'])
+  }
+})
+
 test('a push shows in the API as soon as it is active, and keeps what the API wrote', async () => {
   await site.git('pull', '-q', '--rebase', 'origin', 'main')
   site.write(poolPath, poolYaml('192.0.2.200'))

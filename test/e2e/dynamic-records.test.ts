@@ -54,7 +54,7 @@ async function start(threads: number) {
 }
 
 test.each([0, 1, 2])('a change is live on all of %i threads when it is done', async (threads) => {
-  const { log, add, remove, texts } = await start(threads)
+  const { node, log, add, remove, texts } = await start(threads)
   const everywhere = async (name: string): Promise<string[]> => {
     const udp = await Promise.all(Array.from({ length: 8 }, () => texts(name)))
     return [...new Set([...udp, await texts(name, true)])]
@@ -62,8 +62,10 @@ test.each([0, 1, 2])('a change is live on all of %i threads when it is done', as
   expect(await everywhere('_a.s0.test.')).toEqual(['rcode 3'])
   for (let i = 0; i < laneCount(50, 5); i++) {
     await add(['_a.s0.test.', `${i}`])
+    expect(node.isSettled()).toBe(true)
     expect(await everywhere('_a.s0.test.')).toEqual([`"${i}"`])
     await remove(['_a.s0.test.', `${i}`])
+    expect(node.isSettled()).toBe(true)
     expect(await everywhere('_a.s0.test.')).toEqual(['rcode 3'])
   }
   expect(errorsOf(log)).toEqual([])

@@ -7,7 +7,8 @@ import type { PostgresServer } from '#test/support/postgres-server.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const { spawn } = useDaemons({ GSLB_API_KEY: 'ab'.repeat(32) })
+const apiKey = 'ab'.repeat(32)
+const { spawn } = useDaemons({ GSLB_API_KEY: apiKey })
 let postgres: PostgresServer
 let site: Site
 let daemon: DaemonProcess
@@ -70,5 +71,25 @@ test('one that goes away is an ERROR with the host, and degraded with its reason
   expect(back).toMatchObject({ level: 'info', host: '127.0.0.1' })
   expect(errors()).toHaveLength(1)
   expect(daemon.output).not.toContain('secret-word')
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+})
+
+test('TXT records stay in DNS while it is away, also after a restart', async () => {
+  await postgres.start()
+  daemon = spawn('serve', '--settings', site.settingsFile)
+  await daemon.running()
+  await healthIs('ok')
+  const record = { name: '_acme-challenge.www.example.com.', value: 'kept', ttl: 60 }
+  const url = `http://127.0.0.1:${daemon.apiPort}/api/v1/dns/txt-records`
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` }
+  const body = JSON.stringify(record)
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
+  const answered = [`${record.name} 60 IN TXT "kept"`]
+  expect(await daemon.answers(`${record.name} TXT`)).toEqual(answered)
+  await daemon.stop()
+  await postgres.kill()
+  daemon = spawn('serve', '--settings', site.settingsFile)
+  await daemon.running()
+  expect(await daemon.answers(`${record.name} TXT`)).toEqual(answered)
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
