@@ -17,6 +17,9 @@ export const HeaderOffset = {
 /** Bits of the third octet. */
 export const Flag1 = { Qr: 0x80, OpcodeMask: 0x78, Aa: 0x04, Tc: 0x02, Rd: 0x01 } as const
 
+/** Bits of the fourth octet. */
+export const Flag2 = { RcodeMask: 0x0f } as const
+
 /** RFC 1035 section 4.1.1, RFC 1996, RFC 2136. */
 export const Opcode = { Query: 0, IQuery: 1, Status: 2, Notify: 4, Update: 5 } as const
 

@@ -42,12 +42,15 @@ const { Transport } = transaction
 /** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
 
+/** Nothing is written: the message is one for `runtime/exchange`. */
+export const handedOver = -1
+
 /**
  * Writes the reply to one query. Right also when query and reply are the same octets: all that is
  * needed of the query is read before the first octet is written.
  *
  * @param replyMax room in `reply` from `replyOffset` on, at least 512
- * @returns octets of the reply; 0: none is sent
+ * @returns octets of the reply; 0: none is sent; `handedOver`, if `tx.handsOver`
  */
 export function answer(
   tx: Transaction,
@@ -58,12 +61,12 @@ export function answer(
   replyOffset: number,
   replyMax: number,
 ): number {
-  tx.counters.query(tx.transport)
   // Never answer an answer: two servers would talk for ever.
   if (
     queryLength < HeaderOffset.End ||
     (query[queryOffset + HeaderOffset.Flags1]! & Flag1.Qr) !== 0
   ) {
+    tx.counters.query(tx.transport)
     tx.counters.drop()
     return 0
   }
@@ -73,6 +76,9 @@ export function answer(
   const end = queryOffset + queryLength
   const opcode = (query[queryOffset + HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
   const questionEnd = readMessage(tx, query, queryOffset, end, opcode)
+  // The handler counts it.
+  if (tx.isForHandler && tx.handsOver) return handedOver
+  tx.counters.query(tx.transport)
 
   copyHeader(query, queryOffset, reply, replyOffset)
   const headLength = questionEnd < 0 ? HeaderOffset.End : questionEnd - queryOffset
@@ -81,7 +87,7 @@ export function answer(
       reply[replyOffset + i] = query[queryOffset + i]!
   }
   tx.at = replyOffset + headLength
-  const limit = replyOffset + Math.min(replyMax, sizeLimit(tx))
+  const limit = replyOffset + Math.min(replyMax, sizeLimit(tx) - tx.reservedBytes)
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
   if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)

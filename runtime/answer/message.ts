@@ -37,13 +37,15 @@ export function readMessage(
   // Whatever else is wrong, a client that sends OPT gets OPT: RFC 6891 section 6.1.1.
   const isFine = questionEnd >= 0 && readRecords(tx, query, questionEnd, end, ignored, additional)
   if (opcode !== Opcode.Query) {
-    tx.rcode = Rcode.NotImp
+    // An update without a signature may change nothing; what is signed is for the handler.
+    tx.rcode = opcode === Opcode.Update ? Rcode.Refused : Rcode.NotImp
     // What stands there is a question only in a QUERY.
     tx.qtype = 0
     return -1
   }
   // RFC 9619: a query has one question. (None at all is for DNS cookies, which are not offered.)
   if (!isFine || !isOne) tx.rcode = Rcode.FormErr
+  else if (tx.qtype === RrType.IXFR || tx.qtype === RrType.AXFR) tx.isForHandler = true
   else if (tx.ednsVersion !== 0) tx.rcode = Rcode.BadVers
   return isOne ? questionEnd : -1
 }
@@ -91,6 +93,7 @@ function readRecords(
       if (tx.hasOpt || query[owner] !== 0) return false
       if (!readOpt(tx, at + 2, rdataEnd)) return false
     }
+    if (type === RrType.TSIG) tx.isForHandler = true
     at = rdataEnd
   }
   return at === end

@@ -49,6 +49,13 @@ export class Transaction {
   transport: Transport = Transport.Udp
   /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
   tokens = -1
+  /**
+   * True: what `isForHandler` says is left to the message handler of this thread or another. Else
+   * it is answered like any other message: without signature, transfer or update.
+   */
+  handsOver = false
+  /** Octets of a reply that are kept back for a signature. */
+  reservedBytes = 0
 
   /** The query's memory and the reply's, which may be the same. */
   query: Uint8Array = noOctets
@@ -81,6 +88,9 @@ export class Transaction {
   source: Uint8Array = new Uint8Array(16)
   sourceAt = 0
   sourceBytes = 4
+
+  /** The message is signed, or asks for a transfer. */
+  isForHandler = false
 
   // What the OPT record of the query says. RFC 6891.
   hasOpt = false
@@ -167,6 +177,7 @@ export class Transaction {
     this.labelCount = 0
     this.qtype = 0
     this.qclass = 0
+    this.isForHandler = false
     this.hasOpt = false
     this.ednsVersion = 0
     this.isDo = false

@@ -415,6 +415,15 @@ export class DnsNode {
     return this.#serving?.bundle
   }
 
+  /** The keys of signed messages, from now on. */
+  setKeys(keys: Parameters<ThreadGroup['setKeys']>[0]): void {
+    this.#threads.setKeys(keys)
+  }
+
+  get exchangeStats(): ThreadGroup['exchangeStats'] {
+    return this.#threads.exchangeStats
+  }
+
   counters(): ReturnType<ThreadGroup['counters']> {
     return this.#threads.counters()
   }

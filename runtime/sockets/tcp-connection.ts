@@ -1,5 +1,6 @@
 // One TCP connection: parses messages, answers them, and reads no faster than the client does.
 import type { Socket } from 'node:net'
+import type { LongReply } from './long-reply.ts'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
 import type { TcpLimits } from './tcp-limits.ts'
@@ -14,7 +15,8 @@ export interface TcpClient {
 /**
  * Answers one message. `query` and `reply` never overlap; `reply` holds `replyMax` bytes.
  *
- * @returns length of the reply in bytes; 0 = no reply, and the connection is closed
+ * @returns length of the reply in bytes; 0 = no reply, and the connection is closed. Or what writes
+ *   the reply: until it is done, nothing more is read of this connection
  */
 export type AnswerStream = (
   query: Uint8Array,
@@ -22,7 +24,7 @@ export type AnswerStream = (
   reply: Uint8Array,
   replyMax: number,
   client: TcpClient,
-) => number
+) => number | LongReply
 
 /** Counts since the start, except `open`. */
 export interface TcpStats {
@@ -69,6 +71,7 @@ export class TcpConnection {
   /** We stopped reading: until the kernel takes our bytes, or until the others had their turn. */
   #isWaiting = false
   #isYielding = false
+  #isStreaming = false
   #hasPeerEnded = false
   #mustFinish = false
   #lastActiveMs: number
@@ -163,13 +166,18 @@ export class TcpConnection {
   #answer(queryLength: number): boolean {
     const { answer, query, reply, stats } = this.#shared
     stats.queries++
-    let length = 0
+    let length: number | LongReply = 0
     try {
       length = answer(query, queryLength, reply, reply.length, this.client)
     } catch {
       // A fault of ours costs this client its connection, not the others theirs.
       stats.failures++
       this.socket.destroy()
+      return false
+    }
+    if (typeof length !== 'number') {
+      this.#flush()
+      void this.#stream(length)
       return false
     }
     if (length === 0) {
@@ -184,6 +192,42 @@ export class TcpConnection {
     this.#batch = this.#shared.batches.take()
     this.#batch.append(reply, length)
     return true
+  }
+
+  /** Writes each message of a long reply when the kernel has taken the one before. */
+  async #stream(long: LongReply): Promise<void> {
+    const { stats } = this.#shared
+    this.#wait()
+    this.#isStreaming = true
+    try {
+      let length = 1
+      while (length > 0) length = await this.#writeNext(long)
+      if (length < 0) this.socket.destroy()
+    } catch {
+      stats.failures++
+      this.socket.destroy()
+    }
+    long.end()
+    stats.replies++
+    this.#isStreaming = false
+    this.#goOn()
+  }
+
+  /** @returns octets of the message; 0: there are no more; -1: the connection is over */
+  async #writeNext(long: LongReply): Promise<number> {
+    if (this.socket.destroyed) return -1
+    const { batches } = this.#shared
+    const batch = batches.take()
+    const written = long.next(batch.message)
+    const length = typeof written === 'number' ? written : await written
+    if (length <= 0 || this.socket.destroyed) {
+      batches.give(batch)
+      return Math.min(length, 0)
+    }
+    batch.endMessage(length)
+    this.#batch = batch
+    await new Promise<void>((resolve) => this.#flush(resolve))
+    return length
   }
 
   /** Everything that came is answered: read on, or say goodbye. */
@@ -213,13 +257,14 @@ export class TcpConnection {
   }
 
   #goOn(): void {
-    if (!this.#isWaiting || this.#isYielding) return
+    if (!this.#isWaiting || this.#isYielding || this.#isStreaming) return
     if (this.socket.destroyed || this.socket.writableLength > 0) return
     this.#isWaiting = false
     this.#run()
   }
 
-  #flush(): void {
+  /** @param onTaken called when the kernel has what was written, or the connection is over */
+  #flush(onTaken?: () => void): void {
     const batch = this.#batch
     if (batch === undefined) return
     this.#batch = undefined
@@ -228,6 +273,7 @@ export class TcpConnection {
     this.#writingSinceMs = this.#shared.nowMs()
     this.socket.write(batch.bytes.subarray(0, batch.used), () => {
       batches.give(batch)
+      onTaken?.()
       this.#goOn()
     })
   }

@@ -88,6 +88,18 @@ export class ReplyBatch {
   readonly bytes = new Uint8Array(tcpMessageBytesMax + 2)
   used = 0
 
+  /** Where the first message of an empty batch is written, if not by `append`. */
+  get message(): Uint8Array {
+    return this.bytes.subarray(2)
+  }
+
+  /** The batch is that message, of so many octets. */
+  endMessage(length: number): void {
+    this.bytes[0] = length >>> 8
+    this.bytes[1] = length & 0xff
+    this.used = 2 + length
+  }
+
   /** @returns false when there is no room until the batch was written */
   append(reply: Uint8Array, length: number): boolean {
     if (this.used + 2 + length > this.bytes.length) return false

@@ -148,6 +148,18 @@ export class UdpBatch implements PacketSource {
     return this.#headers[slot * Header.Words + Header.Length]!
   }
 
+  /** The name of the client, then the control data, if there is any. */
+  envelope(slot: number): Uint8Array {
+    const copy = new Uint8Array(this.#nameBytes + this.#controlBytes)
+    const name = slot * nameStride
+    copy.set(this.#names.subarray(name, name + this.#nameBytes))
+    // The reply may leave by another interface than the query came in by.
+    if (this.#controlBytes > 0) this.#control[slot * (controlStride / 4) + this.#ifindexWord] = 0
+    const control = new Uint8Array(this.#control.buffer, slot * controlStride, this.#controlBytes)
+    copy.set(control, this.#nameBytes)
+    return copy
+  }
+
   setReply(slot: number, length: number): void {
     this.#iovecs[slot * Iovec.Words + Iovec.LengthLow] = length
     // The reply may leave by another interface than the query came in by.

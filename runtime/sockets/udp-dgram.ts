@@ -5,12 +5,15 @@ import { isIPv6 } from 'node:net'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { answer } from '#runtime/answer/answer.ts'
+import { answer, handedOver } from '#runtime/answer/answer.ts'
 import { whyNotListening } from './listen-fault.ts'
 import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
 
 const replyBytesMax = 4096
+
+/** Gets what `answer` leaves to the handler. @param send may be called later */
+export type HandOverDgram = (query: Uint8Array, send: (reply: Uint8Array) => void) => void
 
 /**
  * Answers on one socket, on the event loop of the calling thread. A reply leaves from the address
@@ -21,6 +24,7 @@ export async function listenDgram(
   bucket: QueryBucket,
   listenAddr: string,
   port: number,
+  handOver: HandOverDgram,
 ): Promise<Result<{ socket: Socket; port: number }, string>> {
   const socket = createSocket({
     type: isIPv6(listenAddr) ? 'udp6' : 'udp4',
@@ -48,11 +52,14 @@ export async function listenDgram(
     tx.tokens = bucket.take(1)
     const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
     bucket.giveBack(tx.tokens)
-    if (length === 0) return
     // A failed send is the client's to notice: it asks again.
-    socket.send(reply, 0, length, from.port, from.address, (error) => {
-      if (error !== null) tx.counters.sendErrors(1)
-    })
+    const send = (octets: Uint8Array): void => {
+      socket.send(octets, from.port, from.address, (error) => {
+        if (error !== null) tx.counters.sendErrors(1)
+      })
+    }
+    if (length === handedOver) handOver(query, send)
+    else if (length > 0) send(reply.subarray(0, length))
   })
   return ok({ socket, port: socket.address().port })
 }

@@ -1,10 +1,13 @@
 // The loop of a responder: receives a batch, answers it, sends it; between batches it takes over
 // what was published. Any source of packets will do.
-import { answer } from '#runtime/answer/answer.ts'
+import * as answering from '#runtime/answer/answer.ts'
 import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
 import { Control } from './responder-control.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { answer, handedOver } = answering
 
 /** What happens between two batches. */
 export interface ResponderParts {
@@ -16,6 +19,8 @@ export interface ResponderParts {
   readonly turns: { readonly took: (packets: number) => void }
   /** Makes the transaction adopt what is published. */
   readonly takeOver: () => void
+  /** Gets what `answer` leaves to the handler of another thread. */
+  readonly handOver: (source: PacketSource, slot: number) => void
 }
 
 export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
@@ -40,7 +45,9 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
       const offset = source.slotOffset(slot)
       const length = source.queryLength(slot)
       tx.sourceAt = source.clientOffset(slot)
-      source.setReply(slot, answer(tx, buffer, offset, length, buffer, offset, slotBytes))
+      const written = answer(tx, buffer, offset, length, buffer, offset, slotBytes)
+      if (written === handedOver) parts.handOver(source, slot)
+      source.setReply(slot, written > 0 ? written : 0)
     }
     bucket.giveBack(tx.tokens)
     const failed = source.send(count)

@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'
+import type { HandedMessage } from './hand-over.ts'
 import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
 
 export const Control = {
@@ -53,6 +54,11 @@ export interface ResponderStart {
   readonly queryBucket: SharedArrayBuffer
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
+  /** See hand-over.ts. */
+  readonly handOver: SharedArrayBuffer
   /** Generations arrive here; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
 }
+
+/** What it tells the main thread: that it is ready, then what it hands over. */
+export type FromResponder = 'ready' | HandedMessage

@@ -8,9 +8,10 @@ import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
+import { createHandOver, HandOverGate } from './hand-over.ts'
 import { warmUpJit } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
-import type { ResponderStart } from './responder-control.ts'
+import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { respond } from './respond.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
@@ -38,18 +39,21 @@ run(libc, parentPort)
 function run(libc: Libc, main: MessagePort): void {
   const counters = new Counters(start.counters)
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
+  tx.handsOver = true
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
   // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
   if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts)
-  main.postMessage('ready')
+  const post = (message: FromResponder): void => main.postMessage(message)
+  post('ready')
   respond(source, tx, {
     control,
     bucket: new QueryBucket(start.queryBucket),
     scripts,
     turns: new SchedulerSlice(libc),
     takeOver: () => takeOver(tx, scripts),
+    handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })
 }
 

@@ -1,7 +1,12 @@
 // The messages between the main thread and the stream thread.
+import type { Rcode } from '#dns/rcode.ts'
+import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
+import type { TransferSettings } from '#runtime/transfer/transfers.ts'
+import type { HandedMessage } from './hand-over.ts'
+import type { ExchangeStats, HandedFrom } from './stream-exchange.ts'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 
 export interface StreamStart {
@@ -20,12 +25,27 @@ export interface StreamStart {
   readonly queryBucket: SharedArrayBuffer
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
+  /** See hand-over.ts. */
+  readonly handOver: SharedArrayBuffer
+  readonly transfers: TransferSettings
 }
 
 export type ToStream =
-  { readonly kind: 'generation'; readonly generation: Generation } | { readonly kind: 'stop' }
+  | { readonly kind: 'generation'; readonly generation: Generation }
+  | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
+  | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: HandedFrom }
+  | { readonly kind: 'updated'; readonly id: number; readonly rcode: Rcode }
+  | { readonly kind: 'stop' }
 
 export type FromStream =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'stats'; readonly tcp: TcpStats }
+  | { readonly kind: 'stats'; readonly tcp: TcpStats; readonly exchange: ExchangeStats }
+  | {
+      readonly kind: 'update'
+      readonly id: number
+      /** Without its signature. */
+      readonly message: Uint8Array
+      /** Of the key, in wire form and lower case. */
+      readonly keyName: Uint8Array
+    }

@@ -2,10 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { answer } from '#runtime/answer/answer.ts'
+import { answer, handedOver } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
+import { HandOverGate } from './hand-over.ts'
+import { StreamExchange } from './stream-exchange.ts'
 import { warmUpJit } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
@@ -40,6 +42,18 @@ if (typeof libc !== 'string') {
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
 }
 
+tcpTx.handsOver = true
+udpTx.handsOver = true
+const exchange = new StreamExchange({
+  tx: new Transaction(start.settings, start.seed + 2, counters, monotonicMs),
+  bucket,
+  gate: new HandOverGate(start.handOver),
+  libc: typeof libc === 'string' ? undefined : libc,
+  transfers: start.transfers,
+  clock: systemClock,
+  askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
+})
+
 const server = createTcpServer({
   monotonicMs,
   limits: start.tcpLimits,
@@ -49,13 +63,18 @@ const server = createTcpServer({
     tcpTx.source = client.address
     tcpTx.tokens = bucket.take(1)
     const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    const written =
+      length === handedOver ? exchange.handle(tcpTx, query.slice(0, queryLength), reply) : length
     bucket.giveBack(tcpTx.tokens)
-    return length
+    return written
   },
 })
 
 main.on('message', (message: ToStream) => {
   if (message.kind === 'generation') takeOver(message.generation)
+  else if (message.kind === 'handed') exchange.handleHanded(message.message, message.from)
+  else if (message.kind === 'keys') exchange.takeKeys(message.keys)
+  else if (message.kind === 'updated') exchange.updated(message.id, message.rcode)
   else void stop()
 })
 
@@ -65,7 +84,9 @@ await listen()
 async function listen(): Promise<void> {
   let { port } = start
   if (start.withUdp) {
-    const udp = await listenDgram(udpTx, bucket, start.listenAddr, port)
+    const udp = await listenDgram(udpTx, bucket, start.listenAddr, port, (query, send) => {
+      void exchange.handleUdp(udpTx, query, send)
+    })
     if (!udp.ok) return post({ kind: 'failed', message: udp.error })
     dgram = udp.value.socket
     port = udp.value.port
@@ -73,7 +94,10 @@ async function listen(): Promise<void> {
   const tcp = await server.listen(start.listenAddr, port)
   if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
   post({ kind: 'listening', port: tcp.value.port })
-  setInterval(() => post({ kind: 'stats', tcp: { ...server.stats } }), reportMs).unref()
+  const report = (): void => {
+    post({ kind: 'stats', tcp: { ...server.stats }, exchange: exchange.stats() })
+  }
+  setInterval(report, reportMs).unref()
 }
 
 function takeOver(generation: Generation): void {
@@ -91,6 +115,7 @@ function takeOver(generation: Generation): void {
 function adopt(generation: Generation): void {
   scripts.adopt(generation.number, generation.scripts ?? null)
   const view = createServingView(generation, { thread: start.index, scripts })
+  exchange.adopt(view)
   tcpTx.adopt(view)
   if (start.withUdp) udpTx.adopt(view)
   collector.takenOver(generation.tablesNumber ?? 0)

@@ -14,11 +14,17 @@ import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { queryBucketBytes } from '#runtime/answer/query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
-import type { ResponderStart } from './responder-control.ts'
+import type { FromResponder, ResponderStart } from './responder-control.ts'
+import { HandOverGate, handOverBytes } from './hand-over.ts'
+import type { HandedMessage } from './hand-over.ts'
 import { ResponderSockets } from './responder-sockets.ts'
 import { RestartPause } from '#runtime/worker/restart-pause.ts'
 import { ScriptHost } from '#runtime/script/host.ts'
 import { StartLimiter } from '#runtime/worker/start-limiter.ts'
+import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
+import type { ExchangeStats } from './stream-exchange.ts'
+import type { TransferSettings } from '#runtime/transfer/transfers.ts'
+import { Rcode } from '#dns/rcode.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#runtime/worker/table-collector.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
@@ -40,6 +46,15 @@ export interface ThreadGroupParts {
   readonly rum?: SharedArrayBuffer | null
   /** The cells of a QueryBucket; without it no query is too many. */
   readonly queryBucket?: SharedArrayBuffer
+  /** Without it no zone is transferred. */
+  readonly transfers?: TransferSettings
+  /**
+   * What becomes of an update whose signature is right; it never rejects. Without it all are
+   * refused.
+   *
+   * @param keyName in wire form and lower case
+   */
+  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
   readonly log: Log
   /** A thread has died of a fault in our code; it is being restarted. */
   readonly onCrash: (error: Error) => void
@@ -47,6 +62,7 @@ export interface ThreadGroupParts {
 
 /** How often `adopted` looks at the acknowledgements. */
 const ackPollMs = 1
+const noTransfers: TransferSettings = { enabled: false, requireTsig: false, allow: [] }
 /** Responders that start together; the sockets of the first are bound from the beginning. */
 const startsAtOnce = availableParallelism()
 /** With port 0, the port that UDP got may be taken on TCP. */
@@ -60,6 +76,7 @@ export class ThreadGroup {
   readonly #cells: Int32Array
   readonly #waker: Waker | undefined
   readonly #counters: readonly SharedArrayBuffer[]
+  readonly #handOver = new SharedArrayBuffer(handOverBytes)
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
   /** undefined: waits for its turn to start. */
@@ -74,6 +91,8 @@ export class ThreadGroup {
   #current: Generation | undefined
   readonly #tableNumbers = new TableNumbers()
   #tcpStats: TcpStats | undefined
+  #exchangeStats: ExchangeStats | undefined
+  #keys: readonly ExchangeKey[] = []
   readonly #pause = new RestartPause()
   #isStopping = false
   #isCalledOff = false
@@ -176,6 +195,7 @@ export class ThreadGroup {
       counters: this.#counters[index]!,
       queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(index),
+      handOver: this.#handOver,
       port: port2,
     }
     const worker = new Worker(new URL('./responder.ts', import.meta.url), {
@@ -188,7 +208,10 @@ export class ThreadGroup {
     this.#responders[index] = responder
     this.#ports[index] = port1
     if (this.#current !== undefined) port1.postMessage(this.#current)
-    worker.once('message', () => this.#bind(index))
+    worker.on('message', (message: FromResponder) => {
+      if (message === 'ready') this.#bind(index)
+      else this.#passOn(index, message)
+    })
     worker.once('exit', () => this.#forget(index))
     this.#watch(worker, () => this.#queueResponder(index))
     return responder.ready
@@ -202,6 +225,14 @@ export class ThreadGroup {
       this.#parts.log.error({ err: error }, 'a DNS thread gets no queries; it is started again')
       void this.#responders[index]?.worker.terminate()
     }
+  }
+
+  /** What a responder does not answer itself, the stream thread does, on the same socket. */
+  #passOn(index: number, message: HandedMessage): void {
+    const sockets = this.#sockets
+    if (sockets === undefined || this.#stream === undefined) return
+    const from = { fd: sockets.fdOf(index), isIpv6: sockets.endpoint.isIpv6 }
+    this.#tellStream({ kind: 'handed', message, from })
   }
 
   /** Its socket stays as it is, for its successor. */
@@ -225,7 +256,10 @@ export class ThreadGroup {
       counters: this.#counters[this.#threads]!,
       queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(this.#threads),
+      handOver: this.#handOver,
+      transfers: this.#parts.transfers ?? noTransfers,
     }
+    new HandOverGate(this.#handOver).clear()
     const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {
       name: 'dns-stream',
       workerData: start,
@@ -242,9 +276,10 @@ export class ThreadGroup {
     this.#port = first.port
     this.#stream = stream
     worker.on('message', (message: FromStream) => {
-      if (message.kind === 'stats') this.#tcpStats = message.tcp
+      this.#hear(message)
     })
-    if (this.#current !== undefined) this.#tellStream(this.#current)
+    this.#tellStream({ kind: 'keys', keys: this.#keys })
+    if (this.#current !== undefined) this.#tellGeneration(this.#current)
     this.#watch(worker, () => void this.#restartStream())
     // The group was stopped while this thread started: nobody else will end it.
     if (this.#isStopping) await worker.terminate()
@@ -280,9 +315,33 @@ export class ThreadGroup {
     return pauseMs
   }
 
-  #tellStream(generation: Generation): void {
-    const message: ToStream = { kind: 'generation', generation }
+  #hear(message: FromStream): void {
+    if (message.kind === 'stats') {
+      this.#tcpStats = message.tcp
+      this.#exchangeStats = message.exchange
+    } else if (message.kind === 'update') {
+      void this.#update(message.id, message.message, message.keyName)
+    }
+  }
+
+  async #update(id: number, message: Uint8Array, keyName: Uint8Array): Promise<void> {
+    const update = this.#parts.onUpdate
+    const rcode = update === undefined ? Rcode.Refused : await update(message, keyName)
+    this.#tellStream({ kind: 'updated', id, rcode })
+  }
+
+  /** The keys of signed messages, from now on. */
+  setKeys(keys: readonly ExchangeKey[]): void {
+    this.#keys = keys
+    this.#tellStream({ kind: 'keys', keys })
+  }
+
+  #tellStream(message: ToStream): void {
     this.#stream?.worker.postMessage(message)
+  }
+
+  #tellGeneration(generation: Generation): void {
+    this.#tellStream({ kind: 'generation', generation })
   }
 
   /** Hands a generation to all threads; each takes it over before its next batch. */
@@ -298,7 +357,7 @@ export class ThreadGroup {
     this.#current = generation
     this.scripts.publish(generation)
     for (const port of this.#ports) port?.postMessage(generation)
-    this.#tellStream(generation)
+    this.#tellGeneration(generation)
     Atomics.store(this.#cells, Control.Generation, generation.number)
     this.#waker?.wakeNext(generation.number)
   }
@@ -371,6 +430,10 @@ export class ThreadGroup {
     return this.#tcpStats
   }
 
+  get exchangeStats(): ExchangeStats | undefined {
+    return this.#exchangeStats
+  }
+
   /** Threads that have not started yet never do, and `adopted` waits no longer. */
   callOffStarts(): void {
     this.#isCalledOff = true
@@ -384,8 +447,7 @@ export class ThreadGroup {
     this.callOffStarts()
     Atomics.store(this.#cells, Control.Generation, Control.Stop)
     this.#waker?.wakeAll()
-    const stopping: ToStream = { kind: 'stop' }
-    this.#stream?.worker.postMessage(stopping)
+    this.#tellStream({ kind: 'stop' })
     const threads = [...this.#responders, this.#stream].filter((thread) => thread !== undefined)
     await Promise.all(threads.map((thread) => thread.ended()))
     await this.scripts.stop()

@@ -1,13 +1,13 @@
-// RFC 2136 section 3: UPDATE where no zone takes updates.
+// RFC 2136 section 3.3: UPDATE by somebody who may not.
 import { expect, test } from 'vitest'
 import { a } from '#test/support/dns/record.ts'
 import { useSubject } from '#test/support/subject.ts'
 
 const subject = useSubject()
 
-test('UPDATE is answered NOTIMP and changes nothing', async () => {
+test('an UPDATE without a signature is REFUSED and changes nothing', async () => {
   const authority = [a('new.example.org. 60 IN A 192.0.2.99')]
   const reply = await subject.ask('example.org. SOA', { opcode: 5, authority })
-  expect(reply).toMatchObject({ rcode: 4, opcode: 5, qr: true, aa: false })
+  expect(reply).toMatchObject({ rcode: 5, opcode: 5, qr: true, aa: false })
   expect((await subject.ask('new.example.org. A')).rcode).toBe(3)
 })

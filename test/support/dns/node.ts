@@ -11,6 +11,8 @@ import { DnsNode } from '#runtime/node/node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { tcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
+import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 import { modelOf } from './model.ts'
 import type { Served } from './model.ts'
 import type { RunningServer } from './reference.ts'
@@ -24,6 +26,8 @@ export interface NodeSettings {
   /** 0: UDP through node:dgram. Default 1: batches, where the machine has them. */
   readonly threads?: number
   readonly tcpLimits?: Partial<TcpLimits>
+  readonly transfers?: TransferSettings
+  readonly onUpdate?: ThreadGroupParts['onUpdate']
 }
 
 export interface RunningNode extends RunningServer {
@@ -46,6 +50,8 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
         tcpIdleTimeoutMs: settings.tcpLimits?.idleTimeoutMs ?? tcpLimits.idleTimeoutMs,
       },
       tcpLimits: settings.tcpLimits ?? {},
+      ...(settings.transfers === undefined ? {} : { transfers: settings.transfers }),
+      ...(settings.onUpdate === undefined ? {} : { onUpdate: settings.onUpdate }),
       seed: 1,
     },
     store: null,

@@ -50,6 +50,10 @@ class BatchList implements PacketSource {
     return this.#queries[slot]!.length
   }
 
+  envelope(): Uint8Array {
+    return this.clients.slice(0, 4)
+  }
+
   setReply(slot: number, length: number): void {
     this.#replyBytes[slot] = length
   }
@@ -79,6 +83,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
     scripts: { startBatch: () => undefined },
     turns: { took: (packets) => void took.push(packets) },
     takeOver: () => void takeOvers++,
+    handOver: () => undefined,
   })
   const names = source.sent.map((reply) => decodeMessage(reply).questions[0]?.name)
   expect(names).toEqual(['a.test.', 'b.test.', 'c.test.'])
@@ -103,6 +108,7 @@ test('takes over before the batch that comes after a publication', () => {
     scripts: { startBatch: () => void order.push('batch') },
     turns: { took: () => undefined },
     takeOver: () => void order.push('take over'),
+    handOver: () => undefined,
   })
   expect(order).toEqual(['take over', 'batch'])
 })

@@ -1,0 +1,232 @@
+// Answers what the fast path leaves: signed messages, transfers and updates. RFC 8945, RFC 5936,
+// RFC 2136.
+import { assert } from '#lib/assert.ts'
+import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
+import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { checkTsig } from '#dns/tsig/check-tsig.ts'
+import { appendUnproven, MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
+import { unprovenBytes } from '#dns/tsig/sign-message.ts'
+import { TsigError } from '#dns/tsig/tsig-key.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
+import { answer } from '#runtime/answer/answer.ts'
+import { findName } from '#runtime/answer/lookup.ts'
+import { readQuestion } from '#runtime/answer/question.ts'
+import { Transport } from '#runtime/answer/transaction.ts'
+import type { Transaction } from '#runtime/answer/transaction.ts'
+import type { LongReply } from '#runtime/sockets/long-reply.ts'
+import type { Transfers } from '#runtime/transfer/transfers.ts'
+import type { ZoneSource } from '#runtime/transfer/zone-source.ts'
+import { writeHead } from './reply-head.ts'
+
+export interface ExchangeKey extends TsigKey {
+  readonly id: string
+  /** Wire form, in lower case: it is for that name and those below. null: for all. */
+  readonly scope: Uint8Array | null
+}
+
+export interface ExchangeParts {
+  /** @param name in wire form and lower case */
+  readonly findKey: (name: Uint8Array) => ExchangeKey | undefined
+  readonly nowSeconds: () => number
+  readonly transfers: Transfers
+  /** undefined until there is a bundle. */
+  readonly source: () => ZoneSource | undefined
+  /** @param message without its signature. @returns when the update is durable and in force */
+  readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<Rcode>
+}
+
+/** Counts since the start. */
+export interface ExchangeCounts {
+  /** Messages with a valid signature. */
+  signed: number
+  malformed: number
+  badKey: number
+  badSignature: number
+  badTime: number
+  badTruncation: number
+}
+
+/** `tx` has the transport, the client's address and the tokens of the message. */
+export class Exchange {
+  readonly #parts: ExchangeParts
+  readonly counts: ExchangeCounts = {
+    signed: 0,
+    malformed: 0,
+    badKey: 0,
+    badSignature: 0,
+    badTime: 0,
+    badTruncation: 0,
+  }
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param message for which `answer` has said `handedOver`
+   * @param into 65,535 octets, not those of the message
+   * @returns octets of the reply, or what gives it
+   */
+  handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
+    const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())
+    if (check.is === 'unsigned') return this.#handlePlain(tx, message, into, null, 0)
+    if (check.is === 'malformed') {
+      this.counts.malformed++
+      return this.#bare(tx, message, Rcode.FormErr, into)
+    }
+    const { record } = check
+    if (check.is === 'unproven') return this.#unproven(tx, message, record, check.error, into)
+    const { key } = check
+    const signer = new MessageSigner(key, record.mac)
+    if (check.is === 'refused') {
+      const { error } = check
+      const isTime = error === TsigError.BadTime
+      if (isTime) this.counts.badTime++
+      else this.counts.badTruncation++
+      const length = this.#bare(tx, message, Rcode.NotAuth, into)
+      const refused = isTime ? TsigError.BadTime : TsigError.BadTrunc
+      return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
+    }
+    this.counts.signed++
+    const reply = this.#handlePlain(tx, unsigned(message, record), into, key, tsigBytesMax(key))
+    const sign = (octets: Uint8Array, length: number): number =>
+      length > 0 ? signer.sign(octets, length, this.#parts.nowSeconds()) : length
+    if (typeof reply === 'number') return sign(into, reply)
+    return {
+      next: (octets) => {
+        const length = reply.next(octets)
+        if (typeof length === 'number') return sign(octets, length)
+        return length.then((awaited) => sign(octets, awaited))
+      },
+      end: reply.end,
+    }
+  }
+
+  /** @param reserved octets that a signature will need */
+  #handlePlain(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    key: ExchangeKey | null,
+    reserved: number,
+  ): number | LongReply {
+    const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+    if (opcode === Opcode.Update && key !== null) return this.#update(tx, message, key)
+    if (opcode === Opcode.Query) {
+      const reply = this.#transfer(tx, message, into, key, reserved)
+      if (reply !== undefined) return reply
+    }
+    return answerQuery(tx, message, into, reserved)
+  }
+
+  /** @returns undefined: the message asks for something else */
+  #transfer(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    key: ExchangeKey | null,
+    reserved: number,
+  ): number | LongReply | undefined {
+    tx.reset()
+    tx.bind(message, into)
+    const questionEnd = readQuestion(tx, message, HeaderOffset.End, message.length)
+    const { qtype, qclass } = tx
+    const isIxfr = qtype === RrType.IXFR
+    if (questionEnd < 0 || (!isIxfr && qtype !== RrType.AXFR)) return undefined
+    const running = this.#parts.transfers.start(this.#parts.source(), {
+      ...{ message, isIxfr, questionEnd, qclass, key },
+      isTcp: tx.transport === Transport.Tcp,
+      zone: apexZone(tx),
+      client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
+    })
+    if (typeof running === 'number') {
+      // As any other query, it gets an OPT record.
+      const length = answerQuery(tx, message, into, reserved)
+      into[HeaderOffset.Flags2] = (into[HeaderOffset.Flags2]! & ~Flag2.RcodeMask) | running
+      return length
+    }
+    tx.counters.query(tx.transport)
+    tx.counters.reply(Rcode.NoError, qtype)
+    return {
+      next: (octets) => running.write(octets, octets.length - reserved),
+      end: running.end,
+    }
+  }
+
+  #update(tx: Transaction, message: Uint8Array, key: ExchangeKey): LongReply {
+    const { counters, transport } = tx
+    counters.query(transport)
+    let isDone = false
+    return {
+      next: (into) => {
+        if (isDone) return 0
+        isDone = true
+        return this.#parts.update(message, key).then((rcode) => {
+          counters.reply(rcode, 0)
+          return writeHead(message, rcode, into)
+        })
+      },
+      end: () => undefined,
+    }
+  }
+
+  #unproven(
+    tx: Transaction,
+    message: Uint8Array,
+    record: TsigRecord,
+    error: TsigError,
+    into: Uint8Array,
+  ): number {
+    if (error === TsigError.BadKey) this.counts.badKey++
+    else this.counts.badSignature++
+    const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+    const isUnknown = this.#parts.findKey(record.keyName) === undefined
+    // An update by nobody that is known is refused like one that is not signed.
+    const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
+    const length = this.#bare(tx, message, rcode, into)
+    assert(length + unprovenBytes(record) <= into.length, 'a reply without records is short')
+    return appendUnproven(into, length, record, error)
+  }
+
+  /** Counts the message and its reply, which has no records. */
+  #bare(tx: Transaction, message: Uint8Array, rcode: Rcode, into: Uint8Array): number {
+    tx.counters.query(tx.transport)
+    tx.counters.reply(rcode, tx.qtype)
+    return writeHead(message, rcode, into)
+  }
+}
+
+/** What the fast path says, without transfers and signatures. */
+function answerQuery(
+  tx: Transaction,
+  message: Uint8Array,
+  into: Uint8Array,
+  reserved: number,
+): number {
+  tx.handsOver = false
+  tx.reservedBytes = reserved
+  const length = answer(tx, message, 0, message.length, into, 0, into.length - reserved)
+  tx.handsOver = true
+  tx.reservedBytes = 0
+  return length
+}
+
+/** The message without the record at its end. */
+function unsigned(message: Uint8Array, record: TsigRecord): Uint8Array {
+  const plain = Buffer.from(message.subarray(0, record.at))
+  plain.writeUInt16BE(plain.readUInt16BE(HeaderOffset.ArCount) - 1, HeaderOffset.ArCount)
+  return plain
+}
+
+/** Row in `zoneNode` of the zone that the question names, or -1. */
+function apexZone(tx: Transaction): number {
+  const bundle = tx.view?.bundle
+  if (bundle === undefined) return -1
+  const node = findName(tx, bundle)
+  if (node < 0 || (nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return -1
+  return zoneOfNode(bundle, node)
+}

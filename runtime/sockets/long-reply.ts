@@ -1,0 +1,13 @@
+// A reply that is not written at once: of several messages, or one that is waited for.
+
+export interface LongReply {
+  /**
+   * Writes the next message; called when the client has taken the one before.
+   *
+   * @param into 65,535 octets
+   * @returns octets of the message; 0: there are no more; -1: the connection is to be cut off
+   */
+  readonly next: (into: Uint8Array) => number | Promise<number>
+  /** Called once: all is written, or nobody listens any more. */
+  readonly end: () => void
+}

@@ -1,0 +1,162 @@
+// Who may transfer a zone, and how many at once. RFC 5936, RFC 1995.
+import { isMappedIpv4 } from '#dns/address.ts'
+import { HeaderOffset, QClass } from '#dns/header.ts'
+import { skipMessageName } from '#dns/message-name.ts'
+import { isInNetwork } from '#dns/network.ts'
+import type { Network } from '#dns/network.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { transferLimits } from './limits.ts'
+import type { TransferLimits } from './limits.ts'
+import { isAtOrBelow, soaRecord, zoneRecords } from './zone-records.ts'
+import type { ZoneRecord } from './zone-records.ts'
+import type { ZoneSource } from './zone-source.ts'
+import { TransferMessages } from './transfer-messages.ts'
+
+export interface TransferSettings {
+  readonly enabled: boolean
+  readonly requireTsig: boolean
+  /** Empty: any client. */
+  readonly allow: readonly Network[]
+}
+
+export interface TransferRequest {
+  /** Without a TSIG record. */
+  readonly message: Uint8Array
+  readonly isIxfr: boolean
+  readonly isTcp: boolean
+  /** Offset behind the question. */
+  readonly questionEnd: number
+  readonly qclass: number
+  /** Row in `zoneNode`; -1: the question names no apex of ours. */
+  readonly zone: number
+  /** 4 or 16 octets. */
+  readonly client: Uint8Array
+  /** null: it is not signed. `scope`: its names, in wire form; null: all. */
+  readonly key: { readonly scope: Uint8Array | null } | null
+}
+
+/** Messages that follow each other. */
+export interface RunningTransfer {
+  /** @returns octets of the next message; 0: there are no more; -1: it took too long */
+  readonly write: (into: Uint8Array, room: number) => number
+  /** To be called once, when nothing more is sent. */
+  readonly end: () => void
+}
+
+export interface TransferCounts {
+  running: number
+  started: number
+  refused: number
+  /** IXFR that was answered with the SOA alone. */
+  current: number
+}
+
+export class Transfers {
+  readonly #settings: TransferSettings
+  readonly #limits: TransferLimits
+  readonly #nowMs: () => number
+  readonly #byClient = new Map<string, number>()
+  readonly counts: TransferCounts = { running: 0, started: 0, refused: 0, current: 0 }
+
+  /** @param nowMs never goes back */
+  constructor(settings: TransferSettings, nowMs: () => number, limits = transferLimits) {
+    this.#settings = settings
+    this.#limits = limits
+    this.#nowMs = nowMs
+  }
+
+  /** @returns an rcode that says why not, or what is sent */
+  start(source: ZoneSource | undefined, request: TransferRequest): RunningTransfer | Rcode {
+    const refusal = this.#refusal(source, request)
+    if (refusal !== Rcode.NoError || source === undefined) {
+      this.counts.refused++
+      return refusal
+    }
+    const { message, questionEnd, zone, isIxfr, isTcp } = request
+    if (isIxfr) {
+      const serial = ixfrSerial(message, questionEnd)
+      if (serial === undefined) return Rcode.FormErr
+      // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
+      if (!isTcp || isCurrent(serial, source.serial)) {
+        this.counts.current++
+        return once(message, questionEnd, soaRecord(source, zone))
+      }
+    }
+    return this.#run(source, request)
+  }
+
+  #refusal(source: ZoneSource | undefined, request: TransferRequest): Rcode {
+    const { enabled, requireTsig, allow } = this.#settings
+    const { client, key, isIxfr, isTcp, zone, qclass } = request
+    const plain = client.length === 16 && isMappedIpv4(client) ? client.subarray(12) : client
+    const isAllowed = allow.length === 0 || allow.some((network) => isInNetwork(plain, network))
+    // RFC 5936 section 4.2: AXFR is for TCP alone.
+    const isRefused = !enabled || !isAllowed || (requireTsig && key === null) || (!isIxfr && !isTcp)
+    if (isRefused || qclass !== QClass.In) return Rcode.Refused
+    if (source === undefined) return Rcode.ServFail
+    if (zone < 0) return Rcode.NotAuth
+    if (key === null || key.scope === null) return Rcode.NoError
+    // A key for a part of the names is none for the others.
+    const apex = soaRecord(source, zone).owner
+    return isAtOrBelow(apex, key.scope) ? Rcode.NoError : Rcode.Refused
+  }
+
+  #run(source: ZoneSource, request: TransferRequest): RunningTransfer | Rcode {
+    const { runningMax, perClientMax, durationMaxMs } = this.#limits
+    const { message, questionEnd, zone } = request
+    const client = clientKey(request.client)
+    const own = this.#byClient.get(client) ?? 0
+    if (this.counts.running >= runningMax || own >= perClientMax) {
+      this.counts.refused++
+      return Rcode.Refused
+    }
+    this.#byClient.set(client, own + 1)
+    this.counts.running++
+    this.counts.started++
+    source.hold()
+    const messages = new TransferMessages(message, questionEnd, zoneRecords(source, zone))
+    const untilMs = this.#nowMs() + durationMaxMs
+    return {
+      write: (into, room) => (this.#nowMs() > untilMs ? -1 : messages.write(into, room)),
+      end: () => {
+        source.release()
+        this.counts.running--
+        const left = (this.#byClient.get(client) ?? 1) - 1
+        if (left > 0) this.#byClient.set(client, left)
+        else this.#byClient.delete(client)
+      },
+    }
+  }
+}
+
+/** One message of one record. */
+function once(message: Uint8Array, questionEnd: number, record: ZoneRecord): RunningTransfer {
+  const messages = new TransferMessages(message, questionEnd, [record].values())
+  return { write: (into, room) => messages.write(into, room), end: () => undefined }
+}
+
+/** RFC 1995 section 3: the SOA that the client has is in the authority section. */
+function ixfrSerial(message: Uint8Array, questionEnd: number): number | undefined {
+  const view = new DataView(message.buffer, message.byteOffset, message.length)
+  const hasOne =
+    view.getUint16(HeaderOffset.AnCount) === 0 && view.getUint16(HeaderOffset.NsCount) === 1
+  const fixed = hasOne ? skipMessageName(message, questionEnd) : -1
+  if (fixed === -1 || fixed + 10 > message.length) return undefined
+  const end = fixed + 10 + view.getUint16(fixed + 8)
+  if (view.getUint16(fixed) !== RrType.SOA || end > message.length) return undefined
+  const mailbox = skipMessageName(message, fixed + 10)
+  const serial = mailbox === -1 ? -1 : skipMessageName(message, mailbox)
+  return serial === -1 || serial + 20 !== end ? undefined : view.getUint32(serial)
+}
+
+/** RFC 1982 section 3.2: the client has ours, or one that comes after it. */
+function isCurrent(clientSerial: number, serial: number): boolean {
+  return ((clientSerial - serial) | 0) >= 0
+}
+
+/** What `perClientMax` counts. */
+function clientKey(client: Uint8Array): string {
+  const isIpv6 = client.length === 16 && !isMappedIpv4(client)
+  return Buffer.from(isIpv6 ? client.subarray(0, 8) : client.subarray(-4)).toString('hex')
+}

@@ -1,0 +1,191 @@
+// All records of a zone, as a transfer shows them to another server. RFC 5936 sections 2.2 and 3.
+import { findRrset, memberOctets, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
+import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
+import { glueBit, rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { DynamicRrset, ZoneSource } from './zone-source.ts'
+
+export interface ZoneRecord {
+  /** Wire form. */
+  readonly owner: Uint8Array
+  readonly type: number
+  readonly ttlSeconds: number
+  /** As on the wire, names not compressed. */
+  readonly rdata: Uint8Array
+}
+
+/** Octets from the end of SOA data back to its serial. RFC 1035 section 3.3.13. */
+const serialFromEnd = 20
+
+/** @param zone row in `zoneNode` */
+export function soaRecord({ bundle, serial }: ZoneSource, zone: number): ZoneRecord {
+  const apex = bundle.zoneNode[zone]!
+  const [record] = rrsetRecords(bundle, apex, findRrset(bundle, apex, RrType.SOA), zone)
+  const rdata = Buffer.from(record!.rdata)
+  rdata.writeUInt32BE(serial, rdata.length - serialFromEnd)
+  return { ...record!, rdata }
+}
+
+/**
+ * SOA first and last; between them what any client might get, whatever the health of members: the
+ * addresses of all that are enabled. Between two records the source may change its memory.
+ */
+export function* zoneRecords(source: ZoneSource, zone: number): Generator<ZoneRecord> {
+  const soa = soaRecord(source, zone)
+  yield soa
+  const nodes = source.bundle.nodeRow.length / NodeCell.Words
+  for (let node = 0; node < nodes; node++) {
+    if (zoneOfNode(source.bundle, node) === zone) yield* nodeRecords(source, node, zone)
+  }
+  for (let child = 0; child < source.bundle.zoneNode.length; child++) {
+    if (source.bundle.zoneParent[child] === zone) yield* delegation(source, child)
+  }
+  for (const rrset of source.dynamic) {
+    if (zoneOfName(source.bundle, rrset.name) === zone) yield* dynamicRecords(rrset)
+  }
+  yield soa
+}
+
+function* nodeRecords(source: ZoneSource, node: number, zone: number): Generator<ZoneRecord> {
+  const rrsets = rrsetCount(source.bundle, node)
+  for (let i = 0; i < rrsets; i++) {
+    const { bundle } = source
+    const rrset = cellOf(bundle, node, NodeCell.FirstRrset) + i
+    if (typeOf(bundle, rrset) === RrType.SOA) continue
+    yield* rrsetRecords(bundle, node, rrset, zone)
+  }
+  yield* serviceRecords(source.bundle, node)
+}
+
+/** The addresses of all enabled members of a service's pool; none of other nodes. */
+function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
+  const pool = serviceOfNode(bundle, node) < 0 ? -1 : cellOf(bundle, node, NodeCell.Pool) - 1
+  if (pool < 0) return []
+  const owner = nameOf(bundle, node)
+  const ttlSeconds = cellOf(bundle, node, NodeCell.TtlSeconds)
+  const start = bundle.poolMemberStart[pool]!
+  const end = start + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  const records: ZoneRecord[] = []
+  const seen = new Set<string>()
+  for (let member = start; member < end; member++) {
+    if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
+    const rdata = memberOctets(bundle, member).slice()
+    // Two members of an address are one record.
+    const key = Buffer.from(rdata).toString('latin1')
+    if (seen.has(key)) continue
+    seen.add(key)
+    const type = rdata.length === 4 ? RrType.A : RrType.AAAA
+    records.push({ owner, type, ttlSeconds, rdata })
+  }
+  return records
+}
+
+/** At the apex of a zone of ours, its parent shows where it begins, and how to get there. */
+function delegation({ bundle }: ZoneSource, child: number): ZoneRecord[] {
+  const apex = bundle.zoneNode[child]!
+  const rrset = findRrset(bundle, apex, RrType.NS)
+  if (rrset < 0) return []
+  const records = rrsetRecords(bundle, apex, rrset, child)
+  for (const node of glueOf(bundle, rrset)) {
+    for (const type of [RrType.A, RrType.AAAA]) {
+      const addresses = findRrset(bundle, node, type)
+      if (addresses >= 0) records.push(...rrsetRecords(bundle, node, addresses, child))
+    }
+  }
+  return records
+}
+
+/** Nodes that the name servers of an rrset are, at or below its owner. */
+function glueOf(bundle: Bundle, rrset: number): number[] {
+  const nodes: number[] = []
+  for (const { start } of storedRdata(bundle, rrset)) {
+    const view = new DataView(bundle.rrsetData.buffer, bundle.rrsetData.byteOffset)
+    const target = view.getUint32(start)
+    if (target >= glueBit) nodes.push(bundle.targetNode[target - glueBit - 1]!)
+  }
+  return nodes
+}
+
+function rrsetRecords(bundle: Bundle, node: number, rrset: number, zone: number): ZoneRecord[] {
+  const owner = nameOf(bundle, node)
+  const type = typeOf(bundle, rrset)
+  const ttlSeconds = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.TtlSeconds]!
+  const apex = nameOf(bundle, bundle.zoneNode[zone]!)
+  return storedRdata(bundle, rrset).map(({ start, end }) => {
+    const rdata = wholeRdata(bundle.rrsetData.slice(start, end), type, apex)
+    return { owner, type, ttlSeconds, rdata }
+  })
+}
+
+function storedRdata(bundle: Bundle, rrset: number): { start: number; end: number }[] {
+  const { rrsetData, rrsetRow } = bundle
+  const row = rrset * RrsetCell.Words
+  const places: { start: number; end: number }[] = []
+  let at = rrsetRow[row + RrsetCell.Data]!
+  for (let i = rrsetRow[row + RrsetCell.Count]!; i > 0; i--) {
+    const start = at + rdataLayout.lengthBytes
+    at = start + (rrsetData[at]! << 8) + rrsetData[at + 1]!
+    places.push({ start, end: at })
+  }
+  return places
+}
+
+/** Stored names become whole ones. */
+function wholeRdata(stored: Uint8Array, type: number, apex: Uint8Array): Uint8Array {
+  const form = rdataForms[type]
+  if (form === undefined) return stored
+  let at = form.hasTarget ? rdataLayout.targetBytes : 0
+  const parts = [stored.subarray(at, at + form.before)]
+  at += form.before
+  for (let i = 0; i < form.names; i++) {
+    const end = at + storedName.labels + stored[at]!
+    parts.push(stored.subarray(at + storedName.labels, end))
+    parts.push(stored[at + storedName.endsAtApex] === 1 ? apex : root)
+    at = end
+  }
+  parts.push(stored.subarray(at))
+  return Buffer.concat(parts)
+}
+
+const root = Uint8Array.of(0)
+
+function dynamicRecords({ name, ttlSeconds, values }: DynamicRrset): ZoneRecord[] {
+  return values.map((rdata) => ({ owner: name, type: RrType.TXT, ttlSeconds, rdata }))
+}
+
+/** The zone of ours that a name is in, or -1. */
+function zoneOfName(bundle: Bundle, name: Uint8Array): number {
+  let found = -1
+  let longest = 0
+  for (let zone = 0; zone < bundle.zoneNode.length; zone++) {
+    const apex = nameOf(bundle, bundle.zoneNode[zone]!)
+    if (apex.length <= longest || !isAtOrBelow(name, apex)) continue
+    found = zone
+    longest = apex.length
+  }
+  return found
+}
+
+/** Both in wire form and lower case. */
+export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
+  let at = 0
+  while (name.length - at > top.length) at += name[at]! + 1
+  if (name.length - at !== top.length) return false
+  for (let i = 0; i < top.length; i++) if (name[at + i] !== top[i]) return false
+  return true
+}
+
+function nameOf(bundle: Bundle, node: number): Uint8Array {
+  const start = cellOf(bundle, node, NodeCell.NameOffset)
+  return bundle.names.slice(start, start + nodeNameBytes(bundle, node))
+}
+
+function cellOf(bundle: Bundle, node: number, cell: number): number {
+  return bundle.nodeRow[node * NodeCell.Words + cell]!
+}
+
+function typeOf(bundle: Bundle, rrset: number): number {
+  return bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.Type]!
+}

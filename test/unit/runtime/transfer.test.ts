@@ -1,0 +1,155 @@
+// Who gets a transfer of a zone, and who does not. RFC 5936, RFC 1995.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseName } from '#dns/name.ts'
+import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
+import { MessageSigner } from '#dns/tsig/sign-message.ts'
+import { conformanceConfig } from '#test/support/dns/fixture.ts'
+import { exchangeUdp, TcpClient } from '#test/support/dns/client.ts'
+import { decodeMessage, query } from '#test/support/dns/message.ts'
+import type { Message } from '#test/support/dns/message.ts'
+import { startNode } from '#test/support/dns/node.ts'
+import type { RunningNode } from '#test/support/dns/node.ts'
+import { a, linesOf } from '#test/support/dns/record.ts'
+
+const wire = (name: string): Uint8Array => {
+  const parsed = parseName(name)
+  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
+}
+const secret = Buffer.alloc(32, 7)
+const keyOf = (name: string, scope: Uint8Array | null) => ({
+  ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
+})
+const whole = keyOf('whole.example.', null)
+const narrow = keyOf('narrow.example.', wire('_acme-challenge.www.example.org.'))
+type Key = typeof whole
+
+function signedBy(key: Key | undefined, message: Buffer): Buffer {
+  if (key === undefined) return message
+  const octets = Buffer.concat([message, Buffer.alloc(512)])
+  const nowSeconds = Math.floor(Date.now() / 1_000)
+  const length = new MessageSigner(key).sign(octets, message.length, nowSeconds)
+  return octets.subarray(0, length)
+}
+
+interface Row {
+  readonly question?: string
+  readonly key?: Key
+  readonly udp?: true
+  /** The serial that the client has. */
+  readonly have?: number
+}
+
+async function ask(node: RunningNode, row: Row): Promise<Message> {
+  const { question = 'example.org. AXFR', key, have, udp } = row
+  const soa = `example.org. 0 IN SOA . . ${have} 0 0 0 0`
+  const authority = have === undefined ? [] : [a(soa)]
+  const message = signedBy(key, query(question, { authority }))
+  if (udp === true) return decodeMessage(await exchangeUdp(node, message))
+  const client = await TcpClient.connect(node)
+  try {
+    client.send(message)
+    return decodeMessage(await client.receive())
+  } finally {
+    client.destroy()
+  }
+}
+
+const loopback = { octets: Uint8Array.of(127, 0, 0, 0), prefixBits: 8 }
+const elsewhere = { octets: Uint8Array.of(192, 0, 2, 0), prefixBits: 24 }
+const open = { enabled: true, requireTsig: false, allow: [loopback] }
+const ixfr = 'example.org. IXFR'
+const settings = {
+  open,
+  off: { ...open, enabled: false },
+  signed: { ...open, requireTsig: true },
+  elsewhere: { ...open, allow: [elsewhere] },
+} as const
+
+/** With dns.threads 1, and 0. */
+const nodes = new Map<string, RunningNode>()
+beforeAll(async () => {
+  for (const [name, transfers] of Object.entries(settings)) {
+    for (const threads of name === 'open' ? [1, 0] : [1]) {
+      const node = await startNode(conformanceConfig, { threads, transfers })
+      node.node.setKeys([whole, narrow])
+      nodes.set(`${name} ${threads}`, node)
+    }
+  }
+})
+afterAll(async () => {
+  for (const node of nodes.values()) await node.stop()
+})
+
+type Answer = 'whole' | 'soa' | number
+const refused = 5
+const notAuth = 9
+const formErr = 1
+const rows: readonly [string, keyof typeof settings, Row, Answer][] = [
+  ['AXFR', 'open', {}, 'whole'],
+  ['AXFR, signed', 'open', { key: whole }, 'whole'],
+  ['AXFR over UDP', 'open', { udp: true }, refused],
+  ['AXFR of another zone', 'open', { question: 'example.net. AXFR' }, notAuth],
+  ['AXFR of a name below the apex', 'open', { question: 'ns1.example.org. AXFR' }, notAuth],
+  ['AXFR by a key for some names', 'open', { key: narrow }, refused],
+  ['AXFR where it is off', 'off', { key: whole }, refused],
+  ['AXFR without the signature that is needed', 'signed', {}, refused],
+  ['AXFR with the signature that is needed', 'signed', { key: whole }, 'whole'],
+  ['AXFR by a client that is not listed', 'elsewhere', { key: whole }, refused],
+  ['IXFR of an older serial', 'open', { question: ixfr, have: 0 }, 'whole'],
+  ['IXFR of a serial before, over the turn', 'open', { question: ixfr, have: -2 >>> 0 }, 'whole'],
+  ['IXFR of the current serial', 'open', { question: ixfr, have: 1 }, 'soa'],
+  ['IXFR of a later serial', 'open', { question: ixfr, have: 2 }, 'soa'],
+  ['IXFR over UDP', 'open', { question: ixfr, have: 0, udp: true }, 'soa'],
+  ['IXFR over UDP, signed', 'open', { question: ixfr, have: 0, udp: true, key: whole }, 'soa'],
+  ['IXFR over UDP where it is off', 'off', { question: ixfr, have: 0, udp: true }, refused],
+  ['IXFR without a SOA', 'open', { question: ixfr }, formErr],
+]
+describe.each([1, 0])('with dns.threads: %i', (threads) => {
+  const own = rows.filter(
+    ([, name]) => nodes.has(`${name} ${threads}`) || threads === 1 || name === 'open',
+  )
+  test.each(own)('%s', async (_what, name, row, expected) => {
+    const reply = await ask(nodes.get(`${name} ${threads}`)!, row)
+    const records = reply.answer.length
+    const got = reply.rcode > 0 ? reply.rcode : records === 1 ? 'soa' : 'whole'
+    expect(got).toBe(expected)
+    expect(reply.questions).toHaveLength(1)
+    expect(reply.aa).toBe(typeof expected === 'string')
+    const lastAdditional = reply.additional.at(-1)?.type
+    expect(lastAdditional).toBe(row.key === undefined ? undefined : 250)
+  })
+})
+
+test('a transfer shows the addresses of all enabled members, and nothing of others', async () => {
+  const { answer: answers } = await ask(nodes.get('open 1')!, {})
+  const lines = linesOf(answers)
+  for (const service of conformanceConfig.services) {
+    if (!service.domain.endsWith('.example.org.')) continue
+    for (const address of service.addresses) {
+      const type = address.includes(':') ? 'AAAA' : 'A'
+      const line = `${service.domain} ${service.ttlSeconds} IN ${type} ${address}`
+      const isShown = service.isDisabled !== true && zoneOf(service.domain) === 'example.org.'
+      expect(lines.includes(line), line).toBe(isShown)
+    }
+  }
+  expect(answers[0]).toMatchObject({ name: 'example.org.', type: 6 })
+  expect(answers.at(-1)).toEqual(answers[0])
+})
+
+function zoneOf(domain: string): string {
+  const names = conformanceConfig.zones.map(({ name }) => name)
+  const enclosing = names.filter((name) => domain === name || domain.endsWith(`.${name}`))
+  return enclosing.sort((a, b) => b.length - a.length)[0]!
+}
+
+test('with 100 clients at once, ten transfers run and the others are refused', async () => {
+  const node = nodes.get('open 1')!
+  const clients = await Promise.all(Array.from({ length: 100 }, () => TcpClient.connect(node)))
+  for (const client of clients) client.send(query('example.org. AXFR'))
+  const replies = await Promise.all(clients.map((client) => client.receive()))
+  for (const client of clients) client.destroy()
+  const rcodes = replies.map((reply) => decodeMessage(reply).rcode)
+  expect(rcodes.every((rcode) => rcode === 0 || rcode === refused)).toBe(true)
+  expect(rcodes.filter((rcode) => rcode === 0).length).toBeGreaterThan(0)
+  expect((await ask(node, {})).rcode).toBe(0)
+})
