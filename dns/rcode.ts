@@ -9,7 +9,10 @@ export const Rcode = {
   NotImp: 4,
   Refused: 5,
   YXDomain: 6,
+  YXRRSet: 7,
+  NXRRSet: 8,
   NotAuth: 9,
+  NotZone: 10,
   BadVers: 16,
 } as const
 export type Rcode = (typeof Rcode)[keyof typeof Rcode]
@@ -23,6 +26,9 @@ export const rcodeNames: Readonly<Record<number, string>> = {
   4: 'NOTIMP',
   5: 'REFUSED',
   6: 'YXDOMAIN',
+  7: 'YXRRSET',
+  8: 'NXRRSET',
   9: 'NOTAUTH',
+  10: 'NOTZONE',
   16: 'BADVERS',
 }

@@ -1,11 +1,19 @@
 // Parts: the DNS node, the geo tables that its threads answer from, and its sockets.
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
+import { notifyKeyOf, notifyTargetsOf, transfersOf, updateZonesOf } from '#cli/node/transfers.ts'
 import { geoPathsOf } from '#cli/node/named-files.ts'
 import type { Settings } from '#cli/settings/settings.ts'
+import { nameHolder } from '#config/name-holder.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { zoneNames } from '#runtime/transfer/zone-records.ts'
+import { Notifier } from '#runtime/notify/notifier.ts'
+import { Updates } from '#runtime/update/updates.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { QueryBucket, queryBucketBytes } from '#runtime/answer/query-bucket.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
@@ -14,12 +22,13 @@ import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
-import type { Part } from './part.ts'
+import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = (deps) => {
   const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
   const clock = systemClock
+  const updates = createUpdates(deps)
   const store = new BundleStore(dataDir.path)
   const rum = new RumStore(clock)
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
@@ -32,6 +41,8 @@ export const createNode: Part = (deps) => {
       seed: process.pid ^ Math.floor(clock.nowMs()),
       rum: rum.buffer,
       queryBucket,
+      transfers: transfersOf(settings.dns),
+      onUpdate: (message, keyName) => updates.carryOut(message, keyName),
     },
     store,
     trusted: [key.signing],
@@ -42,11 +53,46 @@ export const createNode: Part = (deps) => {
     clock,
     log,
   })
+  dynamicDns.onKeys((keys) => node.setKeys(keys))
+  const notifier = createNotifier(deps, node)
+  node.onServed(() => notifier.changed())
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
-    gives: { store, rum, health, resolver, geo: geo.source, node, permit },
-    stop: () => node.stop(),
+    gives: { store, rum, health, resolver, geo: geo.source, node, permit, updates, notifier },
+    stop: async () => {
+      notifier.stop()
+      await node.stop()
+    },
   })
+}
+
+function createUpdates(deps: Deps): Updates {
+  const { settings, log, dynamicDns } = deps
+  return new Updates({
+    dynamicDns,
+    bundle: () => deps.node.bundle(),
+    zones: updateZonesOf(settings.dns),
+    mayWrite: (tenant, name) =>
+      tenant === defaultTenant ||
+      (deps.gitops.config.isReady() && nameHolder(deps.gitops.config.snapshot(), name) === tenant),
+    log,
+  })
+}
+
+function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Notifier {
+  const keyName = notifyKeyOf(settings.dns)
+  return new Notifier({
+    targets: settings.dns.axfr.enabled ? notifyTargetsOf(settings.dns) : [],
+    zones: () => zonesOf(node.bundle()),
+    key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
+    nowMs: systemClock.nowMs,
+    after: systemAfter,
+    log,
+  })
+}
+
+function zonesOf(bundle: Bundle | undefined): readonly Uint8Array[] {
+  return bundle === undefined ? [] : zoneNames(bundle)
 }
 
 /** Before the sockets, so that no client is answered as if it were nowhere. */

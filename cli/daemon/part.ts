@@ -12,6 +12,8 @@ import type { Repacker } from '#gitops/git/repacker.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { Notifier } from '#runtime/notify/notifier.ts'
+import type { Updates } from '#runtime/update/updates.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
@@ -47,6 +49,8 @@ export interface Gifts {
   readonly resolver: HostnameResolver
   readonly geo: GeoSource
   readonly node: DnsNode
+  readonly updates: Updates
+  readonly notifier: Notifier
   /** Sets how many DNS queries a second the licence permits; 0: no limit. */
   readonly permit: (perSecond: number) => void
   readonly dnsPort: number

@@ -9,6 +9,7 @@ import {
   database,
   duration,
   integer,
+  list,
   networks,
   resolvers,
   section,
@@ -43,21 +44,44 @@ const tcp = section('DNS over TCP (RFC 7766).', {
   }),
 })
 
-const axfr = section('Transfers of zones (RFC 5936), which this version does not do.', {
-  enabled: Type.Optional(
-    Type.Literal(false, {
+/** Of a zone; in settings the final dot may be left out. */
+const zonePattern = '^$|^[A-Za-z0-9_-]{1,63}(\\.[A-Za-z0-9_-]{1,63})*\\.?$'
+
+const axfr = section(
+  'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
+    '[More](../operations/secondaries.md).',
+  {
+    enabled: boolean({
       default: false,
-      'x-expected':
-        'false: this version transfers no zones. In place of a secondary server run another node ' +
-        'with the same `gitops.url`; no server of another make can choose as this one does',
       description:
-        'A query of type AXFR or IXFR is answered REFUSED, over UDP and TCP. A zone file could ' +
-        'hold neither health nor the choice by client.',
+        'Whether zones are transferred, over TCP. IXFR is answered with the whole zone. Off, ' +
+        'AXFR and IXFR are REFUSED.',
     }),
-  ),
-  requireTsig: boolean({
-    default: false,
-    description: 'Whether a transfer must be signed. It has no effect, since there is none.',
+    requireTsig: boolean({
+      default: false,
+      description: 'Whether a transfer must be signed with a TSIG key (RFC 8945).',
+    }),
+    allow: networks({
+      description: 'Clients that may transfer zones. Empty: all that reach the port.',
+    }),
+    notify: resolvers({
+      description:
+        'Secondary servers that are told of each change, with a port or without: ' +
+        '`192.0.2.53`, `192.0.2.53:5353`, `[2001:db8::53]:53`.',
+    }),
+    notifyKey: text(253, {
+      default: '',
+      pattern: zonePattern,
+      'x-expected': 'the name of a TSIG key, such as transfer.example.com.',
+      description: 'TSIG key that signs what they are told. Empty: it is not signed.',
+    }),
+  },
+)
+
+const update = section('Updates of TXT records by DNS clients (RFC 2136).', {
+  zones: list(253, {
+    default: [],
+    description: 'Zones that take updates, besides `dns.domain`.',
   }),
 })
 
@@ -108,6 +132,15 @@ const dns = section('The DNS listener.', {
       'Whether a `hostname` of a member may resolve to a loopback or link-local address. ' +
       'Otherwise such addresses are refused, and the last good ones are answered.',
   }),
+  domain: text(253, {
+    default: '',
+    pattern: zonePattern,
+    'x-expected': 'the name of a zone, such as example.com',
+    description:
+      'The zone whose TXT records DNS clients may update with a TSIG key. Empty: none. ' +
+      '[More](../operations/dynamic-dns.md).',
+  }),
+  update,
   tcp,
   axfr,
 })
@@ -361,7 +394,7 @@ export const SettingsFile = Type.Object(
 export type SettingsFile = Static<typeof SettingsFile>
 
 /** Keys that a later version will have; a section stands for all in it. */
-export const laterKeys: readonly string[] = Object.freeze(['dns.domain', 'redirect'])
+export const laterKeys: readonly string[] = Object.freeze(['redirect'])
 
 /** Settings that change answers: they are in the repository, so that all nodes agree. */
 export const repositoryKeys: readonly string[] = Object.freeze([

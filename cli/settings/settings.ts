@@ -47,8 +47,19 @@ export interface Settings {
       readonly maxPerClient: number
       readonly maxPipelined: number
     }
-    /** Nobody reads it: zones are not transferred. */
-    readonly axfr: { readonly enabled: false; readonly requireTsig: boolean }
+    /** A zone, as it was written; empty: none. */
+    readonly domain: string
+    readonly update: { readonly zones: readonly string[] }
+    readonly axfr: {
+      readonly enabled: boolean
+      readonly requireTsig: boolean
+      /** Addresses and networks. */
+      readonly allow: readonly string[]
+      /** Addresses, with a port or without. */
+      readonly notify: readonly string[]
+      /** Empty: none. */
+      readonly notifyKey: string
+    }
   }
   readonly api: {
     readonly enabled: boolean

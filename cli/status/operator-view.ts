@@ -5,7 +5,6 @@ import type {
   OverlaySnapshot,
   ThreadSnapshot,
 } from '#api/metrics/snapshot.ts'
-import { soaSerialOf } from '#bundle/signature/channel.ts'
 import { createMetrics } from '#api/metrics/metrics.ts'
 import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
@@ -63,7 +62,7 @@ function syncOf(parts: ViewParts): SyncState {
 
 function gitopsStatus(parts: ViewParts): GitopsStatus {
   const git = parts.gitops.status()
-  const { active, refused, expired, swaps, swapSecondsLast } = parts.node.status()
+  const { active, serial, refused, expired, swaps, swapSecondsLast } = parts.node.status()
   return {
     branch: parts.branch,
     head: git.head?.commit ?? null,
@@ -75,7 +74,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
     node: {
       channel: active?.channel ?? '',
       seq: active?.seq ?? 0,
-      serial: active === null ? 0 : soaSerialOf(active),
+      serial,
       digest: active?.digest ?? null,
       issuedAtMs: active?.issuedAtMs ?? null,
       ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
@@ -89,7 +88,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
 
 function snapshot(parts: ViewParts): MetricsSnapshot {
   const { node, gitops, health } = parts
-  const { active, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
+  const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
   const redis = parts.shared()
   const stats = health?.stats()
   const tcp = node.tcpStats
@@ -124,7 +123,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     })),
     bundle: {
       seq: active?.seq ?? 0,
-      serial: active === null ? 0 : soaSerialOf(active),
+      serial,
       digest: active?.digest ?? '',
       ageSeconds: active === null ? null : ageSeconds(parts, active.issuedAtMs),
       expired,

@@ -32,6 +32,8 @@ export interface DynamicDnsParts {
 /** Told of each new snapshot; a write waits until all have taken it. */
 export type SnapshotHandler = (snapshot: TxtSnapshot) => void | Promise<void>
 
+export type KeysHandler = (keys: readonly LiveTsigKey[]) => void
+
 /** From a change to its place in the copy; more changes meanwhile go with it. */
 export const copyDelayMs = 500
 /** Writes that wait for the one before them. */
@@ -40,6 +42,7 @@ const waitingMax = 1_000
 export class DynamicDns implements DynamicDnsAdmin {
   readonly #parts: DynamicDnsParts
   readonly #handlers = new Set<SnapshotHandler>()
+  readonly #keyHandlers = new Set<KeysHandler>()
   #stored = new Map<string, StoredTsigKey>()
   #records = new Map<string, StoredTxtRecord>()
   /** -1: nothing was read yet, neither from the store nor from the copy. */
@@ -81,6 +84,13 @@ export class DynamicDns implements DynamicDnsAdmin {
   onChange(handler: SnapshotHandler): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
+  }
+
+  /** Called at once, and with each change of the keys. @returns what ends it */
+  onKeys(handler: KeysHandler): () => void {
+    handler(this.#keys.all())
+    this.#keyHandlers.add(handler)
+    return () => this.#keyHandlers.delete(handler)
   }
 
   /** Something was read, from the store or from the copy. */
@@ -228,6 +238,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     const { secretKey, log } = this.#parts
     const before = this.#keys.unreadable
     this.#keys = new LiveKeys([...this.#stored.values()], secretKey)
+    for (const handler of this.#keyHandlers) handler(this.#keys.all())
     const { unreadable } = this.#keys
     if (unreadable === 0 || unreadable === before) return
     const reason =

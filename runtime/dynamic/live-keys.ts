@@ -30,6 +30,10 @@ export class LiveKeys {
     this.unreadable = unreadable
   }
 
+  all(): readonly LiveTsigKey[] {
+    return [...this.#byName.values()]
+  }
+
   /** @param name in wire form and lower case */
   find(name: Uint8Array): LiveTsigKey | undefined {
     return this.#byName.get(textOf(name))

@@ -30,6 +30,11 @@ export class DynamicLink {
     })
   }
 
+  /** Rises with each change, on all nodes. */
+  get revision(): number {
+    return this.#snapshot.revision
+  }
+
   /**
    * What goes with `main`, in the memory that it will serve from: to be published at once.
    *

@@ -58,6 +58,8 @@ export interface DnsNodeParts {
 
 export interface NodeStatus {
   readonly active: ChannelRecord | null
+  /** Of the SOA of all zones; 0 before the first bundle. */
+  readonly serial: number
   /** The last publication that was refused; null when a later one was activated. */
   readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null
   readonly expired: boolean
@@ -129,6 +131,7 @@ export class DnsNode {
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
   readonly #hits = new ResponseHits()
+  #onServed: () => void = () => undefined
   #generation = 0
   #swaps = 0
   #swapSecondsTotal = 0
@@ -176,7 +179,7 @@ export class DnsNode {
     const { bundle } = this.#serving
     const isFree = this.#threads.haveAdopted(this.#generation)
     const dynamic = this.#dynamic.bundleFor(bundle, isFree)
-    if (dynamic === this.#serving.dynamic) return
+    if (dynamic === this.#serving.dynamic) return this.#writeSerial()
     this.#serving = { ...this.#serving, dynamic }
     this.#publish()
     if (!this.#hasThreads) return
@@ -184,6 +187,8 @@ export class DnsNode {
     if (adopted === 'not by all') {
       this.#parts.log.error({}, 'not all threads have taken over the TXT records')
     }
+    // After the records: who transfers a zone in between is told of the change all the same.
+    this.#writeSerial()
   }
 
   #boot(): void {
@@ -242,11 +247,12 @@ export class DnsNode {
     const startedAtMs = clock.monotonicMs() - buildMs
     if (built !== undefined) this.#install(built)
     // Of what serves already: its serial is another one when a record of before had none.
-    else this.#serving?.state.soaSerial.fill(soaSerialOf(record))
     this.#active = record
+    this.#writeSerial()
     this.#activeSigned = publication.signedRecord
     if (built === undefined) return ok('unchanged')
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    this.#onServed()
     this.#countSwap((clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
     const level = adopted === 'not by all' ? 'error' : 'info'
@@ -302,7 +308,7 @@ export class DnsNode {
   /** Changes nothing that serves: whatever it throws, the generation before goes on. */
   #build(record: ChannelRecord, checked: Bundle): Built {
     assert(checked.digest === record.digest, 'what is to serve is the bundle that its record names')
-    const serial = soaSerialOf(record)
+    const serial = this.#serialOf(record)
     const isFree = this.#threads.haveAdopted(this.#generation)
     const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
     const memory = this.#memory.routing(isFree)
@@ -313,6 +319,22 @@ export class DnsNode {
     assert(state.memberCount === bundle.counts.members, 'the routing state knows each member')
     assert(state.soaSerial[0] === serial, 'the SOA serial is the one of the record')
     return { record, bundle, state, isFree }
+  }
+
+  /** Commits and changes of dynamic records: both only rise, and are equal on all nodes. */
+  #serialOf(record: ChannelRecord): number {
+    return (soaSerialOf(record) + this.#dynamic.revision) >>> 0
+  }
+
+  #writeSerial(): void {
+    if (this.#active === undefined) return
+    this.#serving?.state.soaSerial.fill(this.#serialOf(this.#active))
+    this.#onServed()
+  }
+
+  /** @param handler called when all threads answer with another serial; there is one handler */
+  onServed(handler: () => void): void {
+    this.#onServed = handler
   }
 
   /** Publishes a bundle that has been built. Health and cursors come along. */
@@ -394,6 +416,7 @@ export class DnsNode {
     const active = this.#active ?? null
     return {
       active,
+      serial: active === null ? 0 : this.#serialOf(active),
       refused: this.#refused,
       expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
       isStored: this.#unstored === undefined,

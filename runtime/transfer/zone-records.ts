@@ -4,8 +4,12 @@ import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
 import { glueBit, rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
+import { hostnameOfMember } from '#bundle/format/hostnames.ts'
+import { parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { DynamicRrset, ZoneSource } from './zone-source.ts'
+import { assert } from '#lib/assert.ts'
+import { findDynamicText } from '#runtime/answer/dynamic.ts'
+import type { ZoneSource } from './zone-source.ts'
 
 export interface ZoneRecord {
   /** Wire form. */
@@ -42,25 +46,27 @@ export function* zoneRecords(source: ZoneSource, zone: number): Generator<ZoneRe
   for (let child = 0; child < source.bundle.zoneNode.length; child++) {
     if (source.bundle.zoneParent[child] === zone) yield* delegation(source, child)
   }
-  for (const rrset of source.dynamic) {
-    if (zoneOfName(source.bundle, rrset.name) === zone) yield* dynamicRecords(rrset)
-  }
+  yield* dynamicRecords(source, soa.owner)
   yield soa
 }
 
 function* nodeRecords(source: ZoneSource, node: number, zone: number): Generator<ZoneRecord> {
   const rrsets = rrsetCount(source.bundle, node)
   for (let i = 0; i < rrsets; i++) {
-    const { bundle } = source
+    const { bundle, dynamic } = source
     const rrset = cellOf(bundle, node, NodeCell.FirstRrset) + i
-    if (typeOf(bundle, rrset) === RrType.SOA) continue
+    const type = typeOf(bundle, rrset)
+    if (type === RrType.SOA) continue
+    // The dynamic rrset of the name has the static records, too.
+    const isReplaced = type === RrType.TXT && dynamic !== undefined
+    if (isReplaced && findDynamicText(dynamic, bundle, node) >= 0) continue
     yield* rrsetRecords(bundle, node, rrset, zone)
   }
   yield* serviceRecords(source.bundle, node)
 }
 
 /** The addresses of all enabled members of a service's pool; none of other nodes. */
-function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
+export function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
   const pool = serviceOfNode(bundle, node) < 0 ? -1 : cellOf(bundle, node, NodeCell.Pool) - 1
   if (pool < 0) return []
   const owner = nameOf(bundle, node)
@@ -70,7 +76,13 @@ function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
   const records: ZoneRecord[] = []
   const seen = new Set<string>()
   for (let member = start; member < end; member++) {
-    if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
+    const flags = bundle.memberFlags[member]!
+    // What a host name resolves to is this node's alone, and changes without a serial.
+    if ((flags & MemberFlag.Enabled) === 0 || (flags & MemberFlag.Resolved) !== 0) continue
+    if ((flags & MemberFlag.Alias) !== 0) {
+      // RFC 2181 section 10.1: a name has one CNAME.
+      return [{ owner, type: RrType.CNAME, ttlSeconds, rdata: aliasTarget(bundle, member) }]
+    }
     const rdata = memberOctets(bundle, member).slice()
     // Two members of an address are one record.
     const key = Buffer.from(rdata).toString('latin1')
@@ -80,6 +92,12 @@ function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
     records.push({ owner, type, ttlSeconds, rdata })
   }
   return records
+}
+
+function aliasTarget(bundle: Bundle, member: number): Uint8Array {
+  const name = parseName(hostnameOfMember(bundle, member) ?? '.')
+  assert(name.ok, 'the loader has checked the names of members')
+  return name.value
 }
 
 /** At the apex of a zone of ours, its parent shows where it begins, and how to get there. */
@@ -108,7 +126,12 @@ function glueOf(bundle: Bundle, rrset: number): number[] {
   return nodes
 }
 
-function rrsetRecords(bundle: Bundle, node: number, rrset: number, zone: number): ZoneRecord[] {
+export function rrsetRecords(
+  bundle: Bundle,
+  node: number,
+  rrset: number,
+  zone: number,
+): ZoneRecord[] {
   const owner = nameOf(bundle, node)
   const type = typeOf(bundle, rrset)
   const ttlSeconds = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.TtlSeconds]!
@@ -151,21 +174,22 @@ function wholeRdata(stored: Uint8Array, type: number, apex: Uint8Array): Uint8Ar
 
 const root = Uint8Array.of(0)
 
-function dynamicRecords({ name, ttlSeconds, values }: DynamicRrset): ZoneRecord[] {
-  return values.map((rdata) => ({ owner: name, type: RrType.TXT, ttlSeconds, rdata }))
+/** TXT records that were written at run time; their bundle numbers zones in its own way. */
+function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneRecord> {
+  const nodes = (source.dynamic?.nodeRow.length ?? 0) / NodeCell.Words
+  for (let node = 0; node < nodes; node++) {
+    const { dynamic } = source
+    const rrset = dynamic === undefined ? -1 : findRrset(dynamic, node, RrType.TXT)
+    if (dynamic === undefined || rrset < 0) continue
+    const zone = zoneOfNode(dynamic, node)
+    const isHere = Buffer.compare(nameOf(dynamic, dynamic.zoneNode[zone]!), apex) === 0
+    if (isHere) yield* rrsetRecords(dynamic, node, rrset, zone)
+  }
 }
 
-/** The zone of ours that a name is in, or -1. */
-function zoneOfName(bundle: Bundle, name: Uint8Array): number {
-  let found = -1
-  let longest = 0
-  for (let zone = 0; zone < bundle.zoneNode.length; zone++) {
-    const apex = nameOf(bundle, bundle.zoneNode[zone]!)
-    if (apex.length <= longest || !isAtOrBelow(name, apex)) continue
-    found = zone
-    longest = apex.length
-  }
-  return found
+/** Apexes of all zones, in wire form. */
+export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
+  return Array.from(bundle.zoneNode, (node) => nameOf(bundle, node))
 }
 
 /** Both in wire form and lower case. */

@@ -3,30 +3,27 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 
-/** TXT records that were written at run time. */
-export interface DynamicRrset {
-  /** Wire form, in lower case. */
-  readonly name: Uint8Array
-  readonly ttlSeconds: number
-  /** Data on the wire. */
-  readonly values: readonly Uint8Array[]
-}
-
+/** Its bundles are to be asked for anew after each pause: `leaveMemory` replaces them. */
 export class ZoneSource {
   #bundle: Bundle
+  #dynamic: Bundle | undefined
   readonly serial: number
-  readonly dynamic: readonly DynamicRrset[]
   #users = 0
+  #isCopy = false
 
-  constructor(bundle: Bundle, serial: number, dynamic: readonly DynamicRrset[]) {
+  constructor(bundle: Bundle, dynamic: Bundle | undefined, serial: number) {
     this.#bundle = bundle
+    this.#dynamic = dynamic
     this.serial = serial
-    this.dynamic = dynamic
   }
 
-  /** To be asked for anew after each pause: `leaveMemory` replaces it. */
   get bundle(): Bundle {
     return this.#bundle
+  }
+
+  /** See ServingView. */
+  get dynamic(): Bundle | undefined {
+    return this.#dynamic
   }
 
   get isUsed(): boolean {
@@ -42,10 +39,17 @@ export class ZoneSource {
   }
 
   /**
-   * The memory of the bundle will be given to the next generation but one: whoever still reads this
-   * one gets a copy.
+   * The memory of the bundles will be given to the next generation but one: whoever still reads
+   * this one gets copies.
    */
   leaveMemory(): void {
-    if (this.isUsed) this.#bundle = adoptBundle(this.#bundle.bytes.slice(), this.#bundle.digest)
+    if (this.#isCopy || !this.isUsed) return
+    this.#isCopy = true
+    this.#bundle = copyOf(this.#bundle)
+    if (this.#dynamic !== undefined) this.#dynamic = copyOf(this.#dynamic)
   }
+}
+
+function copyOf({ bytes, digest }: Bundle): Bundle {
+  return adoptBundle(bytes.slice(), digest)
 }

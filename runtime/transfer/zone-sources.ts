@@ -2,13 +2,11 @@
 // transfer still needs.
 import type { ServingView } from '#runtime/answer/serving-view.ts'
 import { ZoneSource } from './zone-source.ts'
-import type { DynamicRrset } from './zone-source.ts'
 
 export class ZoneSources {
   #view: ServingView | undefined
-  #dynamic: readonly DynamicRrset[] = []
   #current: ZoneSource | undefined
-  /** Of this view and those before it, with another serial or other dynamic records. */
+  /** Of this view, with an earlier serial, and of views before it. */
   #older: ZoneSource[] = []
 
   /** The thread serves `view` from now on, and lets the memory of the one before go. */
@@ -16,11 +14,6 @@ export class ZoneSources {
     this.#retire()
     for (const source of this.#older) source.leaveMemory()
     this.#view = view
-  }
-
-  setDynamic(rrsets: readonly DynamicRrset[]): void {
-    this.#retire()
-    this.#dynamic = rrsets
   }
 
   #retire(): void {
@@ -32,11 +25,11 @@ export class ZoneSources {
   /** undefined before the first generation. */
   current(): ZoneSource | undefined {
     if (this.#view === undefined) return undefined
-    const { bundle, state } = this.#view
+    const { bundle, dynamic, state } = this.#view
     const serial = state.soaSerial[0]!
     // The serial may rise while a generation serves.
     if (this.#current !== undefined && this.#current.serial !== serial) this.#retire()
-    this.#current ??= new ZoneSource(bundle, serial, this.#dynamic)
+    this.#current ??= new ZoneSource(bundle, dynamic, serial)
     return this.#current
   }
 }

@@ -1,0 +1,49 @@
+// What the settings say of transfers, of those who are told of changes, and of updates.
+import type { Settings } from '#cli/settings/settings.ts'
+import { formatAddress, parseAddress } from '#dns/address.ts'
+import { foldName, parseName } from '#dns/name.ts'
+import type { Network } from '#dns/network.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+import type { NotifyTarget } from '#runtime/notify/notifier.ts'
+import type { TransferSettings } from '#runtime/transfer/transfers.ts'
+
+type Dns = Settings['dns']
+
+export function transfersOf({ axfr: { enabled, requireTsig, allow } }: Dns): TransferSettings {
+  return { enabled, requireTsig, allow: allow.flatMap(networksOf) }
+}
+
+/** None of a text that is no network; the settings were checked. */
+function networksOf(text: string): Network[] {
+  const address = parseAddress(text)
+  if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
+  const network = parseCidr(text)
+  if (!network.ok) return []
+  return [{ octets: network.value.octets, prefixBits: network.value.prefixBits }]
+}
+
+const dnsPort = 53
+
+export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
+  return notify.flatMap((text) => {
+    const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
+    const address = parseAddress(v6 ?? v4 ?? text)
+    if (!address.ok) return []
+    return [{ address: formatAddress(address.value), port: Number(port ?? dnsPort) }]
+  })
+}
+
+/** Apexes in wire form and lower case. */
+export function updateZonesOf({ domain, update }: Dns): Uint8Array[] {
+  return [domain, ...update.zones].flatMap(wireOf)
+}
+
+/** None where the setting is empty. */
+export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
+  return wireOf(notifyKey)[0]
+}
+
+function wireOf(name: string): Uint8Array[] {
+  const wire = parseName(name.endsWith('.') ? name : `${name}.`)
+  return name === '' || !wire.ok ? [] : [foldName(wire.value)]
+}

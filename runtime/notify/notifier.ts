@@ -1,0 +1,182 @@
+// Tells secondary servers that zones have changed, and again until they have heard it. RFC 1996.
+import { createSocket } from 'node:dgram'
+import type { RemoteInfo, Socket } from 'node:dgram'
+import { randomInt } from 'node:crypto'
+import { Flag1, HeaderOffset, Opcode, QClass } from '#dns/header.ts'
+import { formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import type { Log } from '#lib/log.ts'
+import type { After } from '#lib/timer.ts'
+
+export interface NotifyTarget {
+  /** As people write it. */
+  readonly address: string
+  readonly port: number
+}
+
+export interface NotifierParts {
+  readonly targets: readonly NotifyTarget[]
+  /** Apexes of the zones that serve now, in wire form. */
+  readonly zones: () => readonly Uint8Array[]
+  /** undefined: what is sent is not signed. */
+  readonly key: () => TsigKey | undefined
+  readonly nowMs: () => number
+  readonly after: After
+  readonly log: Log
+}
+
+/** Counts since the start. */
+export interface NotifyCounts {
+  sent: number
+  acknowledged: number
+  /** Answered with an rcode, or given up without an answer. */
+  failed: number
+}
+
+/** Changes that come together are told together. */
+export const coalesceMs = 1_000
+/** RFC 1996 section 3.6: again, ever later. After the last, the refresh timer of SOA is left. */
+export const retryMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
+/** On their way at once; the others wait for their turn. */
+const underWayMax = 64
+
+interface Notice {
+  readonly target: NotifyTarget
+  readonly zone: Uint8Array
+}
+
+interface Sent extends Notice {
+  readonly tries: number
+  readonly callOff: () => void
+}
+
+export class Notifier {
+  readonly #parts: NotifierParts
+  readonly counts: NotifyCounts = { sent: 0, acknowledged: 0, failed: 0 }
+  #sockets: { readonly v4: Socket; readonly v6: Socket } | undefined
+  #callOffStart: (() => void) | undefined
+  /** By `keyOf`: at most one of a zone and a target. */
+  readonly #waiting = new Map<string, Notice>()
+  readonly #underWay = new Map<number, Sent>()
+  #isStopped = false
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts
+  }
+
+  /** All zones have another serial. */
+  changed(): void {
+    if (this.#parts.targets.length === 0 || this.#isStopped) return
+    this.#callOffStart ??= this.#parts.after(coalesceMs, () => this.#begin())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#callOffStart?.()
+    for (const { callOff } of this.#underWay.values()) callOff()
+    this.#underWay.clear()
+    this.#waiting.clear()
+    this.#sockets?.v4.close()
+    this.#sockets?.v6.close()
+    this.#sockets = undefined
+  }
+
+  #begin(): void {
+    this.#callOffStart = undefined
+    // What was on its way was about an older serial; its answer would say nothing of this one.
+    for (const { callOff } of this.#underWay.values()) callOff()
+    this.#underWay.clear()
+    for (const zone of this.#parts.zones()) {
+      for (const target of this.#parts.targets)
+        this.#waiting.set(keyOf(target, zone), { target, zone })
+    }
+    this.#next()
+  }
+
+  #next(): void {
+    for (const [key, notice] of this.#waiting) {
+      if (this.#underWay.size >= underWayMax) return
+      this.#waiting.delete(key)
+      this.#send(notice, 0)
+    }
+  }
+
+  #send({ target, zone }: Notice, tries: number): void {
+    let id = randomInt(0x1_0000)
+    while (this.#underWay.has(id)) id = (id + 1) & 0xffff
+    const callOff = this.#parts.after(retryMs[tries]!, () => this.#again(id))
+    this.#underWay.set(id, { target, zone, tries, callOff })
+    this.counts.sent++
+    this.#socketFor(target).send(this.#message(id, zone), target.port, target.address, (error) => {
+      // No route, for example: tried again like what was lost.
+      if (error !== null)
+        this.#parts.log.warn({ ...target, reason: error.message }, 'NOTIFY not sent')
+    })
+  }
+
+  #again(id: number): void {
+    const sent = this.#underWay.get(id)
+    if (sent === undefined) return
+    this.#underWay.delete(id)
+    if (sent.tries + 1 < retryMs.length) return this.#send(sent, sent.tries + 1)
+    this.#fail(sent, 'no answer')
+    this.#next()
+  }
+
+  #fail({ target, zone }: Notice, reason: string): void {
+    this.counts.failed++
+    const about = { server: target.address, port: target.port, zone: formatName(zone), reason }
+    this.#parts.log.warn(about, 'a secondary server did not take a NOTIFY')
+  }
+
+  #message(id: number, zone: Uint8Array): Uint8Array {
+    const key = this.#parts.key()
+    const end = HeaderOffset.End + zone.length + 4
+    const message = Buffer.alloc(end + (key === undefined ? 0 : tsigBytesMax(key)))
+    message.writeUInt16BE(id, HeaderOffset.Id)
+    message[HeaderOffset.Flags1] = (Opcode.Notify << 3) | Flag1.Aa
+    message.writeUInt16BE(1, HeaderOffset.QdCount)
+    message.set(zone, HeaderOffset.End)
+    message.writeUInt16BE(RrType.SOA, end - 4)
+    message.writeUInt16BE(QClass.In, end - 2)
+    if (key === undefined) return message
+    const nowSeconds = Math.floor(this.#parts.nowMs() / 1_000)
+    return message.subarray(0, new MessageSigner(key).sign(message, end, nowSeconds))
+  }
+
+  #socketFor({ address }: NotifyTarget): Socket {
+    this.#sockets ??= { v4: this.#open('udp4'), v6: this.#open('udp6') }
+    return address.includes(':') ? this.#sockets.v6 : this.#sockets.v4
+  }
+
+  #open(type: 'udp4' | 'udp6'): Socket {
+    const socket = createSocket(type)
+    socket.on('message', (reply, from) => this.#hear(reply, from))
+    socket.on('error', (error) => this.#parts.log.warn({ reason: error.message }, 'NOTIFY'))
+    socket.unref()
+    return socket
+  }
+
+  /** Anybody may send here: what counts comes from the target and has the ID. */
+  #hear(reply: Buffer, from: RemoteInfo): void {
+    if (reply.length < HeaderOffset.End) return
+    const id = reply.readUInt16BE(HeaderOffset.Id)
+    const sent = this.#underWay.get(id)
+    const flags = reply[HeaderOffset.Flags1]!
+    const isReply = (flags & Flag1.Qr) !== 0 && (flags & Flag1.OpcodeMask) >> 3 === Opcode.Notify
+    if (sent === undefined || !isReply) return
+    if (from.port !== sent.target.port || from.address !== sent.target.address) return
+    sent.callOff()
+    this.#underWay.delete(id)
+    const rcode = reply[HeaderOffset.Flags2]! & 0x0f
+    if (rcode === 0) this.counts.acknowledged++
+    else this.#fail(sent, `rcode ${rcode}`)
+    this.#next()
+  }
+}
+
+function keyOf({ address, port }: NotifyTarget, zone: Uint8Array): string {
+  return `${address} ${port} ${Buffer.from(zone).toString('latin1')}`
+}

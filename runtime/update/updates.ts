@@ -1,0 +1,126 @@
+// Carries out updates whose signature is right, one after the other: prerequisites are compared
+// with what the update before has left. RFC 2136 section 3.
+import { formatName } from '#dns/name.ts'
+import { rcodeNames, Rcode } from '#dns/rcode.ts'
+import { checkUpdate } from '#dns/update/check-update.ts'
+import type { TxtUpdate } from '#dns/update/check-update.ts'
+import { readUpdate } from '#dns/update/read-update.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Log } from '#lib/log.ts'
+import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
+import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
+import { isAtOrBelow } from '#runtime/transfer/zone-records.ts'
+import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
+import type { TxtChange } from '#state/ports/dynamic-dns.ts'
+import { zoneViewOf } from './zone-view.ts'
+
+export interface UpdatesParts {
+  readonly dynamicDns: Pick<DynamicDns, 'find' | 'snapshot' | 'apply'>
+  /** The one that answers now. */
+  readonly bundle: () => Bundle | undefined
+  /** Apexes in wire form and lower case. */
+  readonly zones: readonly Uint8Array[]
+  /** @param name absolute, in lower case, with the final dot */
+  readonly mayWrite: (tenantId: string, name: string) => boolean
+  readonly log: Log
+}
+
+export class Updates {
+  readonly #parts: UpdatesParts
+  #turns: Promise<unknown> = Promise.resolve()
+  /** By rcode, since the start. */
+  readonly counts = new Map<number, number>()
+
+  constructor(parts: UpdatesParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param message without its signature
+   * @param keyName in wire form and lower case
+   * @returns when the update is durable and in force on this node, or refused; it never rejects
+   */
+  async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    const before = this.#turns
+    const done = (async () => {
+      await before
+      return await this.#safely(message, keyName)
+    })()
+    this.#turns = done
+    const rcode = await done
+    this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
+    return rcode
+  }
+
+  async #safely(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    try {
+      return await this.#carryOut(message, keyName)
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'a DNS update failed')
+      return Rcode.ServFail
+    }
+  }
+
+  async #carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    const { dynamicDns, bundle, zones, log } = this.#parts
+    const key = dynamicDns.find(keyName)
+    // Deleted since its signature was checked.
+    if (key === undefined) return Rcode.Refused
+    const update = readUpdate(message)
+    if (update === undefined) return Rcode.FormErr
+    const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => equals(zone, apex))
+    const view = zoneViewOf(bundle(), dynamicDns.snapshot().records, mayUpdate)
+    const checked = checkUpdate(update, view)
+    if (checked.rcode !== 0) return checked.rcode
+    const { changes } = checked
+    const about = { key: formatName(key.name), tenant: key.tenantId, changes: changes.length }
+    const refusal = this.#refusal(key, changes)
+    if (refusal !== undefined) {
+      log.info({ ...about, reason: refusal }, 'a DNS update was refused')
+      return Rcode.Refused
+    }
+    if (changes.length === 0) return Rcode.NoError
+    const applied = await dynamicDns.apply(key.id, changes.map(storedChange))
+    if (applied.ok) {
+      log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
+      return Rcode.NoError
+    }
+    const isAway = applied.error.code === 'store-away'
+    const rcode = isAway ? Rcode.ServFail : Rcode.Refused
+    const reason = applied.error.message
+    log[isAway ? 'warn' : 'info']({ ...about, reason, rcode: rcodeNames[rcode] }, 'no DNS update')
+    return rcode
+  }
+
+  /** @returns undefined: the key may make all these changes */
+  #refusal(key: LiveTsigKey, changes: readonly TxtUpdate[]): string | undefined {
+    const { changesMax, rdataBytesMax } = dynamicDnsLimits
+    if (changes.length > changesMax) return `it has more than ${changesMax} changes`
+    const judged = new Set<string>()
+    for (const change of changes) {
+      if ('rdata' in change && change.rdata.length > rdataBytesMax) {
+        return `a record has more than ${rdataBytesMax} octets`
+      }
+      const name = formatName(change.name)
+      if (judged.has(name)) continue
+      judged.add(name)
+      if (key.scope !== null && !isAtOrBelow(change.name, key.scope)) {
+        return `${name} is not below ${formatName(key.scope)}`
+      }
+      if (!this.#parts.mayWrite(key.tenantId, name)) return `${name} is not its tenant's`
+    }
+    return undefined
+  }
+}
+
+function storedChange(change: TxtUpdate): TxtChange {
+  const name = formatName(change.name)
+  if (change.verb === 'delete-all') return { verb: 'delete-all', name }
+  const rdata = Buffer.from(change.rdata).toString('base64')
+  if (change.verb === 'delete') return { verb: 'delete', name, rdata }
+  return { verb: 'add', name, rdata, ttlSeconds: change.ttlSeconds }
+}
+
+function equals(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((octet, i) => octet === b[i])
+}

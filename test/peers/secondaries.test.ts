@@ -1,0 +1,179 @@
+// A node whose zone DNS clients update, and whose secondary servers are told of each change.
+import { spawn } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { ask } from '#test/support/dns/client.ts'
+import type { Endpoint } from '#test/support/dns/client.ts'
+import { lineOf, linesOf } from '#test/support/dns/record.ts'
+import { secondaryNames, startSecondary } from '#test/support/dns/secondary.ts'
+import type { Secondary, SecondaryKey } from '#test/support/dns/secondary.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { Site } from '#test/support/site.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const apiKey = 'ab'.repeat(32)
+const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
+const zone = 'example.com.'
+const challenge = '_acme-challenge.www.example.com.'
+let site: Site
+let daemon: DaemonProcess
+let primary: Endpoint
+let transferKey: SecondaryKey
+let updateKey: SecondaryKey
+const secondaries: Secondary[] = []
+const ports: number[] = []
+
+beforeAll(async () => {
+  for (const _ of secondaryNames) ports.push(await freePort())
+  const axfr = {
+    ...{ enabled: true, requireTsig: true, allow: ['127.0.0.1'] },
+    ...{ notify: ports.map((port) => `127.0.0.1:${port}`), notifyKey: 'transfer.example' },
+  }
+  site = await Site.make('secondaries', { dns: { domain: 'Example.com', axfr } })
+  await site.push()
+  daemon = await start('serve', '--settings', site.settingsFile)
+  primary = { host: '127.0.0.1', port: daemon.dnsPort }
+  const www = async (): Promise<boolean> =>
+    (await daemon.answers('www.example.com. A'))[0] === 'www.example.com. 5 IN A 192.0.2.1'
+  await waitUntil('the commit', www, { timeoutMs: 20_000 })
+  transferKey = await createKey({ name: 'transfer.example.' })
+  updateKey = await createKey({ name: 'update.example.', scope: challenge })
+  for (const [i, name] of secondaryNames.entries()) {
+    const parts = { zone, port: ports[i]!, primaryPort: daemon.dnsPort, key: transferKey }
+    secondaries.push(startSecondary(name, parts))
+  }
+}, 240_000)
+afterAll(async () => {
+  for (const secondary of secondaries) await secondary.stop()
+  await daemon?.stop()
+  site?.remove()
+})
+
+async function createKey(body: object): Promise<SecondaryKey> {
+  const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/dns/tsig-keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(201)
+  return (await answer.json()) as SecondaryKey
+}
+
+async function run(program: string, args: readonly string[], input: string): Promise<string> {
+  const child = spawn(program, args)
+  let text = ''
+  child.stdout.on('data', (octets: Buffer) => (text += octets.toString()))
+  child.stderr.on('data', (octets: Buffer) => (text += octets.toString()))
+  child.stdin.end(input)
+  const code = await new Promise((resolve, reject) =>
+    child.on('error', reject).on('close', resolve),
+  )
+  return code === 0 ? text : `failed: ${text}`
+}
+
+const optionOf = ({ name, secret }: SecondaryKey): string => `hmac-sha256:${name}:${secret}`
+
+/** @returns what the program said: nothing when all went well */
+async function update(
+  program: string,
+  lines: readonly string[],
+  rest: readonly string[] = ['-y', optionOf(updateKey)],
+): Promise<string> {
+  const server = `127.0.0.1 ${daemon.dnsPort}`
+  const input = [`server ${server}`, `zone ${zone}`, ...lines, 'send', ''].join('\n')
+  return (await run(program, rest, input)).trim()
+}
+
+async function texts(server: Endpoint, name = challenge): Promise<readonly string[]> {
+  const { answer } = await ask(server, `${name} TXT`, { tcp: true })
+  return linesOf(answer)
+}
+
+const serialOf = async (server: Endpoint): Promise<number> => {
+  const { answer } = await ask(server, `${zone} SOA`)
+  const [soa] = answer
+  return soa === undefined ? -1 : Number(soa.rdataText.split(' ')[2])
+}
+
+describe.each(['nsupdate', 'knsupdate'])('%s', (program) => {
+  describe.each([
+    ['UDP', [] as string[]],
+    ['TCP', ['-v']],
+  ])('over %s', (_transport, transport) => {
+    const by = (key: SecondaryKey): string[] => ['-y', optionOf(key), ...transport]
+
+    test('adds and removes a challenge, live when it is answered', async () => {
+      const value = `${program}-${transport.length}`
+      const add = [`update add ${challenge} 60 TXT "${value}"`]
+      expect(await update(program, add, by(updateKey))).toBe('')
+      expect(await texts(primary)).toEqual([`${challenge} 60 IN TXT "${value}"`])
+      expect(await update(program, add, by(updateKey))).toBe('')
+      const gone = [`update delete ${challenge} TXT "${value}"`]
+      expect(await update(program, gone, by(updateKey))).toBe('')
+      expect(await texts(primary)).toEqual([])
+    })
+
+    const add = `update add ${challenge} 60 TXT "x"`
+    test.each([
+      ['a prerequisite that is not so', ['prereq yxrrset nowhere.example.com. A', add], /NXRRSET/],
+      ['a name in use', ['prereq nxdomain www.example.com.', add], /YXDOMAIN/],
+      ['a name of another zone', ['update add x.example.net. 60 TXT x'], /NOTZONE/],
+      ['a name that is not the key’s', ['update add www.example.com. 60 TXT x'], /REFUSED/],
+      ['one good and one bad name', [add, 'update add www.example.com. 60 TXT x'], /REFUSED/],
+    ])('is refused %s, and nothing changes', async (_what, lines, expected) => {
+      expect(await update(program, lines, by(updateKey))).toMatch(expected)
+      expect(await texts(primary)).toEqual([])
+    })
+
+    test('is REFUSED without a signature or by an unknown key, NOTAUTH by a wrong one', async () => {
+      expect(await update(program, [add], transport)).toMatch(/REFUSED/)
+      const unknown = { ...updateKey, name: 'nobody.example.' }
+      expect(await update(program, [add], by(unknown))).toMatch(/REFUSED|BADKEY/)
+      const wrong = { ...updateKey, secret: Buffer.alloc(32).toString('base64') }
+      expect(await update(program, [add], by(wrong))).toMatch(/NOTAUTH|BADSIG/)
+      expect(await texts(primary)).toEqual([])
+    })
+  })
+})
+
+test('secondary servers have all of many quick changes, after NOTIFY', async () => {
+  for (const [i, server] of secondaries.entries()) {
+    await waitUntil(
+      `${secondaryNames[i]} to have the zone`,
+      async () => (await serialOf(server)) > 0,
+      { timeoutMs: 60_000 },
+    )
+  }
+  const before = await serialOf(primary)
+  const changes = 10
+  for (let i = 0; i < changes; i++) {
+    expect(await update('knsupdate', [`update add ${challenge} 60 TXT "n${i}"`])).toBe('')
+  }
+  const serial = await serialOf(primary)
+  expect(serial).toBe(before + changes)
+  const expected = await texts(primary)
+  expect(expected).toHaveLength(changes)
+  for (const [i, server] of secondaries.entries()) {
+    await waitUntil(
+      `${secondaryNames[i]} to have serial ${serial}: ${server.output()}`,
+      async () => (await serialOf(server)) === serial,
+      { timeoutMs: 60_000 },
+    )
+    expect(await texts(server)).toEqual(expected)
+    const www = await ask(server, 'www.example.com. A')
+    expect(www.answer.map(lineOf)).toEqual(['www.example.com. 5 IN A 192.0.2.1'])
+  }
+  // A commit is told, too.
+  await site.publish('192.0.2.9')
+  for (const [i, server] of secondaries.entries()) {
+    await waitUntil(
+      `${secondaryNames[i]} to have the commit`,
+      async () => {
+        const { answer } = await ask(server, 'www.example.com. A')
+        return answer[0]?.rdataText === '192.0.2.9'
+      },
+      { timeoutMs: 60_000 },
+    )
+  }
+}, 240_000)

@@ -1,0 +1,121 @@
+// Knot DNS and NSD as secondary servers of one zone, with a TSIG key for transfers and NOTIFY.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import type { Endpoint } from './client.ts'
+
+export interface SecondaryKey {
+  /** With the final dot. */
+  readonly name: string
+  /** Base64; the algorithm is hmac-sha256. */
+  readonly secret: string
+}
+
+interface SecondaryParts {
+  readonly zone: string
+  /** On 127.0.0.1. */
+  readonly port: number
+  readonly primaryPort: number
+  readonly key: SecondaryKey
+}
+
+const host = '127.0.0.1'
+
+const programs = {
+  knot: {
+    binary: 'knotd',
+    args: (file: string) => ['-c', file],
+    config: (directory: string, { zone, port, primaryPort, key }: SecondaryParts) => `
+server:
+    rundir: ${directory}
+    listen: ${host}@${port}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+database:
+    storage: ${directory}
+log:
+  - target: stderr
+    any: warning
+key:
+  - id: ${key.name}
+    algorithm: hmac-sha256
+    secret: ${key.secret}
+remote:
+  - id: primary
+    address: ${host}@${primaryPort}
+    key: ${key.name}
+acl:
+  - id: notified
+    address: ${host}
+    key: ${key.name}
+    action: notify
+zone:
+  - domain: ${zone}
+    storage: ${directory}
+    master: primary
+    acl: notified
+`,
+  },
+  nsd: {
+    binary: 'nsd',
+    args: (file: string) => ['-d', '-c', file],
+    config: (directory: string, { zone, port, primaryPort, key }: SecondaryParts) => `
+server:
+    ip-address: ${host}@${port}
+    port: ${port}
+    username: ""
+    server-count: 1
+    zonesdir: ${directory}
+    pidfile: ${directory}/nsd.pid
+    logfile: ${directory}/nsd.log
+    xfrdfile: ${directory}/xfrd.state
+    xfrdir: ${directory}
+    zonelistfile: ${directory}/zone.list
+    database: ""
+    xfrd-reload-timeout: 0
+    rrl-ratelimit: 0
+remote-control:
+    control-enable: no
+key:
+    name: ${key.name}
+    algorithm: hmac-sha256
+    secret: ${key.secret}
+zone:
+    name: ${zone}
+    allow-notify: ${host} ${key.name}
+    request-xfr: ${host}@${primaryPort} ${key.name}
+`,
+  },
+} as const
+export type SecondaryName = keyof typeof programs
+export const secondaryNames = Object.keys(programs) as SecondaryName[]
+
+export interface Secondary extends Endpoint {
+  readonly output: () => string
+  readonly stop: () => Promise<void>
+}
+
+export function startSecondary(name: SecondaryName, parts: SecondaryParts): Secondary {
+  const { binary, args, config } = programs[name]
+  const directory = makeTempDir(`secondary-${name}`)
+  const file = join(directory, 'config')
+  writeFileSync(file, config(directory, parts))
+  const child = spawn(binary, args(file), { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = once(child, 'close')
+  return {
+    host,
+    port: parts.port,
+    output: () => output,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+      removeTempDir(directory)
+    },
+  }
+}
