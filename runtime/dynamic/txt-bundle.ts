@@ -1,4 +1,5 @@
-// Encodes the TXT records of a node as a small bundle whose names stand beside those of the main one.
+// Encodes the TXT records of a node as a small bundle, whose names stand beside those of the main
+// one.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -67,7 +68,7 @@ const noSoa: SoaModel = Object.freeze({
 function encoded(zoneNames: readonly string[], rrsets: readonly RrsetModel[]): HandedBundle {
   const model = {
     commit: '',
-    zones: zoneNames.map((name) => ({ name, soa: noSoa, nameservers: [] })),
+    zones: zoneNames.map((name) => ({ name, soa: noSoa, nsTtlSeconds: 0, nameservers: [] })),
     pools: [],
     services: [],
     rrsets,

@@ -26,7 +26,7 @@ import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
-import { refuse } from './refusals.ts'
+import { namedBy, refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
@@ -491,15 +491,5 @@ export class DnsNode {
     this.#parts.resolver?.stop()
     await this.#parts.health?.stop()
     await this.#threads.stop()
-  }
-}
-
-/** What a record that may be malformed says about itself. */
-function namedBy(signed: unknown): { seq: number; digest: string } {
-  const { seq, digest } = ((signed as Partial<SignedChannelRecord> | null)?.record ??
-    {}) as Partial<ChannelRecord>
-  return {
-    seq: typeof seq === 'number' ? seq : 0,
-    digest: typeof digest === 'string' ? digest : '',
   }
 }

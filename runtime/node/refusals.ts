@@ -1,5 +1,9 @@
 // Explains why a node does not activate a bundle, for the status page and the log.
-import type { ChannelError } from '#bundle/signature/channel.ts'
+import type {
+  ChannelError,
+  ChannelRecord,
+  SignedChannelRecord,
+} from '#bundle/signature/channel.ts'
 import { err } from '#lib/result.ts'
 
 export type RefusalCode =
@@ -33,3 +37,13 @@ export const refusalSentences: Readonly<Record<RefusalCode, string>> = Object.fr
   quarantined:
     'the bundle is in quarantine because threads died under it; publish a change, or remove node/quarantine.json',
 })
+
+/** What a record that may be malformed says about itself. */
+export function namedBy(signed: unknown): { seq: number; digest: string } {
+  const { seq, digest } = ((signed as Partial<SignedChannelRecord> | null)?.record ??
+    {}) as Partial<ChannelRecord>
+  return {
+    seq: typeof seq === 'number' ? seq : 0,
+    digest: typeof digest === 'string' ? digest : '',
+  }
+}

@@ -95,7 +95,7 @@ test('records and bundles change at once, and no answer is of neither', async ()
   expect(errorsOf(log)).toEqual([])
 })
 
-test('a zone that comes brings the records of its names, and one that goes takes them', async () => {
+test('a zone that comes brings the records of its names, one that goes takes them', async () => {
   const { node, log, add, texts } = await start(1)
   await add(['a.later.', 'x'])
   expect(await texts('a.later.')).toBe('rcode 5')

@@ -36,7 +36,13 @@ export const soa: SoaModel = {
 }
 
 export function zone(name: string, parts: Partial<ZoneModel> = {}): ZoneModel {
-  return { name, soa, nsTtlSeconds: soa.ttlSeconds, nameservers: [{ name: 'ns.example.net.', addresses: [] }], ...parts }
+  return {
+    name,
+    soa,
+    nsTtlSeconds: soa.ttlSeconds,
+    nameservers: [{ name: 'ns.example.net.', addresses: [] }],
+    ...parts,
+  }
 }
 
 export function member(ipAddress: string, parts: Partial<MemberModel> = {}): MemberModel {
