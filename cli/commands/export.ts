@@ -1,17 +1,22 @@
 // `gslbd export`: writes a zone of a configuration, or its response rules, as a zone file.
 import { parseArgs } from 'node:util'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import { exportRpz } from '#cli/export/rpz-export.ts'
 import { exportZone } from '#cli/export/zone-export.ts'
 import type { ZoneExport } from '#cli/export/zone-export.ts'
+import { nameOfZone } from '#cli/files/bundle-json.ts'
+import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#compiler/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -20,17 +25,19 @@ const usage = `Usage: gslbd export zone NAME [options]
        gslbd export rpz [options]
 
 Prints the zone NAME of a configuration as a zone file (RFC 1035): SOA, name servers, all static
-records, and of balanced names the addresses of every enabled member. With rpz: the response rules,
-as a response policy zone for resolvers.
+records, and of balanced names the addresses of every enabled member. Host names of members, which
+each node resolves, are named in comments. With rpz: the response rules of a configuration, as a
+response policy zone for resolvers.
 
   --config PATH       the configuration directory (default: .)
+  --bundle FILE       a compiled bundle instead
   --serial N          serial of the SOA record (default: 1); nodes count the commits
   --origin NAME       name of the policy zone (default: rpz.)
   --source NAME       only response rules of this source
 ${checkPolicyUsage}
 
-Exit codes: 0 printed; 1 errors in the configuration, or no such zone; 2 wrong call or unreadable
-path.`
+Exit codes: 0 printed; 1 errors in configuration or bundle, or no such zone; 2 wrong call or
+unreadable path.`
 
 const serialMax = 4_294_967_295
 
@@ -43,7 +50,8 @@ export const exportCommand: Command = {
       args: [...args],
       allowPositionals: true,
       options: {
-        config: { type: 'string', default: '.' },
+        config: { type: 'string' },
+        bundle: { type: 'string' },
         serial: { type: 'string', default: '1' },
         origin: { type: 'string' },
         source: { type: 'string' },
@@ -60,21 +68,24 @@ export const exportCommand: Command = {
     if (!/^\d{1,10}$/.test(values.serial) || serial > serialMax) {
       throw new UsageError(`--serial is a number up to ${serialMax}`)
     }
-    const checkPolicy = checkPolicyOf(values)
     const fail = (exit: Exit, sentence: string) => {
       io.err(`gslbd export: ${sentence}\n`)
       return Promise.resolve(exit)
     }
-    const files = readConfigDirectory(values.config)
-    if (!files.ok) return fail(Exit.Usage, files.error)
-    const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
-    if (!result.ok) {
-      io.err(printText(result))
-      return fail(Exit.ErrorsFound, summary(result))
+    if (values.bundle !== undefined && values.config !== undefined) {
+      throw new UsageError('give --config or --bundle, not both')
     }
-    const exported = isZone
-      ? zoneOf(result.model, what.name, serial)
-      : rpzOf(result.model, serial, values)
+    if (!isZone && values.bundle !== undefined) throw new UsageError('--bundle is for a zone')
+    const policy = checkPolicyOf(values)
+    const source =
+      values.bundle === undefined
+        ? compiled(values.config ?? '.', policy, io)
+        : opened(values.bundle)
+    if (!source.ok) return fail(source.error.exit, source.error.message)
+    const exported =
+      what.is === 'zone'
+        ? zoneOf(source.value.bundle, what.name, serial)
+        : rpzOf(source.value.rules, serial, values)
     if (!exported.ok) return fail(Exit.ErrorsFound, exported.error)
     for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
     const { origin, records } = exported.value
@@ -95,13 +106,11 @@ function whatOf(word: string | undefined, text: string | undefined, rest: readon
   return { is: 'zone', name: `${text.toLowerCase().replace(/\.$/, '')}.` }
 }
 
-function zoneOf(model: BundleModel, name: string, serial: number): Result<ZoneExport, string> {
-  const exported = exportZone(model, name, serial)
+function zoneOf(bundle: Bundle, name: string, serial: number): Result<ZoneExport, string> {
+  const exported = exportZone(bundle, name, serial)
   if (exported !== undefined) return ok(exported)
-  const near = suggest(
-    name,
-    model.zones.map((zone) => zone.name),
-  )
+  const names = Array.from(bundle.zoneNode, (_, zone) => nameOfZone(bundle, zone))
+  const near = suggest(name, names)
   const hint = near === undefined ? '' : `; did you mean "${near}"?`
   return err(`there is no zone ${name}${hint}`)
 }
@@ -112,7 +121,7 @@ interface RpzOptions {
 }
 
 function rpzOf(
-  { responseRules }: BundleModel,
+  responseRules: BundleModel['responseRules'],
   serial: number,
   { origin: text = 'rpz.', source }: RpzOptions,
 ): Result<ZoneExport, string> {
@@ -126,4 +135,38 @@ function rpzOf(
   const near = suggest(source, [...new Set(responseRules.map((rule) => rule.source))])
   const hint = near === undefined ? '' : `; did you mean "${near}"?`
   return err(`there is no response rule of the source ${source}${hint}`)
+}
+
+interface Fault {
+  readonly exit: Exit
+  readonly message: string
+}
+const fault = (exit: Exit, message: string): Result<never, Fault> => err({ exit, message })
+
+interface Source {
+  readonly bundle: Bundle
+  /** None where a bundle is read. */
+  readonly rules: BundleModel['responseRules']
+}
+
+/** The diagnostics of a configuration with errors are printed. */
+function compiled(path: string, checkPolicy: HealthCheckPolicy, io: Io): Result<Source, Fault> {
+  const files = readConfigDirectory(path)
+  if (!files.ok) return fault(Exit.Usage, files.error)
+  const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
+  if (!result.ok) {
+    io.err(printText(result))
+    return fault(Exit.ErrorsFound, summary(result))
+  }
+  const loaded = loadBundle(result.bundle.bytes)
+  if (!loaded.ok) return fault(Exit.Internal, loaded.error.message)
+  return ok({ bundle: loaded.value, rules: result.model.responseRules })
+}
+
+function opened(path: string): Result<Source, Fault> {
+  const bundle = openBundleFile(path)
+  if (bundle.ok) return ok({ bundle: bundle.value, rules: [] })
+  return typeof bundle.error === 'string'
+    ? fault(Exit.Usage, bundle.error)
+    : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
 }

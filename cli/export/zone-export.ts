@@ -1,10 +1,27 @@
-// The records of a zone as another server would need them: static ones, those of the settings, and
-// of balanced names the addresses of all enabled members.
-import type { BundleModel, ZoneModel } from '#bundle/format/model.ts'
-import { parseName } from '#dns/name.ts'
+// The records of a zone as another server would need them, read back from a bundle: static ones,
+// those of the settings, and of balanced names the addresses of all enabled members.
+import {
+  addressOfMember,
+  poolOfService,
+  serviceCell,
+  textOf,
+  zoneOfNode,
+} from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
+import { hostnameOfMember, isAlias } from '#bundle/format/hostnames.ts'
+import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
+import { parsePolicyText } from '#bundle/format/routing-text.ts'
+import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
+import type { RrsetValue } from '#bundle/load/rrset-values.ts'
+import { nameOfNode, nameOfZone } from '#cli/files/bundle-json.ts'
+import { formatName, foldName, parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { assert } from '#lib/assert.ts'
+import { membersOf } from '#routing/state/candidates.ts'
+import { wayOfCode } from '#routing/choose/ways.ts'
 
 export interface ZoneExport {
   readonly origin: Uint8Array
@@ -13,72 +30,106 @@ export interface ZoneExport {
   readonly remarks: readonly string[]
 }
 
-/** @returns undefined when the model has no such zone */
-export function exportZone(
-  model: BundleModel,
-  name: string,
-  serial: number,
-): ZoneExport | undefined {
-  const index = model.zones.findIndex((zone) => zone.name === name)
-  const zone = model.zones[index]
+/** @returns undefined when the bundle has no such zone */
+export function exportZone(bundle: Bundle, name: string, serial: number): ZoneExport | undefined {
+  const zones = Array.from(bundle.zoneNode, (_, zone) => zone)
+  const zone = zones.find((one) => nameOfZone(bundle, one) === name)
   if (zone === undefined) return undefined
-  const services = model.services.filter((service) => service.zone === index)
-  const records = [
-    ...ownRecords(zone, serial),
-    ...model.zones.filter((one) => isChild(model, one, zone)).flatMap(nameserverRecords),
-    ...model.rrsets
-      .filter((rrset) => rrset.zone === index)
-      .flatMap(({ name: owner, type, ttlSeconds, rdata }) =>
-        rdata.map((octets) => ({ owner: wire(owner), ttl: ttlSeconds, type, rdata: octets })),
-      ),
-    ...services.flatMap(({ domain, ttlSeconds, pool }) =>
-      (model.pools[pool]?.members ?? [])
-        .filter(({ enabled }) => enabled)
-        .map(({ ipAddress }) => addressRecord(domain, ttlSeconds, ipAddress)),
-    ),
-  ]
-  const remarks = services.map(({ domain, algorithm, filterChain, pool }) => {
-    const how = filterChain.length > 0 ? filterChain.map(shortened).join(', ') : algorithm
-    const count = model.pools[pool]?.members.filter(({ enabled }) => enabled).length ?? 0
-    const members = count === 1 ? 'one member' : `${count} members`
-    return `${domain} is balanced (${how}) among ${members}; here are all that are enabled`
-  })
+  const apex = bundle.zoneNode[zone]!
+  const records: ZoneRecord[] = []
+  for (let node = 0; node < bundle.counts.nodes; node++) {
+    if (zoneOfNode(bundle, node) !== zone) continue
+    const owner = nameOfNode(bundle, node)
+    for (const rrset of rrsetsOfNode(bundle, node)) {
+      // DS at an apex is the parent's.
+      if (node === apex && rrset.type === RrType.DS) continue
+      const rdata = rrset.type === RrType.SOA ? withSerial(rrset.rdata, serial) : rrset.rdata
+      records.push(...recordsOf(owner, { ...rrset, rdata }))
+    }
+  }
+  for (const child of zones) {
+    if (bundle.zoneParent[child] === zone) records.push(...delegationOf(bundle, child))
+  }
+  const remarks: string[] = []
+  for (let service = 0; service < bundle.counts.services; service++) {
+    if (zoneOfNode(bundle, bundle.serviceNode[service]!) !== zone) continue
+    const balanced = balancedName(bundle, service)
+    records.push(...balanced.records)
+    remarks.push(balanced.remark)
+  }
   return { origin: wire(name), records, remarks: remarks.sort() }
 }
 
-/** A script step is a whole program. */
-const shortened = (step: string): string => step.replace(/:[^]*$/, '')
-
-function ownRecords(zone: ZoneModel, serial: number): ZoneRecord[] {
-  const { mname, rname, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds } = zone.soa
-  const times = [serial, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds]
-  const soa = record(zone.name, zone.soa.ttlSeconds, 'SOA', [mname, rname, ...times].join(' '))
-  return [soa, ...nameserverRecords(zone)]
+/** A bundle leaves the serial open: it is known when a node takes it up. */
+function withSerial(rdata: readonly Uint8Array[], serial: number): Uint8Array[] {
+  return rdata.map((one) => {
+    const copy = Buffer.from(one)
+    copy.writeUInt32BE(serial, copy.length - 20)
+    return copy
+  })
 }
 
-/** NS records and the addresses of servers below the apex. */
-function nameserverRecords({ name, nsTtlSeconds, nameservers }: ZoneModel): ZoneRecord[] {
-  return nameservers.flatMap((server) => [
-    record(name, nsTtlSeconds, 'NS', server.name),
-    ...(isInside(server.name, name) ? server.addresses : []).map((address) =>
-      addressRecord(server.name, nsTtlSeconds, address),
-    ),
-  ])
-}
-
-const isInside = (name: string, zone: string): boolean =>
-  zone === '.' || name === zone || name.endsWith(`.${zone}`)
-
-/** Whether a zone is delegated by `parent`, and by no zone between the two. */
-function isChild({ zones }: BundleModel, zone: ZoneModel, parent: ZoneModel): boolean {
-  if (zone === parent || !isInside(zone.name, parent.name)) return false
-  return !zones.some(
-    (one) =>
-      one !== zone &&
-      one !== parent &&
-      isInside(zone.name, one.name) &&
-      isInside(one.name, parent.name),
+/** NS and DS records of a zone of ours below another, with the addresses of servers inside. */
+function delegationOf(bundle: Bundle, zone: number): ZoneRecord[] {
+  const name = nameOfZone(bundle, zone)
+  const atApex = rrsetsOfNode(bundle, bundle.zoneNode[zone]!)
+  const cut = atApex.filter(({ type }) => type === RrType.NS || type === RrType.DS)
+  const servers = new Set(
+    cut
+      .filter(({ type }) => type === RrType.NS)
+      .flatMap(({ rdata }) => rdata.map((one) => formatName(foldName(one)))),
   )
+  const glue: ZoneRecord[] = []
+  for (let node = 0; node < bundle.counts.nodes && servers.size > 0; node++) {
+    if (zoneOfNode(bundle, node) !== zone) continue
+    const owner = nameOfNode(bundle, node)
+    if (!servers.has(owner)) continue
+    const addresses = rrsetsOfNode(bundle, node).filter(
+      ({ type }) => type === RrType.A || type === RrType.AAAA,
+    )
+    glue.push(...addresses.flatMap((rrset) => recordsOf(owner, rrset)))
+  }
+  return [...cut.flatMap((rrset) => recordsOf(name, rrset)), ...glue]
+}
+
+function recordsOf(owner: string, { type, ttlSeconds, rdata }: RrsetValue): ZoneRecord[] {
+  return rdata.map((octets) => ({ owner: wire(owner), ttl: ttlSeconds, type, rdata: octets }))
+}
+
+/** What a zone file can say of a service, and a sentence on what it cannot. */
+function balancedName(bundle: Bundle, service: number) {
+  const domain = nameOfNode(bundle, bundle.serviceNode[service]!)
+  const ttl = serviceCell(bundle, service, NodeCell.TtlSeconds)
+  const pool = poolOfService(bundle, service)
+  const members = pool < 0 ? [] : [...membersOf(bundle, pool)]
+  const enabled = members.filter(
+    (member) => (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0,
+  )
+  const hostnames = [...new Set(enabled.flatMap((one) => hostnameOfMember(bundle, one) ?? []))]
+  const fixed = enabled.filter((one) => hostnameOfMember(bundle, one) === undefined)
+  const records = fixed.map((one) => addressRecord(domain, ttl, addressOfMember(bundle, one)))
+  const hasAlias = enabled.some((one) => isAlias(bundle, one))
+  // A name has one CNAME at most: of several there is none that stands for all.
+  if (hasAlias && hostnames.length === 1) records.push(record(domain, ttl, 'CNAME', hostnames[0]!))
+  const count = fixed.length + hostnames.length
+  const among = count === 1 ? 'one member' : `${count} members`
+  const isWhole = hostnames.length === 0 || (hasAlias && hostnames.length === 1)
+  const missing = isWhole ? '' : `, without the host names ${hostnames.join(', ')}`
+  const how = choiceOf(bundle, service)
+  const remark = `${domain} is balanced (${how}) among ${among}; here are all that are enabled`
+  return { records, remark: remark + missing }
+}
+
+/** The algorithm, or the steps of a chain; a script step is a whole program. */
+function choiceOf(bundle: Bundle, service: number): string {
+  const code = serviceCell(bundle, service, NodeCell.Algorithm)
+  if (code < firstPolicyCode) return wayOfCode(code)?.name ?? `algorithm ${code}`
+  const at = (code - firstPolicyCode) * PolicyCell.Words + PolicyCell.Text
+  const policy = parsePolicyText(textOf(bundle, bundle.policyRow[at]!))
+  assert(policy !== undefined, 'the loader has read every policy')
+  const { algorithm, filterChain } = policy
+  if (filterChain.length === 0) return algorithm
+  return filterChain.map((step) => step.replace(/:[^]*$/, '')).join(', ')
 }
 
 const addressRecord = (name: string, ttl: number, address: string): ZoneRecord =>
@@ -88,12 +139,12 @@ function record(name: string, ttl: number, typeName: string, value: string): Zon
   const type = rdataTypeNamed(typeName)
   assert(type !== undefined, 'the type is known')
   const rdata = parseRdata(type, value)
-  assert(rdata.ok, 'the compiler has checked the value')
+  assert(rdata.ok, 'the bundle has checked values')
   return { owner: wire(name), ttl, type: type.code, rdata: rdata.value }
 }
 
 function wire(name: string): Uint8Array {
   const parsed = parseName(name)
-  assert(parsed.ok, 'the compiler has checked the name')
+  assert(parsed.ok, 'the bundle has checked names')
   return parsed.value
 }

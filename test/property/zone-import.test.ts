@@ -4,6 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { EncodedBundle } from '#bundle/encode/encode.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import { exportZone } from '#cli/export/zone-export.ts'
 import { readSourceFile } from '#cli/import/source-file.ts'
 import { planImport, settingsWith } from '#cli/import/plan.ts'
@@ -42,6 +45,12 @@ function linesOf(records: ZoneRecords): string[] {
     .sort()
 }
 
+function bundleIn({ bytes }: EncodedBundle): Bundle {
+  const loaded = loadBundle(bytes)
+  if (!loaded.ok) throw new Error(loaded.error.message)
+  return loaded.value
+}
+
 function throughConfiguration(text: string): string[] {
   const path = join(folder, 'zone')
   writeFileSync(path, text)
@@ -64,7 +73,7 @@ function throughConfiguration(text: string): string[] {
     { commit: '' },
   )
   if (!result.ok) throw new Error(printText(result))
-  return linesOf(exportZone(result.model, 'example.com.', 1)!.records)
+  return linesOf(exportZone(bundleIn(result.bundle), 'example.com.', 1)!.records)
 }
 
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
