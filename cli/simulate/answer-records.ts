@@ -1,8 +1,9 @@
-// Prints the answer section of a DNS message in zone-file format.
+// Prints the answer and the referral of a DNS message in zone-file format.
 import { rdataForms } from '#bundle/format/rrsets.ts'
 import { HeaderOffset } from '#dns/header.ts'
 import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
 
 /** RFC 1035 section 2.3.4; as many labels as that many octets can hold. */
 const labelsMax = 128
@@ -21,10 +22,32 @@ interface AnswerRecord {
  * @param message made by our own answer path: not for messages from a network
  */
 export function answerRecords(message: Uint8Array, count: number): readonly string[] {
-  return recordsOf(message, count).map(({ owner, type, ttlSeconds, rdata }) => {
-    const { name, print } = rdataTypeOf(type)
-    return `${owner} ${ttlSeconds} IN ${name} ${print(rdata)}`
-  })
+  return recordsOf(message, count).map(textOf)
+}
+
+/** Where a referral leads: NS records in the authority section (RFC 1034 section 4.3.2). */
+export interface Referral {
+  readonly cut: string
+  /** NS records, a record a line; then the glue. */
+  readonly records: readonly string[]
+}
+
+/** @returns null: the answer is our own. @param message, count as for `answerRecords` */
+export function referralOf(message: Uint8Array, count: number): Referral | null {
+  const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
+  const authority = view.getUint16(HeaderOffset.NsCount)
+  const additional = view.getUint16(HeaderOffset.ArCount)
+  const others = recordsOf(message, count + authority + additional).slice(count)
+  const [first] = others
+  if (authority === 0 || first?.type !== RrType.NS) return null
+  return { cut: first.owner, records: others.filter(isNoOption).map(textOf) }
+}
+
+const isNoOption = ({ type }: AnswerRecord): boolean => type !== RrType.OPT
+
+function textOf({ owner, type, ttlSeconds, rdata }: AnswerRecord): string {
+  const { name, print } = rdataTypeOf(type)
+  return `${owner} ${ttlSeconds} IN ${name} ${print(rdata)}`
 }
 
 /** The rdata of the records of one type. @param message as for `answerRecords` */

@@ -30,7 +30,12 @@ const standings: Readonly<Record<MemberStanding, string>> = {
 }
 
 export function printSimulation(heading: SimulationHeading, simulation: Simulation): string {
-  const { rule, service } = simulation
+  const { rule, service, referral } = simulation
+  // A rule is looked at before the name is.
+  const isByName = rule === null || rule.action === 'passthru'
+  const isAlias = (text: string): boolean => isByName && /^\S+ \d+ IN [CD]NAME /.test(text)
+  const aliases = simulation.records.filter(isAlias)
+  const others = simulation.records.filter((text) => !isAlias(text))
   const lines = [
     row('question', `${heading.name} ${heading.type}`),
     ...(heading.client === null ? [] : [row('client', clientText(heading.client, simulation))]),
@@ -38,11 +43,13 @@ export function printSimulation(heading: SimulationHeading, simulation: Simulati
     ...timeLines(heading, service),
     ...(rule === null ? [] : [row('rule', ruleText(rule))]),
     row('zone', simulation.zone ?? 'none of ours'),
-    // A rule is looked at before the name is.
-    ...(rule === null || rule.action === 'passthru' ? [row('name', nameText(simulation))] : []),
+    ...(isByName ? [row('name', nameText(simulation))] : []),
+    ...aliases.map((text) => row('alias', text)),
+    ...(referral === null ? [] : [row('cut', `${referral.cut} is delegated to other servers`)]),
     ...(service === null ? [] : serviceLines(service, heading)),
     row('answer', answerText(simulation, heading.type)),
-    ...(typeof service?.pick === 'string' ? [] : simulation.records.map((text) => row('', text))),
+    ...(typeof service?.pick === 'string' ? [] : others.map((text) => row('', text))),
+    ...(referral?.records.map((text) => row('', text)) ?? []),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -84,7 +91,8 @@ function ruleText({ triggerType, trigger, action, target, source }: ResponseRule
   return `${triggerType} ${trigger} of ${source}: ${effect[action]}`
 }
 
-function nameText({ zone, match, owner, service }: Simulation): string {
+function nameText({ zone, match, owner, service, referral, records }: Simulation): string {
+  if (referral !== null && records.length === 0) return 'is answered by the servers of the cut'
   if (match === 'wildcard') return `matches the wildcard ${owner}`
   if (match === 'none') return zone === null ? 'outside every zone' : `does not exist in ${zone}`
   return service === null ? 'exists, without a service' : 'exists'
@@ -170,12 +178,14 @@ function healthWords({ reason = '', since = 0 }: SimulatedMember): string[] {
   ]
 }
 
-function answerText({ rcode, zone, answerCount, service }: Simulation, type: string): string {
+function answerText(simulation: Simulation, type: string): string {
+  const { rcode, zone, answerCount, service, referral } = simulation
   if (rcode === 'REFUSED' && zone === null) return 'REFUSED: no zone of ours encloses the name'
   if (rcode === 'NXDOMAIN') return zone === null ? rcode : `NXDOMAIN in zone ${zone}`
   if (rcode !== 'NOERROR') return rcode
   if (typeof service?.pick === 'string')
     return `${service.picks.join(', ')}, TTL ${service.ttlSeconds}`
+  if (referral !== null) return `NOERROR, a referral to the servers of ${referral.cut}`
   if (answerCount > 0) return `NOERROR, ${answerCount} ${answerCount === 1 ? 'record' : 'records'}`
   const hasMembers = (service?.members.length ?? 0) > 0
   return hasMembers

@@ -16,7 +16,8 @@ import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { findRule } from '#runtime/answer/response-policy.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
-import { answerRecords } from './answer-records.ts'
+import { answerRecords, referralOf } from './answer-records.ts'
+import type { Referral } from './answer-records.ts'
 import { nameOfNode, nameOfZone } from '#cli/files/bundle-json.ts'
 import type { SimulatedClient, SimulatedQuestion } from './question.ts'
 import { explainService } from './service.ts'
@@ -34,6 +35,8 @@ export interface Simulation {
   readonly answerCount: number
   /** The answer section, a record a line, as zone files write them. */
   readonly records: readonly string[]
+  /** null: the answer is our own. */
+  readonly referral: Referral | null
   readonly service: SimulatedService | null
   /** Scope of the reply's client subnet; null: no client was named. */
   readonly ecsScope: number | null
@@ -74,6 +77,7 @@ export function simulate(
     owner: node < 0 ? null : nameOfNode(bundle, node),
     answerCount,
     records: answerRecords(message, answerCount),
+    referral: referralOf(message, answerCount),
     service: service < 0 ? null : explainService({ tx, service, question, message }),
     ecsScope: question.client === null ? null : ecsScope,
   }

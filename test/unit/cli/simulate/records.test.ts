@@ -1,0 +1,49 @@
+// What gslbd simulate says of names that are delegated, and of aliases.
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCli } from '#test/support/run-cli.ts'
+
+const config = join(import.meta.dirname, '../../../../examples/whole-zone')
+const eu = [
+  'cut       eu.example.com. is delegated to other servers',
+  'answer    NOERROR, a referral to the servers of eu.example.com.',
+  '          eu.example.com. 3600 IN NS ns1.example.org.',
+  '          eu.example.com. 3600 IN NS ns2.example.org.',
+]
+
+test.each<[string, string, readonly string[]]>([
+  ['at a cut', 'eu', ['name      is answered by the servers of the cut', ...eu]],
+  ['below a cut', 'a.b.eu', ['name      is answered by the servers of the cut', ...eu]],
+  [
+    'at glue',
+    'ns1.lab',
+    [
+      'answer    NOERROR, a referral to the servers of lab.example.com.',
+      '          ns1.lab.example.com. 3600 IN A 203.0.113.53',
+    ],
+  ],
+  [
+    'of an alias to a service',
+    'blog',
+    [
+      'alias     blog.example.com. 3600 IN CNAME www.example.com.',
+      'service   www of tenant default, round-robin, TTL 300',
+    ],
+  ],
+  [
+    'of an alias to elsewhere',
+    'status',
+    ['alias     status.example.com. 300 IN CNAME example.statuspage.example.'],
+  ],
+])('%s it says so', async (_where, label, lines) => {
+  const { out } = await runCli('simulate', `${label}.example.com`, '--config', config)
+  expect(out.split('\n')).toEqual(expect.arrayContaining([...lines]))
+})
+
+test('DS records at a cut are our own', async () => {
+  const { out } = await runCli(
+    ...['simulate', 'lab.example.com', '--type', 'DS', '--config', config],
+  )
+  expect(out).toContain('lab.example.com. 3600 IN DS 28431 13 2 ')
+  expect(out).not.toContain('referral')
+})
