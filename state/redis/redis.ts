@@ -1,7 +1,8 @@
 // The Redis connections, one for commands and one for messages; both reconnect by themselves.
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import type * as RedisClient from '@redis/client'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -225,6 +226,8 @@ function channelOf(): Channel {
 }
 
 function clientOf(url: string) {
+  // Here and not above: a node without Redis does not load its 478 files.
+  const { createClient } = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
   return createClient({
     url,
     RESP: 2,
