@@ -5,6 +5,7 @@ import type { Log } from '#lib/log.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import { encodeTxtBundle } from '#runtime/dynamic/txt-bundle.ts'
+import type { TxtBundle } from '#runtime/dynamic/txt-bundle.ts'
 import type { TxtSnapshot } from '#runtime/dynamic/txt-snapshot.ts'
 import { DoubleBuffer } from './generation-memory.ts'
 
@@ -17,6 +18,7 @@ export class DynamicLink {
   readonly #memory = new DoubleBuffer(bytesMax)
   readonly #log: Log
   #snapshot: TxtSnapshot
+  #encoded: TxtBundle | undefined
   #served: HandedBundle | null = null
   #left = ''
 
@@ -42,8 +44,13 @@ export class DynamicLink {
    */
   bundleFor(main: Bundle, isFree: boolean): HandedBundle | null {
     const { records, revision } = this.#snapshot
-    if (records.length === 0) return (this.#served = null)
-    const { handed, outside, leftOut } = encodeTxtBundle(records, main)
+    if (records.length === 0) {
+      this.#encoded = undefined
+      return (this.#served = null)
+    }
+    this.#encoded = this.#encode(records, main)
+    if (this.#encoded === undefined) return (this.#served = null)
+    const { handed, outside, leftOut } = this.#encoded
     this.#sayWhatIsLeft({ revision, outside, leftOut })
     if (handed === null) return (this.#served = null)
     if (handed.digest === this.#served?.digest) return this.#served
@@ -52,6 +59,16 @@ export class DynamicLink {
     bytes.set(handed.bytes)
     this.#memory.publish(bytes.buffer)
     return (this.#served = { bytes, digest: handed.digest })
+  }
+
+  /** A mistake of ours about one record must not keep the node from answering everything else. */
+  #encode(records: TxtSnapshot['records'], main: Bundle): TxtBundle | undefined {
+    try {
+      return encodeTxtBundle(records, main, this.#encoded)
+    } catch (error) {
+      this.#log.error({ err: error }, 'TXT records written at run time are not served')
+      return undefined
+    }
   }
 
   /** Once for each count: records stay for hours, and bundles come every minute. */
