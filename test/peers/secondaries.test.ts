@@ -126,7 +126,7 @@ describe.each(['nsupdate', 'knsupdate'])('%s', (program) => {
       expect(await texts(primary)).toEqual([])
     })
 
-    test('is REFUSED without a signature or known key, NOTAUTH by a wrong one', async () => {
+    test('is REFUSED unsigned or by an unknown key, NOTAUTH by a wrong one', async () => {
       expect(await update(program, [add], transport)).toMatch(/REFUSED/)
       const unknown = { ...updateKey, name: 'nobody.example.' }
       expect(await update(program, [add], by(unknown))).toMatch(/REFUSED|BADKEY/)

@@ -36,7 +36,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['database.cacheTTL', '30s', '0'],
   ['dns.listenAddr', '0.0.0.0', '::'],
   ['dns.port', 5353, 53],
-  ['dns.axfr.enabled', false, false],
+  ['dns.axfr.enabled', false, true],
   ['dns.axfr.requireTsig', false, true],
   ['gitops.branch', 'main', 'live'],
   ['gitops.poll', '30s', '5m'],
@@ -118,11 +118,12 @@ test('SIGHUP takes over database.cacheTTL once, and no setting that needs a rest
   expect(changedSettings(reloaded, after).applied).toEqual([])
 })
 
-test('a transfer of zones cannot be turned on, and the refusal says what to do instead', () => {
-  const refusal =
-    'gslbd.yaml:2:20: dns.axfr.enabled is the boolean true, write false: this version transfers ' +
-    'no zones. In place of a secondary server run another node'
-  expect(() => load('dns:\n  axfr: { enabled: true }\n')).toThrow(refusal)
+test('a zone for updates, or a key of secondary servers, must be a name', () => {
+  for (const key of ['domain', 'axfr.notifyKey']) {
+    const [first, second] = key.split('.')
+    const value = second === undefined ? '"not a name"' : `{ ${second}: "not a name" }`
+    expect(() => load(`dns:\n  ${first}: ${value}\n`)).toThrow(`dns.${key} is`)
+  }
 })
 
 describe('outside the file', () => {

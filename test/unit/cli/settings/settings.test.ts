@@ -46,7 +46,9 @@ describe('defaults', () => {
           resolvers: [],
           allowLocalTargets: false,
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
-          axfr: { enabled: false, requireTsig: false },
+          domain: '',
+          update: { zones: [] },
+          axfr: { enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
         },
         api: {
           enabled: false,
@@ -234,7 +236,8 @@ describe('a mistake is named with its place and its remedy', () => {
       'a value for a section',
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
-        'threads, udpPayloadSize, nsid, versionBind, resolvers, allowLocalTargets, tcp, axfr',
+        'threads, udpPayloadSize, nsid, versionBind, resolvers, allowLocalTargets, domain, ' +
+        'update, tcp, axfr',
     ],
     [
       'a list for the file',
