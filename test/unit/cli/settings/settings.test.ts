@@ -29,6 +29,10 @@ function problems(text: string): readonly string[] {
   return read.ok ? [] : read.error
 }
 
+const noTransfers = {
+  ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
+}
+
 describe('defaults', () => {
   test('hold without any file', () => {
     const loaded = loadSettings({ env: {}, flags: {} })
@@ -46,9 +50,7 @@ describe('defaults', () => {
           resolvers: [],
           allowLocalTargets: false,
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
-          domain: '',
-          update: { zones: [] },
-          axfr: { enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
+          ...{ domain: '', update: { zones: [] }, axfr: noTransfers },
         },
         api: {
           enabled: false,
