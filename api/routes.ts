@@ -26,6 +26,7 @@ import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
 import { responseRuleRoutes } from './routes/rpz.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
+import { simulateRoutes } from './routes/simulate.ts'
 import { statusRoutes } from './routes/status.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
 
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...rolloutRoutes,
   ...responseRuleRoutes,
   ...rumRoutes,
+  ...simulateRoutes,
   ...dnsRoutes,
   ...usageRoutes,
   ...licenseRoutes,

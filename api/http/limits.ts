@@ -27,6 +27,8 @@ export const apiLimits = {
     /** It takes a repair, or a remote that comes back. */
     unreadableSeconds: 10,
   },
+  /** Simulations of one client. */
+  simulations: { perSecond: 5, burst: 20, sourcesMax: 10_000 },
   /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,

@@ -28,6 +28,7 @@ import type { NodeFacts } from './node-facts.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
 import type { RumView } from './rum-view.ts'
+import type { Simulator } from './simulator.ts'
 import type { SourceBuckets } from '#api/server/source-buckets.ts'
 import type { Tenants } from '#api/access/tenants.ts'
 
@@ -64,6 +65,9 @@ export interface ApiPorts {
   readonly rum: RumView
   /** How often a browser may send measurements. */
   readonly rumSources: SourceBuckets
+  readonly simulator: Simulator
+  /** How often a client may simulate. */
+  readonly simulationSources: SourceBuckets
   readonly usage: Usage
   readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */

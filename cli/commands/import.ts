@@ -20,8 +20,8 @@ const rows = importSources.map(({ name, says }) => `  ${name.padEnd(12)}${says}`
 const usage = `Usage: gslbd import SOURCE FILE [options]
 
 Writes the zone in FILE as YAML of a configuration repository: its records under tenants/, its SOA
-record and name servers into gslb.yaml; the rules of a policy zone under
-rpz/. Says what it wrote, and with its line what it left out.
+record and name servers into gslb.yaml; the rules of a policy zone under rpz/. Says what it wrote,
+and with its line what it left out.
 SOURCE says what FILE is:
 
 ${rows}

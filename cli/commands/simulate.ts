@@ -6,15 +6,12 @@ import { loadBundle } from '#bundle/load/load.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
-import { parseAddress } from '#dns/address.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { suggest } from '#lib/suggest.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { readInstant } from '#schemas/forms/instant.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
@@ -24,7 +21,7 @@ import type { ComparedSide } from '#cli/simulate/compare.ts'
 import { printSimulation } from '#cli/simulate/print.ts'
 import { applyHealthFile, unknownMember } from '#cli/simulate/health.ts'
 import type { AppliedHealth } from '#cli/simulate/health.ts'
-import type { SimulatedClient } from '#cli/simulate/question.ts'
+import { readClient, readTime, readType } from '#cli/simulate/question-text.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
 import { showOverlays } from '#cli/simulate/overlays.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
@@ -158,11 +155,11 @@ function questionOf(positionals: readonly string[], values: Values) {
   return {
     text: text ?? null,
     qname: qname.value,
-    qtype: typeNumber(values.type),
+    qtype: option('--type', readType(values.type)),
     seed: wholeNumber('--seed', values.seed, 0xffffffff),
     count: wholeNumber('--count', values.count, countMax),
-    client: values.client === undefined ? null : checkedClient(values.client),
-    nowMs: values.at === undefined ? systemClock.nowMs() : checkedTime(values.at),
+    client: values.client === undefined ? null : option('--client', readClient(values.client)),
+    nowMs: values.at === undefined ? systemClock.nowMs() : option('--at', readTime(values.at)),
   }
 }
 
@@ -242,45 +239,13 @@ function compiled(path: string): Result<Bundle, Fault> {
   return loaded.ok ? loaded : fault(Exit.Internal, loaded.error.message)
 }
 
-function typeNumber(text: string): number {
-  const name = text.toUpperCase()
-  const known = Object.entries(rrTypeNames).find(([, candidate]) => candidate === name)
-  if (known !== undefined) return Number(known[0])
-  // RFC 3597 section 5.
-  const generic = /^TYPE(\d{1,5})$/.exec(name)
-  if (generic !== null && Number(generic[1]) <= 0xffff) return Number(generic[1])
-  const near = suggest(name, Object.values(rrTypeNames))
-  const hint = near === undefined ? '; write TYPE and its number' : `; did you mean "${near}"?`
-  throw new UsageError(`--type: "${text}" is not a known type${hint}`)
+/** @throws UsageError that names the option */
+function option<T>(name: string, read: Result<T, string>): T {
+  if (!read.ok) throw new UsageError(`${name}: ${read.error}`)
+  return read.value
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
   if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text)
   throw new UsageError(`${option} is a whole number from 0 to ${most}, not "${text}"`)
-}
-
-function checkedClient(text: string): SimulatedClient {
-  const [address = '', bits, ...rest] = text.split('/')
-  const octets = parseAddress(address)
-  const bitsMax = octets.ok ? octets.value.length * 8 : 0
-  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
-  if (!octets.ok || !isPrefix || rest.length > 0) {
-    throw new UsageError(
-      `--client: "${text}" is not an IP address, nor a network such as 192.0.2.0/24`,
-    )
-  }
-  const prefixBits = bits === undefined ? bitsMax : Number(bits)
-  // RFC 7871 section 6: bits beyond the prefix are zero.
-  const kept = octets.value.map((octet, i) => {
-    const own = Math.min(8, Math.max(0, prefixBits - i * 8))
-    return octet & (0xff00 >> own)
-  })
-  return { octets: kept, prefixBits }
-}
-
-function checkedTime(text: string): number {
-  const { atMs, fault } = readInstant(text)
-  if (fault === undefined) return atMs
-  const what = fault === 'no-zone' ? 'has no zone' : 'is not a time'
-  throw new UsageError(`--at: "${text}" ${what}; write 2026-01-31T12:00:00Z`)
 }

@@ -3,6 +3,7 @@ import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
 import { createNodeLicence } from '#cli/node/licence.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
+import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
@@ -93,6 +94,12 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     records,
     dynamicDns,
     overlays: { rollout: (uid) => node.overlays().rollouts.find((one) => one.uid === uid) },
+    simulator: new LiveSimulator({
+      node: () => node.live(),
+      nodeName: settings.state.nodeName,
+      config: gitops.config,
+      clock: systemClock,
+    }),
     rum: createNodeRum(rum, () => node.bundle()),
     env,
     onRate: permit,

@@ -34,6 +34,8 @@ import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from './records.ts'
 import { faultOfDashboard } from './start-checks.ts'
+import type { LiveSimulator } from '#cli/simulate/live.ts'
+import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
 import type { OidcSection } from '#cli/settings/oidc.ts'
 import type { Settings } from '#cli/settings/settings.ts'
@@ -50,6 +52,7 @@ export interface NodeApiParts {
   readonly dynamicDns: DynamicDnsAdmin
   readonly overlays: OverlayView
   readonly rum: RumView
+  readonly simulator: LiveSimulator
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
@@ -126,6 +129,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       // Requests and the audit copy wait for a database that is being made.
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
+      await parts.simulator.close()
       await audit.value.close()
       clearTimeout(patience)
     },
@@ -138,7 +142,7 @@ function portsOf(
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays, records, rum, dynamicDns } = parts
+  const { memberHealth, overlays, records, rum, dynamicDns, simulator } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -173,6 +177,8 @@ function portsOf(
     dynamicDns,
     overlays,
     rum,
+    simulator: { simulate: simulator.simulate, explain: explanationOf },
+    simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     usage,
     responseHits: records.responseHits,

@@ -84,7 +84,8 @@ const passedOver: ReadonlySet<string> = new Set([
 ])
 const reasonLengthMax = 500
 
-function healthOf(value: unknown): ToldHealth | undefined {
+/** @returns undefined for what says no health */
+export function healthOf(value: unknown): ToldHealth | undefined {
   if (typeof value === 'boolean') return { healthy: value }
   if (typeof value !== 'object' || value === null) return undefined
   const { healthy = true, score, rttMs, ...more } = value as Record<string, unknown>

@@ -41,6 +41,11 @@ export function showOverlays(
   return described(bundle, moment)
 }
 
+/** What they do now, to people; no state is changed. */
+export function overlaysNow(bundle: Bundle, nowMs: number): readonly SimulatedOverlay[] {
+  return described(bundle, overlaysAt(overlaysOf(bundle), nowMs, new Map()))
+}
+
 function described(bundle: Bundle, { rollouts, windows }: OverlayMoment): SimulatedOverlay[] {
   const common = ({ name, tenant, pool }: Rollout | MaintenanceWindow, nextEventAtMs: number) => ({
     name,

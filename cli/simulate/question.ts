@@ -11,6 +11,8 @@ export interface SimulatedQuestion {
   readonly count: number
   /** Who asks: the subnet of the query's ECS option. null: nobody in particular, 0.0.0.0. */
   readonly client: SimulatedClient | null
+  /** Address that the query comes from; left out: 0.0.0.0. */
+  readonly source?: Uint8Array
   readonly tables: RoutingTables
   readonly scripts: SimulatedScripts | null
   /** What is said of the health of members, by their number; none: nothing. */

@@ -82,9 +82,17 @@ interface Answered {
   readonly service: number
   readonly question: SimulatedQuestion
   readonly message: Uint8Array
+  /** From before the answer. */
+  readonly cursors: Int32Array
 }
 
-export function explainService({ tx, service, question, message }: Answered): SimulatedService {
+export function explainService({
+  tx,
+  service,
+  question,
+  message,
+  cursors,
+}: Answered): SimulatedService {
   const { view } = tx
   assert(view !== undefined, 'a service is found in a bundle')
   const { bundle, state, policies } = view
@@ -98,6 +106,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
   const ways = policy?.ways ?? [wayOfCode(code)!]
   const hasTrace = hasFamily && policy !== undefined
   question.scripts?.takeNotes()
+  state.serviceCursor.set(cursors)
   const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
   const notes = question.scripts?.takeNotes() ?? []
   const shownPool = trace?.pool ?? pool
@@ -113,7 +122,7 @@ export function explainService({ tx, service, question, message }: Answered): Si
   assert(!picks.includes(undefined), 'what is answered is a member')
   const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }
   const draws = hasFamily
-    ? drawFresh(tx, policy, query, question)
+    ? drawFresh(tx, policy, query, { ...question, cursors })
     : new Map<number, readonly number[]>()
   const possible = new Set([
     ...picks,
@@ -143,9 +152,8 @@ export function explainService({ tx, service, question, message }: Answered): Si
   }
 }
 
-/** As from a start: the answer above has moved cursor and dice, and left the chain set up. */
-function traceFresh({ chain, view }: Transaction, policy: Policy, pool: number, seed: number) {
-  view!.state.serviceCursor.fill(0)
+/** The answer above has moved the dice, and left the chain set up. */
+function traceFresh({ chain }: Transaction, policy: Policy, pool: number, seed: number) {
   const again = new Chain(new Random(seed))
   again.setUpAs(chain)
   again.wantsScope = chain.wantsScope
@@ -190,16 +198,16 @@ function takenByTurnOrDice(
   return members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
 }
 
-/** As from a start, with the dice of the seed. @returns by member, how often it stood where */
+/** From where the answer began. @returns by member, how often it stood where */
 function drawFresh(
   tx: Transaction,
   policy: Policy | undefined,
   query: RoutingQuery,
-  { seed, count }: SimulatedQuestion,
+  { seed, count, cursors }: SimulatedQuestion & Pick<Answered, 'cursors'>,
 ): ReadonlyMap<number, readonly number[]> {
   const { chain, view } = tx
   const { state, bundle } = view!
-  state.serviceCursor.fill(0)
+  state.serviceCursor.set(cursors)
   if (policy !== undefined) return drawManyByPolicy(chain, policy, query.poolIndex, seed, count)
   const code = serviceCell(bundle, query.serviceIndex, NodeCell.Algorithm)
   const picks = drawMany(state, plainByCode[code]!, query, seed, count)

@@ -1,5 +1,5 @@
 // Runs one question through the server's own answer path, and collects the reasons for the answer.
-import { nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
@@ -37,6 +37,8 @@ export interface Simulation {
   readonly records: readonly string[]
   /** null: the answer is our own. */
   readonly referral: Referral | null
+  /** Whose service has the name, whatever a rule answers; null: none. */
+  readonly tenant: string | null
   readonly service: SimulatedService | null
   /** Scope of the reply's client subnet; null: no client was named. */
   readonly ecsScope: number | null
@@ -52,6 +54,8 @@ export function simulate(
   question: SimulatedQuestion,
 ): Simulation {
   const tx = newTransaction(bundle, state, question)
+  // As they stand now, for what is asked again to explain the answer.
+  const cursors = state.serviceCursor.slice()
   const query = queryOf(question)
   const message = new Uint8Array(messageBytesMax)
   message.set(query)
@@ -78,7 +82,8 @@ export function simulate(
     answerCount,
     records: answerRecords(message, answerCount),
     referral: referralOf(message, answerCount),
-    service: service < 0 ? null : explainService({ tx, service, question, message }),
+    tenant: tenantOfNode(bundle, node),
+    service: service < 0 ? null : explainService({ tx, service, question, message, cursors }),
     ecsScope: question.client === null ? null : ecsScope,
   }
 }
@@ -86,11 +91,15 @@ export function simulate(
 function newTransaction(
   bundle: Bundle,
   state: RoutingState,
-  { seed, tables, scripts }: SimulatedQuestion,
+  { seed, tables, scripts, source }: SimulatedQuestion,
 ): Transaction {
   const settings = { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction(settings, seed, counters)
+  if (source !== undefined) {
+    tx.source = source
+    tx.sourceBytes = source.length
+  }
   const { bytes, digest } = bundle
   const generation = { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
   tx.adopt(createServingView(generation, { scripts }))
@@ -119,6 +128,11 @@ function optWith({ octets, prefixBits }: SimulatedClient): Buffer {
   opt.writeUInt16BE(octets.length === 4 ? 1 : 2, 15)
   opt[17] = prefixBits
   return Buffer.concat([opt, address])
+}
+
+function tenantOfNode(bundle: Bundle, node: number): string | null {
+  const service = node < 0 ? -1 : serviceOfNode(bundle, node)
+  return service < 0 ? null : textOf(bundle, bundle.serviceTenant[service]!)
 }
 
 function ruleOf(tx: Transaction, bundle: Bundle): ResponseRuleModel | null {

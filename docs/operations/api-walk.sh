@@ -124,6 +124,12 @@ call 404 PUT /records/none '{"values":["\"token\""]}'
 call 404 PATCH /records/none '{"ttl":60}'
 call 404 DELETE /records/none
 
+# Why it is answered so, and what a code means.
+call 200 POST /simulate '{"name":"www.example.com.","subnet":"203.0.113.0/24","health":{"website/192.0.2.10":false}}'
+wants '"picks":["198.51.100.10"]'
+call 400 POST /simulate '{"name":"www.example.com.","type":"AAAAA"}'
+call 200 GET /explain/pool-unknown
+
 # What would come of a change: the same answer, and nothing is changed.
 call 200 PATCH "/pools/$pool?dryRun=true" '{"name":"other"}'
 wants '"name":"other"'

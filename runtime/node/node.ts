@@ -1,4 +1,7 @@
 // A DNS node: its bundle, its threads, and the swap from one bundle to the next.
+import { noRoutingTables } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { LiveNode } from './live-node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { checkOrder, verifyChannelRecord, soaSerialOf } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
@@ -118,6 +121,8 @@ export class DnsNode {
   #serving: Serving | undefined
   /** Threads read what is published. */
   #hasThreads = false
+  /** Of the last publication. */
+  #tables: RoutingTables = noRoutingTables
   #active: ChannelRecord | undefined
   #activeSigned: SignedChannelRecord | undefined
   /** Newest record ever activated here; `#active` may be older after a way back. */
@@ -364,6 +369,7 @@ export class DnsNode {
   #publish(): void {
     if (this.#serving === undefined) return
     const { bundle, state, networks, dynamic } = this.#serving
+    this.#tables = { ...this.#geo.tablesFor(bundle), networks }
     assert(this.#generation < generationMax, 'the number of a generation fits into its cell')
     this.#generation++
     this.#threads.publish({
@@ -372,7 +378,7 @@ export class DnsNode {
       digest: bundle.digest,
       dynamic,
       routing: state.buffers,
-      tables: { ...this.#geo.tablesFor(bundle), networks },
+      tables: this.#tables,
       responseHits: this.#hits.buffer,
       serviceQueries: this.#meter.buffer,
     })
@@ -445,6 +451,13 @@ export class DnsNode {
 
   get exchangeStats(): ThreadGroup['exchangeStats'] {
     return this.#threads.exchangeStats
+  }
+
+  live(): LiveNode | undefined {
+    if (this.#serving === undefined) return undefined
+    const { bundle, state } = this.#serving
+    const tables = { ...this.#tables, rum: this.#parts.threads.rum ?? null }
+    return { bundle, state, tables, commit: this.#active?.commit ?? '' }
   }
 
   counters(): ReturnType<ThreadGroup['counters']> {

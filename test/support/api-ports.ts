@@ -69,6 +69,8 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     overlays: { rollout: () => undefined },
     rum: unmeasured,
     homePath: referencePath,
+    simulator: notBrought('simulator'),
+    simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     responseHits: async () => new Map(),

@@ -243,6 +243,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRpzRules: { needs: 'rpz:read' },
   postRpzRules: { needs: 'rpz:write', body: newResponseRule },
   deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },
+  // Tenants and answers: test/unit/cli/simulate/live.test.ts.
+  postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
+  getExplainByCode: { needs: 'any' },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },

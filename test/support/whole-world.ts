@@ -3,9 +3,11 @@ import { Identities } from '#api/auth/identities.ts'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { builtInRoles } from '#api/access/permissions.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
+import { explanationOf } from '#cli/status/explanations.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
+import { ok } from '#lib/result.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { withKeys } from './api-world.ts'
 import { keyOf, recordsSettings, rootKey, startConfigWorld } from './config-world.ts'
@@ -23,6 +25,12 @@ export interface WholeWorld {
    */
   readonly bearerOf: (actor: string) => Promise<string>
   readonly stop: () => Promise<void>
+}
+
+const simulated = {
+  ...{ name: 'www.example.com.', type: 'A', at: '', seed: 1, node: '', commit: '', digest: '' },
+  ...{ rcode: 'REFUSED', rule: null, zone: null, match: 'none', owner: null, records: [] },
+  ...{ scope: null, service: null, overlays: [] },
 }
 
 const people = [
@@ -47,6 +55,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       roles,
       tenantKeys,
       dynamicDns,
+      simulator: { simulate: async () => ok(simulated), explain: explanationOf },
       licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),

@@ -70,7 +70,7 @@ function pathOf({ path }: Route, params: Params): string {
 }
 
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
-const missing: Params = { id: noSuchId, poolId: noSuchId }
+const missing: Params = { id: noSuchId, poolId: noSuchId, code: 'pool-unknown' }
 
 const document = openApiOf(routes) as unknown as {
   readonly paths: Record<

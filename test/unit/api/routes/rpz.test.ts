@@ -44,7 +44,7 @@ describe('response rules', () => {
     expect((await call('GET', '')).text).toBe('[]')
   })
 
-  test('a rule has its defaults and forms; its commit is in the answer', async () => {
+  test('a rule has defaults and normal forms; its commit is in the answer', async () => {
     const made = await call('POST', '', {
       triggerType: 'domain',
       triggerValue: 'Ads.Example.',
@@ -144,7 +144,7 @@ describe('response rules', () => {
     expect((await on(made.headers['etag'] ?? '')).status).toBe(204)
   })
 
-  test('a rule of a file by hand is listed and deleted, the rest of its file stays', async () => {
+  test('a rule of a file by hand is deleted, and the rest of its file stays', async () => {
     const rules = [
       { triggerType: 'exact', triggerValue: 'One.Example.', action: 'passthru' },
       { triggerType: 'exact', triggerValue: 'two.example', action: 'nxdomain' },

@@ -1,0 +1,44 @@
+// The port to simulated queries: what this node would answer now, and why.
+import type { Result } from '#lib/result.ts'
+
+export interface SimulatedQuery {
+  readonly name: string
+  readonly type: string
+  /** Address of who asks. */
+  readonly client?: string
+  /** The subnet that a resolver sends for its client. */
+  readonly subnet?: string
+  /** RFC 3339. Without it: now. */
+  readonly at?: string
+  readonly health?: Readonly<Record<string, unknown>>
+  readonly seed?: number
+}
+
+export type SimulationFault =
+  | { readonly code: 'invalid'; readonly field: string; readonly reason: string }
+  /** It is no name of the tenant's. */
+  | { readonly code: 'not-found' }
+  /** Others wait already, it took too long, or there is nothing to answer from. */
+  | { readonly code: 'busy' | 'too-slow' | 'no-bundle' }
+
+export interface Simulator {
+  /** Nothing of the node changes. @param tenant who asks; null: may see all */
+  readonly simulate: (
+    query: SimulatedQuery,
+    tenant: string | null,
+  ) => Promise<Result<object, SimulationFault>>
+  /** undefined: there is no such code. */
+  readonly explain: (code: string) => Explanation | undefined
+}
+
+export interface Explanation {
+  readonly code: string
+  /** `error`, `warning`, `note`; of a reason of Git `held` or `unreachable`. */
+  readonly severity: string
+  readonly message: string
+  readonly cause: string
+  readonly help: string
+  /** Empty: none. */
+  readonly bad: string
+  readonly good: string
+}

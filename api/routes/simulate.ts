@@ -1,0 +1,70 @@
+// /api/v1/simulate and /api/v1/explain/{code}: why something is answered, or refused.
+import { Type } from 'typebox'
+import { visibleTenant } from '#api/access/caller.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { invalid, missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import type { SimulationFault } from '#api/ports/simulator.ts'
+import { Explanation, Question, Simulation } from '../resources/simulation.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+
+const tag = 'Explanations'
+
+const simulate = route({
+  method: 'POST',
+  path: '/api/v1/simulate',
+  needs: 'service:read',
+  tag,
+  summary: 'What this node would answer to a query, and which step led to it',
+  details:
+    'It is the answer path that is asked, with a copy of the health, weights and turns of this ' +
+    'node: nothing changes. Other names than those of the tenant do not exist.',
+  body: Question,
+  responses: { 200: { description: 'The answer, and the way to it', schema: Simulation } },
+  refusals: [404, 429, 503],
+  handle: async ({ caller, body, ports, request }) => {
+    const waitMs = ports.simulationSources.take(request.address)
+    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many simulations: wait')
+    const { type = 'A', seed = 1, ...others } = body
+    const done = await ports.simulator.simulate({ type, seed, ...others }, visibleTenant(caller))
+    return done.ok ? success(done.value) : refusalOf(done.error)
+  },
+})
+
+const explain = route({
+  method: 'GET',
+  path: '/api/v1/explain/{code}',
+  needs: 'any',
+  withoutConfig: true,
+  tag,
+  summary: 'What a code of a diagnostic, or of a commit that is not taken, means',
+  params: Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) }),
+  responses: { 200: { description: 'Cause, help and examples', schema: Explanation } },
+  refusals: [404],
+  handle: ({ params, ports }) => {
+    const found = ports.simulator.explain(params.code)
+    return found === undefined ? missing('code') : success(found)
+  },
+})
+
+function refusalOf(fault: SimulationFault): Reply {
+  switch (fault.code) {
+    case 'invalid':
+      return invalid(fault.field, fault.reason)
+    case 'not-found':
+      return missing('name')
+    case 'busy':
+      return later(503, 1, 'other simulations are waiting: try again')
+    case 'no-bundle':
+      return later(503, apiLimits.retryAfter.readingSeconds, 'this node answers nothing yet')
+    case 'too-slow':
+      return later(503, 1, 'the simulation took too long and was ended')
+  }
+}
+
+function later(status: number, seconds: number, sentence: string): Reply {
+  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
+}
+
+export const simulateRoutes: readonly Route[] = Object.freeze([simulate, explain])

@@ -1,0 +1,154 @@
+// One simulated query on a copy of what a node answers from, as it runs in a thread of its own.
+import type { SimulatedQuery, SimulationFault } from '#api/ports/simulator.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { parseAddress } from '#dns/address.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { memberNames, setHealth } from '#routing/choose/explain.ts'
+import { rebuildPool } from '#routing/state/candidates.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { healthOf } from './health.ts'
+import { overlaysNow, showOverlays } from './overlays.ts'
+import { readClient, readTime, readType } from './question-text.ts'
+import { scriptsOf } from './scripts.ts'
+import type { SimulatedService } from './service.ts'
+import { simulate } from './simulation.ts'
+import type { Simulation } from './simulation.ts'
+
+export interface LiveJob {
+  readonly bundle: Uint8Array
+  readonly digest: string
+  /** A copy: cursors and health of the node stay what they are. */
+  readonly routing: RoutingBuffers
+  readonly tables: RoutingTables
+  readonly query: SimulatedQuery
+  /** Members of others cannot be taken to be otherwise; null: there are no others. */
+  readonly tenant: string | null
+  readonly nowMs: number
+}
+
+export interface LiveAnswer {
+  /** As the API shows it, but for the node and its commit. */
+  readonly shown: object
+  readonly owner: string | null
+  /** Whose service has the name; null: none has. */
+  readonly tenant: string | null
+}
+
+const invalid = (field: string, reason: string): Result<never, SimulationFault> =>
+  err({ code: 'invalid', field, reason })
+
+export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, SimulationFault>> {
+  const { query, tables, tenant } = job
+  const qname = parseName(query.name)
+  if (!qname.ok) return invalid('name', `is not a domain name (${qname.error})`)
+  const qtype = readType(query.type)
+  if (!qtype.ok) return invalid('type', qtype.error)
+  const client = query.subnet === undefined ? ok(null) : readClient(query.subnet)
+  if (!client.ok) return invalid('subnet', client.error)
+  const source = query.client === undefined ? undefined : parseAddress(query.client)
+  if (source?.ok === false) return invalid('client', `"${query.client}" is not an IP address`)
+  const at = query.at === undefined ? ok(job.nowMs) : readTime(query.at)
+  if (!at.ok) return invalid('at', at.error)
+  const bundle = adoptBundle(job.bundle, job.digest)
+  const state = new RoutingState(bundle, job.routing)
+  const unknown = assume(bundle, state, query.health ?? {}, tenant)
+  if (unknown !== undefined) return invalid('health', unknown)
+  // Without a time the copy is as the node is, with what it has seen and taken back.
+  const overlays =
+    query.at === undefined ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
+  const scripts = scriptsOf([bundle], tables, at.value)
+  const seed = query.seed ?? 1
+  const result = simulate(bundle, state, {
+    ...{ qname: qname.value, qtype: qtype.value, seed, count: 0, client: client.value },
+    ...(source === undefined ? {} : { source: Uint8Array.from(source.value) }),
+    ...{ tables, scripts },
+  })
+  await scripts?.close()
+  const isOwn = tenant === null || result.service?.tenant === tenant
+  const service = isOwn ? result.service : null
+  const shown = {
+    ...{ name: formatName(qname.value), type: query.type.toUpperCase(), seed },
+    at: new Date(at.value).toISOString(),
+    ...shownAnswer(result),
+    service: service === null ? null : shownService(service),
+    overlays: (overlays ?? []).filter(
+      (one) => one.pool === service?.pool && one.tenant === service.tenant,
+    ),
+  }
+  return ok({ shown, owner: result.owner, tenant: result.tenant })
+}
+
+/** @returns why not, as a clause */
+function assume(
+  bundle: Bundle,
+  state: RoutingState,
+  told: Readonly<Record<string, unknown>>,
+  tenant: string | null,
+): string | undefined {
+  const names = Object.keys(told)
+  if (names.length === 0) return undefined
+  const known = new Set<string>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const both = memberNames(bundle, member)
+    if (tenant !== null && !both.some((name) => isOf(tenant, name, both))) continue
+    for (const name of both) known.add(name)
+  }
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown !== undefined) return `there is no member "${unknown}"`
+  const healths = names.map((name) => [name, healthOf(told[name])] as const)
+  setHealth(bundle, state, new Map(healths.flatMap(([name, one]) => (one ? [[name, one]] : []))))
+  for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
+  return undefined
+}
+
+/** The longer of a member's names begins with its tenant. */
+function isOf(tenant: string, name: string, both: readonly string[]): boolean {
+  return name === `${tenant}/${both.find((other) => other !== name) ?? ''}`
+}
+
+function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
+  return {
+    ...{ rcode, zone, match, owner, records, scope: ecsScope },
+    rule: rule && {
+      triggerType: rule.triggerType,
+      triggerValue: rule.trigger.replace(/\.$/, ''),
+      action: rule.action,
+      actionTarget: rule.target.replace(/\.$/, ''),
+      source: rule.source,
+    },
+  }
+}
+
+function shownService(service: SimulatedService) {
+  const { name, tenant, algorithm, pool, fallback, members, picks, ttlSeconds, trace } = service
+  const candidates =
+    trace?.candidates ??
+    members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
+  return {
+    ...{ name, tenantId: tenant, algorithm, ttl: ttlSeconds, pool, fallback, members, picks },
+    candidates,
+    geoRule: trace?.geoRule ?? null,
+    steps:
+      trace?.steps.map(({ name: step, before, after, scopeBits, script }) => ({
+        ...{ name: step, before, after, scopeBits },
+        reason: script === null ? changeOf(before, after) : `${script.outcome}: ${script.reason}`,
+      })) ?? plainStep(algorithm, candidates, picks),
+  }
+}
+
+/** An algorithm alone is one step. */
+function plainStep(name: string, before: readonly string[], after: readonly string[]) {
+  return [{ name, before, after, scopeBits: 0, reason: changeOf(before, after) }]
+}
+
+function changeOf(before: readonly string[], after: readonly string[]): string {
+  if (before.length === 0) return 'there is no candidate'
+  if (before.join() === after.join()) return 'changes nothing'
+  if (after.length < before.length) return `takes ${after.length} of ${before.length}`
+  return 'puts them in another order'
+}

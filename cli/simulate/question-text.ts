@@ -1,0 +1,46 @@
+// Reads the parts of a question as people write them: type, client, time.
+import { parseAddress } from '#dns/address.ts'
+import { rrTypeNames } from '#dns/rrtype.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { suggest } from '#lib/suggest.ts'
+import { readInstant } from '#schemas/forms/instant.ts'
+import type { SimulatedClient } from './question.ts'
+
+/** Errors: a clause about the text. */
+export function readType(text: string): Result<number, string> {
+  const name = text.toUpperCase()
+  const known = Object.entries(rrTypeNames).find(([, candidate]) => candidate === name)
+  if (known !== undefined) return ok(Number(known[0]))
+  // RFC 3597 section 5.
+  const generic = /^TYPE(\d{1,5})$/.exec(name)
+  if (generic !== null && Number(generic[1]) <= 0xffff) return ok(Number(generic[1]))
+  const near = suggest(name, Object.values(rrTypeNames))
+  const hint = near === undefined ? '; write TYPE and its number' : `; did you mean "${near}"?`
+  return err(`"${text}" is not a known type${hint}`)
+}
+
+/** An address, or a network as resolvers send it. */
+export function readClient(text: string): Result<SimulatedClient, string> {
+  const [address = '', bits, ...rest] = text.split('/')
+  const octets = parseAddress(address)
+  const bitsMax = octets.ok ? octets.value.length * 8 : 0
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
+  if (!octets.ok || !isPrefix || rest.length > 0) {
+    return err(`"${text}" is not an IP address, nor a network such as 192.0.2.0/24`)
+  }
+  const prefixBits = bits === undefined ? bitsMax : Number(bits)
+  // RFC 7871 section 6: bits beyond the prefix are zero.
+  const kept = octets.value.map((octet, i) => {
+    const own = Math.min(8, Math.max(0, prefixBits - i * 8))
+    return octet & (0xff00 >> own)
+  })
+  return ok({ octets: kept, prefixBits })
+}
+
+export function readTime(text: string): Result<number, string> {
+  const { atMs, fault } = readInstant(text)
+  if (fault === undefined) return ok(atMs)
+  const what = fault === 'no-zone' ? 'has no zone' : 'is not a time'
+  return err(`"${text}" ${what}; write 2026-01-31T12:00:00Z`)
+}

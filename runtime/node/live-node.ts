@@ -1,0 +1,13 @@
+// What a node answers from now, for those who look at a copy of it.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+
+/** Memory of a generation: it may be another one's after the next swap but one. */
+export interface LiveNode {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly tables: RoutingTables
+  /** Git's id. */
+  readonly commit: string
+}
