@@ -35,6 +35,7 @@ export const permissions = [
   'alert:write',
   'history:read',
   'history:write',
+  'scripts:write',
   'settings:read',
   'settings:write',
   'rollout:read',
@@ -79,7 +80,7 @@ function isOperators(atom: Permission): boolean {
   const [resource = '', verb = ''] = atom.split(':')
   if (systemOnly.has(atom)) return false
   const writes =
-    'pool member service hc geo domain record txt tsig redirect alert rollout maintenance'
+    'pool member service scripts hc geo domain record txt tsig redirect alert rollout maintenance'
   return verb === 'write' || verb === 'delete' ? writes.split(' ').includes(resource) : true
 }
 

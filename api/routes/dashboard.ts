@@ -6,7 +6,7 @@ import { route } from '#api/http/route.ts'
 export const getDashboardStats = route({
   method: 'GET',
   path: '/api/v1/dashboard/stats',
-  needs: 'any',
+  needs: 'pool:read',
   tag: 'Dashboard',
   summary: "The numbers of the caller's tenant; of all tenants for a system administrator",
   responses: { 200: { description: 'The numbers', schema: DashboardStats } },

@@ -8,6 +8,8 @@ import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { conditional, preconditionOf } from '#api/http/if-match.ts'
 import type { Precondition } from '#api/http/if-match.ts'
+import { filterNamed } from '#routing/choose/ways.ts'
+import type { Caller } from '#api/access/caller.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
@@ -45,7 +47,7 @@ const create = route({
     const { caller, ports, body } = context
     const pool = poolOf(context, caller.tenant)
     if (!pool.ok) return pool.error
-    const refusal = chainRefusal(ports.licence, body)
+    const refusal = chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, [])
     if (refusal !== undefined) return refusal
     const patch = Object.entries(patchOfService(body, pool.value.name))
     const done = await write(context, {
@@ -170,7 +172,8 @@ async function change(
   if (entry === undefined) return missing('service')
   const pool = poolOf(context, entry.tenant)
   if (!pool.ok) return pool.error
-  const refusal = chainRefusal(ports.licence, body)
+  const refusal =
+    chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, entry.object.spec.filterChain)
   if (refusal !== undefined) return refusal
   const condition = preconditionOf(context, entry.object)
   if (!condition.ok) return condition.error
@@ -199,6 +202,19 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
   const pool = findObject(context, 'Pool', id)
   if (pool?.tenant === tenant) return ok({ name: pool.name, reference: { poolUid: pool.uid } })
   return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
+}
+
+/** @param before scripts that were there already are nobody's change */
+function scriptRefusal(
+  caller: Caller,
+  { filterChain }: Asked,
+  before: readonly string[],
+): Reply | undefined {
+  if (caller.isSystemAdmin || caller.permissions.has('scripts:write')) return undefined
+  const isScript = (step: string): boolean => filterNamed(step)?.way.feature === 'filter-scripts'
+  const isNew = (step: string): boolean => isScript(step) && !before.includes(step)
+  if (filterChain?.some(isNew) !== true) return undefined
+  return refused(403, 'permission denied: a script step needs scripts:write')
 }
 
 /** A chain needs a licence, and so do some of its filters. */

@@ -45,7 +45,7 @@ const Snapshot = Type.Object(
 export const getSnapshot = route({
   method: 'GET',
   path: '/api/v1/snapshot',
-  needs: 'any',
+  needs: 'snapshot:read',
   tag: 'Dashboard',
   summary: "Everything of the caller's tenant; of all tenants for a system administrator",
   responses: {

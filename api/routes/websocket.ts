@@ -16,7 +16,8 @@ const tag = 'WebSocket'
 const token = route({
   method: 'GET',
   path: '/api/v1/ws/token',
-  needs: 'any',
+  // The feed begins with a snapshot.
+  needs: 'snapshot:read',
   tag,
   summary: 'A token for one connection to the feed, soon',
   responses: {

@@ -24,6 +24,7 @@ const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
   'role:read',
   'settings:read',
+  'snapshot:read',
   'cluster:status',
   'usage:read_own',
   'license:read',
