@@ -75,9 +75,11 @@ function notesOf(
   taken: readonly RecordSet[],
 ): Note[] {
   const serial = soa === undefined ? undefined : soaFields(soa.rdata[0]!)[2]
-  const counted = `the serial ${serial} is not kept; it will count the commits of the history`
+  const counted = 'is not kept; it will be the number of commits in the history'
   const first: Note[] =
-    soa === undefined ? [] : [{ is: 'changed', place: soa.place, text: `SOA: ${counted}` }]
+    soa === undefined
+      ? []
+      : [{ is: 'changed', place: soa.place, text: `SOA: the serial ${serial} ${counted}` }]
   if (ns === undefined) return first
   const others = taken.filter(({ ttl }) => ttl !== ns.ttl)
   return [

@@ -26,7 +26,9 @@ const files = {
     `${top('Pool', 'cdn')}spec:\n  answer: cname\n` +
     '  members: [{ hostname: cdn.example.net., port: 443 }]\n',
   'tenants/default/services/www.yaml': `${top('Service', 'www')}spec: { domain: www.example.com., pool: near, ttl: 30 }\n`,
-  'tenants/default/services/img.yaml': `${top('Service', 'img')}spec: { domain: img.example.com., pool: cdn, ttl: 30, filterChain: [sticky] }\n`,
+  'tenants/default/services/img.yaml':
+    `${top('Service', 'img')}spec:\n` +
+    '  { domain: img.example.com., pool: cdn, ttl: 30, filterChain: [sticky] }\n',
 }
 
 test('a zone is the same from files and from a bundle, with what its members are', async () => {
@@ -43,8 +45,8 @@ test('a zone is the same from files and from a bundle, with what its members are
   const lines = fromBundle.out.trimEnd().replaceAll('\t', ' ').split('\n')
   expect(lines).toEqual([
     '; img.example.com. is balanced (sticky) among one member; here are all that are enabled',
-    '; www.example.com. is balanced (round-robin) among 2 members; here are all that are enabled, ' +
-      'without the host names lb.example.net.',
+    '; www.example.com. is balanced (round-robin) among 2 members; here are all that are ' +
+      'enabled, without the host names lb.example.net.',
     '$ORIGIN example.com.',
     '@ 120 IN SOA ns1 hostmaster 1 14400 3600 604800 30',
     '@ 86400 IN NS ns1',
