@@ -25,7 +25,8 @@ const files = {
   'tenants/default/pools/cdn.yaml':
     `${top('Pool', 'cdn')}spec:\n  answer: cname\n` +
     '  members: [{ hostname: cdn.example.net., port: 443 }]\n',
-  'tenants/default/services/www.yaml': `${top('Service', 'www')}spec:\n  { domain: www.example.com., pool: near, ttl: 30 }\n`,
+  'tenants/default/services/www.yaml':
+    `${top('Service', 'www')}spec:\n` + '  { domain: www.example.com., pool: near, ttl: 30 }\n',
   'tenants/default/services/img.yaml':
     `${top('Service', 'img')}spec:\n` +
     '  { domain: img.example.com., pool: cdn, ttl: 30, filterChain: [sticky] }\n',
