@@ -1,6 +1,6 @@
 // Raises an alarm when the channel record expires, and clears it when the record is renewed.
 import type { Log } from '#lib/log.ts'
-import type { NodeStatus } from '#runtime/node/node.ts'
+import type { NodeStatus } from '#runtime/node/node-status.ts'
 
 export class RecordAlarm {
   readonly #log: Log

@@ -1,5 +1,5 @@
-// Answers from the TXT records that were written at run time: a second, small bundle, whose names
-// stand beside those of the first.
+// Answers from TXT records that were written at run time: a second, small bundle whose names stand
+// beside those of the first.
 import { findRrset } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'

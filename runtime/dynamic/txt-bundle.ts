@@ -1,4 +1,4 @@
-// Encodes the TXT records of a node as a small bundle, whose names stand beside those of the main
+// Encodes the TXT records of a node as a small bundle whose names stand beside those of the main
 // one.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'

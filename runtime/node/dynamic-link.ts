@@ -1,5 +1,5 @@
-// Connects TXT records written at run time with generations: the second bundle, which goes with the
-// main one and is encoded anew when either changes.
+// Connects TXT records written at run time and generations: the second bundle that goes with the
+// main one, encoded anew when either changes.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'

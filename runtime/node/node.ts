@@ -29,6 +29,7 @@ import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
+import type { NodeStatus } from './node-status.ts'
 import { namedBy, refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { answerableBundle, servableBundle } from './servable.ts'
@@ -57,23 +58,6 @@ export interface DnsNodeParts {
   readonly log: Log
   /** Told once of each rollout that this node takes back. */
   readonly onRegression?: (event: RegressionEvent) => void
-}
-
-export interface NodeStatus {
-  readonly active: ChannelRecord | null
-  /** Of the SOA of all zones; 0 before the first bundle. */
-  readonly serial: number
-  /** The last publication that was refused; null when a later one was activated. */
-  readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null
-  readonly expired: boolean
-  /** false: the active bundle could not be kept on disk, and a restart would serve an older one. */
-  readonly isStored: boolean
-  readonly swaps: number
-  readonly swapSecondsTotal: number
-  readonly swapSecondsLast: number | null
-  /** Longest time that the last swap kept a responder from answering. */
-  readonly swapPauseMicros: number
-  readonly port: number
 }
 
 interface ToKeep extends Publication {

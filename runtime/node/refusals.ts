@@ -1,9 +1,5 @@
 // Explains why a node does not activate a bundle, for the status page and the log.
-import type {
-  ChannelError,
-  ChannelRecord,
-  SignedChannelRecord,
-} from '#bundle/signature/channel.ts'
+import type { ChannelError, ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { err } from '#lib/result.ts'
 
 export type RefusalCode =

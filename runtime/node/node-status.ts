@@ -1,0 +1,20 @@
+// What a node says of itself: what it serves, since when, and what it refused.
+import type { ChannelRecord } from '#bundle/signature/channel.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface NodeStatus {
+  readonly active: ChannelRecord | null
+  /** Of the SOA of all zones; 0 before the first bundle. */
+  readonly serial: number
+  /** The last publication that was refused; null when a later one was activated. */
+  readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null
+  readonly expired: boolean
+  /** false: the active bundle could not be kept on disk, and a restart would serve an older one. */
+  readonly isStored: boolean
+  readonly swaps: number
+  readonly swapSecondsTotal: number
+  readonly swapSecondsLast: number | null
+  /** Longest time that the last swap kept a responder from answering. */
+  readonly swapPauseMicros: number
+  readonly port: number
+}
