@@ -1,5 +1,5 @@
-// TXT records written at run time beside a zone of Git, and the same records in one zone on Knot DNS
-// and NSD: the answers are the same.
+// TXT records written at run time beside a zone of Git, and the same records in one zone on Knot
+// DNS and NSD: the answers are the same.
 import { describe, expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { encodeTxtBundle } from '#runtime/dynamic/txt-bundle.ts'
