@@ -1,5 +1,5 @@
-// Static records: CPU per query beside NSD at the same instant, and the start of a zone of a million
-// of them beside NSD and Knot: its time and memory.
+// Static records: CPU per query beside NSD at the same instant, and the start of a zone of a
+// million of them beside NSD and Knot: its time and memory.
 import { cells, load, loadCore, serverCore } from './answer.bench.ts'
 import type { Sample } from './answer.bench.ts'
 import { fixed, mib } from './report.ts'
