@@ -131,7 +131,7 @@ export function specOfNewRecord({
 /** `www.example.com MX`: of the object, and so of its file. */
 export function nameOfNewRecord({ zone, name: text, type: kind }: NewRecord): string {
   const full = fullName(checkName(zone, false).key ?? zone, text) ?? text
-  return `${full.replace(/\.$/, '').slice(0, 200)} ${kind.toUpperCase()}`
+  return `${full.replace(/\.$/, '').slice(0, 200)} ${kind.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')}`
 }
 
 /** A name that would get its zone twice, though nobody reads warnings here. */

@@ -163,7 +163,9 @@ function checkHeader(
     report('api-version-wrong', place, { args: [apiVersion, shown(version)] })
   }
   // Another program has a Service, too.
-  const isOurs = version === undefined || String(version).toLowerCase().startsWith('gslb')
+  const isOurs =
+    version === undefined ||
+    (typeof version === 'string' && version.toLowerCase().startsWith('gslb'))
   return { kind, meant: isOurs ? (near as Kind | undefined) : undefined }
 }
 

@@ -135,7 +135,7 @@ const account = () => ({
   role: 'viewer',
 })
 const tsigKey = () => ({ name: `${unique('key')}.example.com.` })
-const txtRecord = () => ({ name: `${unique('txt')}.example.com.`, value: 'token' })
+const txtRecord = () => ({ name: `${unique('txt')}.${recordsZone}`, value: 'token' })
 const named = () => ({ name: unique('name') })
 const anyone = { needs: 'public' } as const
 
