@@ -13,7 +13,9 @@ import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
 import { answer } from '#runtime/answer/answer.ts'
+import { writeOpt } from '#runtime/answer/edns.ts'
 import { findName } from '#runtime/answer/lookup.ts'
+import { readMessage } from '#runtime/answer/message.ts'
 import { readQuestion } from '#runtime/answer/question.ts'
 import { Transport } from '#runtime/answer/transaction.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
@@ -192,12 +194,33 @@ export class Exchange {
     return appendUnproven(into, length, record, error)
   }
 
-  /** Counts the message and its reply, which has no records. */
+  /** Counts the message and its reply, which has no records but OPT. */
   #bare(tx: Transaction, message: Uint8Array, rcode: Rcode, into: Uint8Array): number {
     tx.counters.query(tx.transport)
     tx.counters.reply(rcode, tx.qtype)
-    return writeHead(message, rcode, into)
+    return writeItsOpt(tx, message, into, writeHead(message, rcode, into))
   }
+}
+
+/** Who sends OPT gets OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
+function writeItsOpt(
+  tx: Transaction,
+  message: Uint8Array,
+  into: Uint8Array,
+  length: number,
+): number {
+  tx.reset()
+  tx.bind(message, into)
+  const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+  readMessage(tx, message, 0, message.length, opcode)
+  if (!tx.hasOpt) return length
+  // What the form of the message calls for is not the rcode of this reply.
+  tx.rcode = into[HeaderOffset.Flags2]! & Flag2.RcodeMask
+  tx.replyStart = 0
+  tx.at = length
+  writeOpt(tx, into.length)
+  into[HeaderOffset.ArCount + 1] = 1
+  return tx.at
 }
 
 /** What the fast path says, without transfers and signatures. */

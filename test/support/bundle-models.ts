@@ -39,7 +39,7 @@ export function zone(name: string, parts: Partial<ZoneModel> = {}): ZoneModel {
   return {
     name,
     soa,
-    nsTtlSeconds: soa.ttlSeconds,
+    nsTtlSeconds: (parts.soa ?? soa).ttlSeconds,
     nameservers: [{ name: 'ns.example.net.', addresses: [] }],
     ...parts,
   }

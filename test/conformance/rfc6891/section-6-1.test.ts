@@ -39,7 +39,7 @@ describe('what is not answered at all still gets OPT for OPT', () => {
   const question = { name: 'www.example.org.', type: 1, class: 1 }
   const rows: readonly [title: string, header: object, rcode: number][] = [
     ['an unknown opcode', { opcode: 14 }, 4],
-    ['an UPDATE', { opcode: 5 }, 4],
+    ['an UPDATE without a signature', { opcode: 5 }, 5],
     ['no question', { questions: [] }, 1],
     ['two questions', { questions: [question, question] }, 1],
   ]
