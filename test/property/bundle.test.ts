@@ -40,6 +40,8 @@ function readBack(bundle: Bundle) {
     uid: uidOf(bundle.memberUid, row),
     name: text(bundle.memberName[row]!),
     ipAddress: octetsToAddress(memberOctets(bundle, row)),
+    // Host names are rows of another form: test/unit/bundle/encode has them.
+    hostname: '',
     port: bundle.memberPort[row],
     weight: bundle.memberWeight[row],
     priority: bundle.memberPriority[row],
