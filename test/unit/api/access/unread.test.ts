@@ -51,6 +51,7 @@ const withoutConfig = [
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],
   ...[
+    'getExplainByCode',
     'getLicense',
     'postLicense',
     'getUsage',
