@@ -245,10 +245,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
-  getExplainByCode: {
-    needs: 'any',
-    make: () => Promise.resolve({ code: 'pool-unknown' }),
-  },
+  getExplainByCode: { needs: 'any', statuses: [200, 404] },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },
