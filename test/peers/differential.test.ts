@@ -1,6 +1,7 @@
 // The same zones served by us, by Knot DNS and by NSD, asked the same: who differs, and why.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exchangeOrSilence, TcpClient } from '#test/support/dns/client.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { exchangeOrSilence, exchangeUdp, TcpClient } from '#test/support/dns/client.ts'
 import type { Endpoint } from '#test/support/dns/client.ts'
 import { differences, replyOf } from '#test/support/dns/comparison.ts'
 import type { Difference, Reply } from '#test/support/dns/comparison.ts'
@@ -124,6 +125,8 @@ beforeAll(async () => {
 afterAll(() => us.stop())
 
 async function askFor(server: Endpoint, { bytes, tcp }: ListedQuery): Promise<Reply | undefined> {
+  // A transfer is refused by another thread, which the good query behind it may overtake.
+  if (!tcp && isTransfer(bytes)) return replyOf(decodeMessage(await exchangeUdp(server, bytes)))
   if (!tcp) {
     const id = bytes.readUInt16BE(0) ^ 0xffff
     const reply = await exchangeOrSilence(server, bytes, query('example.org. SOA', { id }))
@@ -136,6 +139,12 @@ async function askFor(server: Endpoint, { bytes, tcp }: ListedQuery): Promise<Re
   } finally {
     client.destroy()
   }
+}
+
+/** Its question is the last thing in it: AXFR or IXFR, and the class. */
+function isTransfer(bytes: Buffer): boolean {
+  const qtype = bytes.length < 16 ? 0 : bytes.readUInt16BE(bytes.length - 4)
+  return qtype === RrType.AXFR || qtype === RrType.IXFR
 }
 
 function unexplained(
