@@ -1,14 +1,15 @@
 // All records of a zone, as a transfer shows them to another server. RFC 5936 sections 2.2 and 3.
-import { findRrset, memberOctets, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
-import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import { findRrset, memberOctets, nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
+import { rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { MemberFlag, NodeCell } from '#bundle/format/cells.ts'
+import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { glueBit, rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
 import { hostnameOfMember } from '#bundle/format/hostnames.ts'
 import { parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findDynamicText } from '#runtime/answer/dynamic.ts'
+import { findStored } from '#runtime/answer/lookup.ts'
 import type { ZoneSource } from './zone-source.ts'
 
 export interface ZoneRecord {
@@ -183,9 +184,28 @@ function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneRe
     if (dynamic === undefined || rrset < 0) continue
     const zone = zoneOfNode(dynamic, node)
     const isHere = Buffer.compare(nameOf(dynamic, dynamic.zoneNode[zone]!), apex) === 0
-    if (isHere) yield* rrsetRecords(dynamic, node, rrset, zone)
+    if (!isHere || isHidden(source.bundle, nameOf(dynamic, node))) continue
+    yield* rrsetRecords(dynamic, node, rrset, zone)
   }
 }
+
+/**
+ * Nobody gets TXT records of this name: an alias is there, or a cut at it or above it, or a DNAME
+ * record above it. RFC 1034 section 4.3.2, RFC 6672 section 2.4.
+ */
+function isHidden(bundle: Bundle, name: Uint8Array): boolean {
+  for (let at = 0; name[at] !== 0; at += name[at]! + 1) {
+    const node = findStored(bundle, name, at)
+    const flags = node < 0 ? 0 : nodeFlags(bundle, node)
+    const isApex = (flags & NodeFlag.Apex) !== 0
+    if ((flags & (at === 0 ? hidingHere : hidingBelow)) !== 0 && !(isApex && at === 0)) return true
+    if (isApex) return false
+  }
+  return false
+}
+
+const hidingHere = NodeFlag.Cut | NodeFlag.HasCname | NodeFlag.Alias
+const hidingBelow = NodeFlag.Cut | NodeFlag.Dname
 
 /** Apexes of all zones, in wire form. */
 export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
