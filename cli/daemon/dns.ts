@@ -17,6 +17,8 @@ import { Updates } from '#runtime/update/updates.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { QueryBucket, queryBucketBytes } from '#runtime/answer/query-bucket.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
+import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
+import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import { GeoSource } from '#runtime/geo/geo-source.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
@@ -53,7 +55,7 @@ export const createNode: Part = (deps) => {
     clock,
     log,
   })
-  dynamicDns.onKeys((keys) => node.setKeys(keys))
+  dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)
   node.onServed(() => notifier.changed())
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
@@ -64,6 +66,11 @@ export const createNode: Part = (deps) => {
       await node.stop()
     },
   })
+}
+
+/** Zones have records of many tenants: who transfers one reads them all. */
+function exchangeKey(key: LiveTsigKey): ExchangeKey {
+  return { ...key, mayTransfer: key.tenantId === defaultTenant }
 }
 
 function createUpdates(deps: Deps): Updates {

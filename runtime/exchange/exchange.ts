@@ -28,6 +28,8 @@ export interface ExchangeKey extends TsigKey {
   readonly id: string
   /** Wire form, in lower case: it is for that name and those below. null: for all. */
   readonly scope: Uint8Array | null
+  /** Whether zones within the scope may be transferred with it. */
+  readonly mayTransfer: boolean
 }
 
 export interface ExchangeParts {

@@ -20,6 +20,13 @@ export interface TransferSettings {
   readonly allow: readonly Network[]
 }
 
+export interface TransferKey {
+  /** Its names, in wire form; null: all. */
+  readonly scope: Uint8Array | null
+  /** Whether it is for transfers at all. */
+  readonly mayTransfer: boolean
+}
+
 export interface TransferRequest {
   /** Without a TSIG record. */
   readonly message: Uint8Array
@@ -32,8 +39,8 @@ export interface TransferRequest {
   readonly zone: number
   /** 4 or 16 octets. */
   readonly client: Uint8Array
-  /** null: it is not signed. `scope`: its names, in wire form; null: all. */
-  readonly key: { readonly scope: Uint8Array | null } | null
+  /** null: it is not signed. */
+  readonly key: TransferKey | null
 }
 
 /** Messages that follow each other. */
@@ -96,7 +103,9 @@ export class Transfers {
     if (isRefused || qclass !== QClass.In) return Rcode.Refused
     if (source === undefined) return Rcode.ServFail
     if (zone < 0) return Rcode.NotAuth
-    if (key === null || key.scope === null) return Rcode.NoError
+    if (key === null) return Rcode.NoError
+    if (!key.mayTransfer) return Rcode.Refused
+    if (key.scope === null) return Rcode.NoError
     // A key for a part of the names is none for the others.
     const apex = soaRecord(source, zone).owner
     return isAtOrBelow(apex, key.scope) ? Rcode.NoError : Rcode.Refused

@@ -20,6 +20,7 @@ const wire = (name: string): Uint8Array => {
 }
 const keyOf = (name: string, scope: Uint8Array | null) => ({
   ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
+  mayTransfer: true,
 })
 const keys = [keyOf('key.example.', null), keyOf('narrow.example.', wire('www.example.com.'))]
 const keyOption = (name: string, octets = secret): string =>

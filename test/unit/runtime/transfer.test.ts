@@ -16,11 +16,17 @@ const wire = (name: string): Uint8Array => {
   return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
 }
 const secret = Buffer.alloc(32, 7)
-const keyOf = (name: string, scope: Uint8Array | null) => ({
+const keyOf = (name: string, scope: Uint8Array | null, mayTransfer = true) => ({
   ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
+  mayTransfer,
 })
 const whole = keyOf('whole.example.', null)
 const narrow = keyOf('narrow.example.', wire('_acme-challenge.www.example.org.'))
+const within = keyOf('within.example.', wire('org.'))
+/** As the daemon makes them of the keys of tenants. */
+const tenants = keyOf('tenants.example.', null, false)
+const tenantsNarrow = keyOf('tenants-narrow.example.', wire('example.org.'), false)
+const keys = [whole, narrow, within, tenants, tenantsNarrow]
 type Key = typeof whole
 
 function signedBy(key: Key | undefined, message: Buffer): Buffer {
@@ -71,7 +77,7 @@ beforeAll(async () => {
   for (const [name, transfers] of Object.entries(settings)) {
     for (const threads of name === 'open' ? [1, 0] : [1]) {
       const node = await startNode(conformanceConfig, { threads, transfers })
-      node.node.setKeys([whole, narrow])
+      node.node.setKeys(keys)
       nodes.set(`${name} ${threads}`, node)
     }
   }
@@ -91,6 +97,11 @@ const rows: readonly [string, keyof typeof settings, Row, Answer][] = [
   ['AXFR of another zone', 'open', { question: 'example.net. AXFR' }, notAuth],
   ['AXFR of a name below the apex', 'open', { question: 'ns1.example.org. AXFR' }, notAuth],
   ['AXFR by a key for some names', 'open', { key: narrow }, refused],
+  ['AXFR by a key for the zones below a name', 'open', { key: within }, 'whole'],
+  ['AXFR by a key that is a tenant’s', 'open', { key: tenants }, refused],
+  ['AXFR by a key of a tenant for the zone', 'open', { key: tenantsNarrow }, refused],
+  ['AXFR by a key of a tenant, needed', 'signed', { key: tenants }, refused],
+  ['IXFR by a key of a tenant', 'open', { question: ixfr, have: 1, key: tenants }, refused],
   ['AXFR where it is off', 'off', { key: whole }, refused],
   ['AXFR without the signature that is needed', 'signed', {}, refused],
   ['AXFR with the signature that is needed', 'signed', { key: whole }, 'whole'],
