@@ -6,6 +6,7 @@ import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 export interface MetricsSnapshot {
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
+  readonly exchange: ExchangeSnapshot
   readonly health: HealthSnapshot
   readonly resolve: ResolveSnapshot
   /** Connected to this node now. */
@@ -36,6 +37,19 @@ export interface TcpSnapshot {
   readonly refused: number
   readonly evicted: number
 }
+
+/** Transfers, updates, NOTIFY and signed messages. */
+export interface ExchangeSnapshot {
+  readonly transfers: Readonly<Record<'started' | 'current' | 'refused', number>>
+  readonly transfersRunning: number
+  /** By mnemonic of their response code. */
+  readonly updates: Readonly<Record<string, number>>
+  readonly notify: Readonly<Record<'sent' | 'acknowledged' | 'failed', number>>
+  readonly signedMessages: Readonly<Record<SignedResult, number>>
+}
+
+/** The last ones as RFC 8945 names them. */
+export type SignedResult = 'valid' | 'malformed' | 'badkey' | 'badsig' | 'badtime' | 'badtrunc'
 
 export interface HealthSnapshot {
   /** By probe type, then outcome: `probes.tcp.success`. */

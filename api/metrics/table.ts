@@ -1,6 +1,7 @@
 // The table of metrics. Adding one means one row here and one field of the snapshot.
 import type { MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { healthRows } from './health.ts'
+import { exchangeRows } from './exchange.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
 import { resolveRows } from './resolve.ts'
@@ -334,6 +335,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...threads,
   ...tcp,
   ...feed,
+  ...exchangeRows,
   ...healthRows,
   ...resolveRows,
   ...overlays,

@@ -67,6 +67,8 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     gitops,
     health,
     resolver: deps.resolver,
+    updates: deps.updates,
+    notifier: deps.notifier,
     shared: shared.status,
     load,
     canKeep: () => deps.dataDir.fault() === null,

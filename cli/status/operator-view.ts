@@ -17,11 +17,13 @@ import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
+import { exchangeSnapshot } from './exchange-snapshot.ts'
+import type { ExchangeParts } from './exchange-snapshot.ts'
 import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
-export interface ViewParts extends HealthParts {
+export interface ViewParts extends HealthParts, Omit<ExchangeParts, 'node'> {
   readonly node: DnsNode
   readonly gitops: GitopsControl
   /** null: health checks are off. */
@@ -109,6 +111,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       signalled: countSignalled(health),
       peers: health?.peers()?.length ?? null,
     },
+    exchange: exchangeSnapshot(parts),
     resolve: parts.resolver.counts(),
     feedClients: parts.feedClients(),
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,

@@ -83,7 +83,10 @@ export class Transfers {
     const { message, questionEnd, zone, isIxfr, isTcp } = request
     if (isIxfr) {
       const serial = ixfrSerial(message, questionEnd)
-      if (serial === undefined) return Rcode.FormErr
+      if (serial === undefined) {
+        this.counts.refused++
+        return Rcode.FormErr
+      }
       // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
       if (!isTcp || isCurrent(serial, source.serial)) {
         this.counts.current++

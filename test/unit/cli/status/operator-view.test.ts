@@ -1,5 +1,6 @@
 // A whole node under a clock that the test moves: what an expired record does, and what not.
 import { expect, test } from 'vitest'
+import { Rcode } from '#dns/rcode.ts'
 import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
@@ -128,6 +129,8 @@ async function bench(
     gitops,
     health: null,
     resolver: { counts: () => noHostnames },
+    updates: { counts: new Map([[Rcode.Refused, 2]]) },
+    notifier: { counts: { sent: 3, acknowledged: 1, failed: 1 } },
     shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
     ...keptBy(disk),

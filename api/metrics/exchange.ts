@@ -1,0 +1,56 @@
+// Metrics of transfers, updates, NOTIFY and signed messages.
+import { rcodeNames } from '#dns/rcode.ts'
+import { bounded, one } from './samples.ts'
+import type { Sample } from './samples.ts'
+import type { MetricsSnapshot } from './snapshot.ts'
+
+/** Rows of the metrics table. */
+export const exchangeRows = [
+  {
+    name: 'gslbd_transfers_total',
+    type: 'counter',
+    help:
+      'Requests for a zone: `started` ones get all of it, `current` ones its SOA alone, ' +
+      '`refused` ones an error.',
+    labels: ['result'],
+    read: ({ exchange: { transfers } }: MetricsSnapshot) => byResult({ ...transfers }),
+  },
+  {
+    name: 'gslbd_transfers_running',
+    type: 'gauge',
+    help: 'Transfers of zones under way.',
+    labels: [],
+    read: ({ exchange: { transfersRunning } }: MetricsSnapshot) => one(transfersRunning),
+  },
+  {
+    name: 'gslbd_updates_total',
+    type: 'counter',
+    help: 'Updates with a valid signature (RFC 2136), by their response code.',
+    labels: ['rcode'],
+    read: ({ exchange: { updates } }: MetricsSnapshot) =>
+      bounded(updates, Object.values(rcodeNames)).map(([rcode, value]) => ({
+        value,
+        labels: { rcode },
+      })),
+  },
+  {
+    name: 'gslbd_notify_total',
+    type: 'counter',
+    help:
+      'NOTIFY messages that were `sent`, again included, and what became of them: `acknowledged`, ' +
+      'or `failed` after the last try. Alert on failed ones.',
+    labels: ['result'],
+    read: ({ exchange: { notify } }: MetricsSnapshot) => byResult({ ...notify }),
+  },
+  {
+    name: 'gslbd_signed_messages_total',
+    type: 'counter',
+    help: 'Messages with a TSIG record (RFC 8945), by what was found of it; all but `valid` fail.',
+    labels: ['result'],
+    read: ({ exchange: { signedMessages } }: MetricsSnapshot) => byResult({ ...signedMessages }),
+  },
+] as const
+
+function byResult(counts: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(counts).map(([result, value]) => ({ value, labels: { result } }))
+}
