@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
 export type SettingKind =
-  'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks' | 'resolvers'
+  'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks' | 'resolvers' | 'names'
 
 export type SettingValue =
   | string
@@ -96,6 +96,23 @@ export const resolvers = (options: Record<string, unknown>) =>
 export const list = (lengthMax: number, options: Record<string, unknown>) =>
   Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
+  )
+const label = '[A-Za-z0-9_-]{1,63}'
+/** Of a zone or a key; in settings the final dot may be left out. */
+export const namePattern = `^${label}(\\.${label})*\\.?$`
+/** Octets of a name, with the dots between its labels. RFC 1035 section 2.3.4. */
+export const nameLengthMax = 253
+/** One name. Empty: none. */
+export const name = (options: Record<string, unknown>) =>
+  text(nameLengthMax, { ...options, default: '', pattern: `^$|${namePattern}` })
+export const names = (options: Record<string, unknown>) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: nameLengthMax, pattern: namePattern }), {
+      ...options,
+      default: [],
+      maxItems: 100,
+      'x-kind': 'names',
+    }),
   )
 /** Names of the writer's own, each with one of a few words. */
 export const mapping = <Values extends string[]>(

@@ -9,7 +9,8 @@ import {
   database,
   duration,
   integer,
-  list,
+  name,
+  names,
   networks,
   resolvers,
   section,
@@ -44,9 +45,6 @@ const tcp = section('DNS over TCP (RFC 7766).', {
   }),
 })
 
-/** Of a zone; in settings the final dot may be left out. */
-const zonePattern = '^$|^[A-Za-z0-9_-]{1,63}(\\.[A-Za-z0-9_-]{1,63})*\\.?$'
-
 const axfr = section(
   'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
     '[More](../operations/secondaries.md).',
@@ -69,9 +67,7 @@ const axfr = section(
         'Secondary servers that are told of each change, with a port or without: ' +
         '`192.0.2.53`, `192.0.2.53:5353`, `[2001:db8::53]:53`.',
     }),
-    notifyKey: text(253, {
-      default: '',
-      pattern: zonePattern,
+    notifyKey: name({
       'x-expected': 'the name of a TSIG key, such as transfer.example.com.',
       description: 'TSIG key that signs what they are told. Empty: it is not signed.',
     }),
@@ -79,8 +75,7 @@ const axfr = section(
 )
 
 const update = section('Updates of TXT records by DNS clients (RFC 2136).', {
-  zones: list(253, {
-    default: [],
+  zones: names({
     description: 'Zones that take updates, besides `dns.domain`.',
   }),
 })
@@ -132,9 +127,7 @@ const dns = section('The DNS listener.', {
       'Whether a `hostname` of a member may resolve to a loopback or link-local address. ' +
       'Otherwise such addresses are refused, and the last good ones are answered.',
   }),
-  domain: text(253, {
-    default: '',
-    pattern: zonePattern,
+  domain: name({
     'x-expected': 'the name of a zone, such as example.com',
     description:
       'The zone whose TXT records DNS clients may update with a TSIG key. Empty: none. ' +

@@ -6,6 +6,7 @@ import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import { suggest } from '#lib/suggest.ts'
+import { nameLengthMax, namePattern } from './forms.ts'
 import type { SettingLeaf, SettingValue } from './forms.ts'
 import type { SettingRow } from './schema.ts'
 
@@ -56,6 +57,8 @@ export function expected(leaf: SettingLeaf): string {
       return 'a list of addresses and networks, such as [192.0.2.7, 10.1.0.0/16]'
     case 'resolvers':
       return 'a list of addresses of name servers, such as [192.0.2.53, "127.0.0.1:5353"]'
+    case 'names':
+      return 'a list of names of zones, such as [example.com, example.net]'
     case undefined:
       break
   }
@@ -83,10 +86,14 @@ function isResolver(text: string): boolean {
   return isAddress && Number(port) > 0 && Number(port) <= 65_535
 }
 
+const nameForm = new RegExp(namePattern)
+const isName = (text: string): boolean => text.length <= nameLengthMax && nameForm.test(text)
+
 /** What each entry of a list is, by the kind of the setting. */
 const entryForms: Readonly<Record<string, (text: string) => boolean>> = {
   networks: isNetwork,
   resolvers: isResolver,
+  names: isName,
 }
 
 function textFits(leaf: SettingLeaf, value: string): boolean {
@@ -107,6 +114,7 @@ function textFits(leaf: SettingLeaf, value: string): boolean {
       return value === '' || isHttpAddress(value) || isSshUrl(value)
     case 'networks':
     case 'resolvers':
+    case 'names':
     case undefined:
       return true
     default:

@@ -283,6 +283,31 @@ describe('a mistake is named with its place and its remedy', () => {
           'as [192.0.2.53, "127.0.0.1:5353"]',
       ],
     ),
+    ...['', 'example..com', '*.example.com', 'a b.example', `${'a'.repeat(64)}.example`].map(
+      (zone): [string, string, string] => [
+        `"${zone}" among zones`,
+        `dns:\n  update: { zones: [example.com, Example.net., "${zone}"] }`,
+        `2:20: dns.update.zones holds "${zone.length > 60 ? `${zone.slice(0, 60)}…` : zone}", ` +
+          'write a list of names of zones, such as [example.com, example.net]',
+      ],
+    ),
+    [
+      'one zone that is not in a list',
+      'dns: { update: { zones: example.com } }',
+      '1:25: dns.update.zones is "example.com", write a list of names of zones, such as ' +
+        '[example.com, example.net]',
+    ],
+    [
+      'a domain that is no name',
+      'dns:\n  domain: "*.example.com"',
+      '2:11: dns.domain is "*.example.com", write the name of a zone, such as example.com',
+    ],
+    [
+      'a key that has no name',
+      'dns: { axfr: { notifyKey: a..b } }',
+      '1:27: dns.axfr.notifyKey is "a..b", write the name of a TSIG key, such as ' +
+        'transfer.example.com.',
+    ],
     [
       'one network that is not in a list',
       'health: { webhookAllowedHosts: 10.0.0.0/8 }',
