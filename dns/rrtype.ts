@@ -5,6 +5,7 @@ export const RrType = {
   NS: 2, // RFC 1035 section 3.3.11
   CNAME: 5, // RFC 1035 section 3.3.1
   SOA: 6, // RFC 1035 section 3.3.13
+  PTR: 12, // RFC 1035 section 3.3.12
   HINFO: 13, // RFC 1035 section 3.3.2; the answer to ANY, RFC 8482 section 4.2
   MX: 15, // RFC 1035 section 3.3.9
   TXT: 16, // RFC 1035 section 3.3.14

@@ -88,9 +88,10 @@ function createUpdates(deps: Deps): Updates {
 
 function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Notifier {
   const keyName = notifyKeyOf(settings.dns)
+  const { catalog } = transfersOf(settings.dns)
   return new Notifier({
     targets: settings.dns.axfr.enabled ? notifyTargetsOf(settings.dns) : [],
-    zones: () => zonesOf(node.bundle()),
+    zones: () => zonesOf(node.bundle(), catalog),
     key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
     nowMs: systemClock.nowMs,
     after: systemAfter,
@@ -98,8 +99,9 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
   })
 }
 
-function zonesOf(bundle: Bundle | undefined): readonly Uint8Array[] {
-  return bundle === undefined ? [] : zoneNames(bundle)
+function zonesOf(bundle: Bundle | undefined, catalog?: Uint8Array): readonly Uint8Array[] {
+  const names = bundle === undefined ? [] : zoneNames(bundle)
+  return catalog === undefined ? names : [...names, catalog]
 }
 
 /** Before the sockets, so that no client is answered as if it were nowhere. */
@@ -139,6 +141,7 @@ function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSettings> {
       nsid: dns.nsid,
       versionBind: dns.versionBind,
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
+      catalog: transfersOf(dns).catalog,
     },
     tcpLimits: {
       idleTimeoutMs: dns.tcp.idleTimeoutMs,

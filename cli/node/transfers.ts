@@ -9,8 +9,10 @@ import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 
 type Dns = Settings['dns']
 
-export function transfersOf({ axfr: { enabled, requireTsig, allow } }: Dns): TransferSettings {
-  return { enabled, requireTsig, allow: allow.flatMap(networksOf) }
+export function transfersOf({ axfr }: Dns): TransferSettings {
+  const { enabled, requireTsig, allow } = axfr
+  const catalog = wireOf(axfr.catalog)[0]
+  return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog }
 }
 
 /** None of a text that is no network; the settings were checked. */

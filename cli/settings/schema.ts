@@ -71,6 +71,12 @@ const axfr = section(
       'x-expected': 'the name of a TSIG key, such as transfer.example.com.',
       description: 'TSIG key that signs what they are told. Empty: it is not signed.',
     }),
+    catalog: name({
+      'x-expected': 'the name of a zone, such as catalog.example.',
+      description:
+        'Name of a catalog zone (RFC 9432), from which secondary servers learn which zones there ' +
+        'are. Empty: none.',
+    }),
   },
 )
 

@@ -59,6 +59,8 @@ export interface Settings {
       readonly notify: readonly string[]
       /** Empty: none. */
       readonly notifyKey: string
+      /** The name of a zone; empty: none. */
+      readonly catalog: string
     }
   }
   readonly api: {

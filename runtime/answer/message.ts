@@ -46,8 +46,18 @@ export function readMessage(
   // RFC 9619: a query has one question. (None at all is for DNS cookies, which are not offered.)
   if (!isFine || !isOne) tx.rcode = Rcode.FormErr
   else if (tx.qtype === RrType.IXFR || tx.qtype === RrType.AXFR) tx.isForHandler = true
+  else if (tx.qtype === RrType.SOA && isCatalog(tx)) tx.isForHandler = true
   else if (tx.ednsVersion !== 0) tx.rcode = Rcode.BadVers
   return isOne ? questionEnd : -1
+}
+
+/** Whether the question names the catalog zone, of which the handler knows. */
+function isCatalog({ catalog, qname, qnameStart, qnameBytes }: Transaction): boolean {
+  if (catalog.length === 0 || qnameBytes !== catalog.length) return false
+  for (let i = 0; i < qnameBytes; i++) {
+    if (qname[qnameStart + i] !== catalog[i]) return false
+  }
+  return true
 }
 
 /** @returns the offset after the questions, or -1 when one is cut off */

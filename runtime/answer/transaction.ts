@@ -29,6 +29,8 @@ export interface AnswerSettings {
   readonly nsid: string
   /** Empty: CHAOS version.bind is refused. */
   readonly versionBind: string
+  /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
+  readonly catalog?: Uint8Array | undefined
   /** Announced to TCP clients that ask. RFC 7828. */
   readonly tcpIdleTimeoutMs: number
 }
@@ -43,6 +45,8 @@ export class Transaction {
   readonly counters: Counters
   readonly nsid: Uint8Array
   readonly versionBind: Uint8Array
+  /** Empty: there is none. */
+  readonly catalog: Uint8Array
   readonly udpPayloadSize: number
   /** Units of 100 ms. */
   tcpKeepalive: number
@@ -151,6 +155,7 @@ export class Transaction {
     this.counters = counters
     this.nsid = Buffer.from(settings.nsid)
     this.versionBind = Buffer.from(settings.versionBind)
+    this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
   }

@@ -139,12 +139,16 @@ export class Exchange {
     tx.bind(message, into)
     const questionEnd = readQuestion(tx, message, HeaderOffset.End, message.length)
     const { qtype, qclass } = tx
-    const isIxfr = qtype === RrType.IXFR
-    if (questionEnd < 0 || (!isIxfr && qtype !== RrType.AXFR)) return undefined
-    const running = this.#parts.transfers.start(this.#parts.source(), {
-      ...{ message, isIxfr, questionEnd, qclass, key },
+    if (questionEnd < 0) return undefined
+    const zone = apexZone(tx)
+    const { transfers } = this.#parts
+    // Secondaries ask for its SOA first; in no bundle there is a catalog zone.
+    const isCatalogSoa =
+      qtype === RrType.SOA && zone < 0 && transfers.asksCatalog(message, questionEnd)
+    if (qtype !== RrType.IXFR && qtype !== RrType.AXFR && !isCatalogSoa) return undefined
+    const running = transfers.start(this.#parts.source(), {
+      ...{ message, qtype, questionEnd, qclass, key, zone },
       isTcp: tx.transport === Transport.Tcp,
-      zone: apexZone(tx),
       client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
     })
     if (typeof running === 'number') {

@@ -1,11 +1,13 @@
 // Who may transfer a zone, and how many at once. RFC 5936, RFC 1995.
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
+import { foldName } from '#dns/name.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 import { isInNetwork } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { catalogRecords, catalogSoa } from './catalog-zone.ts'
 import { transferLimits } from './limits.ts'
 import type { TransferLimits } from './limits.ts'
 import { isAtOrBelow, soaRecord, zoneRecords } from './zone-records.ts'
@@ -18,6 +20,8 @@ export interface TransferSettings {
   readonly requireTsig: boolean
   /** Empty: any client. */
   readonly allow: readonly Network[]
+  /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
+  readonly catalog?: Uint8Array | undefined
 }
 
 export interface TransferKey {
@@ -30,7 +34,8 @@ export interface TransferKey {
 export interface TransferRequest {
   /** Without a TSIG record. */
   readonly message: Uint8Array
-  readonly isIxfr: boolean
+  /** AXFR, IXFR, or SOA of the catalog zone. */
+  readonly qtype: number
   readonly isTcp: boolean
   /** Offset behind the question. */
   readonly questionEnd: number
@@ -41,6 +46,11 @@ export interface TransferRequest {
   readonly client: Uint8Array
   /** null: it is not signed. */
   readonly key: TransferKey | null
+}
+
+interface FoundZone {
+  readonly soa: ZoneRecord
+  readonly records: () => Iterator<ZoneRecord>
 }
 
 /** Messages that follow each other. */
@@ -75,13 +85,15 @@ export class Transfers {
 
   /** @returns an rcode that says why not, or what is sent */
   start(source: ZoneSource | undefined, request: TransferRequest): RunningTransfer | Rcode {
-    const refusal = this.#refusal(source, request)
-    if (refusal !== Rcode.NoError || source === undefined) {
+    const found = source === undefined ? undefined : this.#find(source, request)
+    const refusal = this.#refusal(source, found, request)
+    if (refusal !== Rcode.NoError || source === undefined || found === undefined) {
       this.counts.refused++
       return refusal
     }
-    const { message, questionEnd, zone, isIxfr, isTcp } = request
-    if (isIxfr) {
+    const { message, questionEnd, qtype, isTcp } = request
+    if (qtype === RrType.SOA) return once(message, questionEnd, found.soa)
+    if (qtype === RrType.IXFR) {
       const serial = ixfrSerial(message, questionEnd)
       if (serial === undefined) {
         this.counts.refused++
@@ -90,33 +102,55 @@ export class Transfers {
       // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
       if (!isTcp || isCurrent(serial, source.serial)) {
         this.counts.current++
-        return once(message, questionEnd, soaRecord(source, zone))
+        return once(message, questionEnd, found.soa)
       }
     }
-    return this.#run(source, request)
+    return this.#run(source, found, request)
   }
 
-  #refusal(source: ZoneSource | undefined, request: TransferRequest): Rcode {
+  /** Whether the question names the catalog zone. */
+  asksCatalog(message: Uint8Array, questionEnd: number): boolean {
+    const { catalog } = this.#settings
+    if (catalog === undefined) return false
+    const name = foldName(message.subarray(HeaderOffset.End, questionEnd - 4))
+    return Buffer.compare(name, catalog) === 0
+  }
+
+  #find(source: ZoneSource, request: TransferRequest): FoundZone | undefined {
+    const { zone, message, questionEnd } = request
+    if (zone >= 0) {
+      return { soa: soaRecord(source, zone), records: () => zoneRecords(source, zone) }
+    }
+    const { catalog } = this.#settings
+    if (catalog === undefined || !this.asksCatalog(message, questionEnd)) return undefined
+    return { soa: catalogSoa(source, catalog), records: () => catalogRecords(source, catalog) }
+  }
+
+  #refusal(
+    source: ZoneSource | undefined,
+    found: FoundZone | undefined,
+    request: TransferRequest,
+  ): Rcode {
     const { enabled, requireTsig, allow } = this.#settings
-    const { client, key, isIxfr, isTcp, zone, qclass } = request
+    const { client, key, qtype, isTcp, qclass } = request
     const plain = client.length === 16 && isMappedIpv4(client) ? client.subarray(12) : client
     const isAllowed = allow.length === 0 || allow.some((network) => isInNetwork(plain, network))
     // RFC 5936 section 4.2: AXFR is for TCP alone.
-    const isRefused = !enabled || !isAllowed || (requireTsig && key === null) || (!isIxfr && !isTcp)
+    const isRefused =
+      !enabled || !isAllowed || (requireTsig && key === null) || (qtype === RrType.AXFR && !isTcp)
     if (isRefused || qclass !== QClass.In) return Rcode.Refused
     if (source === undefined) return Rcode.ServFail
-    if (zone < 0) return Rcode.NotAuth
+    if (found === undefined) return Rcode.NotAuth
     if (key === null) return Rcode.NoError
     if (!key.mayTransfer) return Rcode.Refused
     if (key.scope === null) return Rcode.NoError
     // A key for a part of the names is none for the others.
-    const apex = soaRecord(source, zone).owner
-    return isAtOrBelow(apex, key.scope) ? Rcode.NoError : Rcode.Refused
+    return isAtOrBelow(found.soa.owner, key.scope) ? Rcode.NoError : Rcode.Refused
   }
 
-  #run(source: ZoneSource, request: TransferRequest): RunningTransfer | Rcode {
+  #run(source: ZoneSource, found: FoundZone, request: TransferRequest): RunningTransfer | Rcode {
     const { runningMax, perClientMax, durationMaxMs } = this.#limits
-    const { message, questionEnd, zone } = request
+    const { message, questionEnd } = request
     const client = clientKey(request.client)
     const own = this.#byClient.get(client) ?? 0
     if (this.counts.running >= runningMax || own >= perClientMax) {
@@ -127,7 +161,7 @@ export class Transfers {
     this.counts.running++
     this.counts.started++
     source.hold()
-    const messages = new TransferMessages(message, questionEnd, zoneRecords(source, zone))
+    const messages = new TransferMessages(message, questionEnd, found.records())
     const untilMs = this.#nowMs() + durationMaxMs
     return {
       write: (into, room) => (this.#nowMs() > untilMs ? -1 : messages.write(into, room)),

@@ -48,6 +48,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
         nsid: settings.nsid ?? '',
         versionBind: settings.versionBind ?? '',
         tcpIdleTimeoutMs: settings.tcpLimits?.idleTimeoutMs ?? tcpLimits.idleTimeoutMs,
+        catalog: settings.transfers?.catalog,
       },
       tcpLimits: settings.tcpLimits ?? {},
       ...(settings.transfers === undefined ? {} : { transfers: settings.transfers }),

@@ -15,6 +15,8 @@ export interface SecondaryKey {
 
 interface SecondaryParts {
   readonly zone: string
+  /** Knot alone: a catalog zone, whose members it serves besides `zone`. */
+  readonly catalog?: string
   /** On 127.0.0.1. */
   readonly port: number
   readonly primaryPort: number
@@ -23,11 +25,17 @@ interface SecondaryParts {
 
 const host = '127.0.0.1'
 
+const catalogSection = (catalog: string): string => `  - domain: ${catalog}
+    template: secondary
+    catalog-role: interpret
+    catalog-template: secondary
+`
+
 const programs = {
   knot: {
     binary: 'knotd',
     args: (file: string) => ['-c', file],
-    config: (directory: string, { zone, port, primaryPort, key }: SecondaryParts) => `
+    config: (directory: string, { zone, catalog, port, primaryPort, key }: SecondaryParts) => `
 server:
     rundir: ${directory}
     listen: ${host}@${port}
@@ -52,12 +60,15 @@ acl:
     address: ${host}
     key: ${key.name}
     action: notify
-zone:
-  - domain: ${zone}
+template:
+  - id: secondary
     storage: ${directory}
     master: primary
     acl: notified
-`,
+zone:
+  - domain: ${zone}
+    template: secondary
+${catalog === undefined ? '' : catalogSection(catalog)}`,
   },
   nsd: {
     binary: 'nsd',

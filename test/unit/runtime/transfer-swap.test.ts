@@ -8,6 +8,7 @@ import { Transfers } from '#runtime/transfer/transfers.ts'
 import { ZoneSources } from '#runtime/transfer/zone-sources.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { HeaderOffset } from '#dns/header.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { query } from '#test/support/dns/message.ts'
 import { modelOf } from '#test/support/dns/model.ts'
 
@@ -30,7 +31,7 @@ function viewOf(letter: string, serial: number): ServingView {
 
 const message = query('example.com. AXFR')
 const request = {
-  ...{ message, isIxfr: false, isTcp: true, questionEnd: message.length, qclass: 1, zone: 0 },
+  ...{ message, qtype: RrType.AXFR, isTcp: true, questionEnd: message.length, qclass: 1, zone: 0 },
   ...{ client: Uint8Array.of(192, 0, 2, 1), key: null },
 }
 const settings = { enabled: true, requireTsig: false, allow: [] }

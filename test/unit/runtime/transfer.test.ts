@@ -9,7 +9,7 @@ import { decodeMessage, query } from '#test/support/dns/message.ts'
 import type { Message } from '#test/support/dns/message.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
-import { a, linesOf } from '#test/support/dns/record.ts'
+import { a, lineOf, linesOf } from '#test/support/dns/record.ts'
 
 const wire = (name: string): Uint8Array => {
   const parsed = parseName(name)
@@ -62,8 +62,13 @@ async function ask(node: RunningNode, row: Row): Promise<Message> {
 
 const loopback = { octets: Uint8Array.of(127, 0, 0, 0), prefixBits: 8 }
 const elsewhere = { octets: Uint8Array.of(192, 0, 2, 0), prefixBits: 24 }
-const open = { enabled: true, requireTsig: false, allow: [loopback] }
+const open = {
+  ...{ enabled: true, requireTsig: false, allow: [loopback] },
+  catalog: wire('catalog.example.net.'),
+}
 const ixfr = 'example.org. IXFR'
+const catalogAxfr = 'catalog.example.net. AXFR'
+const catalogSoa = 'catalog.example.net. SOA'
 const settings = {
   open,
   off: { ...open, enabled: false },
@@ -102,6 +107,20 @@ const rows: readonly [string, keyof typeof settings, Row, Answer][] = [
   ['AXFR by a key of a tenant for the zone', 'open', { key: tenantsNarrow }, refused],
   ['AXFR by a key of a tenant, needed', 'signed', { key: tenants }, refused],
   ['IXFR by a key of a tenant', 'open', { question: ixfr, have: 1, key: tenants }, refused],
+  ['AXFR of the catalog zone', 'open', { question: catalogAxfr }, 'whole'],
+  ['AXFR of it in other letters', 'open', { question: 'CATALOG.example.net. AXFR' }, 'whole'],
+  ['AXFR of it, signed', 'open', { question: catalogAxfr, key: whole }, 'whole'],
+  ['AXFR of it by a key for some names', 'open', { question: catalogAxfr, key: within }, refused],
+  ['AXFR of it by a key of a tenant', 'open', { question: catalogAxfr, key: tenants }, refused],
+  ['AXFR of it over UDP', 'open', { question: catalogAxfr, udp: true }, refused],
+  ['AXFR of it where it is off', 'off', { question: catalogAxfr }, refused],
+  ['SOA of the catalog zone', 'open', { question: catalogSoa }, 'soa'],
+  ['SOA of it over UDP', 'open', { question: catalogSoa, udp: true }, 'soa'],
+  ['SOA of it over UDP, signed', 'open', { question: catalogSoa, udp: true, key: whole }, 'soa'],
+  ['SOA of it without the signature that is needed', 'signed', { question: catalogSoa }, refused],
+  ['SOA of it by a client that is not listed', 'elsewhere', { question: catalogSoa }, refused],
+  ['SOA of a name below it', 'open', { question: `zones.${catalogSoa}` }, refused],
+  ['NS of the catalog zone', 'open', { question: 'catalog.example.net. NS' }, refused],
   ['AXFR where it is off', 'off', { key: whole }, refused],
   ['AXFR without the signature that is needed', 'signed', {}, refused],
   ['AXFR with the signature that is needed', 'signed', { key: whole }, 'whole'],
@@ -152,6 +171,26 @@ function zoneOf(domain: string): string {
   const enclosing = names.filter((name) => domain === name || domain.endsWith(`.${name}`))
   return enclosing.sort((a, b) => b.length - a.length)[0]!
 }
+
+test('the catalog zone lists all zones, each below a label of its own', async () => {
+  const { answer: answers } = await ask(nodes.get('open 1')!, { question: catalogAxfr })
+  const soa = 'catalog.example.net. 0 IN SOA invalid. invalid. 1 3600 600 2147483646 0'
+  const [first, ns, version, ...rest] = answers.map(lineOf)
+  expect([first, rest.pop()]).toEqual([soa, soa])
+  expect(ns).toBe('catalog.example.net. 0 IN NS invalid.')
+  expect(version).toBe('version.catalog.example.net. 0 IN TXT "2"')
+  const members = rest.map((line) => {
+    const shape = /^([0-9a-f]{32})\.zones\.catalog\.example\.net\. 0 IN PTR (\S+)$/
+    return shape.exec(line)?.slice(1) ?? expect.unreachable(line)
+  })
+  const zones = conformanceConfig.zones.map(({ name }) => name)
+  expect(members.map(([, zone]) => zone).sort()).toEqual(zones.sort())
+  expect(new Set(members.map(([label]) => label)).size).toBe(members.length)
+  // A secondary starts a zone anew when its label changes: this is the hash of \7example\3org\0.
+  expect(members.find(([, zone]) => zone === 'example.org.')?.[0]).toBe(
+    '640cf2756b8440ae2a68b531b69257ec',
+  )
+})
 
 test('with 100 clients at once, ten transfers run and the others are refused', async () => {
   const node = nodes.get('open 1')!

@@ -30,7 +30,7 @@ function problems(text: string): readonly string[] {
 }
 
 const noTransfers = {
-  ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
+  ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
 }
 
 describe('defaults', () => {

@@ -1,0 +1,52 @@
+// The catalog zone: which zones there are, for secondary servers that take them all. RFC 9432.
+import { createHash } from 'node:crypto'
+import { RrType } from '#dns/rrtype.ts'
+import type { ZoneRecord } from './zone-records.ts'
+import { zoneNames } from './zone-records.ts'
+import type { ZoneSource } from './zone-source.ts'
+
+/** RFC 9432 section 4.1 asks for a name that nobody has, for servers of whom nobody asks. */
+const invalid = Buffer.from('\x07invalid\0', 'latin1')
+/** Nobody caches a catalog. */
+const ttlSeconds = 0
+const timers = { refreshSeconds: 3_600, retrySeconds: 600, expireSeconds: 0x7fff_fffe }
+/** RFC 9432 section 4.2.1. */
+const version = Buffer.from('\x012', 'latin1')
+/** Of the hash of a zone's name: two names with the same are not to be expected. */
+const labelHexDigits = 32
+
+/** @param apex of the catalog, in wire form and lower case */
+export function catalogSoa({ serial }: ZoneSource, apex: Uint8Array): ZoneRecord {
+  const numbers = Buffer.alloc(20)
+  const { refreshSeconds, retrySeconds, expireSeconds } = timers
+  const values = [serial, refreshSeconds, retrySeconds, expireSeconds, ttlSeconds]
+  for (const [i, value] of values.entries()) numbers.writeUInt32BE(value, i * 4)
+  const rdata = Buffer.concat([invalid, invalid, numbers])
+  return { owner: apex, type: RrType.SOA, ttlSeconds, rdata }
+}
+
+/** SOA first and last. */
+export function* catalogRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneRecord> {
+  const soa = catalogSoa(source, apex)
+  yield soa
+  yield { owner: apex, type: RrType.NS, ttlSeconds, rdata: invalid }
+  const versionOwner = Buffer.concat([labelOf('version'), apex])
+  yield { owner: versionOwner, type: RrType.TXT, ttlSeconds, rdata: version }
+  for (const zone of zoneNames(source.bundle)) {
+    const owner = Buffer.concat([labelOf(memberId(zone)), labelOf('zones'), apex])
+    yield { owner, type: RrType.PTR, ttlSeconds, rdata: zone }
+  }
+  yield soa
+}
+
+/**
+ * RFC 9432 section 4.1: it stays while the zone is a member. On all nodes it is the same, so that a
+ * secondary that asks another one does not start the zone anew.
+ */
+function memberId(zone: Uint8Array): string {
+  return createHash('sha256').update(zone).digest('hex').slice(0, labelHexDigits)
+}
+
+function labelOf(text: string): Uint8Array {
+  return Buffer.from(`${String.fromCharCode(text.length)}${text}`, 'latin1')
+}
