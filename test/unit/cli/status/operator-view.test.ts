@@ -33,6 +33,11 @@ const noHostnames = new HostnameResolver({
   random: new Random(1),
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
 }).counts()
+const others = {
+  resolver: { counts: () => noHostnames },
+  updates: { counts: new Map([[Rcode.Refused, 2]]) },
+  notifier: { counts: { sent: 3, acknowledged: 1, failed: 1 } },
+}
 
 const hour = 3_600_000
 
@@ -128,9 +133,7 @@ async function bench(
     geo: () => [],
     gitops,
     health: null,
-    resolver: { counts: () => noHostnames },
-    updates: { counts: new Map([[Rcode.Refused, 2]]) },
-    notifier: { counts: { sent: 3, acknowledged: 1, failed: 1 } },
+    ...others,
     shared: () => ({ kind: 'redis', sinceMs: 0, fault: null, localSessions: 0, ...bus }),
     load: new ThreadLoad(clock),
     ...keptBy(disk),
