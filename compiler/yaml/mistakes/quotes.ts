@@ -41,7 +41,7 @@ function unclosed(text: string, { start, text: words }: Line, at: number): Mista
   const column = at - start
   const rest = words.slice(column)
   const inFlow = openBrackets(text, at).length > 0
-  const value = inFlow ? (/^[^,}\]]*/.exec(rest)?.[0] ?? '').trimEnd() : withoutComment(rest)
+  const value = inFlow ? inBrackets(rest) : withoutComment(rest)
   const write = `${value}${rest[0]}`
   return mistake('yaml-quote-open', [at, 1], [write], insertAt(at + value.length, rest[0]!))
 }
@@ -49,12 +49,21 @@ function unclosed(text: string, { start, text: words }: Line, at: number): Mista
 /** A value that starts with a sign of YAML, or has a colon and a space inside. */
 export function quotesNeeded(text: string, at: number): Mistake | undefined {
   const line = lineAt(text, at)
-  const value = withoutComment(line.text.slice(at - line.start))
-  if (value === '' || openBrackets(text, at).length > 0) return undefined
-  const sign = /[@`%|>]/.exec(value[0]!) === null ? '": "' : `"${value[0]}"`
+  const rest = line.text.slice(at - line.start)
+  const inFlow = openBrackets(text, at).length > 0
+  const words = withoutComment(rest)
+  const value = inFlow ? inBrackets(words) : words
+  const isSign = /^[@`%|>]/.test(value)
+  if (value === '' || (inFlow && !isSign)) return undefined
+  const sign = isSign ? `"${value[0]}"` : '": "'
   const write = quoted(value)
   const edit = { at, remove: value.length, insert: write }
   return mistake('yaml-quotes-needed', [at, value.length], [sign, write], edit)
+}
+
+/** A value ends there at a comma or a bracket. */
+function inBrackets(rest: string): string {
+  return (/^[^,}\]]*/.exec(rest)?.[0] ?? '').trimEnd()
 }
 
 function quoted(value: string): string {
