@@ -101,7 +101,7 @@ class Selector {
       const failure =
         'thrown' in error
           ? this.#parts.onFault(error.thrown)
-          : refusal(error.diagnostics, touched ?? new Set(), draft)
+          : refusal(error.diagnostics, ownPaths(only, touched), draft)
       this.#refused.push({ pending: only, failure })
       return undefined
     }
@@ -184,20 +184,37 @@ function pathsOf(diagnostics: readonly HeadDiagnostic[]): ReadonlySet<string> {
   return new Set(errorsIn(diagnostics).map(({ file }) => file))
 }
 
+/**
+ * Files in which an error is about what was sent. A record set that goes leaves errors at those
+ * that named it, which mostly stand in its own file.
+ */
+function ownPaths(
+  { request }: Pending,
+  touched: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
+  const isAboutOthers = request.operations.every(
+    ({ verb, kind }) => verb === 'delete' && kind === 'RecordSet',
+  )
+  return isAboutOthers ? new Set() : touched
+}
+
 /** The message tells nothing of other files, which may be another tenant's; diagnostics do. */
 function refusal(
   diagnostics: readonly HeadDiagnostic[],
-  touched: ReadonlySet<string>,
+  ownFiles: ReadonlySet<string>,
   draft: Draft,
 ): WriteFailure {
   const errors = errorsIn(diagnostics)
   assert(errors.length > 0, 'what does not compile has an error in its list')
-  const own = errors.filter(({ file }) => touched.has(file))
+  const own = errors.filter(({ file }) => ownFiles.has(file))
   if (own.length > 0) return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
   // Of two that are the same the later file has the message: what it says is true of both.
   const conflict = errors.find(({ code }) => isTaken(code))
   if (conflict !== undefined) {
-    return { ...faultOf([{ ...ownDiagnostic(conflict), file: '', line: 0 }]), operation: -1 }
+    const said = { ...ownDiagnostic(conflict), file: '', line: 0 }
+    // Of two that differ, it is the other one that has this field.
+    const shown = conflict.code.startsWith('record-beside-') ? { ...said, field: '' } : said
+    return { ...faultOf([shown]), operation: -1 }
   }
   const codes = Array.from(new Set(errors.map(({ code }) => code)))
   const causes = codes.map((code) => diagnosticSpecs[code as DiagnosticCode].cause).join(' ')

@@ -141,6 +141,52 @@ describe('records', () => {
     expect((await made(text(name))).status).toBe(201)
   })
 
+  test('what came later than a record is told without a field that it does not have', async () => {
+    const name = fresh()
+    await made({ zone, name, type: 'A', values: ['192.0.2.10'] })
+    const domain = `${name}.${zone}`
+    const service = await call(acme, 'POST', '/services', { name, domain })
+    expect([service.status, service.body.error]).toEqual([
+      409,
+      `a service answers for ${domain}, so that it cannot have A records.`,
+    ])
+    const alias = await made({ zone, name, type: 'CNAME', values: ['www.example.net.'] })
+    expect([alias.status, alias.body.error]).toEqual([
+      409,
+      `${domain} is an alias (CNAME), so that it cannot have A records.`,
+    ])
+  })
+
+  test('a record set that others name stays, and the answer says which', async () => {
+    const written = await world.ports.configWriter.write({
+      requestId: 'by-hand',
+      actor: { name: 'ann', address: 'ann@users.gslbd' },
+      operations: [
+        {
+          verb: 'create',
+          kind: 'Records',
+          tenant: 'acme',
+          name: 'mail',
+          spec: {
+            zone,
+            records: [
+              { name: 'mail', type: 'A', values: ['192.0.2.25'] },
+              { name: 'post', type: 'MX', values: ['10 mail'] },
+            ],
+          },
+        },
+      ],
+    })
+    expect(written.ok).toBe(true)
+    const { list } = await call(acme, 'GET', `/records?name=mail.${zone}`)
+    const answer = await call(acme, 'DELETE', `/records/${list[0]!.id}`)
+    expect(answer.status).toBe(400)
+    const place = 'Records "mail" (tenants/acme/records/mail.yaml, line '
+    expect(answer.body.error.startsWith(place)).toBe(true)
+    const why = 'mail.records.example. has no addresses, and MX records must name a host'
+    expect(answer.body.error).toContain(`) would no longer be right: ${why}`)
+  })
+
   test('a tenant writes in the zones that it was given, and nowhere else', async () => {
     for (const [by, name] of [
       [zenith, 'acme.example.'],
