@@ -24,6 +24,10 @@ export function checkRrsets(c: RowColumns, { counts }: Manifest): string | undef
   for (let rrset = 0; rrset < counts.rrsets; rrset++) {
     const fault = faultOfRow(c.rrsetRow, rrset)
     if (fault !== undefined) return fault
+    // Behind the end, the number below could not hold it exactly, and another row would be read.
+    if (cellOf(c.rrsetRow, rrset, RrsetCell.Data) >= c.rrsetData.length) {
+      return `rrset ${rrset} has damaged data`
+    }
     inOrder[rrset] = cellOf(c.rrsetRow, rrset, RrsetCell.Data) * rowsMax + rrset
   }
   inOrder.sort()
@@ -44,7 +48,7 @@ export function checkRrsets(c: RowColumns, { counts }: Manifest): string | undef
   return undefined
 }
 
-/** With the offset above, as much as a number holds exactly. */
+/** With an offset in a file of at most `bytesMax`, as much as a number holds exactly. */
 const rowsMax = 2 ** 22
 
 function cellOf(rrsetRow: Uint32Array, rrset: number, cell: number): number {
@@ -105,8 +109,11 @@ function hasForm(
 ): boolean {
   let at = start
   if (hasTarget) {
-    const number = (readU32(data, at) & ~glueBit) >>> 0
+    const target = readU32(data, at)
+    const number = (target & ~glueBit) >>> 0
     if (at + rdataLayout.targetBytes > end || number > targets) return false
+    // Glue is of a name that we have addresses for.
+    if (number === 0 && target !== 0) return false
     at += rdataLayout.targetBytes
   }
   at += before

@@ -28,6 +28,7 @@ import {
   manifestOf,
   serviceCellIndex,
   withElement,
+  withElements,
   withManifest,
 } from '../../../support/damaged-bundle.ts'
 import {
@@ -343,6 +344,8 @@ describe('columns are refused whose digests fit but', () => {
     ['rrsetRow', soa + RrsetCell.Count, 2, 'rrset 1 cannot have 2 records'],
     ['rrsetRow', RrsetCell.Count, 3, 'rrset 0 has damaged data'],
     ['rrsetRow', RrsetCell.Data, 2 ** 32 - 1, 'rrset 0 has damaged data'],
+    ['rrsetRow', soa + RrsetCell.Data, 2 ** 31, 'rrset 1 has damaged data'],
+    ['rrsetRow', soa + RrsetCell.Data, 2 ** 32 - 1, 'rrset 1 has damaged data'],
     ['rrsetRow', RrsetCell.Data, 4, 'rrset 0 has damaged data'],
     ['rrsetRow', soa + RrsetCell.Data, 0, 'rrset 1 shares data of another form'],
     ['rrsetRow', soa + RrsetCell.Data, 12, 'rrset 1 begins inside other data'],
@@ -357,6 +360,12 @@ describe('columns are refused whose digests fit but', () => {
   test.each(rows)('%s %i is %i', (name, index, value, fault) => {
     const loaded = loadEitherWay(withElement(bytes, name, index, value), bytes)
     expect(loaded.ok ? 'loaded' : loaded.error.message).toContain(fault)
+  })
+
+  test('glue is of a name without addresses', () => {
+    const glue = (old: number, at: number): number => (at === 2 ? 0x40 : at === 5 ? 0 : old)
+    const loaded = loadBundle(withElements(bytes, 'rrsetData', glue))
+    expect(loaded.ok ? 'loaded' : loaded.error.message).toContain('rrset 0 has damaged data')
   })
 
   const first4 = 0x0a00_0000
