@@ -19,8 +19,12 @@ export function zoneViewOf(
   dynamic: readonly TxtRrset[],
   mayUpdate: (apex: Uint8Array) => boolean,
 ): ZoneView {
-  const dynamicOf = (name: Uint8Array): readonly Uint8Array[] =>
-    dynamic.find((rrset) => equals(rrset.name, name))?.values ?? []
+  // Made when it is needed first: there may be thousands of prerequisites, and as many rrsets.
+  let byName: ReadonlyMap<string, readonly Uint8Array[]> | undefined
+  const dynamicOf = (name: Uint8Array): readonly Uint8Array[] => {
+    byName ??= new Map(dynamic.map((rrset) => [textOf(rrset.name), rrset.values]))
+    return byName.get(textOf(name)) ?? []
+  }
   return {
     isZone: (apex) => {
       if (bundle === undefined || !mayUpdate(apex)) return false
@@ -54,6 +58,4 @@ function staticRdata(bundle: Bundle, name: Uint8Array, type: number): Uint8Array
 /** @param name in wire form and lower case. @returns -1: there is no such node */
 const findNode = (bundle: Bundle, name: Uint8Array): number => findStored(bundle, name, 0)
 
-function equals(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((octet, i) => octet === b[i])
-}
+const textOf = (name: Uint8Array): string => Buffer.from(name).toString('latin1')
