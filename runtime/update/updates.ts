@@ -25,9 +25,13 @@ export interface UpdatesParts {
   readonly log: Log
 }
 
+/** Updates that wait for the one before them. One more is SERVFAIL: its client comes again. */
+export const waitingMax = 256
+
 export class Updates {
   readonly #parts: UpdatesParts
   #turns: Promise<unknown> = Promise.resolve()
+  #waiting = 0
   /** By rcode, since the start. */
   readonly counts = new Map<number, number>()
 
@@ -41,6 +45,14 @@ export class Updates {
    * @returns when the update is durable and in force on this node, or refused; it never rejects
    */
   async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    const isFull = this.#waiting >= waitingMax
+    const rcode = isFull ? Rcode.ServFail : await this.#inTurn(message, keyName)
+    this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
+    return rcode
+  }
+
+  async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    this.#waiting++
     const before = this.#turns
     const done = (async () => {
       await before
@@ -48,7 +60,7 @@ export class Updates {
     })()
     this.#turns = done
     const rcode = await done
-    this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
+    this.#waiting--
     return rcode
   }
 

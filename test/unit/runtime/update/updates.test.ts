@@ -7,7 +7,7 @@ import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { err, ok } from '#lib/result.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
-import { Updates } from '#runtime/update/updates.ts'
+import { Updates, waitingMax } from '#runtime/update/updates.ts'
 import type { UpdatesParts } from '#runtime/update/updates.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
@@ -106,6 +106,21 @@ test('the prerequisites of an update see the one before it', async () => {
   const first = { needs: [record(below, 16, 254, '')], updates: [addText('x')] }
   expect(await Promise.all([send(first), send(first)])).toEqual([0, 7])
   expect(values).toHaveLength(1)
+})
+
+test('one more than may wait for a slow database is SERVFAIL at once', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const apply = async () => {
+    await promise
+    return ok({ revision: 1, added: [], removed: [] })
+  }
+  const { send } = updatesWith({ apply })
+  const update = { updates: [addText('x')] }
+  const waiting = Array.from({ length: waitingMax }, () => send(update))
+  expect(await send(update)).toBe(2)
+  resolve()
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([0]))
+  expect(await send(update)).toBe(0)
 })
 
 test.each([
