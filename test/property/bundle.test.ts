@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { memberOctets, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { hostnameOfMember } from '#bundle/format/hostnames.ts'
 import { layout } from '#bundle/format/format.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
@@ -40,8 +41,7 @@ function readBack(bundle: Bundle) {
     uid: uidOf(bundle.memberUid, row),
     name: text(bundle.memberName[row]!),
     ipAddress: octetsToAddress(memberOctets(bundle, row)),
-    // Host names are rows of another form: test/unit/bundle/encode has them.
-    hostname: '',
+    hostname: hostnameOfMember(bundle, row) ?? '',
     port: bundle.memberPort[row],
     weight: bundle.memberWeight[row],
     priority: bundle.memberPriority[row],
