@@ -137,6 +137,8 @@ export class Exchange {
   ): number | LongReply | undefined {
     tx.reset()
     tx.bind(message, into)
+    // RFC 9619: of two questions it is none.
+    if (tx.queryView.getUint16(HeaderOffset.QdCount) !== 1) return undefined
     const questionEnd = readQuestion(tx, message, HeaderOffset.End, message.length)
     const { qtype, qclass } = tx
     if (questionEnd < 0) return undefined

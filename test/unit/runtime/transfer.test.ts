@@ -150,6 +150,17 @@ describe.each([1, 0])('with dns.threads: %i', (threads) => {
   })
 })
 
+test('of two questions a signed message gets FORMERR, and no transfer', async () => {
+  const one = query('example.org. AXFR')
+  const two = Buffer.concat([one, one.subarray(12)])
+  two.writeUInt16BE(2, 4)
+  const client = await TcpClient.connect(nodes.get('open 1')!)
+  client.send(signedBy(whole, two))
+  const reply = decodeMessage(await client.receive())
+  client.destroy()
+  expect([reply.rcode, reply.answer.length]).toEqual([formErr, 0])
+})
+
 test('a transfer shows the addresses of all enabled members, and nothing of others', async () => {
   const { answer: answers } = await ask(nodes.get('open 1')!, {})
   const lines = linesOf(answers)
