@@ -31,11 +31,16 @@ export class HandOverGate {
     return false
   }
 
+  /** Never below 0: one that was on its way at `clear` is counted no more. */
   leave(): void {
-    Atomics.sub(this.#cells, 0, 1)
+    for (let count = Atomics.load(this.#cells, 0); count > 0;) {
+      const found = Atomics.compareExchange(this.#cells, 0, count, count - 1)
+      if (found === count) return
+      count = found
+    }
   }
 
-  /** Nobody answers what was on its way. */
+  /** The thread that would have answered what was on its way has died. */
   clear(): void {
     Atomics.store(this.#cells, 0, 0)
   }

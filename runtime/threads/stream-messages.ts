@@ -49,3 +49,5 @@ export type FromStream =
       /** Of the key, in wire form and lower case. */
       readonly keyName: Uint8Array
     }
+
+export type StreamUpdate = Extract<FromStream, { readonly kind: 'update' }>

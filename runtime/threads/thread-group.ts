@@ -25,7 +25,7 @@ import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 import { Rcode } from '#dns/rcode.ts'
-import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#runtime/worker/table-collector.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
@@ -77,6 +77,7 @@ export class ThreadGroup {
   readonly #waker: Waker | undefined
   readonly #counters: readonly SharedArrayBuffer[]
   readonly #handOver = new SharedArrayBuffer(handOverBytes)
+  readonly #gate = new HandOverGate(this.#handOver)
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
   /** undefined: waits for its turn to start. */
@@ -230,7 +231,7 @@ export class ThreadGroup {
   /** What a responder does not answer itself, the stream thread does, on the same socket. */
   #passOn(index: number, message: HandedMessage): void {
     const sockets = this.#sockets
-    if (sockets === undefined || this.#stream === undefined) return
+    if (sockets === undefined || this.#stream === undefined) return this.#gate.leave()
     const from = { fd: sockets.fdOf(index), isIpv6: sockets.endpoint.isIpv6 }
     this.#tellStream({ kind: 'handed', message, from })
   }
@@ -259,7 +260,9 @@ export class ThreadGroup {
       handOver: this.#handOver,
       transfers: this.#parts.transfers ?? noTransfers,
     }
-    new HandOverGate(this.#handOver).clear()
+    // What comes while it starts has nobody to answer it.
+    this.#stream = undefined
+    this.#gate.clear()
     const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {
       name: 'dns-stream',
       workerData: start,
@@ -276,7 +279,7 @@ export class ThreadGroup {
     this.#port = first.port
     this.#stream = stream
     worker.on('message', (message: FromStream) => {
-      this.#hear(message)
+      this.#hear(worker, message)
     })
     this.#tellStream({ kind: 'keys', keys: this.#keys })
     if (this.#current !== undefined) this.#tellGeneration(this.#current)
@@ -315,19 +318,21 @@ export class ThreadGroup {
     return pauseMs
   }
 
-  #hear(message: FromStream): void {
+  #hear(stream: Worker, message: FromStream): void {
     if (message.kind === 'stats') {
       this.#tcpStats = message.tcp
       this.#exchangeStats = message.exchange
     } else if (message.kind === 'update') {
-      void this.#update(message.id, message.message, message.keyName)
+      void this.#update(stream, message)
     }
   }
 
-  async #update(id: number, message: Uint8Array, keyName: Uint8Array): Promise<void> {
+  /** @param stream who asks: its successor gives the same ids to other updates */
+  async #update(stream: Worker, { id, message, keyName }: StreamUpdate): Promise<void> {
     const update = this.#parts.onUpdate
     const rcode = update === undefined ? Rcode.Refused : await update(message, keyName)
-    this.#tellStream({ kind: 'updated', id, rcode })
+    const answer: ToStream = { kind: 'updated', id, rcode }
+    stream.postMessage(answer)
   }
 
   /** The keys of signed messages, from now on. */
