@@ -20,8 +20,11 @@ export const recordCaa: ObjectRule<'Records'> = {
   },
 }
 
-/** RFC 8659 section 4.2, with the parameters of RFC 8657. */
-const issuer = /^\s*(?<domain>[^\s;]*)\s*(?:;(?<parameters>.*))?$/
+/**
+ * RFC 8659 section 4.2, with the parameters of RFC 8657. Blanks before it are cut off by the
+ * caller: with `\s*` on both sides of what may be empty, the time rises with their square.
+ */
+const issuer = /^(?<domain>[^\s;]*)\s*(?:;(?<parameters>.*))?$/
 const parameter = /^[0-9a-z](?:[0-9a-z-]*[0-9a-z])?\s*=\s*[!-:<-~]*$/i
 const domainText = /^[0-9a-z_-]+(?:\.[0-9a-z_-]+)*\.?$/i
 
@@ -40,7 +43,7 @@ const forms: Readonly<Record<string, (value: string) => string | undefined>> = O
 })
 
 function issuerFault(value: string): string | undefined {
-  const { domain = '', parameters = '' } = issuer.exec(value)?.groups ?? { domain: ' ' }
+  const { domain = '', parameters = '' } = issuer.exec(value.trimStart())?.groups ?? { domain: ' ' }
   const isDomain = domain === '' || (domainText.test(domain) && parseName(domain).ok)
   if (!isDomain) return 'the domain of a certificate authority, or ";" alone for none'
   const parts = parameters.split(';').map((part) => part.trim())

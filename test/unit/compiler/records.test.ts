@@ -260,6 +260,12 @@ describe('what is wrong is told as', () => {
       [`{ name: "@", type: CAA, values: ['0 issue "ca.example.net; x"'] }`],
       [expect.stringContaining('expected parameters such as')],
     ],
+    [
+      'CAA with tens of thousands of blanks',
+      [`{ name: "@", type: CAA, values: ['0 issue "${' '.repeat(50_000)}a b"'] }`],
+      [expect.stringContaining('expected the domain of a certificate authority')],
+    ],
+    ['CAA with a blank', [`{ name: "@", type: CAA, values: ['0 issue " ca.example.net"'] }`], []],
   ])('%s', (_what, sets, messages) => {
     expect(messagesOf(settings, records(sets))).toEqual(messages)
   })
