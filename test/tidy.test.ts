@@ -13,6 +13,7 @@ import {
   sizes,
   unreachable,
 } from './layers.ts'
+import { tableRows } from './tidy/doc-rules.ts'
 import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import {
@@ -23,7 +24,7 @@ import {
   purityViolations,
   reachViolations,
 } from './tidy/layer-rules.ts'
-import { layerTable, withoutPadding } from './tidy/layer-table.ts'
+import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { folderOf, listFiles, readSources } from './tidy/source.ts'
 import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
@@ -114,4 +115,10 @@ test('the lock file names the public registry only', () => {
 
 test('ARCHITECTURE.md shows the layer table', () => {
   expect(withoutPadding(read('ARCHITECTURE.md'))).toContain(layerTable(layers))
+})
+
+test('ARCHITECTURE.md lists the rooms of each layer', () => {
+  const rows = tableRows(read('ARCHITECTURE.md'), 'layer')
+  const listed = rows.map(([layer = '', , rooms]) => [layer.replace('/', ''), rooms])
+  expect(listed).toEqual(layers.map(({ folder }) => [folder, roomsOf(folder, paths)]))
 })

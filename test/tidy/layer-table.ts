@@ -22,3 +22,11 @@ function listed(words: readonly string[] | 'any'): string {
   if (words === 'any') return 'any'
   return words.length === 0 ? 'none' : words.join(', ')
 }
+
+/** The rooms of a layer as ARCHITECTURE.md lists them: `encode, format, load, signature`. */
+export function roomsOf(layer: string, paths: readonly string[]): string {
+  const inside = paths.filter((path) => path.startsWith(`${layer}/`))
+  const folders = inside.map((path) => path.split('/').slice(1, -1))
+  const rooms = new Set(folders.flatMap((names) => names.slice(0, 1)))
+  return listed([...rooms].sort())
+}
