@@ -1,6 +1,6 @@
 // Bundles the program for the tests that start it: `node build-program.ts FOLDER`. See program.ts.
 import { globSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
@@ -14,6 +14,9 @@ const external = [
   /^@(electric-sql|jitl)\//,
 ]
 
+/** Of each file that a thread starts with, its reference in the bundle. */
+const threads = new Map<string, string>()
+
 /** A file of ours finds its neighbours where it was; a thread starts with a file of the bundle. */
 const places: Plugin = {
   name: 'places',
@@ -25,11 +28,17 @@ const places: Plugin = {
       .replace(/new URL\('(\.\/[\w-]+\.ts)', import\.meta\.url\)/g, (_, file: string) => {
         const id = resolve(dirname(path), file)
         const reference = this.emitFile({ type: 'chunk', id })
+        threads.set(relative(root, id), reference)
         return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`
       })
       .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
       .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
       .replaceAll('import.meta.main', isEntry ? 'import.meta.main' : 'false')
+  },
+  generateBundle() {
+    const names = [...threads].map(([path, reference]) => [path, this.getFileName(reference)])
+    const source = JSON.stringify(Object.fromEntries(names))
+    this.emitFile({ type: 'asset', fileName: 'threads.json', source })
   },
 }
 

@@ -1,7 +1,7 @@
 // A temporary directory with the real git and ssh-keygen in it, deaf to the machine's own git
 // settings.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -26,7 +26,7 @@ export interface SandboxKey {
 }
 
 export const gitEnvironment: Readonly<Record<string, string>> = {
-  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_GLOBAL: join(import.meta.dirname, 'gitconfig'),
   GIT_CONFIG_SYSTEM: '/dev/null',
   GIT_AUTHOR_NAME: 'Alice',
   GIT_AUTHOR_EMAIL: 'alice@example.com',
@@ -36,9 +36,10 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 }
 
-export function gitSandbox(): GitSandbox {
+/** @param atEnd takes what removes it; without one the end of the test does */
+export function gitSandbox(atEnd: (remove: () => void) => void = onTestFinished): GitSandbox {
   const path = mkdtempSync(join(tmpdir(), 'gslbd-git-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  atEnd(() => rmSync(path, { recursive: true, force: true }))
   const run: GitSandbox['run'] = (program, args, input) =>
     execFileSync(program, args, {
       cwd: path,
@@ -65,7 +66,7 @@ export function gitSandbox(): GitSandbox {
       '-f',
       at(name),
     ])
-    return { path: at(name), publicLine: run('cat', [at(`${name}.pub`)]) }
+    return { path: at(name), publicLine: readFileSync(at(`${name}.pub`), 'utf8').trim() }
   }
   return {
     path,

@@ -24,3 +24,8 @@ export const laneRows = <Row>(
   rows: readonly Row[],
   isShort: (row: Row, index: number) => boolean,
 ): readonly Row[] => (inject('lane') === 'long' ? rows : rows.filter(isShort))
+
+/** Tests of the long lane alone, in a file that has others as well. */
+export function onlyLong(define: () => void): void {
+  if (inject('lane') === 'long') define()
+}

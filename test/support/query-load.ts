@@ -40,6 +40,10 @@ export class QueryLoad {
     this.#running = Promise.all(Array.from({ length: sockets }, () => this.#ask()))
   }
 
+  get asked(): number {
+    return this.#asked
+  }
+
   async stop(): Promise<LoadResult> {
     this.#isOver = true
     await this.#running

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config'
 import { FlakyReporter } from './flaky-reporter.ts'
+import { bundledThreads } from './bundled-program.ts'
 import type { Lane } from './lane.ts'
 import { SlowReporter } from './slow-reporter.ts'
 
@@ -51,11 +52,37 @@ const apart = [
 const peers = 'test/peers/**'
 const everything = ['test/**/*.test.ts']
 
-/** Files that ask for their lane: the others would do the same again. */
-export const filesOfLongLane = (): string[] =>
-  globSync('test/**/*.test.ts', { cwd: root }).filter((path) =>
-    readFileSync(join(root, path), 'utf8').includes("/support/lane.ts'"),
-  )
+/**
+ * Whole files of the long lane: rare events that cost many starts, and promises that a file of the
+ * short lane shows with less.
+ */
+export const longOnly = [
+  // What dies, is damaged, is full or is slow.
+  'test/e2e/{crash,damaged-objects,node-disk,oversized-file,geo-memory,geo-reload}.test.ts',
+  'test/e2e/{api-write-crash,gitops-crash,gitops-write-crash}.test.ts',
+  'test/e2e/{api-write-races,gitops-write-races}.test.ts',
+  'test/e2e/daemon-{clock,crash,disk,memory,threads,unread}.test.ts',
+  // Whole programs of others, and walks through everything.
+  'test/e2e/{api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
+  'test/e2e/{node-key-rotation,readme,reference-page}.test.ts',
+  // Several starts each; their parts have tests of their own.
+  'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation}.test.ts',
+  'test/e2e/{scripts,soa-serials}.test.ts',
+  // A build of everything, and the steps of a CI job.
+  'test/unit/{bin/build,compiler/workflow}.test.ts',
+]
+
+const filesOf = (patterns: readonly string[]): string[] => globSync(patterns, { cwd: root })
+
+/** A file that asks for its lane, or has properties: `setup.ts` says how often those run. */
+const hasCounts = (path: string): boolean =>
+  /\/support\/lane\.ts'|from 'fast-check'/.test(readFileSync(join(root, path), 'utf8'))
+
+/** Of the other files the long lane would do the same again. */
+export const filesOfLongLane = (): string[] => {
+  const whole = new Set(filesOf(longOnly))
+  return filesOf(everything).filter((path) => whole.has(path) || hasCounts(path))
+}
 
 /**
  * Two processes at a time. Loading the program costs most files more than their tests: those that
@@ -68,19 +95,21 @@ export function runOf(lane: Lane): ViteUserConfig {
     isolate: boolean,
     files: { readonly include: string[]; readonly exclude: string[] },
   ): TestProjectInlineConfiguration => ({
+    plugins: lane === 'short' ? [bundledThreads()] : [],
     test: { ...perFile, ...files, name, isolate, provide: { stateServers: false, lane } },
   })
-  const isApart = (path: string): boolean => globSync(apart, { cwd: root }).includes(path)
+  const isApart = (path: string): boolean => filesOf(apart).includes(path)
   const long = { apart: include.filter(isApart), together: include.filter((p) => !isApart(p)) }
   const short = { apart, together: everything }
   const files = lane === 'short' ? short : long
+  const elsewhere = lane === 'short' ? [peers, ...longOnly] : [peers]
   return {
     test: {
       ...shared,
       maxWorkers: 2,
       projects: [
-        project('apart', true, { include: files.apart, exclude: [peers] }),
-        project('together', false, { include: files.together, exclude: [peers, ...apart] }),
+        project('apart', true, { include: files.apart, exclude: elsewhere }),
+        project('together', false, { include: files.together, exclude: [...elsewhere, ...apart] }),
       ],
     },
   }

@@ -1,5 +1,7 @@
 // Runs before each test file.
 import fc from 'fast-check'
+import { laneCount } from './lane.ts'
 import { testSeed } from './random.ts'
 
-fc.configureGlobal({ seed: testSeed })
+// Where a property names no number of its own. Files of properties are in both lanes.
+fc.configureGlobal({ seed: testSeed, numRuns: laneCount(100, 30) })

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readFile } from '#compiler/read/read-file.ts'
+import { laneRows } from '#test/support/lane.ts'
 
 const read = (text: string) => readFile('blob', Buffer.from(text))
 const found = (text: string): string[] =>
@@ -65,8 +66,8 @@ describe('in each example, a value of wrong form', () => {
   test.each(files)('is the only mistake that is found: %s', (file) => {
     const object: unknown = parse(readFileSync(file, 'utf8'))
     const before = new Set(found(JSON.stringify(object)))
-    for (const path of pathsIn(object)) {
-      if (path[0] !== 'spec') continue
+    const paths = pathsIn(object).filter(([first]) => first === 'spec')
+    for (const path of laneRows(paths, (_, i) => i < 12 || i % 16 === 0)) {
       for (const wrong of [[[]], -1, true]) {
         const text = JSON.stringify(withAt(object, path, wrong))
         const { object: whole, findings } = read(text)

@@ -4,6 +4,7 @@ import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { parseCommit } from '#gitops/git/objects/commit-object.ts'
 import { areTooMany } from '#gitops/guard/removal.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
+import { laneRows } from '../../../support/lane.ts'
 import { reconcileBench } from '../../../support/reconcile-bench.ts'
 import { poolPath, poolYaml, serviceYaml } from '../../../support/site.ts'
 
@@ -84,7 +85,7 @@ const rows: readonly [title: string, before: number, gone: number, isHeld: boole
   ['three of ten', 10, 3, false],
   ['four of ten', 10, 4, true],
 ]
-for (const [title, before, gone, isHeld] of rows) {
+for (const [title, before, gone, isHeld] of laneRows(rows, (_, i) => i < 2)) {
   test(`${title} names may ${isHeld ? 'not ' : ''}go without a word`, async () => {
     const { drop, commit, open } = scene(before)
     commit()

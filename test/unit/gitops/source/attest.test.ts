@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
-import { test } from 'vitest'
+import { beforeAll, test } from 'vitest'
 import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 
 /** A checkout with a merge on top of three commits, two tags and a side branch. */
-function scene() {
-  const box = gitSandbox()
+function scene(atEnd: (remove: () => void) => void) {
+  const box = gitSandbox(atEnd)
   box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
   const git = (...args: string[]): string => box.git(box.at('repo'), ...args)
   for (const name of ['a', 'b', 'c']) {
@@ -25,8 +25,16 @@ function scene() {
   return { box, git, driver: createDiskDriver(box.at('repo/.git')) }
 }
 
+// Nobody changes it.
+let made: ReturnType<typeof scene>
+beforeAll(() => {
+  let removeAll = (): void => undefined
+  made = scene((remove) => (removeAll = remove))
+  return removeAll
+})
+
 test('names of commits mean what they mean to git', async () => {
-  const { git, driver } = scene()
+  const { git, driver } = made
   const id = git('rev-parse', 'HEAD')
   const names = [
     ...['HEAD', 'main', 'side', 'plain', 'v1', 'v1-again', id, id.slice(0, 8)],
@@ -52,14 +60,14 @@ const wrong: readonly [name: string, error: RegExp][] = [
 ]
 for (const [name, error] of wrong) {
   test(`"${name}" is refused with a reason`, async () => {
-    const resolved = await resolveCommit(scene().driver, name)
+    const resolved = await resolveCommit(made.driver, name)
     assert(!resolved.ok)
     assert.match(resolved.error, error)
   })
 }
 
 test('a repository is found from anywhere in its checkout, and told from a bare one', () => {
-  const { box } = scene()
+  const { box } = made
   const gitdir = box.at('repo/.git')
   for (const path of ['repo', 'repo/folder']) {
     assert.deepEqual(findRepository(box.at(path)), { ok: true, value: { gitdir, isBare: false } })

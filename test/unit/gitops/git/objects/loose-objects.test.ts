@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { gitSandbox } from '../../../../support/git-sandbox.ts'
+import { laneCount } from '../../../../support/lane.ts'
 
-test.each([3, 3_000])('a folder of %i files is what git finds', async (count) => {
+// More than are written one by one.
+test.each([3, laneCount(3_000, 300)])('a folder of %i files is what git finds', async (count) => {
   const box = gitSandbox()
   const gitdir = box.at('repository.git')
   box.git(box.at('.'), 'init', '--quiet', '--bare', gitdir)

@@ -1,0 +1,60 @@
+// The program in few files: what the short lane starts as processes and as threads.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Plugin } from 'vitest/config'
+import { layers } from '../layers.ts'
+
+const root = join(import.meta.dirname, '../..')
+const builder = join(import.meta.dirname, 'build-program.ts')
+
+/** Changes with whatever the bundle is made of. */
+function fingerprint(): string {
+  const hash = createHash('sha256').update(readFileSync(builder))
+  const sources = layers.map(({ folder }) => `${folder}/**/*.ts`)
+  for (const path of globSync([...sources, 'package-lock.json'], { cwd: root })) {
+    const { mtimeMs, size } = statSync(join(root, path))
+    hash.update(`${path} ${mtimeMs} ${size}\n`)
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** @returns the folder of the bundle, which is made where there is none of these sources */
+export function bundledProgram(): string {
+  const folder = join(root, 'node_modules/.cache/gslbd-program', fingerprint())
+  if (!existsSync(join(folder, 'main.js'))) {
+    execFileSync(process.execPath, [builder, folder], { stdio: 'inherit' })
+  }
+  return folder
+}
+
+/**
+ * Threads that our code starts in the process of a test begin with a file of the bundle: a thread
+ * loads everything anew, and 300 files of source take four times as long.
+ */
+export function bundledThreads(): Plugin {
+  let folder: string | undefined
+  let threads: Readonly<Record<string, string>> = {}
+  return {
+    name: 'bundled-threads',
+    transform(code, id) {
+      const path = relative(root, id)
+      if (!code.includes('new URL(') || /^(\.\.|test|bench|node_modules)\b/.test(path)) return null
+      if (folder === undefined) {
+        folder = bundledProgram()
+        threads = JSON.parse(readFileSync(join(folder, 'threads.json'), 'utf8')) as typeof threads
+      }
+      const bundled = folder
+      return code.replace(
+        /new URL\(['"](\.\/[\w-]+\.ts)['"], import\.meta\.url\)/g,
+        (whole, file: string) => {
+          const name = threads[join(path, '..', file)]
+          if (name === undefined) return whole
+          return `new URL(${JSON.stringify(pathToFileURL(join(bundled, name)).href)})`
+        },
+      )
+    },
+  }
+}
