@@ -24,9 +24,20 @@ export function at(source: Source, position: number): string {
   return `${source.path}:${source.ast.getLineAndCharacterOfPosition(position).line + 1}`
 }
 
+const nodesOf = new WeakMap<ts.Node, readonly ts.Node[]>()
+
+/** A whole file is walked once: several rules look at each of its nodes. */
 export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
-  see(node)
-  node.forEachChild((child) => visit(child, see))
+  const isFile = ts.isSourceFile(node)
+  const nodes = nodesOf.get(node) ?? collect(node, [])
+  if (isFile) nodesOf.set(node, nodes)
+  for (const one of nodes) see(one)
+}
+
+function collect(node: ts.Node, found: ts.Node[]): ts.Node[] {
+  found.push(node)
+  node.forEachChild((child) => void collect(child, found))
+  return found
 }
 
 const notOurs = new Set(['.git', 'node_modules', 'dist', 'data'])

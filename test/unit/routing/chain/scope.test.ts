@@ -7,6 +7,7 @@ import { Verdict } from '#routing/chain/scope-cache.ts'
 import { LikenessKind, effortMax, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import { drawMax, filledPerMs, reserveMax } from '#routing/chain/work-reserve.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 /** Ranges without a gap, each of a value of its own: 1, 2, 3 … */
 function partition(starts: readonly bigint[], bits: number) {
@@ -78,7 +79,7 @@ test.each([
 ])('the smallest network of an %s address in which all are alike is found', (_family, isIpv6) => {
   const random = new Random(3)
   const bits = isIpv6 ? 128 : 32
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < laneCount(300, 60); i++) {
     const ranges = partition(
       Array.from({ length: 60 }, () => randomAddress(random, isIpv6)),
       bits,
