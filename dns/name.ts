@@ -92,6 +92,22 @@ export function foldName(wire: Uint8Array): Uint8Array {
   return wire.map((octet) => foldTable[octet]!)
 }
 
+/** The same octets: of names in one letter case, the same name. */
+export function sameOctets(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** Whether a name is that name or below it. Both in wire form and lower case. */
+export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
+  let at = 0
+  while (name.length - at > top.length) at += name[at]! + 1
+  if (name.length - at !== top.length) return false
+  for (let i = 0; i < top.length; i++) if (name[at + i] !== top[i]) return false
+  return true
+}
+
 /** Offsets of the labels, the root label not among them. */
 export function labelOffsets(wire: Uint8Array): number[] {
   const offsets: number[] = []

@@ -1,5 +1,5 @@
 // A pool of octets in which equal data is stored once, and names in their wire form.
-import { foldName, labelOffsets, parseName } from '#dns/name.ts'
+import { foldName, isAtOrBelow, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 
 /** Octets that grow, with each distinct run kept once. */
@@ -33,12 +33,9 @@ export class RecordPool {
   }
 }
 
-/** True when folded `name` ends in folded `zone` at a label. Nothing is cut at the root. */
-export function isAtOrBelow(name: Uint8Array, zone: Uint8Array): boolean {
-  if (zone.length === 1 || name.length < zone.length) return false
-  const at = name.length - zone.length
-  if (at !== 0 && !labelOffsets(name).includes(at)) return false
-  return Buffer.compare(foldName(name).subarray(at), foldName(zone)) === 0
+/** Whether `name` can be cut at `zone`, in any letter case. Nothing is cut at the root. */
+export function isInZone(name: Uint8Array, zone: Uint8Array): boolean {
+  return zone.length > 1 && isAtOrBelow(foldName(name), foldName(zone))
 }
 
 /** For names that the compiler has already checked. */

@@ -6,7 +6,7 @@ import { NodeFlag } from '#bundle/format/cells.ts'
 import type { SoaModel } from '#bundle/format/model.ts'
 import { formBits, glueBit, rdataForms, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
 import type { NameNode, NodeRrset } from './name-table.ts'
-import { isAtOrBelow, RecordPool, wireOf } from './record-pool.ts'
+import { isInZone, RecordPool, wireOf } from './record-pool.ts'
 
 const rowBytes = RrsetCell.Words * 4
 
@@ -85,7 +85,7 @@ function storedRecord(
     const name = rdata.subarray(at, end)
     if (i === form.names - 1 && form.hasTarget) {
       const number = targets.numberOf(name)
-      const isGlue = number > 0 && glueOwner !== undefined && isAtOrBelow(name, glueOwner)
+      const isGlue = number > 0 && glueOwner !== undefined && isInZone(name, glueOwner)
       parts.unshift(u32(isGlue ? number + glueBit : number))
     }
     parts.push(form.isCompressed ? cutName(name, apex) : cutName(name, undefined))
@@ -108,7 +108,7 @@ function endOfName(octets: Uint8Array, start: number): number {
 
 /** Cuts `name` at `apex` when it is at or below it. The case of the labels is kept. */
 function cutName(name: Uint8Array, apex: Uint8Array | undefined): Buffer {
-  const isBelow = apex !== undefined && isAtOrBelow(name, apex)
+  const isBelow = apex !== undefined && isInZone(name, apex)
   const labels = name.subarray(0, name.length - (isBelow ? apex.length : 1))
   const head = Buffer.alloc(storedName.labels)
   head[storedName.prefixBytes] = labels.length

@@ -5,7 +5,7 @@ import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
 import { NameEdit } from './name-edit.ts'
 import { layNames, nameIndexOf, NameTable } from './name-table.ts'
-import { isAtOrBelow, wireOf } from './record-pool.ts'
+import { isInZone, wireOf } from './record-pool.ts'
 import { rrsetColumns, soaRrset } from './rrset-columns.ts'
 import { addressOctets } from './rows.ts'
 
@@ -222,7 +222,7 @@ function addHosts(
     for (const { name, addresses } of withAddresses) {
       const known = hosts.get(name)
       const isFarther = known !== undefined && known.apex.length > apex.length
-      if (isFarther || !isAtOrBelow(wireOf(name), apex)) continue
+      if (isFarther || !isInZone(wireOf(name), apex)) continue
       hosts.set(name, { apex, ttlSeconds: zone.nsTtlSeconds, addresses })
     }
   }
