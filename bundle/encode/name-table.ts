@@ -186,7 +186,9 @@ export function layNames(nodes: readonly NameNode[]): LaidNames {
   let at = 0
   for (const [i, node] of nodes.entries()) {
     const wire = wireOf(node.name)
-    if (at + wire.length > names.length) names = Buffer.concat([names], names.length * 2)
+    const end = at + wire.length
+    // One long name may be more than twice what was there.
+    if (end > names.length) names = Buffer.concat([names], Math.max(names.length * 2, end))
     names.set(wire, at)
     writeNode(nodeRow, i, wire, { ...node, nameOffset: at })
     at += wire.length

@@ -36,6 +36,11 @@ const zoneNameOf = (bundle: Bundle, name: string): string =>
   nameOfZone(bundle, zoneOfNode(bundle, nodeOf(bundle, name)))
 
 describe('names', () => {
+  test('of nearly 255 octets are kept in a bundle that has few', () => {
+    const name = `${`${'x'.repeat(63)}.`.repeat(3)}${'y'.repeat(56)}.ab.`
+    expect(namesOf(bundleOf({ ...bareModel, zones: [zone(name)] }))).toContain(name)
+  })
+
   test('that enclose a service exist, empty, up to the apex', () => {
     const bundle = bundleOf({
       ...smallModel,
