@@ -157,4 +157,6 @@ export function keepFirstAlias(tx: Transaction): void {
   tx.authorityCount = 0
   tx.additionalCount = 0
   tx.ecsScope = 0
+  // What did not fit is not part of this answer: the alias did, or it would not have been followed.
+  tx.isTruncated = false
 }

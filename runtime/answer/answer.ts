@@ -97,7 +97,8 @@ export function answer(
   return tx.at - replyOffset
 }
 
-function sizeLimit(tx: Transaction): number {
+/** What the client takes, with all that is in it. The query has been read. */
+export function sizeLimit(tx: Transaction): number {
   if (tx.transport === Transport.Tcp) return 65_535
   if (!tx.hasOpt) return plainUdpBytes
   // RFC 6891 section 6.2.3: less than 512 means 512.
@@ -353,6 +354,8 @@ function dropRecords(tx: Transaction, recordsStart: number): void {
   tx.answerCount = 0
   tx.authorityCount = 0
   tx.additionalCount = 0
+  // No record is left that the client's subnet had a say in.
+  tx.ecsScope = 0
 }
 
 /**

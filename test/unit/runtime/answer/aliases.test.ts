@@ -23,19 +23,31 @@ const cname = (name: string, target: string): BundleModel['rrsets'][number] => (
   ttlSeconds: 60,
   rdata: [wireOf(target)],
 })
+const label = (letter: string, length = 63): string => letter.repeat(length)
+const long = `${label('a')}.${label('b')}.${label('c')}`
+const longService = `${label('d')}.${label('e', 60)}.example.org.`
+const eight = Array.from({ length: 8 }, (_, i) => `192.0.2.${i + 11}`)
+const eightRules = { v4: [{ start: first4, end: first4 + 255, endpoints: eight }], v6: [] }
 const bundle = bundleOf({
   ...bareModel,
   zones: [zone('example.org.')],
-  pools: [pool(1, ['192.0.2.1', '192.0.2.2'], { geoRules }), pool(2, ['192.0.2.9'])],
+  pools: [
+    pool(1, ['192.0.2.1', '192.0.2.2'], { geoRules }),
+    pool(2, ['192.0.2.9']),
+    pool(3, eight, { geoRules: eightRules }),
+  ],
   services: [
     service(1, 'near.example.org.', { algorithm: 'geo-ip', pool: 0 }),
     service(2, 'plain.example.org.', { pool: 1 }),
     service(3, '*.apps.example.org.', { pool: 1 }),
+    service(4, longService, { algorithm: 'geo-ip', pool: 2, answerCount: 8 }),
   ],
   rrsets: [
     cname('one', 'two.example.org.'),
     cname('two', 'NEAR.example.org.'),
     cname('other', 'plain.example.org.'),
+    cname('big', `${long}.example.org.`),
+    cname(long, longService),
     cname('wild', 'any.apps.example.org.'),
     ...Array.from({ length: 10 }, (_, i) => cname(`l${i}`, `l${i + 1}.example.org.`)),
   ],
@@ -72,6 +84,14 @@ describe('an alias that leads to a service', () => {
     const reply = ask('one', subnet('0a0000'))
     expect([owners(reply), scopeOf(reply)]).toEqual([['one'], 0])
     expect(scopeOf(ask('near', subnet('0a0000')))).toBe(24)
+  })
+
+  test('does so, too, where the whole chain would not fit', () => {
+    const small = { opt: { udpSize: 512, options: [ecs(1, 24, 0, '0a0000')] } }
+    const reply = ask('big', small)
+    expect([reply.tc, owners(reply), scopeOf(reply)]).toEqual([false, ['big'], 0])
+    const cut = ask('big', { opt: { udpSize: 512, options: [ecs(1, 0, 0, '')] } })
+    expect([cut.tc, owners(cut), scopeOf(cut)]).toEqual([true, [], 0])
   })
 
   test('is followed where the client did not count', () => {
