@@ -1,6 +1,7 @@
 // Checks the signature of a request, in the order of RFC 8945 section 5.2.
 import { timingSafeEqual } from 'node:crypto'
 import { HeaderOffset } from '#dns/header.ts'
+import { sameOctets } from '#dns/name.ts'
 import { tsigMac } from './tsig-digest.ts'
 import { TsigError, tsigFudgeSeconds } from './tsig-key.ts'
 import type { TsigKey } from './tsig-key.ts'
@@ -38,7 +39,7 @@ export function checkTsig<Key extends TsigKey>(
   if (record === null) return { is: 'unsigned' }
   if (record === 'malformed') return { is: 'malformed' }
   const key = find(record.keyName)
-  if (key === undefined || !equals(key.algorithm.wire, record.algorithmName)) {
+  if (key === undefined || !sameOctets(key.algorithm.wire, record.algorithmName)) {
     return { is: 'unproven', error: TsigError.BadKey, record }
   }
   const { macBytes } = key.algorithm
@@ -73,7 +74,3 @@ export function checkTsig<Key extends TsigKey>(
 }
 
 const none = new Uint8Array(0)
-
-function equals(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((octet, i) => octet === b[i])
-}

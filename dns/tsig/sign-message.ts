@@ -1,4 +1,5 @@
 // Signs messages: requests, answers, and all messages of a transfer. RFC 8945 sections 5.3 and 5.4.
+import { assert } from '#lib/assert.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { timesOf, tsigMac } from './tsig-digest.ts'
@@ -6,6 +7,9 @@ import type { DigestedMessage, TsigVariables } from './tsig-digest.ts'
 import { TsigError, tsigFudgeSeconds } from './tsig-key.ts'
 import type { TsigKey } from './tsig-key.ts'
 import type { TsigRecord } from './tsig-record.ts'
+
+/** Messages without a signature between two that have one. RFC 8945 section 5.3.1. */
+export const unsignedMax = 99
 
 /** Six octets of the server's time. RFC 8945 section 5.2.3. */
 const timeBytes = 6
@@ -56,8 +60,10 @@ export class MessageSigner {
     return this.#sign(message, length, { ...times, error, other: other.subarray(0, timeBytes) })
   }
 
-  /** A message that is sent without a signature; RFC 8945 section 5.3.1: at most 99 in a row. */
+  /** A message that is sent without a signature: at most `unsignedMax` in a row. */
   skip(message: Uint8Array, length: number): void {
+    assert(!this.#isFirst, 'the first message of an answer is signed')
+    assert(this.#unsigned.length < unsignedMax, 'a client would wait no longer for a signature')
     this.#unsigned.push(digested(message.slice(0, length), length))
   }
 

@@ -1,7 +1,9 @@
 // Checks an UPDATE message against a zone, and says what it does to TXT records: RFC 2136 section
 // 3.
 import { QClass } from '#dns/header.ts'
+import { isAtOrBelow } from '#dns/name.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
+import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import type { UpdateMessage, UpdateRecord } from './read-update.ts'
 
 /** RFC 2136 section 2.2. */
@@ -39,7 +41,12 @@ export type TxtUpdate =
   | { readonly verb: 'delete-all'; readonly name: Uint8Array }
 
 export type CheckedUpdate =
-  | { readonly rcode: 0; readonly changes: readonly TxtUpdate[] }
+  | {
+      readonly rcode: 0
+      readonly changes: readonly TxtUpdate[]
+      /** Those that are skipped, with `rcode` 0 all the same. */
+      readonly skipped: readonly UpdateRecord[]
+    }
   | { readonly rcode: Exclude<UpdateRcode, 0> }
 
 /**
@@ -56,7 +63,9 @@ export function checkUpdate(message: UpdateMessage, view: ZoneView): CheckedUpda
     if (!isAtOrBelow(record.owner, zone)) return { rcode: UpdateRcode.NotZone }
     if (!isWellFormed(record)) return { rcode: UpdateRcode.FormErr }
   }
-  return { rcode: UpdateRcode.NoError, changes: updates.flatMap(changeOf) }
+  const changes = updates.flatMap(changeOf)
+  const skipped = updates.filter((record) => changeOf(record).length === 0)
+  return { rcode: UpdateRcode.NoError, changes, skipped }
 }
 
 /** Section 3.2; rrsets with values are compared whole, after all others (section 3.2.3). */
@@ -74,7 +83,7 @@ function faultOfPrerequisites(
       const key = `${type} ${textOf(owner)}`
       const rrset = wanted.get(key) ?? { owner, type, values: new Set<string>() }
       wanted.set(key, rrset)
-      rrset.values.add(textOf(rdata))
+      rrset.values.add(comparable(type, rdata))
       continue
     }
     if (klass !== QClass.Any && klass !== QClass.None) return UpdateRcode.FormErr
@@ -86,12 +95,17 @@ function faultOfPrerequisites(
     return isThere ? UpdateRcode.YXRRSet : UpdateRcode.NXRRSet
   }
   for (const { owner, type, values } of wanted.values()) {
-    const found = new Set(view.rdataOf(owner, type)?.map(textOf))
+    const found = new Set(view.rdataOf(owner, type)?.map((rdata) => comparable(type, rdata)))
     if (found.size !== values.size || [...values].some((value) => !found.has(value))) {
       return UpdateRcode.NXRRSet
     }
   }
   return UpdateRcode.NoError
+}
+
+/** Names in rdata have no letter case, either: RFC 2136 section 1.1.1. */
+function comparable(type: number, rdata: Uint8Array): string {
+  return textOf(canonicalRdata(rdataTypeOf(type), rdata))
 }
 
 /** Section 3.4.1.3. */
@@ -130,12 +144,6 @@ function isCharacterStrings(rdata: Uint8Array): boolean {
   let at = 0
   while (at < rdata.length) at += 1 + rdata[at]!
   return rdata.length > 0 && at === rdata.length
-}
-
-function isAtOrBelow(name: Uint8Array, zone: Uint8Array): boolean {
-  let at = 0
-  while (name.length - at > zone.length) at += name[at]! + 1
-  return name.length - at === zone.length && zone.every((octet, i) => octet === name[at + i])
 }
 
 const textOf = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1')

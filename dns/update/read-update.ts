@@ -2,6 +2,7 @@
 import { HeaderOffset } from '#dns/header.ts'
 import { readMessageName } from '#dns/message-name.ts'
 import { foldName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
 
 export interface UpdateRecord {
   /** Wire form, in lower case. */
@@ -9,7 +10,7 @@ export interface UpdateRecord {
   readonly type: number
   readonly class: number
   readonly ttlSeconds: number
-  /** As it stands in the message. */
+  /** Its names are whole. */
   readonly rdata: Uint8Array
 }
 
@@ -24,6 +25,36 @@ export interface UpdateMessage {
 
 /** Type, class, TTL and the length of the data. */
 const fixedBytes = 10
+
+/** Types whose names may be compressed: octets before the names, and their number. RFC 3597 4. */
+const namesOf: Readonly<Record<number, { readonly before: number; readonly names: number }>> = {
+  [RrType.NS]: { before: 0, names: 1 },
+  [RrType.CNAME]: { before: 0, names: 1 },
+  [RrType.SOA]: { before: 0, names: 2 },
+  [RrType.PTR]: { before: 0, names: 1 },
+  [RrType.MX]: { before: 2, names: 1 },
+  [RrType.SRV]: { before: 6, names: 1 },
+}
+
+/** @returns undefined: its names cannot be read */
+function wholeRdata(
+  message: Uint8Array,
+  type: number,
+  start: number,
+  end: number,
+): Uint8Array | undefined {
+  const form = namesOf[type]
+  if (form === undefined || start === end) return message.slice(start, end)
+  let at = start + form.before
+  const parts = [message.subarray(start, at)]
+  for (let i = 0; i < form.names; i++) {
+    const name = at < end ? readMessageName(message, at) : undefined
+    if (name === undefined || name.end > end) return undefined
+    parts.push(name.wire)
+    at = name.end
+  }
+  return Buffer.concat([...parts, message.subarray(at, end)])
+}
 
 /** @returns undefined: FORMERR is the answer. The additional section is not looked at. */
 export function readUpdate(message: Uint8Array): UpdateMessage | undefined {
@@ -42,12 +73,15 @@ export function readUpdate(message: Uint8Array): UpdateMessage | undefined {
       const data = owner.end + fixedBytes
       const end = data + view.getUint16(owner.end + 8)
       if (end > message.length) return undefined
+      const type = view.getUint16(owner.end)
+      const rdata = wholeRdata(message, type, data, end)
+      if (rdata === undefined) return undefined
       records.push({
         owner: foldName(owner.wire),
-        type: view.getUint16(owner.end),
+        type,
         class: view.getUint16(owner.end + 2),
         ttlSeconds: view.getUint32(owner.end + 4),
-        rdata: message.slice(data, end),
+        rdata,
       })
       at = end
     }

@@ -1,15 +1,16 @@
 // Carries out updates whose signature is right, one after the other: prerequisites are compared
 // with what the update before has left. RFC 2136 section 3.
-import { formatName } from '#dns/name.ts'
+import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { rcodeNames, Rcode } from '#dns/rcode.ts'
 import { checkUpdate } from '#dns/update/check-update.ts'
 import type { TxtUpdate } from '#dns/update/check-update.ts'
 import { readUpdate } from '#dns/update/read-update.ts'
+import type { UpdateRecord } from '#dns/update/read-update.ts'
+import { rrTypeNames } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
-import { isAtOrBelow } from '#runtime/transfer/zone-records.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
 import { zoneViewOf } from './zone-view.ts'
@@ -80,12 +81,17 @@ export class Updates {
     if (key === undefined) return Rcode.Refused
     const update = readUpdate(message)
     if (update === undefined) return Rcode.FormErr
-    const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => equals(zone, apex))
+    const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const view = zoneViewOf(bundle(), dynamicDns.snapshot().records, mayUpdate)
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
-    const { changes } = checked
+    const { changes, skipped } = checked
     const about = { key: formatName(key.name), tenant: key.tenantId, changes: changes.length }
+    if (skipped.length > 0) {
+      const [{ owner, type }] = skipped as [UpdateRecord]
+      const first = `${formatName(owner)} ${rrTypeNames[type] ?? `TYPE${type}`}`
+      log.warn({ ...about, skipped: skipped.length, first }, skippedLine)
+    }
     const refusal = this.#refusal(key, changes)
     if (refusal !== undefined) {
       log.info({ ...about, reason: refusal }, 'a DNS update was refused')
@@ -125,14 +131,12 @@ export class Updates {
   }
 }
 
+const skippedLine = 'a DNS update has records that are not TXT: they come from Git, and are skipped'
+
 function storedChange(change: TxtUpdate): TxtChange {
   const name = formatName(change.name)
   if (change.verb === 'delete-all') return { verb: 'delete-all', name }
   const rdata = Buffer.from(change.rdata).toString('base64')
   if (change.verb === 'delete') return { verb: 'delete', name, rdata }
   return { verb: 'add', name, rdata, ttlSeconds: change.ttlSeconds }
-}
-
-function equals(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((octet, i) => octet === b[i])
 }

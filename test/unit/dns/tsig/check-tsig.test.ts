@@ -136,6 +136,22 @@ test('a message of pointers to pointers costs no more than its length', () => {
   expect(readTsig(Buffer.concat([header, chain, records]))).toBe('malformed')
 })
 
+describe('RFC 8945 section 5.3.1: messages without a signature', () => {
+  const message = Buffer.alloc(300)
+  test('are 99 between two that have one, and no more', () => {
+    const signer = new MessageSigner(key, Buffer.alloc(32))
+    signer.sign(message, 12, corpusSeconds)
+    for (let i = 0; i < 99; i++) signer.skip(message, 12)
+    expect(() => signer.skip(message, 12)).toThrow('would wait no longer')
+    signer.sign(message, 12, corpusSeconds)
+    expect(() => signer.skip(message, 12)).not.toThrow()
+  })
+
+  test('are none before the first that has one', () => {
+    expect(() => new MessageSigner(key, Buffer.alloc(32)).skip(message, 12)).toThrow('is signed')
+  })
+})
+
 function unproven(error: number) {
   return { is: 'unproven', error }
 }

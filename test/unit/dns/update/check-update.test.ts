@@ -11,6 +11,8 @@ import { corpusMessage, tsigCorpus } from '../tsig/tsig-corpus.ts'
 
 const txt = (text: string): Buffer => Buffer.from(`${String.fromCharCode(text.length)}${text}`)
 
+const mx = (name: string): Buffer => Buffer.from(`\0\x0a${name}`, 'latin1')
+
 /** example.com has `t` with TXT "1" and "2", and `w` with an address. */
 const view: ZoneView = {
   isZone: (apex) => formatName(apex) === 'example.com.',
@@ -18,6 +20,7 @@ const view: ZoneView = {
   rdataOf: (name, type) => {
     const key = `${formatName(name)} ${type}`
     if (key === 't.example.com. 16') return [txt('1'), txt('2')]
+    if (key === 'w.example.com. 15') return [mx('\x04Mail\x07EXAMPLE\x03com\0')]
     return key === 'w.example.com. 1' ? [Buffer.from([192, 0, 2, 1])] : undefined
   },
 }
@@ -89,6 +92,26 @@ describe('RFC 2136 section 3.2: prerequisites', () => {
     const both = ['t.example.com. 0 IN TXT "2"', 't.example.com. 0 IN TXT "1"']
     expect(outcome(both, [])).toBe('')
     expect(outcome([...both, 't.example.com. 0 IN TXT "3"'], [])).toBe(8)
+  })
+})
+
+describe('names in the rdata of a prerequisite', () => {
+  /** Compressed: the last name is a pointer to that of the zone. */
+  const compressed = mx('\x04mAIL\xc0\x0c')
+  test.each([
+    ['are the same in other letters', mx('\x04mail\x07example\x03COM\0'), 0],
+    ['may be compressed', compressed, 0],
+    ['are compared', mx('\x04male\x07example\x03com\0'), 8],
+    ['are whole', mx('\x04mail\xc0'), 1],
+    ['end with the rdata', Buffer.concat([mx('\x04mail'), Buffer.of(7)]), 1],
+    ['are there', Buffer.of(0), 1],
+  ])('%s', (_what, rdata, rcode) => {
+    const message = encodeMessage({
+      ...{ opcode: 5, questions: [{ name: 'example.com.', type: 6, class: 1 }] },
+      answer: [{ ...a('w.example.com. 0 IN MX 10 x.'), rdata }],
+    })
+    const read = readUpdate(message)
+    expect(read === undefined ? 1 : checkUpdate(read, view).rcode).toBe(rcode)
   })
 })
 

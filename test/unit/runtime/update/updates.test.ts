@@ -9,6 +9,7 @@ import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
 import { Updates, waitingMax } from '#runtime/update/updates.ts'
 import type { UpdatesParts } from '#runtime/update/updates.ts'
+import type { Log } from '#lib/log.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { modelOf } from '#test/support/dns/model.ts'
@@ -54,7 +55,7 @@ function messageOf({ apex = zone, needs = [], updates = [], says }: Sections): B
   return Buffer.concat([header, apex, Buffer.of(0, 6, 0, 1), ...needs, ...updates])
 }
 
-function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}) {
+function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log = silentLog) {
   const values: Uint8Array[] = []
   const dynamicDns: UpdatesParts['dynamicDns'] = {
     find: () => key,
@@ -72,7 +73,7 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}) {
   }
   const mayWrite = (_tenant: string, name: string): boolean => !name.startsWith('no.')
   const zones = [zone]
-  const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, mayWrite, log: silentLog })
+  const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, mayWrite, log })
   const send = (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
   return { send, values }
 }
@@ -99,6 +100,16 @@ test.each(rows)('%s', async (_what, sections, rcode) => {
   const { send, values } = updatesWith()
   expect(await send(sections)).toBe(rcode)
   if (rcode !== 0) expect(values).toEqual([])
+})
+
+test('what is skipped is told in the log, with the first of it', async () => {
+  const lines: object[] = []
+  const log = { ...silentLog, warn: (fields: object) => void lines.push(fields) }
+  const { send, values } = updatesWith({}, log)
+  const address = record(below, 1, 1, '1234')
+  expect(await send({ updates: [addText('x'), address, address] })).toBe(0)
+  expect(values).toHaveLength(1)
+  expect(lines).toMatchObject([{ changes: 1, skipped: 2, first: '_acme.example.com. A' }])
 })
 
 test('the prerequisites of an update see the one before it', async () => {
