@@ -16,7 +16,7 @@ export const exchangeRows = [
     type: 'counter',
     help:
       'Requests for a zone: `started` ones get all of it, `current` ones its SOA alone, ' +
-      '`refused` ones an error.',
+      '`refused` ones an error; `ended` ones were cut off.',
     labels: ['result'],
     read: ({ exchange: { transfers } }: MetricsSnapshot) => byResult({ ...transfers }),
   },
@@ -50,7 +50,9 @@ export const exchangeRows = [
   {
     name: 'gslbd_signed_messages_total',
     type: 'counter',
-    help: 'Messages with a TSIG record (RFC 8945), by what was found of it; all but `valid` fail.',
+    help:
+      'Messages with a TSIG record (RFC 8945), by what was found of it. `repeated` are updates ' +
+      'that came before; all others but `valid` fail.',
     labels: ['result'],
     read: ({ exchange: { signedMessages } }: MetricsSnapshot) => byResult({ ...signedMessages }),
   },

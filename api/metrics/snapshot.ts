@@ -40,7 +40,7 @@ export interface TcpSnapshot {
 
 /** Transfers, updates, NOTIFY and signed messages. */
 export interface ExchangeSnapshot {
-  readonly transfers: Readonly<Record<'started' | 'current' | 'refused', number>>
+  readonly transfers: Readonly<Record<'started' | 'current' | 'refused' | 'ended', number>>
   readonly transfersRunning: number
   /** By mnemonic of their response code. */
   readonly updates: Readonly<Record<string, number>>
@@ -49,7 +49,8 @@ export interface ExchangeSnapshot {
 }
 
 /** The last ones as RFC 8945 names them. */
-export type SignedResult = 'valid' | 'malformed' | 'badkey' | 'badsig' | 'badtime' | 'badtrunc'
+export type SignedResult =
+  'valid' | 'repeated' | 'malformed' | 'badkey' | 'badsig' | 'badtime' | 'badtrunc'
 
 export interface HealthSnapshot {
   /** By probe type, then outcome: `probes.tcp.success`. */

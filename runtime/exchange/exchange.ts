@@ -1,5 +1,6 @@
 // Answers what the fast path leaves: signed messages, transfers and updates. RFC 8945, RFC 5936,
 // RFC 2136.
+import { setImmediate } from 'node:timers/promises'
 import { assert } from '#lib/assert.ts'
 import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
 import { Rcode } from '#dns/rcode.ts'
@@ -12,17 +13,19 @@ import { unprovenBytes } from '#dns/tsig/sign-message.ts'
 import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
-import { answer } from '#runtime/answer/answer.ts'
+import { answer, sizeLimit } from '#runtime/answer/answer.ts'
 import { writeOpt } from '#runtime/answer/edns.ts'
 import { findName } from '#runtime/answer/lookup.ts'
 import { readMessage } from '#runtime/answer/message.ts'
-import { readQuestion } from '#runtime/answer/question.ts'
 import { Transport } from '#runtime/answer/transaction.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
 import type { LongReply } from '#runtime/sockets/long-reply.ts'
-import type { Transfers } from '#runtime/transfer/transfers.ts'
+import { notYet } from '#runtime/transfer/transfer-messages.ts'
+import type { RunningTransfer, Transfers } from '#runtime/transfer/transfers.ts'
 import type { ZoneSource } from '#runtime/transfer/zone-source.ts'
 import { writeHead } from './reply-head.ts'
+import { SignedUpdates } from './signed-updates.ts'
+import type { SignedUpdate } from './signed-updates.ts'
 
 export interface ExchangeKey extends TsigKey {
   readonly id: string
@@ -47,6 +50,8 @@ export interface ExchangeParts {
 export interface ExchangeCounts {
   /** Messages with a valid signature. */
   signed: number
+  /** Updates among them that came again: a datagram that was sent twice, or a replay. */
+  repeated: number
   malformed: number
   badKey: number
   badSignature: number
@@ -57,8 +62,10 @@ export interface ExchangeCounts {
 /** `tx` has the transport, the client's address and the tokens of the message. */
 export class Exchange {
   readonly #parts: ExchangeParts
+  readonly #updates = new SignedUpdates()
   readonly counts: ExchangeCounts = {
     signed: 0,
+    repeated: 0,
     malformed: 0,
     badKey: 0,
     badSignature: 0,
@@ -77,26 +84,21 @@ export class Exchange {
    */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
     const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())
-    if (check.is === 'unsigned') return this.#handlePlain(tx, message, into, null, 0)
+    if (check.is === 'unsigned') return this.#handlePlain(tx, message, into, null)
     if (check.is === 'malformed') {
       this.counts.malformed++
       return this.#bare(tx, message, Rcode.FormErr, into)
     }
     const { record } = check
     if (check.is === 'unproven') return this.#unproven(tx, message, record, check.error, into)
-    const { key } = check
-    const signer = new MessageSigner(key, record.mac)
-    if (check.is === 'refused') {
-      const { error } = check
-      const isTime = error === TsigError.BadTime
-      if (isTime) this.counts.badTime++
-      else this.counts.badTruncation++
-      const length = this.#bare(tx, message, Rcode.NotAuth, into)
-      const refused = isTime ? TsigError.BadTime : TsigError.BadTrunc
-      return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
+    if (check.is === 'refused') return this.#refuse(tx, message, into, check, check.error)
+    if (opcodeOf(message) === Opcode.Update) {
+      const known = this.#updates.find(signedUpdateOf(check))
+      if (known === 'too-old') return this.#refuse(tx, message, into, check, TsigError.BadTime)
     }
     this.counts.signed++
-    const reply = this.#handlePlain(tx, unsigned(message, record), into, key, tsigBytesMax(key))
+    const signer = new MessageSigner(check.key, record.mac)
+    const reply = this.#handlePlain(tx, unsigned(message, record), into, check)
     const sign = (octets: Uint8Array, length: number): number =>
       length > 0 ? signer.sign(octets, length, this.#parts.nowSeconds()) : length
     if (typeof reply === 'number') return sign(into, reply)
@@ -110,18 +112,39 @@ export class Exchange {
     }
   }
 
-  /** @param reserved octets that a signature will need */
+  /** The MAC is right, the message refused all the same, and the reply signed. */
+  #refuse(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    { key, record }: Signature,
+    error: TsigError,
+  ): number {
+    const isTime = error === TsigError.BadTime
+    if (isTime) this.counts.badTime++
+    else this.counts.badTruncation++
+    const length = this.#bare(tx, message, Rcode.NotAuth, into)
+    const refused = isTime ? TsigError.BadTime : TsigError.BadTrunc
+    const signer = new MessageSigner(key, record.mac)
+    return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
+  }
+
+  /**
+   * @param message without its signature
+   * @param signature null: it had none
+   */
   #handlePlain(
     tx: Transaction,
     message: Uint8Array,
     into: Uint8Array,
-    key: ExchangeKey | null,
-    reserved: number,
+    signature: Signature | null,
   ): number | LongReply {
-    const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
-    if (opcode === Opcode.Update && key !== null) return this.#update(tx, message, key)
+    const opcode = opcodeOf(message)
+    if (opcode === Opcode.Update && signature !== null) return this.#update(tx, message, signature)
+    // Octets that the signature of the reply will need.
+    const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
     if (opcode === Opcode.Query) {
-      const reply = this.#transfer(tx, message, into, key, reserved)
+      const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
       if (reply !== undefined) return reply
     }
     return answerQuery(tx, message, into, reserved)
@@ -137,19 +160,17 @@ export class Exchange {
   ): number | LongReply | undefined {
     tx.reset()
     tx.bind(message, into)
-    // RFC 9619: of two questions it is none.
-    if (tx.queryView.getUint16(HeaderOffset.QdCount) !== 1) return undefined
-    const questionEnd = readQuestion(tx, message, HeaderOffset.End, message.length)
+    const questionEnd = readMessage(tx, message, 0, message.length, Opcode.Query)
     const { qtype, qclass } = tx
-    if (questionEnd < 0) return undefined
+    // Secondaries ask for the SOA of the catalog zone first; in no bundle there is one.
+    if (!tx.isForHandler) return undefined
     const zone = apexZone(tx)
-    const { transfers } = this.#parts
-    // Secondaries ask for its SOA first; in no bundle there is a catalog zone.
-    const isCatalogSoa =
-      qtype === RrType.SOA && zone < 0 && transfers.asksCatalog(message, questionEnd)
-    if (qtype !== RrType.IXFR && qtype !== RrType.AXFR && !isCatalogSoa) return undefined
-    const running = transfers.start(this.#parts.source(), {
-      ...{ message, qtype, questionEnd, qclass, key, zone },
+    if (qtype === RrType.SOA && zone >= 0) return undefined
+    if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
+    const opt = optOf(tx, into)
+    const room = sizeLimit(tx) - reserved
+    const running = this.#parts.transfers.start(this.#parts.source(), {
+      ...{ message, qtype, questionEnd, opt, qclass, key, zone },
       isTcp: tx.transport === Transport.Tcp,
       client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
     })
@@ -162,12 +183,12 @@ export class Exchange {
     tx.counters.query(tx.transport)
     tx.counters.reply(Rcode.NoError, qtype)
     return {
-      next: (octets) => running.write(octets, octets.length - reserved),
+      next: (octets) => writeNext(running, octets, Math.min(room, octets.length - reserved)),
       end: running.end,
     }
   }
 
-  #update(tx: Transaction, message: Uint8Array, key: ExchangeKey): LongReply {
+  #update(tx: Transaction, message: Uint8Array, signature: Signature): LongReply {
     const { counters, transport } = tx
     counters.query(transport)
     let isDone = false
@@ -175,13 +196,26 @@ export class Exchange {
       next: (into) => {
         if (isDone) return 0
         isDone = true
-        return this.#parts.update(message, key).then((rcode) => {
+        return this.#outcome(message, signature).then((rcode) => {
           counters.reply(rcode, 0)
           return writeHead(message, rcode, into)
         })
       },
       end: () => undefined,
     }
+  }
+
+  /** Of an update that comes again, what it was the first time. */
+  #outcome(message: Uint8Array, signature: Signature): Promise<Rcode> {
+    const signed = signedUpdateOf(signature)
+    const known = this.#updates.find(signed)
+    if (typeof known !== 'string') {
+      this.counts.repeated++
+      return known
+    }
+    const outcome = this.#parts.update(message, signature.key)
+    this.#updates.remember(signed, outcome, this.#parts.nowSeconds())
+    return outcome
   }
 
   #unproven(
@@ -193,7 +227,7 @@ export class Exchange {
   ): number {
     if (error === TsigError.BadKey) this.counts.badKey++
     else this.counts.badSignature++
-    const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+    const opcode = opcodeOf(message)
     const isUnknown = this.#parts.findKey(record.keyName) === undefined
     // An update by nobody that is known is refused like one that is not signed.
     const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
@@ -206,8 +240,24 @@ export class Exchange {
   #bare(tx: Transaction, message: Uint8Array, rcode: Rcode, into: Uint8Array): number {
     tx.counters.query(tx.transport)
     tx.counters.reply(rcode, tx.qtype)
-    return writeItsOpt(tx, message, into, writeHead(message, rcode, into))
+    return writeItsOpt(tx, message, into, writeHead(message, rcode & Flag2.RcodeMask, into), rcode)
   }
+}
+
+/** A right one. */
+interface Signature {
+  readonly key: ExchangeKey
+  readonly record: TsigRecord
+}
+
+const signedUpdateOf = ({ key, record: { mac, timeSeconds } }: Signature): SignedUpdate => ({
+  keyId: key.id,
+  mac,
+  timeSeconds,
+})
+
+function opcodeOf(message: Uint8Array): number {
+  return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
 }
 
 /** Who sends OPT gets OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
@@ -216,19 +266,53 @@ function writeItsOpt(
   message: Uint8Array,
   into: Uint8Array,
   length: number,
+  rcode: number,
 ): number {
   tx.reset()
   tx.bind(message, into)
-  const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
-  readMessage(tx, message, 0, message.length, opcode)
+  readMessage(tx, message, 0, message.length, opcodeOf(message))
   if (!tx.hasOpt) return length
   // What the form of the message calls for is not the rcode of this reply.
-  tx.rcode = into[HeaderOffset.Flags2]! & Flag2.RcodeMask
+  tx.rcode = rcode
   tx.replyStart = 0
   tx.at = length
   writeOpt(tx, into.length)
   into[HeaderOffset.ArCount + 1] = 1
   return tx.at
+}
+
+/** The OPT record of a reply, whose message has been read; empty: it gets none. */
+function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
+  if (!tx.hasOpt) return none
+  tx.replyStart = 0
+  tx.at = 0
+  writeOpt(tx, into.length)
+  return into.slice(0, tx.at)
+}
+
+const none = new Uint8Array(0)
+
+/** A zone may be long to look through: between two steps the thread does other work. */
+function writeNext(
+  running: RunningTransfer,
+  octets: Uint8Array,
+  room: number,
+): number | Promise<number> {
+  const length = running.write(octets, room)
+  return length === notYet ? writeLater(running, octets, room) : length
+}
+
+async function writeLater(
+  running: RunningTransfer,
+  octets: Uint8Array,
+  room: number,
+): Promise<number> {
+  let length: number = notYet
+  while (length === notYet) {
+    await setImmediate()
+    length = running.write(octets, room)
+  }
+  return length
 }
 
 /** What the fast path says, without transfers and signatures. */

@@ -1,5 +1,6 @@
 // One TCP connection: parses messages, answers them, and reads no faster than the client does.
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LongReply } from './long-reply.ts'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
@@ -201,7 +202,11 @@ export class TcpConnection {
     this.#isStreaming = true
     try {
       let length = 1
-      while (length > 0) length = await this.#writeNext(long)
+      while (length > 0) {
+        length = await this.#writeNext(long)
+        // The kernel may take many messages at once: the other connections come in between.
+        if (length > 0) await nextTurn()
+      }
       if (length < 0) this.socket.destroy()
     } catch {
       stats.failures++

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZoneRecord } from './zone-records.ts'
-import { zoneNames } from './zone-records.ts'
+import { zoneName } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 
 /** RFC 9432 section 4.1 asks for a name that nobody has, for servers of whom nobody asks. */
@@ -25,14 +25,16 @@ export function catalogSoa({ serial }: ZoneSource, apex: Uint8Array): ZoneRecord
   return { owner: apex, type: RrType.SOA, ttlSeconds, rdata }
 }
 
-/** SOA first and last. */
+/** SOA first and last. Between two steps the source may change its memory. */
 export function* catalogRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneRecord> {
   const soa = catalogSoa(source, apex)
   yield soa
   yield { owner: apex, type: RrType.NS, ttlSeconds, rdata: invalid }
   const versionOwner = Buffer.concat([labelOf('version'), apex])
   yield { owner: versionOwner, type: RrType.TXT, ttlSeconds, rdata: version }
-  for (const zone of zoneNames(source.bundle)) {
+  const zones = source.bundle.zoneNode.length
+  for (let row = 0; row < zones; row++) {
+    const zone = zoneName(source.bundle, row)
     const owner = Buffer.concat([labelOf(memberId(zone)), labelOf('zones'), apex])
     yield { owner, type: RrType.PTR, ttlSeconds, rdata: zone }
   }

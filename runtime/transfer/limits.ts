@@ -1,4 +1,4 @@
-// Limits on transfers: how many, and how long one may take.
+// Limits on transfers: how many, how long one may take, and what is kept in memory for them.
 
 export interface TransferLimits {
   /** At once. One more is refused, and the secondary tries again. */
@@ -7,10 +7,19 @@ export interface TransferLimits {
   readonly perClientMax: number
   /** Of one transfer; what a client does not take in time is the connection's own limit. */
   readonly durationMaxMs: number
+  /** Older configurations that running transfers read; with one more, those of the oldest end. */
+  readonly olderBundlesMax: number
+  /** The same of TXT records written at run time, which change more often and are smaller. */
+  readonly olderTextsMax: number
 }
 
 export const transferLimits: TransferLimits = Object.freeze({
   runningMax: 50,
   perClientMax: 10,
   durationMaxMs: 15 * 60_000,
+  olderBundlesMax: 2,
+  olderTextsMax: 16,
 })
+
+/** Nodes that a transfer looks at before other work of its thread gets a turn. */
+export const nodesPerTurn = 2_048

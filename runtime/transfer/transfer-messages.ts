@@ -1,7 +1,8 @@
 // Puts the records of a transfer into messages, as many as fit. RFC 5936 section 2.2.
 import { assert } from '#lib/assert.ts'
 import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
-import type { ZoneRecord } from './zone-records.ts'
+import { sameOctets } from '#dns/name.ts'
+import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 
 /** Where the question's name, the apex of the zone, stands in every message. */
 const apexOffset = HeaderOffset.End
@@ -12,21 +13,37 @@ const fixedBytes = 10
 /** A message takes no more records once it has so many octets. */
 const messageBytes = 16_384
 
+/** Nothing to send yet: to be called again when other work had its turn. */
+export const notYet = -2
+
+export interface MessageParts {
+  /** Its question names the zone. */
+  readonly request: Uint8Array
+  /** Offset behind the question. */
+  readonly questionEnd: number
+  /** The OPT record of each message; empty: none. RFC 6891 section 6.1.1. */
+  readonly opt: Uint8Array
+  /** Whether a record that does not fit is left out, with TC. */
+  readonly mayTruncate: boolean
+}
+
 export class TransferMessages {
   readonly #request: Uint8Array
   readonly #questionEnd: number
   readonly #apexBytes: number
-  readonly #records: Iterator<ZoneRecord>
-  #next: ZoneRecord | undefined
+  readonly #opt: Uint8Array
+  readonly #mayTruncate: boolean
+  readonly #records: Iterator<ZoneStep>
+  /** null: nothing to show yet; undefined: all is shown. */
+  #next: ZoneStep | undefined
 
-  /**
-   * @param request its question names the zone
-   * @param questionEnd offset behind the question
-   */
-  constructor(request: Uint8Array, questionEnd: number, records: Iterator<ZoneRecord>) {
+  constructor(parts: MessageParts, records: Iterator<ZoneStep>) {
+    const { request, questionEnd, opt, mayTruncate } = parts
     this.#request = Uint8Array.from(request.subarray(0, questionEnd))
     this.#questionEnd = questionEnd
     this.#apexBytes = questionEnd - apexOffset - 4
+    this.#opt = opt
+    this.#mayTruncate = mayTruncate
     this.#records = records
     this.#advance()
   }
@@ -40,22 +57,40 @@ export class TransferMessages {
    * Writes the next message.
    *
    * @param room octets that it may have
-   * @returns its octets; 0: there are no more
+   * @returns its octets; 0: there are no more; or `notYet`
    */
   write(into: Uint8Array, room: number): number {
+    if (this.#next === null) this.#advance()
     if (this.#next === undefined) return 0
-    const view = new DataView(into.buffer, into.byteOffset, into.length)
-    const request = this.#request
-    into.set(request)
-    into[HeaderOffset.Flags1] = Flag1.Qr | Flag1.Aa | (request[HeaderOffset.Flags1]! & Flag1.Rd)
+    if (this.#next === null) return notYet
+    into.set(this.#request)
+    const rd = this.#request[HeaderOffset.Flags1]! & Flag1.Rd
+    into[HeaderOffset.Flags1] = Flag1.Qr | Flag1.Aa | rd
     into[HeaderOffset.Flags2] = 0
+    const view = new DataView(into.buffer, into.byteOffset, into.length)
+    const { end, count } = this.#writeRecords(into, view, room - this.#opt.length)
+    assert(count > 0 || this.#mayTruncate, 'a record fits into a message of its own')
+    if (count === 0) {
+      into[HeaderOffset.Flags1]! |= Flag1.Tc
+      this.#advance()
+    }
+    into.set(this.#opt, end)
+    view.setUint16(HeaderOffset.QdCount, 1)
+    view.setUint16(HeaderOffset.AnCount, count)
+    view.setUint16(HeaderOffset.NsCount, 0)
+    view.setUint16(HeaderOffset.ArCount, this.#opt.length > 0 ? 1 : 0)
+    return end + this.#opt.length
+  }
+
+  #writeRecords(into: Uint8Array, view: DataView, room: number): { end: number; count: number } {
     let at = this.#questionEnd
     let count = 0
     let owner: Uint8Array | undefined
     let ownerOffset = pointerMax + 1
-    for (; this.#next !== undefined && at < messageBytes; this.#advance()) {
+    for (; isRecord(this.#next) && at < messageBytes; this.#advance()) {
       const record: ZoneRecord = this.#next
-      const isSame = owner !== undefined && ownerOffset <= pointerMax && equals(owner, record.owner)
+      const isSame =
+        owner !== undefined && ownerOffset <= pointerMax && sameOctets(owner, record.owner)
       const prefix = isSame ? 0 : record.owner.length - this.#apexBytes
       if (at + prefix + 2 + fixedBytes + record.rdata.length > room) break
       if (!isSame) {
@@ -74,15 +109,9 @@ export class TransferMessages {
       at += record.rdata.length
       count++
     }
-    assert(count > 0, 'a record fits into a message of its own')
-    view.setUint16(HeaderOffset.QdCount, 1)
-    view.setUint16(HeaderOffset.AnCount, count)
-    view.setUint16(HeaderOffset.NsCount, 0)
-    view.setUint16(HeaderOffset.ArCount, 0)
-    return at
+    return { end: at, count }
   }
 }
 
-function equals(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((octet, i) => octet === b[i])
-}
+const isRecord = (step: ZoneStep | undefined): step is ZoneRecord =>
+  step !== undefined && step !== null

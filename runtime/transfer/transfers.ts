@@ -1,7 +1,7 @@
 // Who may transfer a zone, and how many at once. RFC 5936, RFC 1995.
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
-import { foldName } from '#dns/name.ts'
+import { foldName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 import { isInNetwork } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
@@ -10,10 +10,11 @@ import { RrType } from '#dns/rrtype.ts'
 import { catalogRecords, catalogSoa } from './catalog-zone.ts'
 import { transferLimits } from './limits.ts'
 import type { TransferLimits } from './limits.ts'
-import { isAtOrBelow, soaRecord, zoneRecords } from './zone-records.ts'
-import type { ZoneRecord } from './zone-records.ts'
+import { soaRecord, zoneRecords } from './zone-records.ts'
+import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 import { TransferMessages } from './transfer-messages.ts'
+import type { MessageParts } from './transfer-messages.ts'
 
 export interface TransferSettings {
   readonly enabled: boolean
@@ -39,6 +40,8 @@ export interface TransferRequest {
   readonly isTcp: boolean
   /** Offset behind the question. */
   readonly questionEnd: number
+  /** The OPT record of the reply; empty: none. */
+  readonly opt: Uint8Array
   readonly qclass: number
   /** Row in `zoneNode`; -1: the question names no apex of ours. */
   readonly zone: number
@@ -50,12 +53,15 @@ export interface TransferRequest {
 
 interface FoundZone {
   readonly soa: ZoneRecord
-  readonly records: () => Iterator<ZoneRecord>
+  readonly records: () => Iterator<ZoneStep>
 }
 
 /** Messages that follow each other. */
 export interface RunningTransfer {
-  /** @returns octets of the next message; 0: there are no more; -1: it took too long */
+  /**
+   * @returns octets of the next message; 0: there are no more; -1: it took too long, or what it
+   *   read is not kept any more; or `notYet`
+   */
   readonly write: (into: Uint8Array, room: number) => number
   /** To be called once, when nothing more is sent. */
   readonly end: () => void
@@ -67,6 +73,8 @@ export interface TransferCounts {
   refused: number
   /** IXFR that was answered with the SOA alone. */
   current: number
+  /** Cut off: too slow, or too much has changed meanwhile. */
+  ended: number
 }
 
 export class Transfers {
@@ -74,7 +82,7 @@ export class Transfers {
   readonly #limits: TransferLimits
   readonly #nowMs: () => number
   readonly #byClient = new Map<string, number>()
-  readonly counts: TransferCounts = { running: 0, started: 0, refused: 0, current: 0 }
+  readonly counts: TransferCounts = { running: 0, started: 0, refused: 0, current: 0, ended: 0 }
 
   /** @param nowMs never goes back */
   constructor(settings: TransferSettings, nowMs: () => number, limits = transferLimits) {
@@ -92,7 +100,7 @@ export class Transfers {
       return refusal
     }
     const { message, questionEnd, qtype, isTcp } = request
-    if (qtype === RrType.SOA) return once(message, questionEnd, found.soa)
+    if (qtype === RrType.SOA) return once(request, found.soa)
     if (qtype === RrType.IXFR) {
       const serial = ixfrSerial(message, questionEnd)
       if (serial === undefined) {
@@ -102,7 +110,7 @@ export class Transfers {
       // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
       if (!isTcp || isCurrent(serial, source.serial)) {
         this.counts.current++
-        return once(message, questionEnd, found.soa)
+        return once(request, found.soa)
       }
     }
     return this.#run(source, found, request)
@@ -113,7 +121,7 @@ export class Transfers {
     const { catalog } = this.#settings
     if (catalog === undefined) return false
     const name = foldName(message.subarray(HeaderOffset.End, questionEnd - 4))
-    return Buffer.compare(name, catalog) === 0
+    return sameOctets(name, catalog)
   }
 
   #find(source: ZoneSource, request: TransferRequest): FoundZone | undefined {
@@ -150,7 +158,6 @@ export class Transfers {
 
   #run(source: ZoneSource, found: FoundZone, request: TransferRequest): RunningTransfer | Rcode {
     const { runningMax, perClientMax, durationMaxMs } = this.#limits
-    const { message, questionEnd } = request
     const client = clientKey(request.client)
     const own = this.#byClient.get(client) ?? 0
     if (this.counts.running >= runningMax || own >= perClientMax) {
@@ -161,10 +168,14 @@ export class Transfers {
     this.counts.running++
     this.counts.started++
     source.hold()
-    const messages = new TransferMessages(message, questionEnd, found.records())
+    const messages = new TransferMessages(messageParts(request, false), found.records())
     const untilMs = this.#nowMs() + durationMaxMs
     return {
-      write: (into, room) => (this.#nowMs() > untilMs ? -1 : messages.write(into, room)),
+      write: (into, room) => {
+        if (!source.isOver && this.#nowMs() <= untilMs) return messages.write(into, room)
+        this.counts.ended++
+        return -1
+      },
       end: () => {
         source.release()
         this.counts.running--
@@ -176,10 +187,15 @@ export class Transfers {
   }
 }
 
-/** One message of one record. */
-function once(message: Uint8Array, questionEnd: number, record: ZoneRecord): RunningTransfer {
-  const messages = new TransferMessages(message, questionEnd, [record].values())
+/** One message of one record; over UDP it may be none, with TC. */
+function once(request: TransferRequest, record: ZoneRecord): RunningTransfer {
+  const messages = new TransferMessages(messageParts(request, !request.isTcp), [record].values())
   return { write: (into, room) => messages.write(into, room), end: () => undefined }
+}
+
+function messageParts(request: TransferRequest, mayTruncate: boolean): MessageParts {
+  const { message, questionEnd, opt } = request
+  return { request: message, questionEnd, opt, mayTruncate }
 }
 
 /** RFC 1995 section 3: the SOA that the client has is in the authority section. */

@@ -5,11 +5,12 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { glueBit, rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
 import { hostnameOfMember } from '#bundle/format/hostnames.ts'
-import { parseName } from '#dns/name.ts'
+import { parseName, sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findDynamicText } from '#runtime/answer/dynamic.ts'
 import { findStored } from '#runtime/answer/lookup.ts'
+import { nodesPerTurn } from './limits.ts'
 import type { ZoneSource } from './zone-source.ts'
 
 export interface ZoneRecord {
@@ -20,6 +21,9 @@ export interface ZoneRecord {
   /** As on the wire, names not compressed. */
   readonly rdata: Uint8Array
 }
+
+/** null: nothing to show yet, and a moment for other work of the thread. */
+export type ZoneStep = ZoneRecord | null
 
 /** Octets from the end of SOA data back to its serial. RFC 1035 section 3.3.13. */
 const serialFromEnd = 20
@@ -35,16 +39,19 @@ export function soaRecord({ bundle, serial }: ZoneSource, zone: number): ZoneRec
 
 /**
  * SOA first and last; between them what any client might get, whatever the health of members: the
- * addresses of all that are enabled. Between two records the source may change its memory.
+ * addresses of all that are enabled. Between two steps the source may change its memory.
  */
-export function* zoneRecords(source: ZoneSource, zone: number): Generator<ZoneRecord> {
+export function* zoneRecords(source: ZoneSource, zone: number): Generator<ZoneStep> {
   const soa = soaRecord(source, zone)
   yield soa
   const nodes = source.bundle.nodeRow.length / NodeCell.Words
+  let skipped = 0
   for (let node = 0; node < nodes; node++) {
     if (zoneOfNode(source.bundle, node) === zone) yield* nodeRecords(source, node, zone)
+    else if (++skipped % nodesPerTurn === 0) yield null
   }
   for (let child = 0; child < source.bundle.zoneNode.length; child++) {
+    if (++skipped % nodesPerTurn === 0) yield null
     if (source.bundle.zoneParent[child] === zone) yield* delegation(source, child)
   }
   yield* dynamicRecords(source, soa.owner)
@@ -176,14 +183,15 @@ function wholeRdata(stored: Uint8Array, type: number, apex: Uint8Array): Uint8Ar
 const root = Uint8Array.of(0)
 
 /** TXT records that were written at run time; their bundle numbers zones in its own way. */
-function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneRecord> {
+function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneStep> {
   const nodes = (source.dynamic?.nodeRow.length ?? 0) / NodeCell.Words
   for (let node = 0; node < nodes; node++) {
+    if ((node + 1) % nodesPerTurn === 0) yield null
     const { dynamic } = source
     const rrset = dynamic === undefined ? -1 : findRrset(dynamic, node, RrType.TXT)
     if (dynamic === undefined || rrset < 0) continue
     const zone = zoneOfNode(dynamic, node)
-    const isHere = Buffer.compare(nameOf(dynamic, dynamic.zoneNode[zone]!), apex) === 0
+    const isHere = sameOctets(nameOf(dynamic, dynamic.zoneNode[zone]!), apex)
     if (!isHere || isHidden(source.bundle, nameOf(dynamic, node))) continue
     yield* rrsetRecords(dynamic, node, rrset, zone)
   }
@@ -209,16 +217,12 @@ const hidingBelow = NodeFlag.Cut | NodeFlag.Dname
 
 /** Apexes of all zones, in wire form. */
 export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
-  return Array.from(bundle.zoneNode, (node) => nameOf(bundle, node))
+  return Array.from(bundle.zoneNode, (_, zone) => zoneName(bundle, zone))
 }
 
-/** Both in wire form and lower case. */
-export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
-  let at = 0
-  while (name.length - at > top.length) at += name[at]! + 1
-  if (name.length - at !== top.length) return false
-  for (let i = 0; i < top.length; i++) if (name[at + i] !== top[i]) return false
-  return true
+/** @param zone row in `zoneNode` */
+export function zoneName(bundle: Bundle, zone: number): Uint8Array {
+  return nameOf(bundle, bundle.zoneNode[zone]!)
 }
 
 function nameOf(bundle: Bundle, node: number): Uint8Array {

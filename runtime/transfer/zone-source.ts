@@ -1,15 +1,14 @@
 // One generation of what is served, as transfers read it: it stays as it is until the last of them
 // is done, whatever is published meanwhile.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { adoptBundle } from '#bundle/load/load.ts'
 
-/** Its bundles are to be asked for anew after each pause: `leaveMemory` replaces them. */
+/** Its bundles are to be asked for anew after each pause: `moveTo` replaces them. */
 export class ZoneSource {
   #bundle: Bundle
   #dynamic: Bundle | undefined
   readonly serial: number
   #users = 0
-  #isCopy = false
+  #isOver = false
 
   constructor(bundle: Bundle, dynamic: Bundle | undefined, serial: number) {
     this.#bundle = bundle
@@ -30,6 +29,11 @@ export class ZoneSource {
     return this.#users > 0
   }
 
+  /** Nothing may be read of it any more: its transfers end where they are. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   hold(): void {
     this.#users++
   }
@@ -38,18 +42,13 @@ export class ZoneSource {
     this.#users--
   }
 
-  /**
-   * The memory of the bundles will be given to the next generation but one: whoever still reads
-   * this one gets copies.
-   */
-  leaveMemory(): void {
-    if (this.#isCopy || !this.isUsed) return
-    this.#isCopy = true
-    this.#bundle = copyOf(this.#bundle)
-    if (this.#dynamic !== undefined) this.#dynamic = copyOf(this.#dynamic)
+  /** @param bundle the same octets in other memory, and so `dynamic` */
+  moveTo(bundle: Bundle, dynamic: Bundle | undefined): void {
+    this.#bundle = bundle
+    this.#dynamic = dynamic
   }
-}
 
-function copyOf({ bytes, digest }: Bundle): Bundle {
-  return adoptBundle(bytes.slice(), digest)
+  end(): void {
+    this.#isOver = true
+  }
 }

@@ -52,6 +52,7 @@ function transferred(): Map<string, string[]> {
   const dynamic = adoptBundle(handed!.bytes, handed!.digest)
   const shown = new Map<string, string[]>()
   for (const record of zoneRecords(new ZoneSource(main, dynamic, 7), 0)) {
+    if (record === null) continue
     const { owner, type, ttlSeconds, rdata } = record
     const data =
       type === RrType.TXT ? ` ${ttlSeconds} ${Buffer.from(rdata.subarray(1)).toString()}` : ''

@@ -2,15 +2,20 @@
 import { expect, test } from 'vitest'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { ServingView } from '#runtime/answer/serving-view.ts'
-import { soaRecord, zoneRecords } from '#runtime/transfer/zone-records.ts'
+import { soaRecord, zoneNames, zoneRecords } from '#runtime/transfer/zone-records.ts'
 import type { ZoneRecord } from '#runtime/transfer/zone-records.ts'
+import { nodesPerTurn, transferLimits } from '#runtime/transfer/limits.ts'
 import { Transfers } from '#runtime/transfer/transfers.ts'
+import type { RunningTransfer } from '#runtime/transfer/transfers.ts'
+import { ZoneSource } from '#runtime/transfer/zone-source.ts'
 import { ZoneSources } from '#runtime/transfer/zone-sources.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { HeaderOffset } from '#dns/header.ts'
+import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { query } from '#test/support/dns/message.ts'
 import { modelOf } from '#test/support/dns/model.ts'
+import { laneCount } from '#test/support/lane.ts'
 
 const zoneText = (letter: string): string =>
   [
@@ -32,7 +37,7 @@ function viewOf(letter: string, serial: number): ServingView {
 const message = query('example.com. AXFR')
 const request = {
   ...{ message, qtype: RrType.AXFR, isTcp: true, questionEnd: message.length, qclass: 1, zone: 0 },
-  ...{ client: Uint8Array.of(192, 0, 2, 1), key: null },
+  ...{ client: Uint8Array.of(192, 0, 2, 1), key: null, opt: new Uint8Array(0) },
 }
 const settings = { enabled: true, requireTsig: false, allow: [] }
 const into = new Uint8Array(65_535)
@@ -103,4 +108,86 @@ test('a transfer that takes longer than a quarter of an hour is cut off', () => 
   expect(running.write(into, into.length)).toBeGreaterThan(0)
   nowMs = 15 * 60_000 + 1
   expect(running.write(into, into.length)).toBe(-1)
+})
+
+/** Reads on until it is over. @returns its octets, or -1 where it was cut off */
+function readOn(running: RunningTransfer): string | -1 {
+  let text = ''
+  for (let length; (length = running.write(into, into.length)) !== 0;) {
+    if (length === -1) return -1
+    if (length > 0) text += Buffer.from(into.subarray(0, length)).toString('latin1')
+  }
+  running.end()
+  return text
+}
+
+function startIn(sources: ZoneSources, transfers: Transfers): RunningTransfer {
+  const running = transfers.start(sources.current(), request)
+  if (typeof running === 'number') return expect.unreachable()
+  expect(running.write(into, into.length)).toBeGreaterThan(0)
+  return running
+}
+
+test('transfers of one configuration read one copy of it, whatever their serials are', () => {
+  const sources = new ZoneSources()
+  const transfers = new Transfers(settings, () => 0)
+  const first = viewOf('a', 1)
+  const { length } = first.bundle.bytes
+  sources.adopt(first)
+  const running = [startIn(sources, transfers)]
+  for (const serial of [2, 3, 4]) {
+    first.state.soaSerial[0] = serial
+    running.push(startIn(sources, transfers))
+  }
+  // Published again in other memory, as with another table: what serves needs no copy.
+  sources.adopt(viewOf('a', 4))
+  first.bundle.bytes.fill(0xff)
+  expect(sources.kept()).toEqual({ bundles: 0, bytes: 0 })
+  sources.adopt(viewOf('b', 5))
+  expect(sources.kept()).toEqual({ bundles: 1, bytes: length })
+  sources.adopt(viewOf('c', 6))
+  expect(sources.kept()).toEqual({ bundles: 1, bytes: length })
+  for (const one of running) expect(readOn(one)).toMatch(/a{200}/)
+  sources.adopt(viewOf('d', 7))
+  expect(sources.kept()).toEqual({ bundles: 0, bytes: 0 })
+})
+
+test('with more older configurations than are kept, the oldest transfer ends', () => {
+  const sources = new ZoneSources({ ...transferLimits, olderBundlesMax: 2 })
+  const transfers = new Transfers(settings, () => 0)
+  const running = ['a', 'b', 'c'].map((letter, i) => {
+    sources.adopt(viewOf(letter, i))
+    return startIn(sources, transfers)
+  })
+  sources.adopt(viewOf('d', 3))
+  expect(sources.kept().bundles).toBe(2)
+  const [oldest, ...others] = running
+  expect(readOn(oldest!)).toBe(-1)
+  expect(transfers.counts.ended).toBe(1)
+  expect(others.map((one) => (readOn(one) === -1 ? 'ended' : 'whole'))).toEqual(['whole', 'whole'])
+})
+
+test('a zone that lies among a hundred thousand names of others is looked for in short turns', () => {
+  const count = laneCount(100_000, 10_000)
+  const names = Array.from({ length: count }, (_, i) => `n${i} 60 A 192.0.2.1`)
+  const soa = '@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\n'
+  const large = modelOf({ name: 'example.com.', text: `${soa}${names.join('\n')}\n` })
+  const small = modelOf({ name: 'example.net.', text: `${soa}last 60 A 192.0.2.9\n` })
+  const model = {
+    ...large,
+    zones: [...small.zones, ...large.zones],
+    rrsets: [...small.rrsets, ...large.rrsets.map((rrset) => ({ ...rrset, zone: 1 }))],
+  }
+  const { bytes, digest } = encodeBundle(model, () => -1)
+  const bundle = adoptBundle(bytes, digest)
+  const source = new ZoneSource(bundle, undefined, 1)
+  const zone = zoneNames(bundle).findIndex((name) => formatName(name) === 'example.net.')
+  let turns = 0
+  let shown = 0
+  for (const step of zoneRecords(source, zone)) {
+    if (step === null) turns++
+    else shown++
+  }
+  expect(shown).toBe(4)
+  expect(turns).toBe(Math.floor(names.length / nodesPerTurn))
 })

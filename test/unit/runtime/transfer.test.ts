@@ -91,6 +91,24 @@ afterAll(async () => {
   for (const node of nodes.values()) await node.stop()
 })
 
+const bigZone = {
+  name: 'big.example.',
+  text: `@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\n${Array.from(
+    { length: 200 },
+    (_, i) => `n${i} 60 TXT ${'x'.repeat(200)}\n`,
+  ).join('')}`,
+}
+
+async function overTcp(node: RunningNode, message: Buffer): Promise<Buffer> {
+  const client = await TcpClient.connect(node)
+  try {
+    client.send(message)
+    return await client.receive()
+  } finally {
+    client.destroy()
+  }
+}
+
 type Answer = 'whole' | 'soa' | number
 const refused = 5
 const notAuth = 9
@@ -148,6 +166,59 @@ describe.each([1, 0])('with dns.threads: %i', (threads) => {
     const lastAdditional = reply.additional.at(-1)?.type
     expect(lastAdditional).toBe(row.key === undefined ? undefined : 250)
   })
+})
+
+const withOpt = { opt: {} }
+
+test.each([
+  ['AXFR over TCP', 'example.org. AXFR', false, 0],
+  ['IXFR over UDP', ixfr, true, 0],
+  ['SOA of the catalog zone', catalogSoa, true, 0],
+  ['AXFR with a version of EDNS that nobody knows', 'example.org. AXFR', false, 16],
+])('%s with an OPT record is answered with one', async (_what, question, udp, rcode) => {
+  const authority = question === ixfr ? [a('example.org. 0 IN SOA . . 0 0 0 0 0')] : []
+  const plain = query(question, { authority, opt: { version: rcode === 16 ? 1 : 0 } })
+  for (const key of [undefined, whole]) {
+    const message = signedBy(key, plain)
+    const node = nodes.get('open 1')!
+    const reply = udp ? await exchangeUdp(node, message) : await overTcp(node, message)
+    const { opt, additional, ...decoded } = decodeMessage(reply)
+    expect([decoded.rcode, opt?.version]).toEqual([rcode, 0])
+    expect(decoded.answer.length > 0).toBe(rcode === 0)
+    expect(additional.map(({ type }) => type)).toEqual(key === undefined ? [] : [250])
+  }
+})
+
+test('each message of a transfer has OPT where the query has it', async () => {
+  const node = await startNode(bigZone, { transfers: open })
+  const client = await TcpClient.connect(node)
+  client.send(query('big.example. AXFR', withOpt))
+  let soas = 0
+  let messages = 0
+  for (; soas < 2; messages++) {
+    const { answer, opt } = decodeMessage(await client.receive())
+    expect(opt).toBeDefined()
+    soas += answer.filter(({ type }) => type === 6).length
+  }
+  expect(messages).toBeGreaterThan(2)
+  client.destroy()
+  await node.stop()
+})
+
+test('IXFR over UDP whose SOA does not fit is truncated', async () => {
+  const label = 'x'.repeat(63)
+  const long = `${label}.${label}.${label}.long.example.`
+  const soa = `@ 60 IN SOA ${label}.${label}.ns.a. ${label}.${label}.b. 1 2 3 4 5`
+  const text = `${soa}\n@ 60 NS ns.example.net.\n`
+  const node = await startNode({ name: long, text }, { transfers: open })
+  const authority = [a(`${long} 0 IN SOA . . 0 0 0 0 0`)]
+  const ask = (parts: object): Buffer => query(`${long} IXFR`, { authority, ...parts })
+  const cut = await exchangeUdp(node, ask({}))
+  expect(cut.length).toBeLessThanOrEqual(512)
+  expect(decodeMessage(cut)).toMatchObject({ tc: true, aa: true, answer: [] })
+  const whole = decodeMessage(await exchangeUdp(node, ask({ opt: { udpSize: 1_232 } })))
+  expect([whole.tc, whole.answer.length]).toEqual([false, 1])
+  await node.stop()
 })
 
 test('of two questions a signed message gets FORMERR, and no transfer', async () => {

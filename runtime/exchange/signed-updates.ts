@@ -1,0 +1,104 @@
+// Remembers the signed updates of the last minutes: one that comes again is answered again, and not
+// carried out again. RFC 8945 section 5.2.3.
+import type { Rcode } from '#dns/rcode.ts'
+import { tsigFudgeSeconds } from '#dns/tsig/tsig-key.ts'
+
+/** Without more, a key could fill the memory. With more, the earliest signed are forgotten. */
+export const signedUpdateLimits: SignedUpdateLimits = Object.freeze({
+  perKeyMax: 10_000,
+  max: 100_000,
+})
+
+export interface SignedUpdateLimits {
+  readonly perKeyMax: number
+  /** Of all keys together. */
+  readonly max: number
+}
+
+/** Who it is that signed, and what cannot be had without the key. */
+export interface SignedUpdate {
+  readonly keyId: string
+  readonly mac: Uint8Array
+  readonly timeSeconds: number
+}
+
+export type Outcome = Promise<Rcode>
+
+interface KeyMemory {
+  /** What was signed then or before is not remembered any more. */
+  forgottenSeconds: number
+  count: number
+  /** By the second in which they were signed: only so many are valid at once. Then by MAC. */
+  readonly seconds: Map<number, Map<string, Outcome>>
+}
+
+export class SignedUpdates {
+  readonly #limits: SignedUpdateLimits
+  /** The key that signed longest ago comes first. */
+  readonly #byKey = new Map<string, KeyMemory>()
+  #count = 0
+  #sweptSeconds = 0
+
+  constructor(limits = signedUpdateLimits) {
+    this.#limits = limits
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /**
+   * @returns what became of it; `new`; `too-old`: it may have come before, and is to be refused
+   */
+  find({ keyId, mac, timeSeconds }: SignedUpdate): Outcome | 'new' | 'too-old' {
+    const memory = this.#byKey.get(keyId)
+    if (memory === undefined) return 'new'
+    if (timeSeconds <= memory.forgottenSeconds) return 'too-old'
+    return memory.seconds.get(timeSeconds)?.get(textOf(mac)) ?? 'new'
+  }
+
+  remember({ keyId, mac, timeSeconds }: SignedUpdate, outcome: Outcome, nowSeconds: number): void {
+    if (Math.abs(nowSeconds - this.#sweptSeconds) >= sweepSeconds) this.#sweep(nowSeconds)
+    const memory = this.#byKey.get(keyId) ?? nothing()
+    this.#byKey.delete(keyId)
+    this.#byKey.set(keyId, memory)
+    const known = memory.seconds.get(timeSeconds) ?? new Map<string, Outcome>()
+    memory.seconds.set(timeSeconds, known.set(textOf(mac), outcome))
+    memory.count++
+    this.#count++
+    while (memory.count > this.#limits.perKeyMax) this.#forgetEarliest(memory)
+    for (const other of this.#byKey.values()) {
+      while (this.#count > this.#limits.max && other.count > 0) this.#forgetEarliest(other)
+    }
+  }
+
+  /** Whole seconds at a time: no message of a second is taken without all of it being known. */
+  #forgetEarliest(memory: KeyMemory): void {
+    const earliest = Math.min(...memory.seconds.keys())
+    memory.forgottenSeconds = earliest
+    this.#forget(memory, earliest)
+  }
+
+  #forget(memory: KeyMemory, second: number): void {
+    const { size } = memory.seconds.get(second)!
+    memory.seconds.delete(second)
+    memory.count -= size
+    this.#count -= size
+  }
+
+  /** What is signed too long ago is refused by its time alone. */
+  #sweep(nowSeconds: number): void {
+    this.#sweptSeconds = nowSeconds
+    const first = nowSeconds - tsigFudgeSeconds
+    for (const [keyId, memory] of this.#byKey) {
+      for (const second of memory.seconds.keys()) if (second < first) this.#forget(memory, second)
+      if (memory.count === 0 && memory.forgottenSeconds < first) this.#byKey.delete(keyId)
+    }
+  }
+}
+
+const nothing = (): KeyMemory => ({ forgottenSeconds: 0, count: 0, seconds: new Map() })
+
+const sweepSeconds = 60
+
+const textOf = (mac: Uint8Array): string => Buffer.from(mac).toString('latin1')
