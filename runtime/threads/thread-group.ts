@@ -23,6 +23,7 @@ import { ScriptHost } from '#runtime/script/host.ts'
 import { StartLimiter } from '#runtime/worker/start-limiter.ts'
 import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
+import { StreamStats } from './stream-stats.ts'
 import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 import { Rcode } from '#dns/rcode.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
@@ -91,8 +92,7 @@ export class ThreadGroup {
   #port = 0
   #current: Generation | undefined
   readonly #tableNumbers = new TableNumbers()
-  #tcpStats: TcpStats | undefined
-  #exchangeStats: ExchangeStats | undefined
+  readonly #streamStats = new StreamStats()
   #keys: readonly ExchangeKey[] = []
   readonly #pause = new RestartPause()
   #isStopping = false
@@ -263,6 +263,7 @@ export class ThreadGroup {
     // What comes while it starts has nobody to answer it.
     this.#stream = undefined
     this.#gate.clear()
+    this.#streamStats.restart()
     const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {
       name: 'dns-stream',
       workerData: start,
@@ -320,8 +321,7 @@ export class ThreadGroup {
 
   #hear(stream: Worker, message: FromStream): void {
     if (message.kind === 'stats') {
-      this.#tcpStats = message.tcp
-      this.#exchangeStats = message.exchange
+      this.#streamStats.take(message)
     } else if (message.kind === 'update') {
       void this.#update(stream, message)
     }
@@ -432,11 +432,11 @@ export class ThreadGroup {
   }
 
   get tcpStats(): TcpStats | undefined {
-    return this.#tcpStats
+    return this.#streamStats.total?.tcp
   }
 
   get exchangeStats(): ExchangeStats | undefined {
-    return this.#exchangeStats
+    return this.#streamStats.total?.exchange
   }
 
   /** Threads that have not started yet never do, and `adopted` waits no longer. */
