@@ -57,6 +57,25 @@ async function idsFrom(client: TcpClient, count: number): Promise<number[]> {
   return ids
 }
 
+test('between two messages of a long reply other work of the thread has its turn', async () => {
+  let written = 0
+  let turns = 0
+  const early: number[] = []
+  const next = (into: Uint8Array): number => {
+    if (turns < written) early.push(written)
+    if (written === 1_000) return 0
+    written++
+    setImmediate(() => turns++)
+    into.fill(0, 0, 12)
+    return 12
+  }
+  const { connect } = await start({}, () => ({ next, end: () => undefined }))
+  const client = await connect()
+  client.send(message(1))
+  for (let i = 0; i < 1_000; i++) await client.receive()
+  expect(early).toEqual([])
+})
+
 describe('framing', () => {
   test('a message that comes one octet at a time is answered once, whole', async () => {
     const { server, connect } = await start()
