@@ -1,6 +1,6 @@
 // The head of a reply that has no records: the header, and the question of a query.
 import { Flag1, HeaderOffset, Opcode } from '#dns/header.ts'
-import { skipMessageName } from '#dns/message-name.ts'
+import { readMessageName } from '#dns/message-name.ts'
 
 /** @returns octets written */
 export function writeHead(message: Uint8Array, rcode: number, into: Uint8Array): number {
@@ -19,6 +19,8 @@ function endOfQuestion(message: Uint8Array): number {
   const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
   const isOne = message[HeaderOffset.QdCount] === 0 && message[HeaderOffset.QdCount + 1] === 1
   if (opcode !== Opcode.Query || !isOne) return HeaderOffset.End
-  const nameEnd = skipMessageName(message, HeaderOffset.End)
-  return nameEnd === -1 || nameEnd + 4 > message.length ? HeaderOffset.End : nameEnd + 4
+  const name = readMessageName(message, HeaderOffset.End)
+  // A pointer leads nowhere from there: nothing that has a name stands before it.
+  const isWhole = name !== undefined && name.end - HeaderOffset.End === name.wire.length
+  return isWhole && name.end + 4 <= message.length ? name.end + 4 : HeaderOffset.End
 }

@@ -26,16 +26,21 @@ beforeAll(async () => {
   site = await Site.make('update-crash', { dns: { domain: 'example.com' } })
   await site.push()
   await run()
+  // The API has its configuration a moment after the sockets have theirs.
+  const answer = await waitUntil('a key', createKey)
+  const { name, secret } = (await answer.json()) as { name: string; secret: string }
+  key = testKey(name, Buffer.from(secret, 'base64'))
+})
+afterAll(() => site?.remove())
+
+async function createKey(): Promise<Response | undefined> {
   const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/dns/tsig-keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'update.example.' }),
   })
-  expect(answer.status).toBe(201)
-  const { name, secret } = (await answer.json()) as { name: string; secret: string }
-  key = testKey(name, Buffer.from(secret, 'base64'))
-})
-afterAll(() => site?.remove())
+  return answer.status === 201 ? answer : undefined
+}
 
 async function run(): Promise<void> {
   daemon = await start('serve', '--settings', site.settingsFile)
