@@ -1,5 +1,7 @@
 // Zone transfers, and messages that are signed, as the programs of BIND and Knot ask for them.
 import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
@@ -9,6 +11,7 @@ import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { NodeSettings, RunningNode } from '#test/support/dns/node.ts'
 import { recordsOf } from '#test/support/dns/written-zone.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { zoneOfAllWays } from '#test/support/dns/zone-of-all-ways.ts'
 
@@ -99,6 +102,24 @@ describe.each([1, 0])('a node with dns.threads: %i', (threads) => {
       expect(text).not.toMatch(disbelief)
       expect(text.match(/\sIN\s+SOA\s/g)).toHaveLength(2)
       expect(recordSet(text)).toEqual(setOf(recordsOf(zone)))
+    })
+
+    test('has it in a form that checkers of zones accept', async () => {
+      const text = await ask(program, 'example.com.', 'AXFR', ...signed)
+      const lines = text.split('\n').filter((line) => !/TSIG|^;|^$/.test(line))
+      // A zone file has the SOA once.
+      const file = join(tempDir('transferred'), 'zone')
+      writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`)
+      const named = await run('named-checkzone', [
+        '-i',
+        'local',
+        '-k',
+        'ignore',
+        'example.com',
+        file,
+      ])
+      expect(named).toMatch(/^OK$/m)
+      expect(await run('ldns-read-zone', ['-c', file])).not.toMatch(/error/i)
     })
 
     test('gets the SOA alone for a serial that is current, and all for an older one', async () => {

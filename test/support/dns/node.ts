@@ -8,6 +8,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import type { DynamicFeed } from '#runtime/node/dynamic-link.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { tcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
@@ -28,6 +29,8 @@ export interface NodeSettings {
   readonly tcpLimits?: Partial<TcpLimits>
   readonly transfers?: TransferSettings
   readonly onUpdate?: ThreadGroupParts['onUpdate']
+  /** TXT records that are written at run time. */
+  readonly dynamic?: DynamicFeed
 }
 
 export interface RunningNode extends RunningServer {
@@ -59,6 +62,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
     trusted: [key],
     health: null,
     geo: null,
+    dynamic: settings.dynamic ?? null,
     clock: systemClock,
     log: errorsInto(errors),
   })

@@ -1,0 +1,146 @@
+// RFC 2136 sections 3.1 to 3.5 and 3.8: signed updates of TXT records, through a node's sockets.
+import { expect, onTestFinished, test } from 'vitest'
+import { seal } from '#lib/secret-box.ts'
+import { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
+import { createLocalCopy } from '#runtime/dynamic/local-copy.ts'
+import { Updates } from '#runtime/update/updates.ts'
+import { silentLog } from '#test/support/api-ports.ts'
+import { ask, exchangeUdp } from '#test/support/dns/client.ts'
+import { decodeMessage } from '#test/support/dns/message.ts'
+import type { Message } from '#test/support/dns/message.ts'
+import { startNode } from '#test/support/dns/node.ts'
+import type { RunningNode } from '#test/support/dns/node.ts'
+import { signedWith, testKey, testSecret } from '#test/support/dns/signed.ts'
+import { updateMessage, wireName } from '#test/support/dns/signed.ts'
+import type { UpdateParts } from '#test/support/dns/signed.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const zone = 'example.com.'
+const text = [
+  '@ 60 IN SOA ns root 1 2 3 4 5',
+  '@ 60 NS ns.example.net.',
+  '@ 60 MX 10 Mail.Example.com.',
+  'www 60 A 192.0.2.1',
+  'mail 60 A 192.0.2.2',
+  '',
+].join('\n')
+const key = testKey('key.example.')
+const secretKey = Buffer.alloc(32, 7)
+const state = useState(persistentAdapters[0]![1])
+
+interface Primary {
+  readonly send: (parts: Partial<UpdateParts>) => Promise<Message>
+  /** Texts of a name, and the rcode where there is none. */
+  readonly texts: (name: string) => Promise<string>
+}
+
+/** With TXT "1" and "2" at t.example.com. */
+async function start(): Promise<Primary> {
+  const { clock, after } = new FakeTime(1_000)
+  const copy = createLocalCopy(`${tempDir('rfc2136')}/copy`, secretKey, silentLog)
+  const parts = { store: state().dynamicDns, copy, secretKey, after, log: silentLog }
+  const dynamic = new DynamicDns({ ...parts, now: clock.nowMs })
+  await dynamic.start()
+  const node: RunningNode = await startNode(
+    { name: zone, text },
+    { dynamic, onUpdate: (message, keyName) => updates.carryOut(message, keyName) },
+  )
+  onTestFinished(() => node.stop())
+  const updates = new Updates({
+    ...{ dynamicDns: dynamic, bundle: () => node.node.bundle(), log: silentLog },
+    ...{ zones: [wireName(zone)], mayWrite: () => true },
+  })
+  dynamic.onKeys((keys) => node.node.setKeys(keys.map((one) => ({ ...one, mayTransfer: true }))))
+  const stored = { id: 'k', tenantId: 'default', name: 'key.example.', algorithm: 'hmac-sha256.' }
+  const secretCiphertext = seal(secretKey, testSecret.toString('base64'))
+  await valueOf(dynamic.createKey({ ...stored, scope: null, secretCiphertext, createdAtMs: 1 }))
+  const send = async (update: Partial<UpdateParts>): Promise<Message> => {
+    const message = signedWith(key, updateMessage({ zone, ...update }))
+    return decodeMessage(await exchangeUdp(node, message))
+  }
+  const first = ['t.example.com. 60 IN TXT "1"', 't.example.com. 60 IN TXT "2"']
+  expect((await send({ updates: first })).rcode).toBe(0)
+  const texts = async (name: string): Promise<string> => {
+    const { rcode, answer } = await ask(node, `${name} TXT`)
+    const found = answer.map(({ rdataText, ttl }) => `${rdataText} ${ttl}`)
+    return found.length === 0 ? `rcode ${rcode}` : found.join(', ')
+  }
+  return { send, texts }
+}
+
+test('3.8: the answer has the ID and the opcode, and no sections but the signature', async () => {
+  const { send } = await start()
+  const reply = await send({ updates: ['n.example.com. 60 IN TXT "x"'] })
+  expect(reply).toMatchObject({ qr: true, opcode: 5, rcode: 0, questions: [], answer: [] })
+  expect(reply.additional.map(({ type }) => type)).toEqual([250])
+})
+
+/** Prerequisites, and what is answered. Where it is not 0, nothing changes. */
+const needs: readonly [string, readonly string[], number][] = [
+  ['3.2.1 a name in use', ['www.example.com. 0 ANY ANY'], 0],
+  ['3.2.1 a name in use that is not', ['no.example.com. 0 ANY ANY'], 3],
+  ['3.2.2 a name not in use', ['no.example.com. 0 NONE ANY'], 0],
+  ['3.2.2 a name not in use that is', ['T.example.com. 0 NONE ANY'], 6],
+  ['3.2.3 an rrset, whatever its values', ['example.com. 0 ANY MX'], 0],
+  ['3.2.3 an rrset that is not there', ['www.example.com. 0 ANY TXT'], 8],
+  ['3.2.3 an rrset with its values', ['example.com. 0 IN MX 10 mAIL.example.COM.'], 0],
+  ['3.2.3 an rrset with other values', ['www.example.com. 0 IN A 192.0.2.9'], 8],
+  ['3.2.3 an rrset of which one is missing', ['t.example.com. 0 IN TXT "1"'], 8],
+  ['3.2.4 no rrset', ['www.example.com. 0 NONE TXT'], 0],
+  ['3.2.4 no rrset where one is', ['www.example.com. 0 NONE A'], 7],
+  ['3.2.5 a TTL', ['www.example.com. 1 ANY A'], 1],
+  ['3.2.5 a name outside', ['www.example.net. 0 ANY A'], 10],
+]
+test('3.2: prerequisites are compared with what the zone has, and with what was updated', async () => {
+  const { send, texts } = await start()
+  for (const [i, [what, lines, rcode]] of needs.entries()) {
+    const name = `n${i}.example.com.`
+    const reply = await send({ needs: lines, updates: [`${name} 60 IN TXT "x"`] })
+    expect([what, reply.rcode]).toEqual([what, rcode])
+    expect(await texts(name)).toBe(rcode === 0 ? '"x" 60' : 'rcode 3')
+  }
+})
+
+test('3.4: updates add and delete, in their order', async () => {
+  const { send, texts } = await start()
+  const t = 't.example.com.'
+  const steps: readonly [readonly string[], string][] = [
+    [[`${t} 60 IN TXT "1"`], '"1" 60, "2" 60'],
+    [[`${t} 0 NONE TXT "1"`], '"2" 60'],
+    [[`${t} 0 NONE TXT "other"`], '"2" 60'],
+    [[`${t} 0 ANY TXT`, `${t} 30 IN TXT "3"`], '"3" 30'],
+    [[`${t} 60 IN TXT "4"`, `${t} 0 ANY ANY`], 'rcode 3'],
+    // Other types come from Git: they are skipped.
+    [['www.example.com. 0 ANY A', `${t} 60 IN A 192.0.2.7`], 'rcode 3'],
+  ]
+  for (const [updates, expected] of steps) {
+    expect((await send({ updates })).rcode).toBe(0)
+    expect(await texts(t)).toBe(expected)
+  }
+})
+
+test('3.4.1: one bad record, and none of the others is carried out', async () => {
+  const { send, texts } = await start()
+  const rows: readonly [string, number][] = [
+    ['n.example.net. 60 IN TXT "x"', 10],
+    ['n.example.com. 60 CH TXT "x"', 1],
+    ['n.example.com. 1 NONE TXT "x"', 1],
+    ['n.example.com. 0 ANY TXT "x"', 1],
+    ['n.example.com. 0 IN AXFR', 1],
+  ]
+  for (const [line, rcode] of rows) {
+    const reply = await send({ updates: ['good.example.com. 60 IN TXT "x"', line] })
+    expect([line, reply.rcode]).toEqual([line, rcode])
+    expect(await texts('good.example.com.')).toBe('rcode 3')
+  }
+})
+
+test('3.1: a zone that takes no updates is NOTAUTH', async () => {
+  const { send } = await start()
+  for (const other of ['example.net.', 'www.example.com.', 'com.']) {
+    expect((await send({ zone: other })).rcode).toBe(9)
+  }
+})
