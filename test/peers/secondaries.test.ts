@@ -113,14 +113,22 @@ test('certbot’s plugin finds the zone, adds a challenge and removes it', async
   const { name, secret } = updateKey
   const call = (verb: string) => {
     const target = [challenge.slice(0, -1), 'certbot-token']
-    return run('/usr/bin/python3', ['-I', '-', verb, `${daemon.dnsPort}`, name, secret, ...target], certbotClient)
+    return run(
+      '/usr/bin/python3',
+      ['-I', '-', verb, `${daemon.dnsPort}`, name, secret, ...target],
+      certbotClient,
+    )
   }
   expect(await call('add')).toBe('')
   expect(await texts(primary)).toEqual([`${challenge} 60 IN TXT "certbot-token"`])
   expect(await call('delete')).toBe('')
   expect(await texts(primary)).toEqual([])
   const wrong = ['add', `${daemon.dnsPort}`, name, Buffer.alloc(32).toString('base64')]
-  const refused = await run('/usr/bin/python3', ['-I', '-', ...wrong, challenge, 'x'], certbotClient)
+  const refused = await run(
+    '/usr/bin/python3',
+    ['-I', '-', ...wrong, challenge, 'x'],
+    certbotClient,
+  )
   expect(refused).toMatch(/^failed: [^]*(?:NOTAUTH|BADSIG|PeerBadSignature|PluginError)/)
   expect(await texts(primary)).toEqual([])
 })
