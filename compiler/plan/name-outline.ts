@@ -2,18 +2,16 @@
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
+import { Presence, withRecords, withService } from './name-standing.ts'
+import type { Standing } from './name-standing.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
-/** How much of a name is there: a service without a pool exists, and has no records. */
-export const Presence = { Absent: 0, Empty: 1, Answers: 2 } as const
-export type Presence = (typeof Presence)[keyof typeof Presence]
-
 /**
  * Domains of services, and names with records: lower case, with the final dot. A name that is not
- * there is absent.
+ * there has nothing.
  */
-export type Names = ReadonlyMap<string, Presence>
+export type Names = ReadonlyMap<string, Standing>
 
 export interface NameOutline {
   readonly names: Names
@@ -24,16 +22,18 @@ export interface NameOutline {
 }
 
 export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
-  const names = new Map<string, Presence>()
+  const names = new Map<string, Standing>()
   const counts = new Uint32Array(plan.zones.length)
   for (const [i, { file, object }] of tree.of.Service.entries()) {
     if (file.domainKey === undefined) continue
-    names.set(file.domainKey, presenceOf(object.spec))
+    names.set(file.domainKey, withService(0, presenceOf(object.spec)))
     counts[plan.zoneOfService[i]!]!++
   }
-  for (const [name, [first]] of records.at) {
-    if (!names.has(name)) counts[first!.model.zone]!++
-    names.set(name, Presence.Answers)
+  for (const [name, rrsets] of records.at) {
+    let standing = names.get(name) ?? 0
+    if (standing === 0) counts[rrsets[0]!.model.zone]!++
+    for (const { model } of rrsets) standing = withRecords(standing, model.type, 1)
+    names.set(name, standing)
   }
   const zones = new Map<string, number>()
   for (const [i, { name, isImplied }] of plan.zones.entries()) {

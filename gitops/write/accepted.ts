@@ -12,8 +12,9 @@ import type { Removals } from '#gitops/guard/guardrail.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
-import { nameChanges, RecentNames } from './recent-names.ts'
-import type { NameChanges } from './recent-names.ts'
+import { makesNames, NameLedger } from './name-ledger.ts'
+import type { NameChanges } from './name-ledger.ts'
+import { RecentNames } from './recent-names.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
 export interface AcceptedFile {
@@ -37,6 +38,8 @@ export class AcceptedConfig implements TreePaths {
   #index = ConfigIndex.empty
   /** Which names came and went by the API. */
   readonly recentNames: RecentNames
+  /** What stands at each name. */
+  readonly names = new NameLedger()
   /** Files and folders, lower case. */
   #taken = new Set<string>()
 
@@ -146,16 +149,18 @@ export class AcceptedConfig implements TreePaths {
   }
 
   #nameChanges({ changed, removed }: ConfigDelta): NameChanges {
-    const now = new Map<string, ConfigEntry<'Service'> | undefined>()
-    for (const { kind, uid } of removed) if (kind === 'Service') now.set(uid, undefined)
-    for (const entry of changed) {
-      if (entry.kind === 'Service') now.set(entry.uid, entry as ConfigEntry<'Service'>)
-    }
-    return nameChanges(Array.from(now, ([uid, entry]) => [this.#index.get('Service', uid), entry]))
+    const now = changed.filter(({ kind }) => makesNames(kind))
+    const gone = removed.filter(({ kind }) => makesNames(kind))
+    const before = [...now, ...gone].map(({ kind, uid }) => this.#index.get(kind, uid))
+    return this.names.changes(
+      before.filter((entry) => entry !== undefined),
+      now,
+    )
   }
 
   /** What Git has removed, its own guardrail has judged. */
   #note(changes: NameChanges, removals: Removals): void {
+    this.names.apply(changes)
     if (removals === 'override') this.recentNames.forget()
     else if (removals === 'api') this.recentNames.record(changes)
     else this.recentNames.settle(changes)

@@ -1,40 +1,61 @@
 // Checks what a request removes against the guardrail: by itself, and with those shortly before it.
 import { outlineName } from '#compiler/plan/name-outline.ts'
+import { perMeasure } from '#compiler/plan/name-standing.ts'
+import type { PerMeasure } from '#compiler/plan/name-standing.ts'
+import { enclosingZone } from '#compiler/plan/zone-plan.ts'
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { areTooMany, wordsOf } from '#gitops/guard/removal.ts'
+import { removalOf, tooMany, wordsOf } from '#gitops/guard/removal.ts'
+import type { Tally } from '#gitops/guard/removal.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Draft } from '#config/draft.ts'
-import type { WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
-import { lossOf, nameChanges } from './recent-names.ts'
-import type { NameChanges, RecentNames } from './recent-names.ts'
+import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
+import { makesNames } from './name-ledger.ts'
+import type { NameChanges, NameLedger } from './name-ledger.ts'
+import { lossOf } from './recent-names.ts'
+import type { Loss, RecentNames } from './recent-names.ts'
 
-type Service = ConfigEntry<'Service'>
 type Settings = ConfigEntry<'Settings'>
+
+/** What requests are judged by: what there is, and what came and went lately. */
+export interface GuardMemory {
+  /** As before the request. */
+  readonly names: NameLedger
+  readonly recent: RecentNames
+}
 
 /** What a request may take away, as it was before. */
 export interface Guarded {
-  /** By id. */
-  readonly services: ReadonlyMap<string, Service>
+  /** Services and files of records, by kind and id. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>
   readonly settings: Settings | undefined
 }
 
-/** Cheap for a request that touches few services, as nearly all do. */
+/** Cheap for a request that touches few names, as nearly all do. */
 export function beforeRequest(draft: Draft, { operations }: WriteRequest): Guarded {
-  const services = new Map<string, Service>()
+  const entries = new Map<string, ConfigEntry>()
   for (const operation of operations) {
-    const { kind, verb } = operation
-    if (kind === 'Service' && verb !== 'create') {
-      const entry = draft.find('Service', operation.target)
-      if (entry !== undefined) services.set(entry.uid, entry)
-    } else if (kind === 'Pool' && verb === 'delete') {
-      const pool = draft.find('Pool', operation.target)
-      // Its services stay, without a pool.
-      for (const entry of draft.servicesOf(pool?.name ?? '')) services.set(entry.uid, entry)
-    }
+    for (const entry of touchedBy(draft, operation)) entries.set(keyOf(entry), entry)
   }
   const [settings] = draft.entries('Settings')
-  return { services, settings }
+  return { entries, settings }
+}
+
+function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
+  const { kind, verb } = operation
+  const found: ConfigEntry[] = []
+  const add = (entry: ConfigEntry | undefined): void => void (entry && found.push(entry))
+  if (kind === 'RecordSet') {
+    if (verb === 'create') add(draft.find('Records', operation.owner))
+    else add(draft.part('RecordSet', operation.target)?.owner)
+  } else if (verb !== 'create' && (kind === 'Service' || kind === 'Records')) {
+    add(draft.find(kind, operation.target))
+  } else if (kind === 'Pool' && verb === 'delete') {
+    const pool = draft.find('Pool', operation.target)
+    // Its services stay, without a pool.
+    for (const entry of draft.servicesOf(pool?.name ?? '')) add(entry)
+  }
+  return found
 }
 
 /**
@@ -44,36 +65,43 @@ export function beforeRequest(draft: Draft, { operations }: WriteRequest): Guard
 export function guardFailure(
   draft: Draft,
   { override }: WriteRequest,
-  { services, settings }: Guarded,
+  guarded: Guarded,
   written: readonly (WrittenObject | null)[],
-  recent: RecentNames,
+  memory: GuardMemory,
 ): WriteFailure | undefined {
-  const changes = changesOf(draft, services, written)
-  if (override !== undefined) {
-    recent.forget()
-    return undefined
+  const { names, recent } = memory
+  const changes = changesOf(draft, guarded.entries, written, names)
+  const removed =
+    override === undefined ? tooMuch(draft, changes, guarded.settings, memory) : undefined
+  if (removed !== undefined) {
+    const message =
+      `This would remove ${removed}. If that is meant, send it again with the header ` +
+      'X-Gslb-Override: REASON; the reason is kept in the commit.'
+    return { code: 'guarded', message, operation: -1, diagnostics: [] }
   }
-  const removed = tooMuch(draft, changes, settings, recent)
-  if (removed === undefined) {
-    recent.record(changes)
-    return undefined
-  }
-  const message =
-    `This would remove ${removed}. If that is meant, send it again with the header ` +
-    'X-Gslb-Override: REASON; the reason is kept in the commit.'
-  return { code: 'guarded', message, operation: -1, diagnostics: [] }
+  if (override === undefined) recent.record(changes)
+  else recent.forget()
+  names.apply(changes)
+  return undefined
 }
 
 function changesOf(
   draft: Draft,
-  before: ReadonlyMap<string, Service>,
+  before: ReadonlyMap<string, ConfigEntry>,
   written: readonly (WrittenObject | null)[],
+  names: NameLedger,
 ): NameChanges {
-  const created = written.flatMap((one): Service[] =>
-    one?.entry.kind === 'Service' && !before.has(one.entry.uid) ? [one.entry as Service] : [],
-  )
-  const uids = [...before.keys(), ...created.map(({ uid }) => uid)]
-  return nameChanges(uids.map((uid) => [before.get(uid), draft.get('Service', uid)]))
+  const now = new Map<string, ConfigEntry>()
+  for (const one of [...before.values(), ...written.map((each) => each?.entry)]) {
+    if (one === undefined || !makesNames(one.kind)) continue
+    const entry = draft.get(one.kind, one.uid)
+    if (entry !== undefined) now.set(keyOf(one), entry)
+  }
+  return names.changes(before.values(), now.values())
+}
+
+function keyOf({ kind, uid }: ConfigEntry): string {
+  return `${kind} ${uid}`
 }
 
 /** @returns words for it; undefined: so much may go */
@@ -81,33 +109,55 @@ function tooMuch(
   draft: Draft,
   changes: NameChanges,
   settings: Settings | undefined,
-  recent: RecentNames,
+  { names, recent }: GuardMemory,
 ): string | undefined {
-  const zones = zonesWithServices(draft, settings)
-  const { names, surplus } = lossOf(changes)
-  if (zones.length === 0 && names.length === 0) return undefined
-  const percentMax = settings?.object.spec.guardrails?.removedNames ?? removedNamesDefault
-  const left = draft.entries('Service').length
-  const total = left + surplus
-  if (zones.length > 0 || areTooMany(names.length, total, percentMax)) {
-    return wordsOf({ names, total, zones })
+  const zones = zonesWithNames(draft, settings, names)
+  const loss = lossOf(changes)
+  if (zones.length === 0 && loss.all.names.length === 0 && loss.balanced.names.length === 0) {
+    return undefined
   }
-  const whole = recent.lossWith(changes)
-  const totalThen = left + whole.surplus
-  if (!areTooMany(whole.names.length, totalThen, percentMax)) return undefined
+  const percentMax = settings?.object.spec.guardrails?.removedNames ?? removedNamesDefault
+  const tallies = perMeasure((measure): Tally => {
+    return { names: loss[measure].names, total: names.counts[measure] }
+  })
+  const measure = tooMany(tallies, percentMax)
+  if (zones.length > 0 || measure !== undefined) {
+    return wordsOf(removalOf(tallies, measure ?? 'all', zones))
+  }
+  const whole = wholeTallies(recent.lossWith(changes), loss, names)
+  const measureThen = tooMany(whole, percentMax)
+  if (measureThen === undefined) return undefined
   const minutes = gitLimits.removalWindowMs / 60_000
-  const words = wordsOf({ names: whole.names, total: totalThen, zones: [] })
+  const words = wordsOf(removalOf(whole, measureThen, []))
   return `${words} within ${minutes} minutes, together with earlier requests`
 }
 
+/** Compared with what there was before the first of the recent requests. */
+function wholeTallies(
+  whole: PerMeasure<Loss>,
+  own: PerMeasure<Loss>,
+  names: NameLedger,
+): PerMeasure<Tally> {
+  return perMeasure((measure) => {
+    const left = names.counts[measure] - own[measure].surplus
+    return { names: whole[measure].names, total: left + whole[measure].surplus }
+  })
+}
+
 /** Those that the request takes out of the settings. */
-function zonesWithServices(draft: Draft, before: Settings | undefined): string[] {
+function zonesWithNames(draft: Draft, before: Settings | undefined, names: NameLedger): string[] {
   const [after] = draft.entries('Settings')
   if (before === undefined || after?.object === before.object) return []
   const declared = new Set(after?.object.spec.zones.map(({ name }) => outlineName(name)))
-  const gone = before.object.spec.zones.map(({ name }) => outlineName(name) ?? '')
-  const names = draft.entries('Service').map(({ object }) => outlineName(object.spec.domain) ?? '')
-  return gone.filter(
-    (zone) => !declared.has(zone) && names.some((name) => `.${name}`.endsWith(`.${zone}`)),
-  )
+  const zones = before.object.spec.zones.map(({ name }) => outlineName(name) ?? '')
+  const gone = new Set(zones.filter((zone) => !declared.has(zone)))
+  if (gone.size === 0) return []
+  const indexOf = new Map(zones.map((zone, i) => [zone, i]))
+  const lost = new Set<string>()
+  for (const name of names.names()) {
+    const zone = zones[enclosingZone(name, indexOf) ?? -1]
+    if (zone !== undefined && gone.has(zone)) lost.add(zone)
+    if (lost.size === gone.size) break
+  }
+  return [...gone].filter((zone) => lost.has(zone))
 }

@@ -1,18 +1,13 @@
 // Remembers which names the API has taken away in the last minutes, so that many small removals
 // count as the large one that they are.
-import { outlineName, Presence, presenceOf } from '#compiler/plan/name-outline.ts'
+import { perMeasure } from '#compiler/plan/name-standing.ts'
+import type { PerMeasure } from '#compiler/plan/name-standing.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { ConfigEntry } from '#config/entry.ts'
+import { lossesOf } from '#gitops/guard/removal.ts'
 import type { LostName } from '#gitops/guard/removal.ts'
 import { gitLimits } from '#gitops/limits.ts'
-
-interface Change {
-  readonly before: Presence
-  readonly now: Presence
-}
-
-/** By name; none that is as it was. */
-export type NameChanges = ReadonlyMap<string, Change>
+import { surplusOf } from './name-ledger.ts'
+import type { Change, NameChanges } from './name-ledger.ts'
 
 export interface Loss {
   readonly names: readonly LostName[]
@@ -20,41 +15,13 @@ export interface Loss {
   readonly surplus: number
 }
 
-type Service = ConfigEntry<'Service'>
-
-/** @param services each as it was and as it is; undefined: there is none */
-export function nameChanges(
-  services: Iterable<readonly [before: Service | undefined, now: Service | undefined]>,
-): NameChanges {
-  const changes = new Map<string, { before: Presence; now: Presence }>()
-  const of = (name: string): { before: Presence; now: Presence } => {
-    const known = changes.get(name)
-    if (known !== undefined) return known
-    const made = { before: Presence.Absent, now: Presence.Absent }
-    changes.set(name, made)
-    return made
-  }
-  for (const [before, now] of services) {
-    const [old, next] = [domainOf(before), domainOf(now)]
-    if (old !== undefined) of(old).before = presenceOf(before!.object.spec)
-    if (next !== undefined) of(next).now = presenceOf(now!.object.spec)
-  }
-  for (const [name, { before, now }] of changes) if (before === now) changes.delete(name)
-  return changes
-}
-
-export function lossOf(changes: NameChanges): Loss {
-  const names: LostName[] = []
-  let surplus = 0
-  for (const [name, { before, now }] of changes) {
-    if (now < before) names.push({ name, isLeft: now > Presence.Absent })
-    surplus += Number(before > Presence.Absent) - Number(now > Presence.Absent)
-  }
-  return { names, surplus }
-}
-
-function domainOf(entry: Service | undefined): string | undefined {
-  return entry && outlineName(entry.object.spec.domain)
+export function lossOf(changes: NameChanges): PerMeasure<Loss> {
+  const lost = lossesOf(Array.from(changes, ([name, { before, now }]) => [name, before, now]))
+  return perMeasure((measure) => {
+    let surplus = 0
+    for (const { before, now } of changes.values()) surplus += surplusOf(measure, before, now)
+    return { names: lost[measure], surplus }
+  })
 }
 
 /** As large as what was changed within the time, and no name twice. */
@@ -96,7 +63,7 @@ export class RecentNames {
   }
 
   /** What would be lost with `changes`, compared with what there was. */
-  lossWith(changes: NameChanges): Loss {
+  lossWith(changes: NameChanges): PerMeasure<Loss> {
     this.#expire(this.#clock.monotonicMs())
     const all = new Map<string, Change>(this.#changes)
     for (const [name, { before, now }] of changes) {

@@ -10,7 +10,7 @@ import { applyOperation } from '#config/apply.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
 import { beforeRequest, guardFailure } from './guarded.ts'
-import type { RecentNames } from './recent-names.ts'
+import type { GuardMemory } from './guarded.ts'
 import { prepareCommit } from './prepare.ts'
 import type { Prepared, PrepareParts } from './prepare.ts'
 import type {
@@ -116,12 +116,13 @@ class Selector {
 
   /** What fails here may fail only because of another that fails later: the attempt decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
-    const recent = this.#parts.accepted.recentNames.fork()
+    const { recentNames, names } = this.#parts.accepted
+    const memory = { recent: recentNames.fork(), names: names.fork() }
     const done: Attempt['done'][number][] = []
     const failed: Selection['failed'][number][] = []
     for (const pending of batch) {
       const mark = draft.mark()
-      const applied = this.#apply(draft, pending, recent)
+      const applied = this.#apply(draft, pending, memory)
       if (!applied.ok) {
         draft.rollBack(mark)
         failed.push({ pending, failure: applied.error })
@@ -134,9 +135,9 @@ class Selector {
   }
 
   /** A mistake of ours about one request must not cost the others their answers. */
-  #apply(draft: Draft, { request }: Pending, recent: RecentNames): ReturnType<typeof applyRequest> {
+  #apply(draft: Draft, { request }: Pending, memory: GuardMemory): ReturnType<typeof applyRequest> {
     try {
-      return applyRequest(draft, request, recent)
+      return applyRequest(draft, request, memory)
     } catch (thrown) {
       return err(this.#parts.onFault(thrown))
     }
@@ -150,7 +151,7 @@ function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Dr
 function applyRequest(
   draft: Draft,
   request: WriteRequest,
-  recent: RecentNames,
+  memory: GuardMemory,
 ): Result<(WrittenObject | null)[], WriteFailure> {
   const objects: (WrittenObject | null)[] = []
   const guarded = beforeRequest(draft, request)
@@ -159,7 +160,7 @@ function applyRequest(
     if (!applied.ok) return err({ ...applied.error, operation: at })
     objects.push(applied.value)
   }
-  const failure = guardFailure(draft, request, guarded, objects, recent)
+  const failure = guardFailure(draft, request, guarded, objects, memory)
   return failure === undefined ? ok(objects) : err(failure)
 }
 

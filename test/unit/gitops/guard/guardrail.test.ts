@@ -138,6 +138,73 @@ test('the last name that has a pool keeps it; names that never had one are no lo
   assert.match((await bench.check()).reason, /removes 1 of 3 names \(s0\.example\.com\. left/)
 })
 
+const recordsPath = 'tenants/default/records/example.com.yaml'
+const recordsYaml = (count: number): string =>
+  'apiVersion: gslb/v1\nkind: Records\nmetadata: { name: static }\n' +
+  'spec:\n  zone: example.com.\n  records:\n' +
+  names(count)
+    .map((name) => `    - { name: static-${name}, type: TXT, values: [text] }\n`)
+    .join('')
+
+const mixed: readonly [title: string, after: (drop: () => void) => string, said: RegExp][] = [
+  [
+    'balanced names are counted by themselves',
+    (drop) => (drop(), recordsYaml(20)),
+    /removes 2 of 4 balanced names \(s0\.example\.com\., s1\.example\.com\.\)/,
+  ],
+  [
+    'names with records are counted by themselves',
+    () => recordsYaml(10),
+    /removes 10 of 20 names with records \(static-s10\./,
+  ],
+  ['static addresses in place of balanced ones are no loss', staticOf, /^$/],
+  [
+    'texts of the name do not stand in for its addresses',
+    (drop) => staticOf(drop).replaceAll('A, values: [192.0.2.1]', 'TXT, values: [text]'),
+    /removes 2 of 4 balanced names/,
+  ],
+]
+
+function staticOf(drop: () => void): string {
+  drop()
+  const addresses = names(2).map(
+    (name) => `    - { name: ${name}, type: A, values: [192.0.2.1] }\n`,
+  )
+  return `${recordsYaml(20)}${addresses.join('')}`
+}
+
+for (const [title, after, said] of mixed) {
+  test(`beside 20 static names: ${title}`, async () => {
+    const { box, write, drop, commit, open } = scene(4)
+    box.write(
+      'repo/gslb.yaml',
+      settings('  guardrails: { removedNames: 45 }\n', '[{ name: example.com. }]'),
+    )
+    write(recordsPath, recordsYaml(20))
+    commit()
+    const bench = open()
+    await bench.check()
+    write(
+      recordsPath,
+      after(() => drop('s0', 's1')),
+    )
+    commit()
+    const { sync, reason } = await bench.check()
+    assert.match(sync === 'synced' ? '' : reason, said)
+  })
+}
+
+test('the last balanced name cannot be pushed away, however many static ones there are', async () => {
+  const { write, drop, commit, open } = scene(1)
+  write(recordsPath, recordsYaml(20))
+  commit()
+  const bench = open()
+  await bench.check()
+  drop('s0')
+  commit()
+  assert.match((await bench.check()).reason, /removes 1 of 1 balanced name \(s0\.example\.com\.\)/)
+})
+
 test('a zone that has services stays declared; one that has none may go', async () => {
   const { write, commit, open } = scene(1)
   commit()

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import type { Operation, WriteRequest } from '#config/operation.ts'
-import { startConfigWorld, keyOf, rootKey } from '#test/support/config-world.ts'
+import {
+  keyOf,
+  recordsSettings,
+  recordsZone,
+  rootKey,
+  startConfigWorld,
+} from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { reconcileBench } from '#test/support/reconcile-bench.ts'
@@ -201,4 +207,64 @@ test('the reason in the header X-Gslb-Override is for system administrators', as
   assert.equal(empty.status, 400)
   assert.equal((await call(rootKey, 'DELETE', path, undefined, header)).status, 204)
   assert.match(git('log', '-1', '--format=%B', 'main'), /^Gslb-Override: moved away$/m)
+})
+
+/** Four balanced names and 16 with texts, which count as old. */
+async function mixedWorld(): Promise<ConfigWorld> {
+  const made = await startConfigWorld({ settings: recordsSettings })
+  onTestFinished(() => made.close())
+  const services = Array.from({ length: count }, (_, i): Operation => {
+    const spec = { domain: `s${i}.${recordsZone}` }
+    return { verb: 'create', kind: 'Service', ...target(i), spec }
+  })
+  const records = Array.from({ length: 16 }, (_, i) => {
+    return { name: `t${i}`, type: 'TXT', values: ['text'] }
+  })
+  const spec = { zone: recordsZone, records }
+  const file: Operation = { verb: 'create', kind: 'Records', tenant: 'acme', name: 'static', spec }
+  const written = await made.control.write(request([...services, file], 'the beginning'))
+  assert(written.ok, JSON.stringify(written))
+  return made
+}
+
+test('static names do not hide the loss of balanced ones', async () => {
+  const { control } = await mixedWorld()
+  const refused = await control.write(request([remove(0), remove(1)]))
+  assert.match(
+    refused.ok ? '' : refused.error.message,
+    /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\)\. If/,
+  )
+  assert((await control.write(request([remove(0)]))).ok)
+  const second = await control.write(request([remove(1)]))
+  assert.match(second.ok ? '' : second.error.message, /2 of 4 balanced names .* within 10 minutes/)
+})
+
+test('records that go one after the other are counted like services', async () => {
+  const { call } = await mixedWorld()
+  const { list } = await call(rootKey, 'GET', '/records')
+  const statuses: number[] = []
+  let last = ''
+  for (const { id } of list.slice(0, 6)) {
+    const { status, body } = await call(rootKey, 'DELETE', `/records/${id}`)
+    statuses.push(status)
+    last = body.error
+  }
+  // Five of the 16 names with records are 31 percent.
+  assert.deepEqual(statuses, [204, 204, 204, 204, 409, 409])
+  assert.match(last, /would remove 5 of 16 names with records \(t.* within 10 minutes/)
+})
+
+test('a name that keeps other records, or changes its type, is no loss', async () => {
+  const { call } = await mixedWorld()
+  const body = { zone: recordsZone, type: 'MX', values: ['10 mail.example.net.'] }
+  for (let i = 0; i < 7; i++) {
+    const made = await call(rootKey, 'POST', '/records', { ...body, name: `t${i}` })
+    assert.equal(made.status, 201, made.text)
+  }
+  const { list } = await call(rootKey, 'GET', '/records?type=TXT')
+  const shared = list.filter((one) => /^t[0-6](\.|$)/.test(one.name))
+  assert.equal(shared.length, 7)
+  for (const { id, name } of shared) {
+    assert.equal((await call(rootKey, 'DELETE', `/records/${id}`)).status, 204, name)
+  }
 })

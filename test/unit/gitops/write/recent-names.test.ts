@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { Presence } from '#compiler/plan/name-outline.ts'
+import { Presence } from '#compiler/plan/name-standing.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { RecentNames } from '#gitops/write/recent-names.ts'
-import type { NameChanges } from '#gitops/write/recent-names.ts'
+import type { NameChanges } from '#gitops/write/name-ledger.ts'
 
 const { Absent, Empty, Answers } = Presence
 const change = (name: string, before: Presence, now: Presence): NameChanges =>
@@ -13,7 +13,8 @@ const none: NameChanges = new Map()
 function scene() {
   let nowMs = 0
   const recent = new RecentNames({ nowMs: () => 0, monotonicMs: () => nowMs })
-  const lost = (changes = none): string[] => recent.lossWith(changes).names.map(({ name }) => name)
+  const lost = (changes = none): string[] =>
+    recent.lossWith(changes).all.names.map(({ name }) => name)
   const wait = (ms: number): void => void (nowMs += ms)
   return { recent, lost, wait }
 }
@@ -27,7 +28,7 @@ test('a name counts as lost for ten minutes', () => {
   wait(1)
   assert.deepEqual(lost(), ['b.'])
   wait(gitLimits.removalWindowMs)
-  assert.deepEqual(recent.lossWith(none), { names: [], surplus: 0 })
+  assert.deepEqual(recent.lossWith(none).all, { names: [], surplus: 0 })
 })
 
 test('the time of a name begins with its first change, and no later one prolongs it', () => {
@@ -45,8 +46,8 @@ test('what there was before is known from what there is now', () => {
   recent.record(change('gone.', Answers, Absent))
   recent.record(change('new.', Absent, Answers))
   recent.record(change('newer.', Absent, Answers))
-  assert.equal(recent.lossWith(none).surplus, -1)
-  assert.equal(recent.lossWith(change('new.', Answers, Absent)).surplus, 0)
+  assert.equal(recent.lossWith(none).all.surplus, -1)
+  assert.equal(recent.lossWith(change('new.', Answers, Absent)).all.surplus, 0)
 })
 
 test('what another judge has seen, or somebody vouches for, counts no more', () => {
@@ -56,5 +57,5 @@ test('what another judge has seen, or somebody vouches for, counts no more', () 
   assert.deepEqual(lost(), ['a.', 'c.'])
   const copy = recent.fork()
   recent.forget()
-  assert.deepEqual([lost(), copy.lossWith(none).names.length], [[], 2])
+  assert.deepEqual([lost(), copy.lossWith(none).all.names.length], [[], 2])
 })

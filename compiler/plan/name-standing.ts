@@ -1,0 +1,71 @@
+// Says what stands at a name, and what a change takes from it: the measures of the guardrail.
+import { RrType } from '#dns/rrtype.ts'
+
+/** How much of a name is there: a service without a pool exists, and has no records. */
+export const Presence = { Absent: 0, Empty: 1, Answers: 2 } as const
+export type Presence = (typeof Presence)[keyof typeof Presence]
+
+/**
+ * The service of a name and how many record sets it has, in one small number, since a configuration
+ * may have millions of names. 0: nothing stands there.
+ */
+export type Standing = number
+
+// Two bits for the service, ten for sets with addresses, the rest for all sets. A name that compiles
+// has two sets with addresses, or one alias.
+const serviceMask = 0b11
+const addressUnit = 4
+const addressMask = 1_023 * addressUnit
+const setUnit = 4_096
+
+/** An alias leads to addresses. */
+const addressTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME]
+
+export function withService(standing: Standing, service: Presence): Standing {
+  return standing - (standing & serviceMask) + service
+}
+
+/** @param by 1: a set comes, -1: it goes */
+export function withRecords(standing: Standing, type: number, by: 1 | -1): Standing {
+  return standing + by * (setUnit + (addressTypes.includes(type) ? addressUnit : 0))
+}
+
+/** Names are counted in sum, and by kind: many of one must not hide the loss of the other. */
+export const measures = Object.freeze(['all', 'balanced', 'records'] as const)
+export type Measure = (typeof measures)[number]
+export type PerMeasure<T> = Readonly<Record<Measure, T>>
+
+/** How people call what a measure counts. */
+export const nounOf: PerMeasure<string> = Object.freeze({
+  all: 'name',
+  balanced: 'balanced name',
+  records: 'name with records',
+})
+
+export function presenceBy(measure: Measure, standing: Standing): Presence {
+  const service = (standing & serviceMask) as Presence
+  if (measure === 'balanced') return service
+  if (standing >= setUnit) return Presence.Answers
+  return measure === 'all' ? service : Presence.Absent
+}
+
+/**
+ * Whether a name of the measure answers less than before. What takes its place is no loss: static
+ * addresses that of a service, a service that of records.
+ */
+export function isLostBy(measure: Measure, before: Standing, now: Standing): boolean {
+  if (measure === 'balanced') {
+    const hasAddresses = (now & addressMask) > 0
+    return (now & serviceMask) < (before & serviceMask) && !hasAddresses
+  }
+  if (measure === 'records' && before < setUnit) return false
+  return presenceBy('all', now) < presenceBy('all', before)
+}
+
+export function isLeftWithoutPool(now: Standing): boolean {
+  return (now & serviceMask) === Presence.Empty
+}
+
+export function perMeasure<T>(valueOf: (measure: Measure) => T): PerMeasure<T> {
+  return { all: valueOf('all'), balanced: valueOf('balanced'), records: valueOf('records') }
+}
