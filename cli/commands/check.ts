@@ -79,12 +79,13 @@ function formatNamed(name: string) {
 function verdict(result: CompileResult): string {
   const found = summary(result)
   if (!result.ok) return `\n${found}`
-  const { zones, pools, services, responseRules } = result.model
+  const { zones, pools, services, rrsets, responseRules } = result.model
+  const records = rrsets.length === 0 ? '' : `, ${count(rrsets.length, 'record set')}`
   const rules =
     responseRules.length === 0 ? '' : `, ${count(responseRules.length, 'response rule')}`
   const counts =
     `${count(services.length, 'service')}, ${count(pools.length, 'pool')}, ` +
-    `${count(zones.length, 'zone')}${rules}`
+    `${count(zones.length, 'zone')}${records}${rules}`
   return found === '' ? `ok: ${counts}` : `\nok: ${counts}; ${found}`
 }
 

@@ -47,9 +47,7 @@ export function exportZone(bundle: Bundle, name: string, serial: number): ZoneEx
       records.push(...recordsOf(owner, { ...rrset, rdata }))
     }
   }
-  for (const child of zones) {
-    if (bundle.zoneParent[child] === zone) records.push(...delegationOf(bundle, child))
-  }
+  records.push(...delegationsOf(bundle, zone))
   const remarks: string[] = []
   for (let service = 0; service < bundle.counts.services; service++) {
     if (zoneOfNode(bundle, bundle.serviceNode[service]!) !== zone) continue
@@ -69,27 +67,44 @@ function withSerial(rdata: readonly Uint8Array[], serial: number): Uint8Array[] 
   })
 }
 
-/** NS and DS records of a zone of ours below another, with the addresses of servers inside. */
-function delegationOf(bundle: Bundle, zone: number): ZoneRecord[] {
-  const name = nameOfZone(bundle, zone)
-  const atApex = rrsetsOfNode(bundle, bundle.zoneNode[zone]!)
-  const cut = atApex.filter(({ type }) => type === RrType.NS || type === RrType.DS)
-  const servers = new Set(
-    cut
-      .filter(({ type }) => type === RrType.NS)
-      .flatMap(({ rdata }) => rdata.map((one) => formatName(foldName(one)))),
-  )
-  const glue: ZoneRecord[] = []
-  for (let node = 0; node < bundle.counts.nodes && servers.size > 0; node++) {
-    if (zoneOfNode(bundle, node) !== zone) continue
+interface Delegation {
+  readonly records: ZoneRecord[]
+  /** Names of servers. */
+  readonly servers: ReadonlySet<string>
+}
+
+/**
+ * NS and DS records of zones of ours below this one, each with the addresses of servers inside. All
+ * nodes are looked at once, however many zones there are.
+ */
+function delegationsOf(bundle: Bundle, parent: number): ZoneRecord[] {
+  const delegations = new Map<number, Delegation>()
+  for (let zone = 0; zone < bundle.zoneNode.length; zone++) {
+    if (bundle.zoneParent[zone] === parent) delegations.set(zone, delegationOf(bundle, zone))
+  }
+  for (let node = 0; node < bundle.counts.nodes && delegations.size > 0; node++) {
+    const delegation = delegations.get(zoneOfNode(bundle, node))
+    if (delegation === undefined) continue
     const owner = nameOfNode(bundle, node)
-    if (!servers.has(owner)) continue
+    if (!delegation.servers.has(owner)) continue
     const addresses = rrsetsOfNode(bundle, node).filter(
       ({ type }) => type === RrType.A || type === RrType.AAAA,
     )
-    glue.push(...addresses.flatMap((rrset) => recordsOf(owner, rrset)))
+    delegation.records.push(...addresses.flatMap((rrset) => recordsOf(owner, rrset)))
   }
-  return [...cut.flatMap((rrset) => recordsOf(name, rrset)), ...glue]
+  return [...delegations.values()].flatMap(({ records }) => records)
+}
+
+/** Without glue. */
+function delegationOf(bundle: Bundle, zone: number): Delegation {
+  const name = nameOfZone(bundle, zone)
+  const atApex = rrsetsOfNode(bundle, bundle.zoneNode[zone]!)
+  const cut = atApex.filter(({ type }) => type === RrType.NS || type === RrType.DS)
+  const servers = cut
+    .filter(({ type }) => type === RrType.NS)
+    .flatMap(({ rdata }) => rdata.map((one) => formatName(foldName(one))))
+  const records = cut.flatMap((rrset) => recordsOf(name, rrset))
+  return { records, servers: new Set(servers) }
 }
 
 function recordsOf(owner: string, { type, ttlSeconds, rdata }: RrsetValue): ZoneRecord[] {

@@ -20,6 +20,8 @@ export function problemOf(
   const isEntry = entryForms[row.leaf['x-kind'] ?? '']
   if (!fits && isEntry !== undefined && Array.isArray(value)) {
     const misfit: unknown = value.find((entry) => !isEntry(String(entry)))
+    const fault = isEntry === isNetwork ? networkFault(misfit) : undefined
+    if (fault !== undefined) return `${row.key}: ${fault}`
     const what = misfit === undefined ? 'too many entries' : shown(misfit)
     return `${row.key} holds ${what}, write ${expected(row.leaf)}`
   }
@@ -76,6 +78,13 @@ function kindFits(leaf: SettingLeaf, value: SettingValue): boolean {
 
 function isNetwork(text: string): boolean {
   return isIP(text) !== 0 || parseCidr(text).ok
+}
+
+/** What is wrong with a network that is nearly right, and what to write in its place. */
+function networkFault(entry: unknown): string | undefined {
+  if (typeof entry !== 'string' || isIP(entry.replace(/\/.*$/s, '')) === 0) return undefined
+  const parsed = parseCidr(entry)
+  return parsed.ok ? undefined : parsed.error
 }
 
 /** An address, alone or with a port: `192.0.2.53:5353`, `[2001:db8::53]:5353`. */

@@ -31,8 +31,22 @@ export const recordDiagnostics = {
     message: 'there is no type of records "%s" that a zone could hold',
     help: 'write a type such as A, AAAA, CNAME, MX, TXT or SRV, or TYPE and its number',
     cause: 'Types without a name here are written as TYPE65280 (RFC 3597 section 5).',
-    bad: 'records: [{ name: www, type: ALIAS, values: [www.example.net.] }]',
+    bad: 'records: [{ name: www, type: CNMAE, values: [www.example.net.] }]',
     good: 'records: [{ name: www, type: CNAME, values: [www.example.net.] }]',
+  },
+  'record-type-alias': {
+    severity: 'error',
+    message: 'there are no %s records: what has the addresses of another name is a service',
+    help:
+      'write a service for the name, with a pool that has a member with `hostname: %s` and ' +
+      '`answer: addresses`; below the zone itself a CNAME will do',
+    cause:
+      'ALIAS and ANAME are no types of DNS: some providers look the addresses up and answer ' +
+      'them, which here a pool does.',
+    bad: 'records: [{ name: "@", type: ALIAS, values: [www.example.net.] }]',
+    good:
+      '# a pool, and a service with the domain example.com. that names it\n' +
+      'kind: Pool\nspec: { answer: addresses, members: [{ hostname: www.example.net., port: 443 }] }',
   },
   'record-value-invalid': {
     severity: 'error',
@@ -273,6 +287,24 @@ export const recordDiagnostics = {
     cause: 'The name is in a zone of ours, so that nobody else can know its address.',
     bad: 'zone: example.com.\nrecords: [{ name: "@", type: MX, values: [10 mail.example.net] }]',
     good: 'zone: example.com.\nrecords: [{ name: "@", type: MX, values: [10 mail.example.net.] }]',
+  },
+  'record-target-address': {
+    severity: 'error',
+    message: '%s is an address, and %s records name a host',
+    help: 'write the name of a host, and its address as A or AAAA records of that name',
+    cause: 'Resolvers would look for a host of that name, digits and all (RFC 1035 section 3.3).',
+    bad: 'records: [{ name: "@", type: MX, values: [10 192.0.2.25] }]',
+    good:
+      'records:\n  - { name: "@", type: MX, values: [10 mail] }\n' +
+      '  - { name: mail, type: A, values: [192.0.2.25] }',
+  },
+  'alias-target-missing': {
+    severity: 'warning',
+    message: '%s is an alias of %s, which does not exist',
+    help: 'correct the name, or add records or a service for it; a name elsewhere needs its final dot',
+    cause: 'The name is in a zone of ours, so that whoever follows the alias gets NXDOMAIN.',
+    bad: 'zone: example.com.\nrecords: [{ name: docs, type: CNAME, values: [pages.example.net] }]',
+    good: 'zone: example.com.\nrecords: [{ name: docs, type: CNAME, values: [pages.example.net.] }]',
   },
   'alias-loop': {
     severity: 'error',

@@ -1,19 +1,23 @@
 // Finds what answers for a name, as a server would: exact, an alias, a wildcard. RFC 1034 4.3.2.
 import { RrType } from '#dns/rrtype.ts'
 import { enclosingNames } from '#compiler/values/names.ts'
-import type { PlannedRrset, Tree } from '#compiler/tree/tree.ts'
-import { above, zoneOfName } from './record-plan.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
+import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 
-/** `elsewhere`: others answer for the name, or it cannot be told. */
+/** `elsewhere`: others answer for the name, or it cannot be told. `alias`: where it is one. */
 export type Addresses =
-  { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: PlannedRrset }
+  { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
 
 /** Who answers when somebody asks for the addresses of a name. */
 export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Addresses {
-  if (hasService(tree, name) || plan.hosts.has(name)) return { found: 'some' }
+  const service = tree.serviceAt.get(name)
+  if (service !== undefined) return addressesOfService(tree, service)
+  if (plan.hosts.has(name)) return { found: 'some' }
   const alias = aliasAt(tree, plan, name)
-  if (alias !== undefined) return { alias }
+  if (alias !== undefined) return { alias: placeOfRrset(alias, 'type') }
   if (zoneOfName(plan, name) === undefined) return { found: 'elsewhere' }
   if (plan.cuts.has(name) || above(plan, plan.cuts, name) !== undefined) {
     return { found: 'elsewhere' }
@@ -21,12 +25,37 @@ export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Address
   const own = plan.at.get(name)
   if (own?.some(isAddress) === true) return { found: 'some' }
   const wildcard = existsIn(tree, plan, name) ? undefined : wildcardFor(tree, plan, name)
-  const isCovered =
-    wildcard !== undefined &&
-    (hasService(tree, wildcard) || plan.at.get(wildcard)?.some(isAddress) === true)
-  if (isCovered) return { found: 'some' }
-  const isKnown = plan.isWhole && !tree.faulty.services
-  return { found: isKnown ? 'none' : 'elsewhere' }
+  if (wildcard !== undefined) {
+    const covering = tree.serviceAt.get(wildcard)
+    if (covering !== undefined) return addressesOfService(tree, covering)
+    if (plan.at.get(wildcard)?.some(isAddress) === true) return { found: 'some' }
+  }
+  return { found: isKnown(tree, plan) ? 'none' : 'elsewhere' }
+}
+
+function addressesOfService(tree: Tree, service: Entry<'Service'>): Addresses {
+  if (!isAliasService(tree, service)) return { found: 'some' }
+  return { alias: placeIn(service, valueAt('spec', 'domain')) }
+}
+
+/** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */
+export function isAliasService({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
+  const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
+  return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
+}
+
+/** A name of our zones that is answered with NXDOMAIN. False where others answer for it. */
+export function isNowhere(tree: Tree, plan: RecordPlan, name: string): boolean {
+  if (plan.at.has(name) || hasService(tree, name) || plan.hosts.has(name)) return false
+  if (zoneOfName(plan, name) === undefined || !isKnown(tree, plan)) return false
+  if (above(plan, plan.cuts, name) !== undefined) return false
+  if (above(plan, plan.dnames, name) !== undefined || existsIn(tree, plan, name)) return false
+  return wildcardFor(tree, plan, name) === undefined
+}
+
+/** All that could stand at a name was read. */
+function isKnown(tree: Tree, plan: RecordPlan): boolean {
+  return plan.isWhole && !tree.faulty.services
 }
 
 /** The CNAME of a name, that of its wildcard, or the DNAME above it. */

@@ -121,6 +121,18 @@ export function placeOfRrset(
   return placeIn(entry, recordPlace(index, ...path))
 }
 
+/** An alias where none can be: one error says so, and nothing needs to be said of its neighbours. */
+export function isApexAlias({ zoneAt }: RecordPlan, { model }: PlannedRrset): boolean {
+  return model.type === RrType.CNAME && zoneAt.has(model.name)
+}
+
+/** A name that has its zone twice, as it was meant; '': it has not. */
+export function undoubled(plan: RecordPlan, name: string): string {
+  const zone = plan.zones[zoneOfName(plan, name) ?? -1]?.name
+  const meant = zone === undefined ? '' : name.slice(0, -zone.length)
+  return zone !== undefined && isInside(meant, zone) ? meant : ''
+}
+
 /** The declared zone that a name is in, by position. */
 export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undefined {
   return enclosingZone(name, zoneAt)

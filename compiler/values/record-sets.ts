@@ -89,7 +89,7 @@ function readRrset(reading: Reading): ReadRrset | undefined {
   const { set, index, spec, report } = reading
   const name = ownerOf(reading)
   const type = rdataTypeNamed(set.type)
-  if (type === undefined) reportType(set.type, index, report)
+  if (type === undefined) reportType(set, index, report)
   if (name === undefined || type === undefined) return undefined
   const ttlSeconds = set.ttl ?? spec.ttl
   return { index, name, type, ttlSeconds, ...readValues(reading, type) }
@@ -172,7 +172,15 @@ export function isDoubled(zone: string, text: string): boolean {
   return !text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)
 }
 
-function reportType(text: string, index: number, report: Report): void {
+/** What providers call a name that answers with the addresses of another. */
+const aliasNames: readonly string[] = ['ALIAS', 'ANAME']
+
+function reportType({ type: text, values }: RecordSet, index: number, report: Report): void {
+  if (aliasNames.includes(text.toUpperCase())) {
+    const args = [text.toUpperCase(), values[0] ?? '']
+    report('record-type-alias', recordPlace(index, 'type'), { args })
+    return
+  }
   const names = rdataTypes.map(({ name }) => name)
   const suggestion = suggest(text.toUpperCase(), names)
   report('record-type-unknown', recordPlace(index, 'type'), { args: [text], suggestion })

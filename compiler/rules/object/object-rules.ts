@@ -14,6 +14,7 @@ import { memberExtras } from './member-extras.ts'
 import { poolMembers } from './pool-members.ts'
 import { recordCaa } from './record-caa.ts'
 import { recordDmarc } from './record-dmarc.ts'
+import { recordHosts } from './record-hosts.ts'
 import { recordSize } from './record-size.ts'
 import { recordSpf } from './record-spf.ts'
 import { recordTypes } from './record-types.ts'
@@ -55,6 +56,7 @@ export const objectRules = Object.freeze([
   windowSense,
   recordValues,
   recordTypes,
+  recordHosts,
   recordSize,
   recordCaa,
   recordSpf,

@@ -1,11 +1,12 @@
 // Checks that no service and no name server of the settings has a name with addresses or a CNAME,
 // and that nothing stands beside a service that is an alias.
 import { RrType } from '#dns/rrtype.ts'
-import { above, placeOfRrset } from '#compiler/plan/record-plan.ts'
+import { above, isApexAlias, placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import type { Entry, EntryPlace, PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
+import { isAliasService } from '#compiler/plan/record-lookup.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** What a service answers itself, and what would answer in place of it. */
@@ -22,17 +23,11 @@ export const recordsAndServices: TreeRule = {
       const { domainKey } = entry.file
       if (domainKey === undefined) continue
       const other = placeIn(entry, valueAt('spec', 'domain'))
-      const code = isAlias(tree, entry) ? 'record-beside-cname' : 'record-beside-service'
+      const code = isAliasService(tree, entry) ? 'record-beside-cname' : 'record-beside-service'
       checkTaken(plan, domainKey, { code, other }, report)
       checkAbove(plan, entry, domainKey, report)
     }
   },
-}
-
-/** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */
-function isAlias({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
-  const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
-  return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
 }
 
 interface Clash {
@@ -47,6 +42,7 @@ function checkTaken(
   report: TreeReport,
 ): void {
   for (const rrset of plan.at.get(name) ?? []) {
+    if (isApexAlias(plan, rrset)) continue
     if (code !== 'record-beside-cname' && !takenTypes.includes(rrset.model.type)) continue
     report(code, placeOfRrset(rrset, 'type'), { args: [name, rrset.typeName], other })
   }

@@ -1,19 +1,20 @@
 // Checks that a name and type has one set of records, and nothing stands beside a CNAME.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { placeOfRrset } from '#compiler/plan/record-plan.ts'
+import { isApexAlias, placeOfRrset } from '#compiler/plan/record-plan.ts'
+import type { RecordPlan } from '#compiler/plan/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
 import { recordRule } from './record-rule.ts'
 
 export const recordsUnique = recordRule('records-unique', ({ plan }, report) => {
   for (const rrsets of plan.at.values()) {
-    if (rrsets.length > 1) checkName(rrsets, report)
+    if (rrsets.length > 1) checkName(plan, rrsets, report)
   }
 })
 
 const typesMax = bundleLimits.rrsetsPerNodeMax
 
-function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
+function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: TreeReport): void {
   const firstOf = new Map<number, PlannedRrset>()
   for (const rrset of rrsets) {
     const { name, type } = rrset.model
@@ -30,7 +31,7 @@ function checkName(rrsets: readonly PlannedRrset[], report: TreeReport): void {
     report('record-too-many', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
   }
   const alias = firstOf.get(RrType.CNAME)
-  if (alias === undefined) return
+  if (alias === undefined || isApexAlias(plan, alias)) return
   // RFC 1034 section 3.6.2: also what came first is in the wrong place.
   for (const rrset of firstOf.values()) {
     if (rrset === alias) continue

@@ -14,6 +14,7 @@ import { nameserverGlue } from './nameserver-glue.ts'
 import { poolReferences } from './pool-references.ts'
 import { poolsUsed } from './pools-used.ts'
 import { aliasChains } from './alias-chains.ts'
+import { aliasTargets } from './alias-targets.ts'
 import { recordTargets } from './record-targets.ts'
 import { recordZones } from './record-zones.ts'
 import { recordsAndServices } from './records-and-services.ts'
@@ -61,6 +62,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   zoneCuts,
   recordTargets,
   aliasChains,
+  aliasTargets,
   unservedKindsRefused,
   bundleLimitsKept,
 ])

@@ -4,12 +4,12 @@ import { formatName, foldName } from '#dns/name.ts'
 import { above, placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
-import { isInside } from '#compiler/values/names.ts'
+import { enclosingNames, isInside } from '#compiler/values/names.ts'
 import { recordRule } from './record-rule.ts'
 
 export const zoneCuts = recordRule('zone-cuts', ({ plan }, report) => {
   const glueNames = new Set<string>()
-  for (const dname of plan.dnames.values()) checkZonesBelow(plan, dname, report)
+  if (plan.dnames.size > 0) checkZonesBelow(plan, report)
   for (const cut of plan.cuts.values()) checkServers(plan, cut, glueNames, report)
   for (const rrset of plan.rrsets) {
     if (rrset.model.type === RrType.DS) checkSigner(plan, rrset, report)
@@ -73,12 +73,14 @@ function reportBelow(
   report(code, placeOfRrset(rrset, 'name'), { args, other: placeOfRrset(by, 'type') })
 }
 
-/** Who follows the DNAME never comes to a zone below it. RFC 6672 section 2.3. */
-function checkZonesBelow(plan: RecordPlan, dname: PlannedRrset, report: TreeReport): void {
-  const { name } = dname.model
+/** Who follows a DNAME never comes to a zone below it. RFC 6672 section 2.3. */
+function checkZonesBelow(plan: RecordPlan, report: TreeReport): void {
   for (const zone of plan.zoneAt.keys()) {
-    if (zone === name || !isInside(zone, name)) continue
-    report('record-below-dname', placeOfRrset(dname, 'type'), { args: [zone, name] })
+    for (const outer of enclosingNames(zone)) {
+      const dname = plan.dnames.get(outer)
+      if (dname === undefined) continue
+      report('record-below-dname', placeOfRrset(dname, 'type'), { args: [zone, outer] })
+    }
   }
 }
 

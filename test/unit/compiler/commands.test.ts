@@ -38,6 +38,13 @@ test('check exits 1 on errors and 0 on warnings', async () => {
   ])
 })
 
+test('check counts the record sets', async () => {
+  const { out } = await runCli('check', fixture('alias-target-missing'))
+  expect(out.trimEnd().split('\n').at(-1)).toBe(
+    'ok: 0 services, 0 pools, 1 zone, 1 record set; 1 warning',
+  )
+})
+
 for (const format of ['json', 'sarif']) {
   test(`check --format ${format} prints one JSON document and nothing else`, async () => {
     const { exit, out, err } = await runCli('check', fixture('pool-unknown'), '--format', format)

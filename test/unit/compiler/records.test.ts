@@ -5,34 +5,20 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { notesPerCodeMax } from '#compiler/diagnostics/diagnostic.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { printText } from '#compiler/print/text.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { placesOf, sourceFile } from './fixture.ts'
-
-const top = (kind: string, name: string): string =>
-  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`
-const zonesOf = (zones: string): SourceFile =>
-  sourceFile('gslb.yaml', `${top('Settings', 'settings')}spec:\n  zones: [${zones}]\n`)
-const zone = (name: string, more = ''): string =>
-  `{ name: ${name}, nameservers: [{ name: ns1.example.net. }]${more} }`
-const settings = zonesOf(zone('example.com.'))
-const path = 'tenants/default/records/zone.yaml'
-const records = (sets: readonly string[], name = 'zone', of = 'example.com.'): SourceFile =>
-  sourceFile(
-    `tenants/default/records/${name}.yaml`,
-    `${top('Records', name)}spec:\n  zone: ${of}\n  records:\n` +
-      sets.map((set) => `    - ${set}\n`).join(''),
-  )
-const service = (name: string, domain: string): SourceFile =>
-  sourceFile(
-    `tenants/default/services/${name}.yaml`,
-    `${top('Service', name)}spec: { domain: "${domain}", pool: null }\n`,
-  )
-
-const compile = (...files: SourceFile[]) => createCompiler().compile(files, { commit: '' })
-const messagesOf = (...files: SourceFile[]): string[] =>
-  compile(...files).diagnostics.map(messageOf)
+import {
+  compile,
+  messagesOf,
+  path,
+  records,
+  service,
+  settings,
+  top,
+  zone,
+  zonesOf,
+} from './record-files.ts'
 
 describe('a fault of a value is told where it stands in the file', () => {
   test.each([

@@ -272,8 +272,14 @@ describe('a mistake is named with its place and its remedy', () => {
     [
       'a network with host bits',
       'health: { webhookAllowedHosts: [10.0.0.1/8] }',
-      '1:32: health.webhookAllowedHosts holds "10.0.0.1/8", write a list of addresses and ' +
-        'networks, such as [192.0.2.7, 10.1.0.0/16]',
+      '1:32: health.webhookAllowedHosts: 10.0.0.1/8 has bits set beyond its prefix of 8 bits; ' +
+        'write 10.0.0.0/8',
+    ],
+    [
+      'a network of secondaries with host bits',
+      'dns: { axfr: { allow: [192.0.2.7, "2001:db8::1/32"] } }',
+      '1:23: dns.axfr.allow: 2001:db8::1/32 has bits set beyond its prefix of 32 bits; ' +
+        'write 2001:db8::/32',
     ],
     ...['ns.example.net', '192.0.2.53:0', '[192.0.2.53]:53', '2001:db8::53:5353:1:2:3:4'].map(
       (server): [string, string, string] => [
