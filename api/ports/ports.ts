@@ -3,7 +3,7 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsAdmin, HiddenBy } from '#state/ports/dynamic-dns.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { LoginAttempts } from '#state/ports/login-attempts.ts'
 import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
@@ -61,6 +61,8 @@ export interface ApiPorts {
   readonly healthSignals: HealthSignals
   /** TSIG keys and TXT records; what is written is in force here when the call resolves. */
   readonly dynamicDns: DynamicDnsAdmin
+  /** Why nobody would get TXT records of a name, absolute and in lower case, from this node. */
+  readonly hiddenBy: (name: string) => HiddenBy | undefined
   readonly overlays: OverlayView
   readonly rum: RumView
   /** How often a browser may send measurements. */

@@ -1,8 +1,8 @@
 // A TXT record in the JSON of the API: its value is one text, whatever strings it has on the wire.
 import { Type } from 'typebox'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, body } from '#api/http/shapes.ts'
+import type { HiddenBy, StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
 
 export const TxtRecord = Type.Object(
   {
@@ -14,6 +14,13 @@ export const TxtRecord = Type.Object(
     }),
     ttl: Type.Integer({ description: 'Seconds' }),
     createdAt: UnixSeconds,
+    hiddenBy: nullable(
+      Type.String({
+        description:
+          'Why nobody gets it: `alias`, its name is an alias by now; `delegation`, other servers ' +
+          'answer for it; `dname`, it is below a DNAME. null: it is answered',
+      }),
+    ),
   },
   { title: 'TXT record' },
 )
@@ -48,10 +55,21 @@ export function txtRdata(value: string): string | undefined {
   return isTooLong ? undefined : rdata.toString('base64')
 }
 
-export function showTxtRecord({ rdata, ttlSeconds, createdAtMs, ...record }: StoredTxtRecord) {
+export function showTxtRecord(
+  { rdata, ttlSeconds, createdAtMs, ...record }: StoredTxtRecord,
+  hiddenBy: HiddenBy | undefined,
+) {
   const { id, tenantId, name } = record
   const createdAt = Math.floor(createdAtMs / 1_000)
-  return { id, tenantId, name, value: txtValue(rdata), ttl: ttlSeconds, createdAt }
+  return {
+    id,
+    tenantId,
+    name,
+    value: txtValue(rdata),
+    ttl: ttlSeconds,
+    createdAt,
+    hiddenBy: hiddenBy ?? null,
+  }
 }
 
 function txtValue(rdata: string): string {

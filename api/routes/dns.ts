@@ -9,6 +9,7 @@ import { seal } from '#lib/secret-box.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
+import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { scopeOf } from '#api/access/grants.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#api/http/reply.ts'
@@ -109,7 +110,8 @@ const createRecord = route({
   summary: 'Create a TXT record',
   details:
     'A tenant writes at and below the domains of its services, the tenant `default` in every ' +
-    'zone. The records of one name are answered with the smallest TTL among them.',
+    'zone. The records of one name are answered with the smallest TTL among them. A name that is ' +
+    'an alias (CNAME), delegated, or below a DNAME is refused with 409: nobody would get them.',
   body: NewTxtRecord,
   responses: { 201: { description: 'The record', schema: TxtRecord } },
   refusals: [409],
@@ -121,6 +123,8 @@ const createRecord = route({
     if (rdata === undefined) {
       return invalid('value', `must be at most ${valueBytesMax} octets in UTF-8`)
     }
+    const hidden = ports.hiddenBy(name.value)
+    if (hidden !== undefined) return refused(409, `name: ${name.value} ${hiddenWords[hidden]}`)
     const nowMs = ports.clock.nowMs()
     const record = {
       id: uuidV7(nowMs),
@@ -131,7 +135,7 @@ const createRecord = route({
       createdAtMs: nowMs,
     }
     const stored = await ports.dynamicDns.createRecord(record)
-    if (stored.ok) return created(showTxtRecord(record))
+    if (stored.ok) return created(showTxtRecord(record, undefined))
     if (stored.error.code === 'record-exists') return refused(409, 'value: the name has it already')
     if (stored.error.code === 'too-many-records') return refused(409, stored.error.message)
     return storeFailed(stored.error)
@@ -150,7 +154,9 @@ const listRecords = route({
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
     if (!records.ok) return storeFailed(records.error)
-    return pageByName(byName(records.value), query, showTxtRecord)
+    return pageByName(byName(records.value), query, (record) =>
+      showTxtRecord(record, ports.hiddenBy(record.name)),
+    )
   },
 })
 
@@ -170,6 +176,12 @@ const deleteRecord = route({
     return deleted.value === null ? missing('TXT record') : noContent()
   },
 })
+
+const hiddenWords: Readonly<Record<HiddenBy, string>> = {
+  alias: 'is an alias (CNAME), so that nobody would get the record; write it where the alias leads',
+  delegation: 'is delegated to other servers, so that nobody would get the record; write it there',
+  dname: 'is below a DNAME, so that nobody would get the record; write it where that leads',
+}
 
 const noSecretKey = refused(
   503,

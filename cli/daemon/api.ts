@@ -1,4 +1,8 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { foldName, parseName } from '#dns/name.ts'
+import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
+import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
 import { createNodeLicence } from '#cli/node/licence.ts'
@@ -95,6 +99,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     shared,
     records,
     dynamicDns,
+    hiddenBy: (name) => hiddenIn(node.bundle(), name),
     overlays: { rollout: (uid) => node.overlays().rollouts.find((one) => one.uid === uid) },
     simulator: new LiveSimulator({
       node: () => node.live(),
@@ -107,4 +112,9 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     onRate: permit,
     health,
   }
+}
+
+function hiddenIn(bundle: Bundle | undefined, text: string): HiddenBy | undefined {
+  const name = parseName(text)
+  return bundle === undefined || !name.ok ? undefined : hiddenBy(bundle, foldName(name.value))
 }

@@ -50,6 +50,7 @@ export interface NodeApiParts {
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits'>
   readonly dynamicDns: DynamicDnsAdmin
+  readonly hiddenBy: ApiPorts['hiddenBy']
   readonly overlays: OverlayView
   readonly rum: RumView
   readonly simulator: LiveSimulator
@@ -142,7 +143,7 @@ function portsOf(
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays, records, rum, dynamicDns, simulator } = parts
+  const { memberHealth, overlays, records, rum, dynamicDns, simulator, hiddenBy } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -175,6 +176,7 @@ function portsOf(
     memberHealth,
     healthSignals,
     dynamicDns,
+    hiddenBy,
     overlays,
     rum,
     simulator: { simulate: simulator.simulate, explain: explanationOf },

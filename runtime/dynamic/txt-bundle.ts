@@ -15,6 +15,7 @@ import { assert } from '#lib/assert.ts'
 import { findDynamicText } from '#runtime/answer/dynamic.ts'
 import { findStored } from '#runtime/answer/lookup.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
+import { hiddenBy } from './hidden-names.ts'
 import type { TxtRrset } from './txt-snapshot.ts'
 
 export interface TxtBundle {
@@ -24,6 +25,8 @@ export interface TxtBundle {
   readonly outside: number
   /** Records that do not fit into one message with the static ones of their name. */
   readonly leftOut: number
+  /** Names at which others answer, or which are aliases. */
+  readonly hidden: number
   /** What was encoded. */
   readonly planned: readonly Planned[]
 }
@@ -52,6 +55,7 @@ export function encodeTxtBundle(
   const apexes = new Map<number, string>()
   let outside = 0
   let leftOut = 0
+  let hidden = 0
   for (const record of records) {
     const zone = enclosingZone(main, record.name)
     if (zone < 0) {
@@ -60,12 +64,13 @@ export function encodeTxtBundle(
     }
     const apex = apexes.get(zone) ?? apexName(main, zone)
     apexes.set(zone, apex)
+    if (hiddenBy(main, record.name) !== undefined) hidden++
     const { ttlSeconds, rdata, tooMany } = withStatic(record, main)
     leftOut += tooMany
     planned.push({ name: record.name, zone: apex, ttlSeconds, rdata })
   }
   const isSame = last !== undefined && isSamePlan(planned, last.planned)
-  return { handed: isSame ? last.handed : encoded(planned), outside, leftOut, planned }
+  return { handed: isSame ? last.handed : encoded(planned), outside, leftOut, hidden, planned }
 }
 
 function isSamePlan(planned: readonly Planned[], others: readonly Planned[]): boolean {

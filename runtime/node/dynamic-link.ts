@@ -14,6 +14,10 @@ export type DynamicFeed = Pick<DynamicDns, 'snapshot' | 'onChange'>
 /** Far above what the limits of TXT records come to: 200 MB of data with their names. */
 const bytesMax = 500_000_000
 
+interface LeftCounts extends Pick<TxtBundle, 'outside' | 'leftOut' | 'hidden'> {
+  readonly revision: number
+}
+
 export class DynamicLink {
   readonly #memory = new DoubleBuffer(bytesMax)
   readonly #log: Log
@@ -50,8 +54,8 @@ export class DynamicLink {
     }
     this.#encoded = this.#encode(records, main)
     if (this.#encoded === undefined) return (this.#served = null)
-    const { handed, outside, leftOut } = this.#encoded
-    this.#sayWhatIsLeft({ revision, outside, leftOut })
+    const { handed, outside, leftOut, hidden } = this.#encoded
+    this.#sayWhatIsLeft({ revision, outside, leftOut, hidden })
     if (handed === null) return (this.#served = null)
     if (handed.digest === this.#served?.digest) return this.#served
     const { length } = handed.bytes
@@ -72,13 +76,14 @@ export class DynamicLink {
   }
 
   /** Once for each count: records stay for hours, and bundles come every minute. */
-  #sayWhatIsLeft(fields: { revision: number; outside: number; leftOut: number }): void {
-    const { outside, leftOut } = fields
-    const left = `${outside} ${leftOut}`
-    if (outside + leftOut > 0 && left !== this.#left) {
+  #sayWhatIsLeft({ revision, ...counts }: LeftCounts): void {
+    const { outside, leftOut, hidden } = counts
+    const left = `${outside} ${leftOut} ${hidden}`
+    if (outside + leftOut + hidden > 0 && left !== this.#left) {
       this.#log.warn(
-        fields,
-        'TXT records are not served: their names are in no zone of ours, or too much is there',
+        { revision, ...counts },
+        'TXT records are not served: their names are in no zone of ours, hidden by an alias or a ' +
+          'delegation, or too much is there',
       )
     }
     this.#left = left

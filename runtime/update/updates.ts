@@ -9,6 +9,7 @@ import type { UpdateRecord } from '#dns/update/read-update.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
+import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
@@ -82,21 +83,30 @@ export class Updates {
     const update = readUpdate(message)
     if (update === undefined) return Rcode.FormErr
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
-    const view = zoneViewOf(bundle(), dynamicDns.snapshot().records, mayUpdate)
+    const main = bundle()
+    const view = zoneViewOf(main, dynamicDns.snapshot().records, mayUpdate)
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
-    const { changes, skipped } = checked
-    const about = { key: formatName(key.name), tenant: key.tenantId, changes: changes.length }
+    const { changes: all, skipped } = checked
+    const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
     if (skipped.length > 0) {
       const [{ owner, type }] = skipped as [UpdateRecord]
       const first = `${formatName(owner)} ${rrTypeNames[type] ?? `TYPE${type}`}`
       log.warn({ ...about, skipped: skipped.length, first }, skippedLine)
     }
-    const refusal = this.#refusal(key, changes)
+    const refusal = this.#refusal(key, all)
     if (refusal !== undefined) {
       log.info({ ...about, reason: refusal }, 'a DNS update was refused')
       return Rcode.Refused
     }
+    const { changes, hidden, rcode: notStored } = visibleChanges(all, main)
+    if (hidden.length > 0) {
+      log.warn(
+        { ...about, names: hidden.slice(0, namesLogged) },
+        'texts at hidden names are not taken',
+      )
+    }
+    if (notStored !== Rcode.NoError) return notStored
     if (changes.length === 0) return Rcode.NoError
     const applied = await dynamicDns.apply(key.id, changes.map(storedChange))
     if (applied.ok) {
@@ -132,6 +142,33 @@ export class Updates {
 }
 
 const skippedLine = 'a DNS update has records that are not TXT: they come from Git, and are skipped'
+const namesLogged = 5
+
+interface VisibleChanges {
+  readonly changes: readonly TxtUpdate[]
+  /** Names of those that are left out, with what hides each. */
+  readonly hidden: readonly string[]
+  /** Not NOERROR: the update is refused as a whole. */
+  readonly rcode: Rcode
+}
+
+/**
+ * What would be stored and never answered is not taken. A record beside an alias is ignored, as RFC
+ * 2136 section 3.4.2.2 has it; a name below a zone cut is not in the zone (section 3.4.1.3).
+ */
+function visibleChanges(all: readonly TxtUpdate[], main: Bundle | undefined): VisibleChanges {
+  const hidden: string[] = []
+  let rcode: Rcode = Rcode.NoError
+  const changes = all.filter((change) => {
+    const by = main === undefined || change.verb !== 'add' ? undefined : hiddenBy(main, change.name)
+    if (by === undefined) return true
+    hidden.push(`${formatName(change.name)} (${by})`)
+    if (by === 'delegation') rcode = Rcode.NotZone
+    if (by === 'dname' && rcode === Rcode.NoError) rcode = Rcode.Refused
+    return false
+  })
+  return { changes, hidden, rcode }
+}
 
 function storedChange(change: TxtUpdate): TxtChange {
   const name = formatName(change.name)

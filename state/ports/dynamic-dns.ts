@@ -17,6 +17,9 @@ export interface StoredTsigKey {
   readonly createdAtMs: number
 }
 
+/** Why a TXT record is never answered: what stands at its name, or above it. */
+export type HiddenBy = 'alias' | 'delegation' | 'dname'
+
 export interface StoredTxtRecord {
   readonly id: string
   readonly tenantId: string

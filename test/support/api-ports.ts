@@ -66,6 +66,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
     dynamicDns: notBrought('dynamicDns'),
+    hiddenBy: () => undefined,
     overlays: { rollout: () => undefined },
     rum: unmeasured,
     homePath: referencePath,

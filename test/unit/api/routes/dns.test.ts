@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unseal } from '#lib/secret-box.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { dynamicDnsLimits, tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
+import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
 import { valueBytesMax } from '#api/resources/txt-record.ts'
 import { devMode } from '#test/support/api-ports.ts'
@@ -14,10 +15,14 @@ const [acme, zenith] = [keyOf('acme'), keyOf('zenith')]
 const secretKey = Buffer.alloc(32, 7)
 const auth = { ...devMode, systemKey: systemKey(rootKey), secretKey }
 let world: ConfigWorld
+/** As if the bundle said so. */
+const hidden = new Map<string, HiddenBy>()
 let stop: () => Promise<void>
 beforeAll(async () => {
   const running = await persistentAdapters[0]![1]()
-  world = await startConfigWorld({ ports: { dynamicDns: running.state.dynamicDns, auth } })
+  const hiddenBy = (name: string) => hidden.get(name)
+  const ports = { dynamicDns: running.state.dynamicDns, auth, hiddenBy }
+  world = await startConfigWorld({ ports })
   stop = async () => {
     await world.close()
     await running.state.close()
@@ -202,4 +207,30 @@ describe('a TXT record', () => {
     const next = await world.call(acme, 'GET', `${records}?cursor=${page.headers['x-next-cursor']}`)
     expect(next.list).toHaveLength(recordsPerNameMax - 3)
   })
+})
+
+test('a record that nobody would get is refused; one that an alias hides later says so', async () => {
+  const name = 'hidden.www.example.com.'
+  const made = await post(acme, records, { name, value: 'x' })
+  expect([made.status, bodyOf(made)['hiddenBy']]).toEqual([201, null])
+  for (const [by, words] of [
+    ['alias', 'is an alias (CNAME)'],
+    ['delegation', 'is delegated to other servers'],
+    ['dname', 'is below a DNAME'],
+  ] as const) {
+    hidden.set(name, by)
+    const refused = await post(acme, records, { name, value: 'y' })
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      expect.stringContaining(`name: ${name} ${words}, so that nobody would get the record`),
+    ])
+    const listed = await world.call(acme, 'GET', records)
+    const shown = (JSON.parse(listed.text) as Record<string, unknown>[]).find(
+      (one) => one['name'] === name,
+    )
+    expect(shown).toMatchObject({ value: 'x', hiddenBy: by })
+  }
+  hidden.delete(name)
+  const path = `${records}/${bodyOf(made)['id'] as string}`
+  expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
 })

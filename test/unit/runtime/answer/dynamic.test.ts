@@ -25,7 +25,7 @@ const main = bundleOf({
     service(2, '*.apps.example.org.', { pool: 0 }),
   ],
 })
-const { handed, outside, leftOut } = encodeTxtBundle(
+const { handed, outside, leftOut, hidden } = encodeTxtBundle(
   txtRrsets([
     ['new.new.example.org.', 'moved'],
     ['_a.www.example.org.', 'two'],
@@ -134,8 +134,8 @@ test('ANY is the same small answer as for other names', () => {
   )
 })
 
-test('names in no zone are counted, and so are records too many for one message', () => {
-  expect([outside, leftOut]).toEqual([1, 0])
+test('names in no zone are counted, hidden ones, and records too many for one message', () => {
+  expect([outside, leftOut, hidden]).toEqual([1, 0, 4])
   const big = bundleOf({
     ...modelOfWritten(staticZone),
     rrsets: [

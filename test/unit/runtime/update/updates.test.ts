@@ -23,7 +23,10 @@ const key: LiveTsigKey = {
   ...{ id: 'k', tenantId: 'acme', name: wire('k.example.'), scope: wire('_acme.example.com.') },
   ...{ algorithm: tsigAlgorithm('hmac-sha256.')!, secret: new Uint8Array(32) },
 }
-const text = '@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\nwww 60 A 192.0.2.1\n'
+const text =
+  '@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\nwww 60 A 192.0.2.1\n' +
+  'c._acme 60 CNAME www\ncut._acme 60 NS ns.example.net.\nd._acme 60 DNAME example.net.\n' +
+  '*.w._acme 60 CNAME www\n'
 const encoded = encodeBundle(modelOf({ name: 'example.com.', text }), () => -1)
 const bundle = adoptBundle(encoded.bytes, encoded.digest)
 
@@ -111,6 +114,37 @@ test('what is skipped is told in the log, with the first of it', async () => {
   expect(values).toHaveLength(1)
   expect(lines).toMatchObject([{ changes: 1, skipped: 2, first: '_acme.example.com. A' }])
 })
+
+const hiddenRows: readonly [string, string, number][] = [
+  // RFC 2136 section 3.4.2.2: ignored, and nothing is wrong.
+  ['an alias', 'c._acme.example.com.', 0],
+  ['a zone cut', 'cut._acme.example.com.', 10],
+  ['a name below a zone cut', 'a.b.cut._acme.example.com.', 10],
+  ['a name below a DNAME', 'x.d._acme.example.com.', 5],
+]
+test.each(hiddenRows)('texts at %s are not taken: %s', async (_what, name, rcode) => {
+  const { send, values } = updatesWith()
+  expect(await send({ updates: [addText('x', wire(name))] })).toBe(rcode)
+  expect(values).toEqual([])
+})
+
+test('beside an alias, other changes of the message are carried out; deletions always are', async () => {
+  const { send, values } = updatesWith()
+  const alias = addText('x', wire('c._acme.example.com.'))
+  expect(await send({ updates: [alias, addText('y')] })).toBe(0)
+  expect(values).toHaveLength(1)
+  const gone = record(wire('x.d._acme.example.com.'), 16, 255, '')
+  expect(await send({ updates: [gone] })).toBe(0)
+})
+
+test.each(['d._acme.example.com.', 'x.w._acme.example.com.', 'new._acme.example.com.'])(
+  'texts at %s are answered, and taken',
+  async (name) => {
+    const { send, values } = updatesWith()
+    expect(await send({ updates: [addText('x', wire(name))] })).toBe(0)
+    expect(values).toHaveLength(1)
+  },
+)
 
 test('the prerequisites of an update see the one before it', async () => {
   const { send, values } = updatesWith()
