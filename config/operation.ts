@@ -149,6 +149,10 @@ export interface WriteSuccess {
   /** False: it was so already, and no commit was made. */
   readonly isChanged: boolean
   readonly objects: readonly (WrittenObject | null)[]
+  /** Warnings of the compiler that were not there before. */
+  readonly warnings: readonly WriteDiagnostic[]
+  /** What else goes, or loses something: sentences of `affectedBy`. */
+  readonly affected: readonly string[]
 }
 
 export interface WrittenObject {
@@ -197,6 +201,8 @@ export interface WriteFailure {
   /** Position in the request of the operation that failed; -1: not one alone. */
   readonly operation: number
   readonly diagnostics: readonly WriteDiagnostic[]
+  /** Of one that is `guarded`: what else would go, or lose something. */
+  readonly affected?: readonly string[]
 }
 
 export interface WriteDiagnostic {

@@ -149,7 +149,11 @@ function dropGeoRules(draft: Draft, pool: Pool, member: MemberPart): Outcome {
 type Overlay = ConfigEntry<'Rollout'> | ConfigEntry<'MaintenanceWindow'>
 
 /** Rollouts and windows of a pool and all its members, or of one member. */
-function* overlaysOf(draft: Draft, pool: Pool, member: MemberPart | undefined): Generator<Overlay> {
+export function* overlaysOf(
+  draft: Draft,
+  pool: Pool,
+  member: MemberPart | undefined,
+): Generator<Overlay> {
   const isPool = (text: string): boolean =>
     text === pool.name || (text.toLowerCase() === pool.uid && !isName(draft, pool, text))
   const isMember = (text: string): boolean => member === undefined || isCalled(member, text)

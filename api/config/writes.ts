@@ -17,6 +17,7 @@ import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import { noContent, refused } from '#api/http/reply.ts'
+import { sentenceList } from '#api/http/sentence-list.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { RouteContext } from '#api/http/route.ts'
 
@@ -44,11 +45,11 @@ export async function write(
 ): Promise<Result<Written, Reply>> {
   const done = await submit(context, operations)
   if (!done.ok) return done
-  const { revision, objects } = done.value
+  const { objects } = done.value
   const last = objects.at(-1) ?? null
   if (last === null) throw new Error('a write that deletes goes through `remove`')
   const { entry, part } = last
-  const headers = { [revisionHeader]: revision, etag: tagged(part ?? entry.object) }
+  const headers = { ...toldOf(done.value, context.caller), etag: tagged(part ?? entry.object) }
   return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
 }
 
@@ -58,7 +59,22 @@ export async function remove(
   ...operations: readonly Operation[]
 ): Promise<Reply> {
   const done = await submit(context, operations)
-  return done.ok ? noContent({ [revisionHeader]: done.value.revision }) : done.error
+  return done.ok ? noContent(toldOf(done.value, context.caller)) : done.error
+}
+
+/** What a write is told besides its object. */
+function toldOf(
+  { revision, warnings, affected }: WriteSuccess,
+  caller: Caller,
+): Readonly<Record<string, string>> {
+  const seen = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
+  return {
+    [revisionHeader]: revision,
+    ...(seen.length === 0 ? {} : { 'x-gslb-warnings': sentenceList(seen) }),
+    ...(affected.length === 0
+      ? {}
+      : { 'x-gslb-affected': sentenceList(affected.map((text) => ({ text }))) }),
+  }
 }
 
 const revisionHeader = 'x-gslb-revision'
@@ -131,7 +147,7 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
 const sentencesMax = 5
 
 export function refusalOf(
-  { code, message, diagnostics }: WriteFailure,
+  { code, message, diagnostics, affected = [] }: WriteFailure,
   caller: Caller,
   requestId: string,
 ): Reply {
@@ -147,9 +163,20 @@ export function refusalOf(
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
   if (status === 500 && !caller.isSystemAdmin) return failedForOthers(code, requestId)
-  const said = code === 'guarded' && !caller.isSystemAdmin ? guardedForOthers : message
+  const said = code === 'guarded' ? guardedFor(caller, message, affected) : message
   const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
+}
+
+const affectedMax = 5
+
+/** With what would go besides, which is its tenant's own. */
+function guardedFor(caller: Caller, message: string, affected: readonly string[]): string {
+  const why = caller.isSystemAdmin ? message : guardedForOthers
+  if (affected.length === 0) return why
+  const more = affected.length - affectedMax
+  const listed = affected.slice(0, affectedMax).join(', ') + (more > 0 ? `, and ${more} more` : '')
+  return `${why} What it would take with it: ${listed}.`
 }
 
 /** How many names others have is not for everybody. */

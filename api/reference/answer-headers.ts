@@ -8,9 +8,30 @@ export const entityTag = Object.freeze({ type: 'string', examples: ['"3f2a"'] })
 const text = Object.freeze({ type: 'string' })
 const seconds = Object.freeze({ type: 'integer', minimum: 0 })
 
+const warningList = Object.freeze({
+  type: 'string',
+  examples: ['1, "a.example.com. is an alias of b.example.com.";code=alias-target-missing'],
+})
+const affectedList = Object.freeze({
+  type: 'string',
+  examples: ['2, "service \\"www\\" is left without a pool", "3 members go"'],
+})
+
 const fields = {
   ETag: { description: 'For `If-Match`', schema: entityTag },
   'X-Gslb-Revision': { description: 'The commit that the answer is of', schema: text },
+  'X-Gslb-Warnings': {
+    description:
+      'Where the change causes warnings that were not there before: how many, then the first ' +
+      'three as strings with their `code` (a list of RFC 8941)',
+    schema: warningList,
+  },
+  'X-Gslb-Affected': {
+    description:
+      'Where something else goes or loses something with what is deleted: how much, then the ' +
+      'first three as strings (a list of RFC 8941); of a dry run, what would',
+    schema: affectedList,
+  },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page; absent on the last one, and without `limit`',
@@ -27,6 +48,8 @@ export function answerHeaders(row: Route, status: number, response: RouteRespons
   return shown({
     ETag: isTagged === true,
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
+    'X-Gslb-Warnings': isConfigWrite(row),
+    'X-Gslb-Affected': isConfigWrite(row) && row.method === 'DELETE',
     'X-Gslb-Dry-Run': takesDryRun(row),
     'X-Next-Cursor': isPaged(row),
     'Set-Cookie': setsCookie === true,

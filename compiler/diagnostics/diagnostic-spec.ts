@@ -8,6 +8,8 @@ export interface DiagnosticSpec {
   readonly severity: Severity
   /** One sentence without a full stop; each `%s` takes the next argument. */
   readonly message: string
+  /** The message for whoever writes what its second place shows; it takes the same arguments. */
+  readonly messageOfOther?: string
   /** What to do. */
   readonly help: string
   /** Why this is refused or pointed out. */

@@ -49,6 +49,12 @@ export function messageOf(diagnostic: CodeWithArgs): string {
   return filled(diagnosticSpecs[diagnostic.code].message, diagnostic.args, 0)
 }
 
+/** The same, told to whoever writes at the other place; undefined: it reads well from there. */
+export function messageOfOther({ code, args }: CodeWithArgs): string | undefined {
+  const template = diagnosticSpecs[code].messageOfOther
+  return template === undefined ? undefined : filled(template, args, 0)
+}
+
 /** What to do. Takes the arguments that the message leaves over. */
 export function helpOf(diagnostic: CodeWithArgs): string {
   const { message, help } = diagnosticSpecs[diagnostic.code]

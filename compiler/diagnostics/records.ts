@@ -133,6 +133,7 @@ export const recordDiagnostics = {
   'record-beside-cname': {
     severity: 'error',
     message: '%s is an alias (CNAME), so that it cannot have %s records',
+    messageOfOther: '%s has %s records, so that it cannot be an alias (CNAME)',
     help: 'remove the alias, or move these records to the name that it leads to',
     cause: 'An alias stands alone at its name (RFC 1034 section 3.6.2).',
     bad:
@@ -159,6 +160,7 @@ export const recordDiagnostics = {
   'record-beside-service': {
     severity: 'error',
     message: 'a service answers for %s, so that it cannot have %s records',
+    messageOfOther: '%s has %s records, so that no service can answer for it',
     help: 'remove these records, or the service; MX, TXT and other types may stand beside it',
     cause: 'The addresses of a name come from one place, and an alias stands alone.',
     bad:

@@ -1,7 +1,7 @@
 // Implements the compile port with the compiler: a bundle, or diagnostics as plain values.
 import { createCompiler } from '#compiler/compile.ts'
 import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
-import { hintOf } from '#compiler/diagnostics/diagnostics.ts'
+import { hintOf, messageOfOther } from '#compiler/diagnostics/diagnostics.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { isRead } from '#compiler/read/layout.ts'
@@ -42,7 +42,9 @@ function plain(report: DiagnosticReport): HeadDiagnostic[] {
     const { code, severity, message, places } = diagnostic
     const [place] = places
     const one = { ...report, diagnostics: first.slice(index, index + 1), total: 1 }
+    const other = messageOfOther(first[index]!)
     return {
+      ...(other === undefined ? {} : { messageOfOther: other }),
       severity,
       code,
       message,

@@ -15,6 +15,7 @@ import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { commitText, committer } from '#gitops/message/commit-message.ts'
 import type { Draft } from '#config/draft.ts'
+import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import type { WriteFailure, WriteRequest } from '#config/operation.ts'
 
 export interface Prepared {
@@ -31,6 +32,8 @@ export interface PrepareParts {
   readonly compiler: ReadingCompiler
   readonly accepted: AcceptedConfig
   readonly key: SshPrivateKey
+  /** Of the accepted commit. */
+  readonly diagnostics: readonly HeadDiagnostic[]
   /** Of what was thrown, which is a mistake of ours: what its request is told. */
   readonly onFault: (thrown: unknown) => WriteFailure
 }
@@ -46,7 +49,7 @@ export interface Unprintable {
 
 /** @returns null when the draft says what is there already */
 export async function prepareCommit(
-  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault'>,
+  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault' | 'diagnostics'>,
   draft: Draft,
   requests: readonly WriteRequest[],
   atSeconds: number,

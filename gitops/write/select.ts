@@ -6,6 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
+import { affectedBy } from '#config/affected.ts'
 import { applyOperation } from '#config/apply.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
@@ -38,6 +39,8 @@ export interface Done {
   readonly pending: Pending
   readonly isChanged: boolean
   readonly objects: readonly (WrittenObject | null)[]
+  readonly affected: readonly string[]
+  readonly warnings: readonly WriteDiagnostic[]
 }
 
 /** Errors: a sentence, when the repository cannot be read. */
@@ -52,7 +55,7 @@ export async function selectRequests(
 }
 
 interface Attempt {
-  readonly done: readonly (Done & { readonly touched: ReadonlySet<string> })[]
+  readonly done: readonly (Omit<Done, 'warnings'> & { readonly touched: ReadonlySet<string> })[]
   readonly failed: Selection['failed']
 }
 
@@ -69,8 +72,22 @@ class Selector {
   }
 
   selection(): Selection {
-    const { done, failed } = this.#best
+    const { done: all, failed } = this.#best
+    const news = this.#newWarnings()
+    const isAlone = all.filter(({ isChanged }) => isChanged).length === 1
+    const done = all.map(({ touched, ...one }): Done => {
+      const own = news.filter(({ file }) => one.isChanged && (isAlone || touched.has(file)))
+      return { ...one, warnings: own.map(ownDiagnostic) }
+    })
     return { done, failed: [...failed, ...this.#refused], prepared: this.#prepared }
+  }
+
+  /** What the commit brings; lines move, and say nothing. */
+  #newWarnings(): readonly HeadDiagnostic[] {
+    const keyOf = ({ code, file, message }: HeadDiagnostic): string => `${code} ${file} ${message}`
+    const known = new Set(this.#parts.diagnostics.map(keyOf))
+    const found = this.#prepared?.compiled.diagnostics ?? []
+    return found.filter((one) => one.severity === 'warning' && !known.has(keyOf(one)))
   }
 
   /**
@@ -129,7 +146,7 @@ class Selector {
         continue
       }
       const touched = draft.touchedSince(mark)
-      done.push({ pending, objects: applied.value, touched, isChanged: touched.size > 0 })
+      done.push({ pending, ...applied.value, touched, isChanged: touched.size > 0 })
     }
     return { done, failed }
   }
@@ -152,16 +169,18 @@ function applyRequest(
   draft: Draft,
   request: WriteRequest,
   memory: GuardMemory,
-): Result<(WrittenObject | null)[], WriteFailure> {
+): Result<Pick<Done, 'objects' | 'affected'>, WriteFailure> {
   const objects: (WrittenObject | null)[] = []
+  const affected: string[] = []
   const guarded = beforeRequest(draft, request)
   for (const [at, operation] of request.operations.entries()) {
+    affected.push(...affectedBy(draft, operation))
     const applied = applyOperation(draft, operation)
     if (!applied.ok) return err({ ...applied.error, operation: at })
     objects.push(applied.value)
   }
   const failure = guardFailure(draft, request, guarded, objects, memory)
-  return failure === undefined ? ok(objects) : err(failure)
+  return failure === undefined ? ok({ objects, affected }) : err({ ...failure, affected })
 }
 
 /** Splits the requests: those that touched no file with an error, then the suspects. */
@@ -213,8 +232,9 @@ function refusal(
   const conflict = errors.find(({ code }) => isTaken(code))
   if (conflict !== undefined) {
     const said = { ...ownDiagnostic(conflict), file: '', line: 0 }
+    const { messageOfOther: message } = conflict
     // Of two that differ, it is the other one that has this field.
-    const shown = conflict.code.startsWith('record-beside-') ? { ...said, field: '' } : said
+    const shown = message === undefined ? said : { ...said, message, field: '' }
     return { ...faultOf([shown]), operation: -1 }
   }
   const codes = Array.from(new Set(errors.map(({ code }) => code)))

@@ -107,7 +107,8 @@ export class Writer {
       const signer = this.#signer(atSeconds)
       if (!signer.ok) return failed('not-trusted', signer.error)
       const onFault = (thrown: unknown): WriteFailure => this.#fault(thrown)
-      const parts = { ...this.#parts, driver: source.driver, onFault }
+      const { diagnostics } = this.#parts.reconciler.status
+      const parts = { ...this.#parts, driver: source.driver, diagnostics, onFault }
       const selected = await selectRequests(parts, rest, atSeconds)
       if (!selected.ok) return this.#notRead(selected.error)
       // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
@@ -183,8 +184,8 @@ export class Writer {
     revision: string,
     settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
   ): void {
-    for (const { pending, isChanged, objects } of done) {
-      settle(pending, ok({ revision, isChanged: isChanged && prepared !== null, objects }))
+    for (const { pending, isChanged, ...told } of done) {
+      settle(pending, ok({ ...told, revision, isChanged: isChanged && prepared !== null }))
     }
   }
 

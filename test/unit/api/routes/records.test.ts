@@ -148,7 +148,7 @@ describe('records', () => {
     const service = await call(acme, 'POST', '/services', { name, domain })
     expect([service.status, service.body.error]).toEqual([
       409,
-      `a service answers for ${domain}, so that it cannot have A records.`,
+      `${domain} has A records, so that no service can answer for it.`,
     ])
     const alias = await made({ zone, name, type: 'CNAME', values: ['www.example.net.'] })
     expect([alias.status, alias.body.error]).toEqual([

@@ -9,7 +9,13 @@ import { Mutex } from '#gitops/sync/mutex.ts'
 import { ok } from '#lib/result.ts'
 
 const { writeWaitMs, writeContendedMs, remoteLockPausesMs } = gitLimits
-const written: WriteResult = ok({ revision: 'c0ffee', isChanged: true, objects: [] })
+const written: WriteResult = ok({
+  revision: 'c0ffee',
+  isChanged: true,
+  objects: [],
+  warnings: [],
+  affected: [],
+})
 
 /** A queue whose turn somebody else has until `free` is called. */
 function blockedQueue() {

@@ -1,0 +1,30 @@
+// Sentences in a header field: how many there are, then the first of them (RFC 8941 section 3.1).
+
+/** More would not fit beside other fields into what clients and proxies take. */
+const sentencesMax = 3
+const charactersMax = 200
+
+export interface Sentence {
+  readonly text: string
+  /** A parameter of it, such as the code of a diagnostic. */
+  readonly code?: string
+}
+
+/** @returns a list of structured fields, such as `2, "some sentence";code=x, "another"` */
+export function sentenceList(sentences: readonly Sentence[]): string {
+  const shown = sentences.slice(0, sentencesMax).map(({ text, code }) => {
+    return `"${plain(text)}"${code === undefined ? '' : `;code=${code}`}`
+  })
+  return [String(sentences.length), ...shown].join(', ')
+}
+
+/** What a string of RFC 8941 section 3.3.3 can hold: printable ASCII, two characters escaped. */
+function plain(text: string): string {
+  const characters = [...text]
+  const isLong = characters.length > charactersMax
+  const first = isLong ? [...characters.slice(0, charactersMax - 3), '...'] : characters
+  return first
+    .join('')
+    .replaceAll(/[^\x20-\x7e]/gu, '?')
+    .replaceAll(/["\\]/g, '\\$&')
+}

@@ -1,0 +1,51 @@
+// Names what goes or loses something together with an object that an operation deletes.
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import type { Draft } from './draft.ts'
+import type { ConfigEntry } from './entry.ts'
+import type { Operation } from './operation.ts'
+import { overlaysOf } from './references.ts'
+
+/**
+ * Before the operation is applied. All belongs to the tenant of the object that goes.
+ *
+ * @returns sentences without a full stop; empty for what nothing else depends on
+ */
+export function affectedBy(draft: Draft, operation: Operation): readonly string[] {
+  if (operation.verb !== 'delete') return []
+  if (operation.kind === 'Member') {
+    const found = draft.part('Member', operation.target)
+    if (found === undefined) return []
+    const pool = found.owner as ConfigEntry<'Pool'>
+    const member = found.part as Parameters<typeof overlaysOf>[2]
+    return Array.from(overlaysOf(draft, pool, member), wordsOfOverlay)
+  }
+  if (operation.kind !== 'Pool') return []
+  const pool = draft.find('Pool', operation.target)
+  return pool === undefined ? [] : affectedByPool(draft, pool)
+}
+
+function affectedByPool(draft: Draft, pool: ConfigEntry<'Pool'>): string[] {
+  const users = draft.servicesOf(pool.name).filter(({ tenant }) => tenant === pool.tenant)
+  const services = users
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(({ name, object: { spec } }) => [
+      ...(spec.pool === pool.name ? [`service "${name}" is left without a pool`] : []),
+      ...(fallbackPoolOf(spec) === pool.name ? [`service "${name}" loses its fallback`] : []),
+    ])
+  const { members, geoRules, healthCheck } = pool.object.spec
+  const parts = [
+    ...counted(members.length, 'member'),
+    ...counted(geoRules?.length ?? 0, 'geo rule'),
+    ...(healthCheck === undefined ? [] : ['its health check goes']),
+  ]
+  return [...services, ...Array.from(overlaysOf(draft, pool, undefined), wordsOfOverlay), ...parts]
+}
+
+function counted(count: number, noun: string): string[] {
+  if (count === 0) return []
+  return [count === 1 ? `1 ${noun} goes` : `${count} ${noun}s go`]
+}
+
+function wordsOfOverlay({ kind, name }: ConfigEntry): string {
+  return `${kind === 'Rollout' ? 'rollout' : 'maintenance window'} "${name}" goes`
+}

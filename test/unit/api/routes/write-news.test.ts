@@ -1,0 +1,114 @@
+// What a write is told besides its object: warnings that it causes, and what goes with an object.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sentenceList } from '#api/http/sentence-list.ts'
+import {
+  keyOf,
+  recordsSettings,
+  recordsZone,
+  rootKey,
+  startConfigWorld,
+} from '#test/support/config-world.ts'
+import type { ConfigWorld } from '#test/support/config-world.ts'
+
+const acme = keyOf('acme')
+let world: ConfigWorld
+beforeAll(async () => {
+  world = await startConfigWorld({ settings: recordsSettings })
+})
+afterAll(() => world.close())
+
+const make = (name: string, type: string, value: string) =>
+  world.call(acme, 'POST', '/records', { zone: recordsZone, name, type, values: [value] })
+const warnings = 'x-gslb-warnings'
+const affected = 'x-gslb-affected'
+
+test('a write tells the warnings that it causes, and no older ones', async () => {
+  const alias = { zone: recordsZone, name: 'docs', type: 'CNAME', values: ['gone'] }
+  const said =
+    '1, "docs.records.example. is an alias of gone.records.example., which does not exist"' +
+    ';code=alias-target-missing'
+  const dry = await world.call(acme, 'POST', '/records?dryRun=true', alias)
+  expect([dry.status, dry.headers[warnings]]).toEqual([201, said])
+  const made = await world.call(acme, 'POST', '/records', alias)
+  expect([made.status, made.headers[warnings]]).toEqual([201, said])
+  const other = await make('other', 'TXT', '"text"')
+  expect([other.status, other.headers[warnings]]).toEqual([201, undefined])
+})
+
+test('of two writes in one commit each is told its own', async () => {
+  const [one, two] = await Promise.all([
+    make('one', 'CNAME', 'nowhere'),
+    make('two', 'TXT', '"text"'),
+  ])
+  expect(one.headers[warnings]).toMatch(/^1, "one\.records/)
+  expect([two.status, two.headers[warnings]]).toEqual([201, undefined])
+})
+
+test('warnings about the files of others are not told', async () => {
+  expect((await make('target', 'TXT', '"text"')).status).toBe(201)
+  expect((await make('led', 'CNAME', 'target')).headers[warnings]).toBeUndefined()
+  const zenith = keyOf('zenith')
+  const body = { zone: recordsZone, name: 'led2', type: 'CNAME', values: ['target'] }
+  expect((await world.call(zenith, 'POST', '/records', body)).status).toBe(201)
+  const { list } = await world.call(acme, 'GET', '/records?type=TXT')
+  const target = list.find(({ name }) => name.startsWith('target'))
+  const gone = await world.call(acme, 'DELETE', `/records/${target?.id}`)
+  expect([gone.status, gone.headers[warnings]]).toEqual([
+    204,
+    expect.stringMatching(/^1, "led\.records[^"]*";code=alias-target-missing$/),
+  ])
+})
+
+test('an alias beside other records is refused in the words of who writes it', async () => {
+  expect((await make('mail', 'TXT', '"text"')).status).toBe(201)
+  const alias = await make('mail', 'CNAME', 'www.example.net.')
+  expect([alias.status, alias.body.error]).toEqual([
+    409,
+    'mail.records.example. has TXT records, so that it cannot be an alias (CNAME).',
+  ])
+  expect((await make('web', 'A', '192.0.2.1')).status).toBe(201)
+  const body = { name: 'web', domain: 'web.records.example.' }
+  const service = await world.call(acme, 'POST', '/services', body)
+  expect([service.status, service.body.error]).toEqual([
+    409,
+    'web.records.example. has A records, so that no service can answer for it.',
+  ])
+})
+
+test('the deletion of a pool names what uses it, dry or refused', async () => {
+  const pool = await world.call(acme, 'POST', '/pools', { name: 'web' })
+  const poolId = pool.body.id
+  const member = { name: 'a', ipAddress: '192.0.2.9', port: 80 }
+  expect((await world.call(acme, 'POST', `/pools/${poolId}/members`, member)).status).toBe(201)
+  for (const name of ['a', 'b']) {
+    const body = { name, domain: `${name}.pool.example.`, poolId }
+    expect((await world.call(acme, 'POST', '/services', body)).status).toBe(201)
+  }
+  const header = { 'x-gslb-override': 'closing' }
+  const path = `/pools/${poolId}`
+  const dry = await world.call(rootKey, 'DELETE', `${path}?dryRun=true`, undefined, header)
+  expect([dry.status, dry.headers[affected]]).toEqual([
+    204,
+    '3, "service \\"a\\" is left without a pool", "service \\"b\\" is left without a pool", ' +
+      '"1 member goes"',
+  ])
+  const from = { 'x-gslb-override': 'they are old' }
+  const touched = await world.call(rootKey, 'POST', '/pools', { name: 'other' }, from)
+  expect(touched.status).toBe(201)
+  const refused = await world.call(acme, 'DELETE', path)
+  expect([refused.status, refused.body.error]).toEqual([
+    409,
+    expect.stringMatching(
+      /What it would take with it: service "a" is left without a pool, service "b" .*, 1 member goes\.$/,
+    ),
+  ])
+})
+
+test.each([
+  ['quotes and backslashes', [{ text: 'a "b" \\c' }], '1, "a \\"b\\" \\\\c"'],
+  ['what no header can hold', [{ text: 'ü\r\nx: y' }], '1, "???x: y"'],
+  ['many', ['a', 'b', 'c', 'd'].map((text) => ({ text })), '4, "a", "b", "c"'],
+  ['long ones', [{ text: 'x'.repeat(500) }], `1, "${'x'.repeat(197)}..."`],
+])('a list of sentences is a list of RFC 8941: %s', (_what, sentences, expected) => {
+  expect(sentenceList(sentences)).toBe(expected)
+})
