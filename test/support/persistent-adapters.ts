@@ -20,10 +20,25 @@ export type PersistentAdapter = () => Promise<{
   readonly stop: () => Promise<void>
 }>
 
+/** Opened before, and free: opening one costs more than what most files do with it. */
+const free: PersistentState[] = []
+
 const embedded: PersistentAdapter = async () => {
+  const known = free.pop()
+  if (known !== undefined) await emptyTables(known.sql)
+  const state = known ?? (await openEmbedded())
+  // Who gets it next would find it closed. It ends with the process.
+  return {
+    state: { ...state, close: async () => undefined },
+    stop: async () => void free.push(state),
+  }
+}
+
+async function openEmbedded(): Promise<PersistentState> {
   const dataDir = makeTempDir('embedded')
+  process.once('exit', () => removeTempDir(dataDir))
   await placeDatabase(dataDir)
-  return { state: await open('', dataDir), stop: async () => removeTempDir(dataDir) }
+  return open('', dataDir)
 }
 
 const postgres: PersistentAdapter = async () => {
