@@ -1,4 +1,6 @@
 // The databases on which the contracts of persistent state are tested.
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
 import { createPersistent } from '#state/persistent.ts'
@@ -6,7 +8,6 @@ import type { PersistentState } from '#state/persistent.ts'
 import { placeDatabase } from './database-template.ts'
 import { startPostgres } from './postgres-server.ts'
 import { emptyTables } from './sql-tables.ts'
-import { makeTempDir, removeTempDir } from './temp-dir.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,8 +36,7 @@ const embedded: PersistentAdapter = async () => {
 }
 
 async function openEmbedded(): Promise<PersistentState> {
-  const dataDir = makeTempDir('embedded')
-  process.once('exit', () => removeTempDir(dataDir))
+  const dataDir = mkdtempSync(join(inject('runDirectory'), 'embedded-'))
   await placeDatabase(dataDir)
   return open('', dataDir)
 }

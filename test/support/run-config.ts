@@ -17,6 +17,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/gslbd')
 
 const perFile = {
   pool: 'forks',
+  globalSetup: ['test/support/run-directory.ts'],
   setupFiles: ['test/support/setup.ts'],
   // A busy machine is no reason to fail; what hangs is found all the same.
   testTimeout: 240_000,
