@@ -23,6 +23,8 @@ export interface GitHttpServer {
     | 'cut'
     | { readonly status: number }
     | UnansweredPush
+  /** Called when a request is counted, before it is looked how to behave. */
+  onRequest: () => void
   /** `Basic …` that is required; '' for none. */
   authorization: string
   readonly close: () => Promise<void>
@@ -47,6 +49,7 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
     url: (name) => `http://127.0.0.1:${port}/${name}`,
     requests: [],
     behave: 'serve',
+    onRequest: () => undefined,
     authorization: '',
     close: async () => {
       server.closeAllConnections()
@@ -55,6 +58,7 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     state.requests.push(request.url ?? '')
+    state.onRequest()
     const { behave } = state
     if (behave === 'hang') return
     if (behave === 'cut') return void request.socket.destroy()

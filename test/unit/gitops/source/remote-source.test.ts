@@ -23,6 +23,8 @@ interface Scene {
   readonly open: (url?: string, data?: string) => ConfigSource
   /** From now on a server that is silent for a moment is given up. */
   readonly hurry: () => void
+  /** No longer. */
+  readonly calm: () => void
 }
 
 const credentials = 'Basic cmVhZGVyOnMzY3JldA=='
@@ -64,8 +66,10 @@ async function scene(): Promise<Scene> {
     dataDir: box.at('data'),
     allowedSignersPath: box.at('allowed_signers'),
   })
+  const { idleMs } = limits
   const hurry = (): void => void (limits.idleMs = 300)
-  return { box, server, source, bench, push, open, hurry }
+  const calm = (): void => void (limits.idleMs = idleMs)
+  return { box, server, source, bench, push, open, hurry, calm }
 }
 
 test('follows a remote: clone, nothing new, one new commit', async () => {
@@ -176,21 +180,21 @@ for (const [title, act, code, says] of laneRows(failures, (row) => shortFailures
 }
 
 test('a server that hangs while the pack is sent is given up', async () => {
-  const { bench, push, server, hurry } = await scene()
+  const { bench, push, server, hurry, calm } = await scene()
   push()
   await bench.check()
   push()
   const serve = server.requests.length
-  // The refs are answered, the fetch is not.
-  const timer = setInterval(() => {
-    if (server.requests.length < serve + 2) return
-    server.behave = 'hang'
-    hurry()
-  }, 0)
+  // The two requests for the refs are answered, the fetch is not.
+  server.onRequest = () => {
+    if (server.requests.length === serve + 2) hurry()
+    if (server.requests.length > serve + 2) server.behave = 'hang'
+  }
   const status = await bench.check()
-  clearInterval(timer)
   assert.equal(status.code, 'Timeout', status.reason)
+  server.onRequest = () => undefined
   server.behave = 'serve'
+  calm()
   assert.equal((await bench.check()).sync, 'synced')
 })
 
@@ -317,12 +321,11 @@ test('a remote that fails while an attestation is read keeps its mirror', async 
   const head = box.git(repo, 'rev-parse', 'HEAD')
   box.git(repo, 'push', '-q', 'origin', 'main', `main:refs/gslb/attest/${head}`)
   const asked = server.requests.length
-  const poll = setInterval(() => {
+  server.onRequest = () => {
     // Head, fetch and the list of attestations are answered: six requests.
-    if (server.requests.length >= asked + 6) server.behave = { status: 503 }
-  }, 0)
+    if (server.requests.length > asked + 6) server.behave = { status: 503 }
+  }
   const status = await bench.check()
-  clearInterval(poll)
   assert.deepEqual([status.sync, status.code], ['unreachable', 'ServerError'], status.reason)
   assert.equal(box.git(box.at('data/gitops/mirror.git'), 'cat-file', '-t', head), 'commit')
 })
