@@ -9,8 +9,14 @@ declare module 'vitest' {
   }
 }
 
-export default function setup(project: TestProject): () => void {
+const paths: string[] = []
+
+export function setup(project: TestProject): void {
   const path = makeTempDir('run')
+  paths.push(path)
   project.provide('runDirectory', path)
-  return () => removeTempDir(path)
+}
+
+export function teardown(): void {
+  for (const path of paths) removeTempDir(path)
 }

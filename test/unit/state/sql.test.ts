@@ -73,7 +73,7 @@ describe('the schema', () => {
     expect(await db.selectFrom('settings').selectAll().execute()).toEqual([mark])
   })
 
-  test('of a new database has no mark; the first account makes it, whoever else is there', async () => {
+  test('of a new database has no mark; the first account makes it, without a look', async () => {
     const said: string[] = []
     const logged = new Kysely<Tables>({
       dialect: new PGliteDialect({ pglite: await PGlite.create() }),

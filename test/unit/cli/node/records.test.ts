@@ -118,7 +118,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
 
   // It is tried several times.
   onlyLong(() => {
-    test('with what the system said, and nothing of a damage, where it cannot be made', async () => {
+    test('with the words of the system, and no damage, where it cannot be made', async () => {
       const dataDir = tempDir('refused')
       // A link to itself: refused to everybody, as a folder without rights is to all but root.
       symlinkSync('database', join(dataDir, 'database'))
