@@ -22,11 +22,12 @@ export function overlayColumns(model: BundleModel, placed: PlacedPools, strings:
     rolloutRow[at + RolloutCell.Text] = strings.add(canonicalJson(text as unknown as Json))
   }
   const windowRow = new Uint32Array(model.windows.length * WindowCell.Words)
-  for (const [row, { pool, member, ...text }] of sortedByUid(model.windows).entries()) {
+  for (const [row, { pool, member, members, ...rest }] of sortedByUid(model.windows).entries()) {
     const at = row * WindowCell.Words
     windowRow[at + WindowCell.Pool] = placed.indexOfPool[pool]!
     windowRow[at + WindowCell.Member] =
       member < 0 ? 0 : memberRow(model.pools[pool]!, pool, member, placed) + 1
+    const text = members === null ? rest : { ...rest, members }
     windowRow[at + WindowCell.Text] = strings.add(canonicalJson(text))
   }
   return { rolloutRow, windowRow }

@@ -1,6 +1,6 @@
 // The form of rollouts and maintenance windows in a bundle: rows with an owner, and canonical JSON,
 // validated when it is read.
-import { textOf } from './bundle.ts'
+import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
 import { bundleLimits } from './limits.ts'
 import type { RolloutModel, WindowModel } from './model.ts'
@@ -11,7 +11,9 @@ export const RolloutCell = { Words: 2, Member: 0, Text: 1 } as const
 export const WindowCell = { Words: 3, Pool: 0, Member: 1, Text: 2 } as const
 
 export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
-export type WindowText = Omit<WindowModel, 'pool' | 'member'>
+export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {
+  readonly members?: readonly string[]
+}
 
 /** A rollout of a bundle that has been checked. */
 export interface Rollout extends RolloutText {
@@ -20,10 +22,12 @@ export interface Rollout extends RolloutText {
   readonly member: number
 }
 
-export interface MaintenanceWindow extends WindowText {
+export interface MaintenanceWindow extends Omit<WindowText, 'members'> {
   readonly pool: number
   /** -1: each member of the pool. */
   readonly member: number
+  /** Rows of those that it holds out; null: all that `pool` and `member` say. */
+  readonly held: readonly number[] | null
 }
 
 export interface Overlays {
@@ -45,9 +49,28 @@ export function overlaysOf(bundle: BundleColumns): Overlays {
     const pool = windowRow[at + WindowCell.Pool]!
     const member = windowRow[at + WindowCell.Member]! - 1
     const text = parseWindow(textOf(bundle, windowRow[at + WindowCell.Text]!))
-    if (text !== undefined) windows.push({ ...text, pool, member })
+    if (text === undefined) continue
+    const { members, ...rest } = text
+    windows.push({ ...rest, pool, member, held: heldRows(bundle, pool, members) })
   }
   return { rollouts, windows }
+}
+
+/** Of a host name all its rows have its uid. Members that are gone are nobody. */
+function heldRows(
+  bundle: BundleColumns,
+  pool: number,
+  members: readonly string[] | undefined,
+): readonly number[] | null {
+  if (members === undefined) return null
+  const uids = new Set(members)
+  const start = bundle.poolMemberStart[pool]!
+  const end = start + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  const rows: number[] = []
+  for (let row = start; row < end; row++) {
+    if (uids.has(uidOf(bundle.memberUid, row))) rows.push(row)
+  }
+  return rows
 }
 
 type Fits = (value: unknown) => boolean
@@ -103,6 +126,7 @@ const isWindow = shaped<WindowText>({
   tenant: isText,
   startAtMs: isInstant,
   endAtMs: isInstant,
+  members: (value) => value === undefined || isListOf(bundleLimits.membersPerPoolMax, isUid)(value),
 })
 
 function shaped<T>(fields: Fields<T>): Fits {

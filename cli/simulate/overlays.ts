@@ -83,10 +83,11 @@ function effectOfRollout(
 
 function effectOfWindow(
   bundle: Bundle,
-  { pool, member }: MaintenanceWindow,
+  { pool, member, held }: MaintenanceWindow,
   { state }: WindowMoment,
 ): string {
   const name = textOf(bundle, bundle.poolName[pool]!)
-  const who = member < 0 ? `each member of ${name}` : addressOfMember(bundle, member)
+  const all = held === null ? `each member of ${name}` : `what ${name} had enabled at its start`
+  const who = member < 0 ? all : addressOfMember(bundle, member)
   return state === 'active' ? `${who} is out` : `${who} is not held out`
 }

@@ -17,7 +17,10 @@ export interface Planned<K extends OverlayKind, Model> {
   readonly fault: TargetFault | undefined
 }
 export type PlannedRollout = Planned<'Rollout', RolloutModel>
-export type PlannedWindow = Planned<'MaintenanceWindow', WindowModel>
+export interface PlannedWindow extends Planned<'MaintenanceWindow', WindowModel> {
+  /** Places of those that are written down as held out; null: nobody has written them down. */
+  readonly held: readonly number[] | null
+}
 
 export interface OverlayPlan {
   /** Those that are settled have no effect and are not here. */
@@ -76,20 +79,24 @@ function planWindow(entry: Entry<'MaintenanceWindow'>, index: TargetIndex): Plan
   const { spec, metadata } = entry.object
   const place = valueAt('spec', 'resource')
   const target = index.resource(entry.tenant, spec.resourceType, spec.resource, place)
-  if (!target.ok) return { entry, poolEntry: target.pool, model: undefined, fault: target.fault }
+  const none = { entry, model: undefined, held: null }
+  if (!target.ok) return { ...none, poolEntry: target.pool, fault: target.fault }
   const startAtMs = readInstant(spec.startAt).atMs
   const endAtMs = readInstant(spec.endAt).atMs
   const isOrdered = startAtMs !== undefined && endAtMs !== undefined && startAtMs < endAtMs
   const poolEntry = target.entry
-  if (!isOrdered) return { entry, poolEntry, model: undefined, fault: undefined }
+  if (!isOrdered) return { ...none, poolEntry, fault: undefined }
+  const members = spec.members?.map((uid) => uid.toLowerCase()) ?? null
   const model: WindowModel = {
     uid: entry.uid,
     name: metadata.name,
     tenant: entry.tenant,
     pool: index.positionOf(poolEntry),
     member: target.position,
+    members,
     startAtMs,
     endAtMs,
   }
-  return { entry, poolEntry, model, fault: undefined }
+  const held = members === null ? null : index.placesOf(poolEntry, members)
+  return { entry, poolEntry, model, held, fault: undefined }
 }

@@ -120,6 +120,12 @@ export class TargetIndex {
     return member.ok ? { ...member, entry: pool.entry } : { ...member, pool: pool.entry }
   }
 
+  /** Those of the pool, by their uids in lower case; others are left out. */
+  placesOf(pool: Entry<'Pool'>, uids: readonly string[]): readonly number[] {
+    const wanted = new Set(uids)
+    return pool.object.spec.members.flatMap((_, i) => (wanted.has(uidOf(pool, i)) ? [i] : []))
+  }
+
   #memberOfUid(tenant: string, uid: string): [Entry<'Pool'>, number] | undefined {
     this.#memberByUid ??= new Map(
       this.#tree.of.Pool.flatMap((entry) =>

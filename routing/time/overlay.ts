@@ -32,7 +32,7 @@ export function windowAt(
 export type RolloutTrips = ReadonlyMap<string, RolloutTrip>
 
 /** Another start is another attempt, which begins without a past. */
-export function tripKey({ uid, startAtMs }: Rollout): string {
+export function tripKey({ uid, startAtMs }: Pick<Rollout, 'uid' | 'startAtMs'>): string {
   return `${uid}@${startAtMs}`
 }
 
@@ -89,7 +89,7 @@ export function applyOverlays(
   for (const { window, moment } of windows) {
     // Many windows over one large pool are one.
     if (moment.state !== 'active' || emptied.has(window.pool)) continue
-    if (window.member < 0) emptied.add(window.pool)
+    if (window.member < 0 && window.held === null) emptied.add(window.pool)
     for (const member of membersOfWindow(bundle, window)) out.add(member)
   }
   const members = new Set([...weights.keys(), ...out])
@@ -109,7 +109,8 @@ export function applyOverlays(
 /** The members that a window holds out while it is active. */
 export function membersOfWindow(
   bundle: Bundle,
-  { pool, member }: MaintenanceWindow,
+  { pool, member, held }: Pick<MaintenanceWindow, 'pool' | 'member' | 'held'>,
 ): Iterable<number> {
+  if (held !== null) return held
   return member < 0 ? membersOf(bundle, pool) : rowsOfMember(bundle, member)
 }

@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
+import { uuidPattern } from '#schemas/forms/patterns.ts'
+import { membersPerPoolMax } from './pool.ts'
 
 export const MaintenanceWindowSpec = Type.Object(
   {
@@ -17,6 +19,14 @@ export const MaintenanceWindowSpec = Type.Object(
     }),
     startAt: Instant('When the members leave.'),
     endAt: Instant('When they are back; the members that are disabled in the pool stay so.'),
+    members: Type.Optional(
+      Type.Array(Type.String({ pattern: uuidPattern }), {
+        maxItems: membersPerPoolMax,
+        description:
+          'Uids of the members that it holds out. gslbd writes them when the window begins; until ' +
+          'then it is for each member that is enabled.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A time in which members are out of rotation.' },
 )

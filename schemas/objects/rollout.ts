@@ -7,6 +7,7 @@ import { Uid } from './metadata.ts'
 
 export const stepsPerRolloutMax = 64
 export const intentsPerRolloutMax = 64
+export const reasonLengthMax = 300
 
 export const RolloutStep = Type.Object(
   {
@@ -99,6 +100,13 @@ export const RolloutSpec = Type.Object(
       choice(['promoted', 'rolled_back'], {
         description:
           'The rollout is over, the pool says the weight again, and this file is only a record.',
+      }),
+    ),
+    settledAt: Type.Optional(Instant('When it was over. gslbd writes it.')),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: reasonLengthMax,
+        description: 'Why it is over, as gslbd found it.',
       }),
     ),
   },

@@ -67,6 +67,7 @@ export function maintenance(parts: Partial<WindowModel> = {}): WindowModel {
     tenant: 'default',
     pool: 0,
     member: 0,
+    members: null,
     startAtMs: noonMs,
     endAtMs: noonMs + 3_600_000,
     ...parts,

@@ -24,6 +24,9 @@ export const rolloutSense: ObjectRule<'Rollout'> = {
     for (const [i, { at }] of spec.intents.entries()) {
       areTimed = checkInstant(at, valueAt('spec', 'intents', i, 'at'), report) && areTimed
     }
+    if (spec.settledAt !== undefined) {
+      checkInstant(spec.settledAt, valueAt('spec', 'settledAt'), report)
+    }
     // What is settled is a record of how it went.
     if (spec.settled !== undefined) return
     checkSteps(spec, report)

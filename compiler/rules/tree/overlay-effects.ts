@@ -152,11 +152,13 @@ function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, Ev
       add(poolEntry!, { atMs, entry, member: model.member, change: { weight: moment.weight } })
     }
   }
-  for (const { entry, poolEntry, model } of windows) {
+  for (const { entry, poolEntry, model, held } of windows) {
     if (model === undefined) continue
-    const { member, startAtMs, endAtMs } = model
-    add(poolEntry!, { atMs: startAtMs, entry, member, change: 'out' })
-    add(poolEntry!, { atMs: endAtMs, entry, member, change: 'back' })
+    const { startAtMs, endAtMs } = model
+    for (const member of held ?? [model.member]) {
+      add(poolEntry!, { atMs: startAtMs, entry, member, change: 'out' })
+      add(poolEntry!, { atMs: endAtMs, entry, member, change: 'back' })
+    }
   }
   for (const list of events.values()) list.sort((a, b) => a.atMs - b.atMs)
   return events
