@@ -75,6 +75,57 @@ export interface DisableMembers {
   readonly members: readonly string[]
 }
 
+/**
+ * A new rollout of a member, whose weight is captured as it is in the queue. An earlier one that is
+ * over is settled before.
+ */
+export interface BeginRollout {
+  readonly verb: 'begin'
+  readonly kind: 'Rollout'
+  readonly tenant: string
+  readonly name: string
+  readonly uid: string
+  readonly member: PartTarget
+  /** Without what the member says: its pool, its id and its weight. */
+  readonly spec: JsonObject
+  readonly atMs: number
+}
+
+/** What ends the rollout settles it, in the same commit. */
+export interface DecideRollout {
+  readonly verb: 'decide'
+  readonly kind: 'Rollout'
+  readonly target: Target
+  readonly intent: 'pause' | 'promote' | 'abort'
+  readonly atMs: number
+  readonly ifMatch?: string
+}
+
+/** Writes down how a rollout has ended. Changes nothing where it has not, or where it is written. */
+export interface SettleRollout {
+  readonly verb: 'settle'
+  readonly kind: 'Rollout'
+  readonly target: Target
+  readonly atMs: number
+  readonly regression?: Regression
+}
+
+export interface Regression {
+  readonly atMs: number
+  /** Of the attempt: another start is another one. */
+  readonly startAtMs: number
+  /** A sentence for people. */
+  readonly reason: string
+}
+
+/** Writes down whom an active window holds out. Changes nothing where that is written. */
+export interface RecordWindow {
+  readonly verb: 'record'
+  readonly kind: 'MaintenanceWindow'
+  readonly target: Target
+  readonly atMs: number
+}
+
 export interface CreatePart {
   readonly verb: 'create'
   readonly kind: PartKind
@@ -86,6 +137,7 @@ export interface CreatePart {
   readonly limit?: PartLimit
   /** Where there is no owner of the name that `owner` gives, one is made of this spec. */
   readonly ownerSpec?: JsonObject
+  readonly atMs?: RequestTime
 }
 
 /** Counted in the queue: what is read before it may have changed by then. */
@@ -101,6 +153,7 @@ export interface UpdatePart {
   readonly target: PartTarget
   readonly patch: JsonObject
   readonly ifMatch?: string
+  readonly atMs?: RequestTime
 }
 
 export interface DeletePart {
@@ -108,7 +161,14 @@ export interface DeletePart {
   readonly kind: PartKind
   readonly target: PartTarget
   readonly ifMatch?: string
+  readonly atMs?: RequestTime
 }
+
+/**
+ * Unix epoch, of a request about members: what rollouts and windows say then is respected. Without
+ * it they are not looked at.
+ */
+export type RequestTime = number
 
 export interface PartTarget {
   readonly uid: string
@@ -117,7 +177,15 @@ export interface PartTarget {
 }
 
 export type ObjectOperation =
-  CreateObject | UpdateObject | RenameObject | DeleteObject | DisableMembers
+  | CreateObject
+  | UpdateObject
+  | RenameObject
+  | DeleteObject
+  | DisableMembers
+  | BeginRollout
+  | DecideRollout
+  | SettleRollout
+  | RecordWindow
 export type PartOperation = CreatePart | UpdatePart | DeletePart
 export type Operation = ObjectOperation | PartOperation
 

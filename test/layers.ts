@@ -59,7 +59,7 @@ export const layers: readonly Layer[] = [
   {
     folder: 'config',
     says: 'the declared objects, whoever stores them, and how operations change them',
-    mayImport: ['lib', 'schemas', 'compiler'],
+    mayImport: ['lib', 'schemas', 'routing', 'compiler'],
     packages: [],
     node: ['crypto'],
   },

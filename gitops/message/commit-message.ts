@@ -68,7 +68,12 @@ function wordsOf(operation: Operation, named: Named, hasIds: boolean): string {
     if (!('owner' in operation)) return `create ${kind} ${id}${operation.name}`
     return `create ${kind} ${id}in ${label(partSpecs[operation.kind].owner, operation.owner)}`
   }
+  if (verb === 'begin') {
+    return `create Rollout ${hasIds ? `${operation.uid} ` : ''}${operation.name}`
+  }
   const target = label(kind, operation.target)
+  if (verb === 'decide') return `${operation.intent} ${kind} ${target}`
+  if (verb === 'record') return `record the members of ${kind} ${target}`
   if (verb === 'disable-members') {
     return `disable ${operation.members.length} members of ${kind} ${target}`
   }

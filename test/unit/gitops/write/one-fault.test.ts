@@ -8,7 +8,7 @@ import type { WriteScene } from '#test/support/write-scene.ts'
 const fault = vi.hoisted(() => ({ place: '', text: 'secret of a tenant' }))
 afterEach(() => void (fault.place = ''))
 
-vi.mock(import('#config/apply.ts'), async (importOriginal) => {
+vi.mock(import('#config/change/apply.ts'), async (importOriginal) => {
   const real = await importOriginal()
   return {
     ...real,

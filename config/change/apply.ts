@@ -6,17 +6,18 @@ import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import { reservedTenants, tenantIdPattern } from '#schemas/objects/tenant.ts'
-import type { ConfigEntry, ConfigPart } from './entry.ts'
-import { etagOf, partsIn } from './entry.ts'
-import { globalNames, partOf } from './object-index.ts'
-import { isPartKind, partSpecs } from './parts.ts'
-import type { PartKind } from './parts.ts'
-import { merged, patched } from './draft.ts'
-import type { Draft, RawObject } from './draft.ts'
-import { fault } from './fault.ts'
-import type { Fault } from './fault.ts'
-import { freePath } from './free-path.ts'
+import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
+import { etagOf, partsIn } from '#config/entry.ts'
+import { globalNames, partOf } from '#config/object-index.ts'
+import { isPartKind, partSpecs } from '#config/parts.ts'
+import type { PartKind } from '#config/parts.ts'
+import { merged, patched } from '#config/draft.ts'
+import type { Draft, RawObject } from '#config/draft.ts'
+import { fault } from '#config/fault.ts'
+import type { Fault } from '#config/fault.ts'
+import { freePath } from '#config/free-path.ts'
 import type {
+  BeginRollout,
   CreateObject,
   CreatePart,
   DeletePart,
@@ -28,7 +29,7 @@ import type {
   UpdateObject,
   UpdatePart,
   WrittenObject,
-} from './operation.ts'
+} from '#config/operation.ts'
 import {
   followMember,
   followPoolName,
@@ -36,6 +37,9 @@ import {
   leavePool,
   movedGeoRules,
 } from './references.ts'
+import { pinned, rawParts } from './raw.ts'
+import { decideRollout, settleOver, settleRollout, specOfNewRollout, taken } from './rollouts.ts'
+import { leaveWindows, recordWindow, recordWindowsOf } from './windows.ts'
 
 export type Applied = Result<WrittenObject | null, Fault>
 
@@ -49,10 +53,14 @@ export function applyOperation(draft: Draft, operation: Operation): Applied {
 function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
   const { verb, kind } = operation
   if (verb === 'create') return createObject(draft, operation)
+  if (verb === 'begin') return beginRollout(draft, operation)
   const entry = draft.find(kind, operation.target)
   if (entry === undefined) return err(missing(operation))
   if (verb === 'disable-members') return disableMembers(draft, entry, operation)
+  if (verb === 'record') return written(recordWindow(draft, entry as never, operation.atMs))
+  if (verb === 'settle') return written(settleRollout(draft, entry as never, operation))
   if (isStale(operation, entry.object)) return err(stale(operation))
+  if (verb === 'decide') return written(decideRollout(draft, entry as never, operation))
   if (verb === 'update') return updateObject(draft, entry, operation)
   return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
 }
@@ -81,6 +89,13 @@ function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): A
   const added = written(draft.add(kind, freePath(kind, tenant, name, draft), raw))
   const kept = added.ok ? keepConfiguration(draft) : added
   return kept.ok ? added : kept
+}
+
+function beginRollout(draft: Draft, operation: BeginRollout): Applied {
+  const { kind, tenant, name, uid } = operation
+  const spec = specOfNewRollout(draft, operation)
+  if (!spec.ok) return spec
+  return createObject(draft, { verb: 'create', kind, tenant, name, uid, spec: spec.value })
 }
 
 function isTenantId(tenant: string): boolean {
@@ -165,9 +180,33 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
   const found = draft.part(operation.kind, operation.target)
   if (found === undefined) return err(missing(operation))
   if (isStale(operation, found.part)) return err(stale(operation))
-  return operation.verb === 'update'
-    ? updatePart(draft, found, operation)
-    : deletePart(draft, found, operation)
+  if (operation.verb === 'delete') return deletePart(draft, found, operation)
+  const respected = respectOverlays(draft, found, operation)
+  return respected.ok ? updatePart(draft, respected.value, operation) : respected
+}
+
+/**
+ * A write by hand wins over a window, and is refused where a rollout would undo it.
+ *
+ * @returns the part as it is then
+ */
+function respectOverlays(
+  draft: Draft,
+  found: ConfigPart,
+  { kind, patch, target, atMs }: UpdatePart,
+): Result<ConfigPart, Fault> {
+  if (kind !== 'Member' || atMs === undefined) return ok(found)
+  const recorded = recordWindowsOf(draft, found.owner.uid, atMs)
+  if (!recorded.ok) return recorded
+  const live = settleOver(draft, found as ConfigPart<'Member'>, atMs)
+  if (!live.ok) return live
+  if (live.value !== null && 'weight' in patch) {
+    return err(taken(live.value, 'it says what the member weighs'))
+  }
+  // null: the default, which is true.
+  const isEnabling = 'enabled' in patch && patch['enabled'] !== false
+  const left = isEnabling ? leaveWindows(draft, found.part.uid, atMs) : ok(null)
+  return left.ok ? ok(draft.part(kind, target) ?? found) : left
 }
 
 function createPart(draft: Draft, operation: CreatePart): Applied {
@@ -176,6 +215,10 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const owner = draft.find(ownerKind, target)
   if (owner === undefined) return createWithOwner(draft, operation)
   if (isStale(operation, owner.object)) return err(stale(operation))
+  if (kind === 'Member' && operation.atMs !== undefined) {
+    const recorded = recordWindowsOf(draft, owner.uid, operation.atMs)
+    if (!recorded.ok) return recorded
+  }
   if (uid !== undefined && draft.part(kind, { uid }) !== undefined) {
     return err(fault('conflict', `There is a ${kind} with this id already.`))
   }
@@ -253,15 +296,6 @@ function deletePart(draft: Draft, found: ConfigPart, { kind }: DeletePart): Appl
   const parts = rawParts(raw, list).filter((_, i) => i !== position)
   const changed = draft.change(owner, { ...raw, spec: { ...raw.spec, [list]: parts } })
   return changed.ok ? ok(null) : changed
-}
-
-function rawParts(raw: RawObject, list: string): readonly JsonObject[] {
-  return (raw.spec[list] ?? []) as readonly JsonObject[]
-}
-
-/** The API writes the id of what it touches: it must survive the next rename by hand. */
-function pinned(entry: ConfigEntry, raw: RawObject): JsonObject {
-  return raw.metadata['uid'] === undefined ? { ...raw.metadata, uid: entry.uid } : raw.metadata
 }
 
 function written(changed: Result<ConfigEntry, Fault>): Applied {

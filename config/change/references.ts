@@ -5,11 +5,11 @@ import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { ConfigEntry } from './entry.ts'
-import { partsIn } from './entry.ts'
-import type { PartOf } from './parts.ts'
-import type { Draft } from './draft.ts'
-import type { Fault } from './fault.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { partsIn } from '#config/entry.ts'
+import type { PartOf } from '#config/parts.ts'
+import type { Draft } from '#config/draft.ts'
+import type { Fault } from '#config/fault.ts'
 
 type Pool = ConfigEntry<'Pool'>
 type MemberPart = PartOf['Member'] & { readonly uid: string }
