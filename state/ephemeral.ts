@@ -10,12 +10,14 @@ import { createMemoryHealthSignals } from './memory/health-signals.ts'
 import { createMemoryLoginAttempts } from './memory/login-attempts.ts'
 import { createMemoryOidcNonces } from './memory/oidc-nonces.ts'
 import { createMemoryPeerHealth } from './memory/peer-health.ts'
+import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
 import type { HealthSignals } from './ports/health-signals.ts'
 import type { LoginAttempts } from './ports/login-attempts.ts'
 import type { OidcNonces } from './ports/oidc-nonces.ts'
 import type { PeerHealth } from './ports/peer-health.ts'
+import type { RolloutTrips } from './ports/rollout-trips.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
 import { createRedisHealthSignals } from './redis/health-signals.ts'
@@ -26,6 +28,7 @@ import {
 } from './redis/login-keys.ts'
 import { createRedisPeerHealth } from './redis/peer-health.ts'
 import { Redis } from './redis/redis.ts'
+import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 export interface EphemeralOptions {
@@ -57,6 +60,7 @@ export interface EphemeralPorts {
   readonly loginAttempts: LoginAttempts
   readonly healthSignals: HealthSignals
   readonly peerHealth: PeerHealth
+  readonly rolloutTrips: RolloutTrips
 }
 
 export interface EphemeralState extends EphemeralPorts {
@@ -86,6 +90,7 @@ function memoryPorts(clock: Clock) {
     loginAttempts: createMemoryLoginAttempts(clock),
     healthSignals: createMemoryHealthSignals(clock),
     peerHealth: createMemoryPeerHealth(),
+    rolloutTrips: createMemoryRolloutTrips(),
   }
 }
 
@@ -108,6 +113,7 @@ export function redisPorts(redis: Redis, clock: Clock) {
     loginAttempts: createRedisLoginAttempts(redis),
     healthSignals: createRedisHealthSignals(redis, clock),
     peerHealth: createRedisPeerHealth(redis),
+    rolloutTrips: createRedisRolloutTrips(redis, clock),
   }
 }
 
@@ -128,6 +134,7 @@ function inRedis(options: EphemeralOptions): EphemeralState {
     loginAttempts: withFallbackAttempts(shared.loginAttempts, local.loginAttempts),
     healthSignals: signals,
     peerHealth: shared.peerHealth,
+    rolloutTrips: shared.rolloutTrips,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
     close: () => redis.close(),
   }

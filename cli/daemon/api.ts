@@ -62,7 +62,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
 
 function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
-  const { dynamicDns } = deps
+  const { dynamicDns, regressions } = deps
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
   const view = createOperatorView({
@@ -100,7 +100,11 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     records,
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
-    overlays: { rollout: (uid) => node.overlays().rollouts.find((one) => one.uid === uid) },
+    overlays: {
+      trip: regressions.trip,
+      onRegression: regressions.onRegression,
+      baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
+    },
     simulator: new LiveSimulator({
       node: () => node.live(),
       nodeName: settings.state.nodeName,

@@ -10,6 +10,7 @@ import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
+import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
 import type { Deps, Given, Part, Stop } from './part.ts'
 import { runJobs } from './periodic.ts'
@@ -31,6 +32,7 @@ const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openShar
 const running: readonly Part[] = [
   keepRecords,
   keepDynamicDns,
+  createRegressions,
   createNode,
   readGeoTables,
   openSockets,
@@ -40,6 +42,7 @@ const running: readonly Part[] = [
   listen,
   lookAtLicence,
   followBranch,
+  keepOverlays,
   runJobs,
 ]
 

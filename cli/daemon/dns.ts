@@ -54,6 +54,7 @@ export const createNode: Part = (deps) => {
     geo: geo.feed,
     clock,
     log,
+    onRegression: (event) => deps.regressions.saw(event),
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)

@@ -3,6 +3,7 @@
 import type { NodeApi } from '#cli/node/api.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { NodeRecords } from '#cli/node/records.ts'
+import type { Regressions } from '#cli/overlays/regressions.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { NodeKey } from '#cli/data/key.ts'
 import type { Settings } from '#cli/settings/settings.ts'
@@ -55,6 +56,8 @@ export interface Gifts {
   readonly permit: (perSecond: number) => void
   readonly dnsPort: number
   readonly gitops: GitopsControl
+  /** Rollouts that do harm: who wants to hear of them listens here. */
+  readonly regressions: Regressions
   readonly repacker: Repacker
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null

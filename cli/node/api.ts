@@ -189,6 +189,7 @@ function portsOf(
     ...createNodeFeed({
       config,
       memberHealth,
+      overlays,
       apiKey,
       secretKey,
       webSocketTokens,

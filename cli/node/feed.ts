@@ -3,6 +3,7 @@ import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { Feed } from '#api/feed/feed.ts'
 import { FeedTokens } from '#api/feed/tokens.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { NodeFacts } from '#api/ports/node-facts.ts'
 import { statsByTenant } from '#api/resources/dashboard.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -15,6 +16,7 @@ import type { NodeSecrets } from '#cli/data/secrets.ts'
 export interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'> {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
+  readonly overlays: OverlayView
   readonly webSocketTokens: WebSocketTokens
   readonly clientsMax: number
   readonly log: Log
@@ -27,7 +29,7 @@ export interface NodeFeed {
 }
 
 export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
-  const { config, memberHealth, webSocketTokens, clientsMax, log } = parts
+  const { config, memberHealth, overlays, webSocketTokens, clientsMax, log } = parts
   const node: NodeFacts = {
     uptimeSeconds: () => process.uptime(),
     webSocketClients: () => feed.clientCount,
@@ -35,6 +37,7 @@ export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
   const feed = new Feed({
     config,
     memberHealth,
+    overlays,
     stats: () => statsByTenant({ config, memberHealth, node }),
     clientsMax,
     clock: systemClock,

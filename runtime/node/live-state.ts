@@ -50,6 +50,10 @@ export class LiveState {
     return this.#overlays.status()
   }
 
+  get overlayClock(): OverlayClock {
+    return this.#overlays
+  }
+
   stop(): void {
     this.#overlays.stop()
   }

@@ -25,7 +25,7 @@ import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { countHealth } from './health-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { LiveState } from './live-state.ts'
-import type { OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import type { OverlayClock, OverlayStatus, RegressionEvent } from './overlay-clock.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
@@ -476,6 +476,10 @@ export class DnsNode {
 
   overlays(): OverlayStatus {
     return this.#live.overlays()
+  }
+
+  get overlayClock(): OverlayClock {
+    return this.#live.overlayClock
   }
 
   /** Threads that have not started yet never do: a stop is near. */

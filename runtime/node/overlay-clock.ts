@@ -28,8 +28,16 @@ export interface OverlayClockParts {
 /** A rollout that this node has taken back. */
 export interface RegressionEvent {
   readonly rollout: RolloutName
+  /** Of the attempt. */
+  readonly startAtMs: number
   readonly reason: string
   readonly atMs: number
+}
+
+/** A regression that another node has seen. */
+export interface ForeignTrip extends RolloutTrip {
+  readonly rolloutUid: string
+  readonly startAtMs: number
 }
 
 export interface RolloutName {
@@ -72,6 +80,8 @@ export interface OverlayStatus {
 /** The tick of the rollout controller. Bounds how late a jump of the clock is noticed. */
 export const tickMs = 5_000
 const eventsMax = 100
+/** Trips of others that are kept for a bundle that may come; the oldest is forgotten. */
+const foreignMax = 1_000
 
 /** What is remembered of a rollout over changes of the bundle, by `tripKey`. */
 interface Memory {
@@ -95,6 +105,8 @@ export class OverlayClock {
   readonly #parts: OverlayClockParts
   #serving: Serving | undefined
   #memories = new Map<string, Memory>()
+  /** What other nodes have seen, by `tripKey`. */
+  readonly #foreign = new Map<string, RolloutTrip>()
   /** States of windows as they were logged last, by uid. */
   #windowsShown: ReadonlyMap<string, WindowState> = new Map()
   #events: RegressionEvent[] = []
@@ -115,7 +127,8 @@ export class OverlayClock {
     this.#memories = new Map()
     for (const rollout of overlays.rollouts) {
       const key = tripKey(rollout)
-      const memory = known.get(key) ?? { baselineRttMs: null, trip: null, shown: '' }
+      const trip = this.#foreign.get(key) ?? null
+      const memory = known.get(key) ?? { baselineRttMs: null, trip, shown: '' }
       this.#memories.set(key, memory)
     }
     this.#callOff?.()
@@ -132,6 +145,28 @@ export class OverlayClock {
     // A storm of verdicts is one look.
     this.#isDue = true
     this.#arm(0)
+  }
+
+  /** What another node has seen counts here, too; of two the first one that was heard of. */
+  adopt({ rolloutUid: uid, startAtMs, atMs, reason }: ForeignTrip): void {
+    const key = tripKey({ uid, startAtMs })
+    if (this.#foreign.has(key)) return
+    const trip = { atMs, reason }
+    this.#foreign.set(key, trip)
+    if (this.#foreign.size > foreignMax) {
+      const [oldest] = this.#foreign.keys()
+      this.#foreign.delete(oldest!)
+    }
+    const memory = this.#memories.get(key)
+    if (memory === undefined || memory.trip !== null) return
+    memory.trip = trip
+    this.#tick()
+  }
+
+  /** The round trip from when the rollout began here; null: not measured, or not of this bundle. */
+  baselineRttMs(uid: string): number | null {
+    const rollout = this.#serving?.overlays.rollouts.find((one) => one.uid === uid)
+    return rollout === undefined ? null : this.#memories.get(tripKey(rollout))!.baselineRttMs
   }
 
   status(): OverlayStatus {
@@ -203,13 +238,13 @@ export class OverlayClock {
     return isAny
   }
 
-  #announce({ uid, name, tenant }: Rollout, { reason, atMs }: RolloutTrip): void {
-    const event: RegressionEvent = { rollout: { uid, name, tenant }, reason, atMs }
+  #announce({ uid, name, tenant, startAtMs }: Rollout, { reason, atMs }: RolloutTrip): void {
+    const event = { rollout: { uid, name, tenant }, startAtMs, reason, atMs }
     this.#regressions++
     this.#events = [...this.#events, event].slice(-eventsMax)
     this.#parts.log.warn(
       { rollout: name, tenant, uid, reason },
-      'rollout rolled back on this node: a regression was seen; abort it, or promote it to overrule',
+      'rollout rolled back: this node has seen a regression',
     )
     this.#parts.onRegression?.(event)
   }
@@ -221,8 +256,9 @@ export class OverlayClock {
       if (memory.shown === shown) continue
       memory.shown = shown
       const { name, tenant } = rollout
-      const { state, stepIndex, weight } = at
-      this.#parts.log.info({ rollout: name, tenant, state, stepIndex, weight }, 'rollout moved on')
+      const { state, stepIndex, weight, reason } = at
+      const where = { rollout: name, tenant, state, stepIndex, weight, reason }
+      this.#parts.log.info(where, 'rollout moved on')
     }
     this.#logWindows(moment)
   }

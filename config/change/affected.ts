@@ -1,8 +1,8 @@
 // Names what goes or loses something together with an object that an operation deletes.
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
-import type { Draft } from './draft.ts'
-import type { ConfigEntry } from './entry.ts'
-import type { Operation } from './operation.ts'
+import type { Draft } from '#config/draft.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { overlaysOf } from './references.ts'
 
 /**

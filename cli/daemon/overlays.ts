@@ -1,0 +1,48 @@
+// Parts: regressions of rollouts on their way to all nodes, and what writes into Git what rollouts
+// and windows have come to.
+import { OverlayKeeper } from '#cli/overlays/overlay-keeper.ts'
+import { Regressions } from '#cli/overlays/regressions.ts'
+import { systemClock } from '#lib/clock.ts'
+import { Random } from '#lib/random.ts'
+import { ok } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { Deps, Part } from './part.ts'
+
+/** Before the node, which sees them. */
+export const createRegressions: Part = (deps) => {
+  const { settings, log, shared } = deps
+  // Undefined until the node is put together.
+  const node = (): Partial<Deps>['node'] => deps.node
+  const regressions = new Regressions({
+    shared: shared.rolloutTrips,
+    nodeName: settings.state.nodeName,
+    adopt: (trip) => node()?.overlayClock.adopt(trip),
+    log,
+  })
+  return ok({ gives: { regressions } })
+}
+
+/** After the Git side: what it writes begins as a commit. */
+export const keepOverlays: Part = ({ gitops, regressions, log }) => {
+  const keeper = new OverlayKeeper({
+    config: gitops.config,
+    write: gitops.write,
+    tripOf: regressions.trip,
+    clock: systemClock,
+    after: systemAfter,
+    random: new Random(process.pid),
+    log,
+  })
+  const leave = regressions.onRegression(({ rolloutUid, isOwn }) =>
+    keeper.regressed(rolloutUid, isOwn),
+  )
+  regressions.start()
+  keeper.start()
+  return ok({
+    stop: async () => {
+      leave()
+      regressions.stop()
+      await keeper.stop()
+    },
+  })
+}

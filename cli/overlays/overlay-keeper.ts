@@ -1,0 +1,181 @@
+// Writes into Git what time and regressions have decided: how rollouts have ended, and whom a window
+// holds out. Each node tries, and the first one wins; for the others there is nothing left to write.
+import type { Operation, WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
+import { OverlayIndex } from '#config/overlays/effective.ts'
+import type { OpenRollout, TripOf } from '#config/overlays/effective.ts'
+import type { ConfigView } from '#config/view.ts'
+import { backoffMs } from '#lib/backoff.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import type { After } from '#lib/timer.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+
+export interface OverlayKeeperParts {
+  readonly config: ConfigView
+  readonly write: (request: WriteRequest) => Promise<WriteResult>
+  /** Of rollouts whose files do not say yet that they are over. */
+  readonly tripOf: TripOf
+  readonly clock: Clock
+  readonly after: After
+  readonly random: Random
+  readonly log: Log
+}
+
+/** Bounds how late a jump of the clock is noticed. */
+const tickMs = 5_000
+/** Nobody is told when the configuration has been read. */
+const unreadyMs = 500
+/** Nodes that see the same instant write after each other: one commit, and no races. */
+const spreadMs = 1_000
+/** Whoever has seen a regression writes first; others only where that node is gone. */
+const othersWaitMs = 1_000
+/** Requests under way; the rest waits for the next look. */
+const writesMax = 64
+const retries = { firstMs: 5_000, mostMs: 300_000 } as const
+
+/** Not a user, so no address of one: as the commits of the node have it. */
+const actor = { name: 'gslbd', address: 'node@gslbd' } as const
+
+interface Due {
+  readonly operation: (atMs: number) => Operation
+  /** On the monotonic clock. */
+  nextAtMs: number
+  failures: number
+  isUnderWay: boolean
+}
+
+export class OverlayKeeper {
+  readonly #parts: OverlayKeeperParts
+  /** By id of the rollout or window. */
+  readonly #due = new Map<string, Due>()
+  /** How long the next plan has to wait with a rollout; for others it is the spread. */
+  readonly #waits = new Map<string, number>()
+  readonly #underWay = new Set<Promise<void>>()
+  #leave: () => void = () => undefined
+  #callOff: () => void = () => undefined
+  #isStopped = true
+  /** Of the last failure that was logged; '' after a success. */
+  #toldCode = ''
+
+  constructor(parts: OverlayKeeperParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#isStopped = false
+    this.#leave = this.#parts.config.onChange(() => this.look())
+    this.look()
+  }
+
+  /** Waits for what is being written. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#callOff()
+    this.#leave()
+    await Promise.all(this.#underWay)
+  }
+
+  /** A regression of a rollout was seen: by this node, or by another one. */
+  regressed(rolloutUid: string, isOwn: boolean): void {
+    this.#waits.set(rolloutUid, isOwn ? 0 : othersWaitMs + this.#spread())
+    this.look()
+  }
+
+  look(): void {
+    if (this.#isStopped) return
+    const { config, clock, tripOf } = this.#parts
+    if (!config.isReady()) return this.#arm(unreadyMs)
+    const nowMs = clock.nowMs()
+    const index = OverlayIndex.of(config.snapshot())
+    this.#plan(index, nowMs)
+    this.#writeDue(nowMs)
+    const waiting = [...this.#due.values()].filter(({ isUnderWay }) => !isUnderWay)
+    const nextMs = waiting.map(({ nextAtMs }) => nextAtMs - clock.monotonicMs())
+    const eventMs = index.nextEventAtMs(nowMs, tripOf) - nowMs
+    const isIdle = index.rollouts.length + index.windows.length === 0
+    this.#callOff()
+    // Another commit brings the next one.
+    if (!isIdle) this.#arm(Math.max(1, Math.min(tickMs, eventMs, ...nextMs)))
+  }
+
+  #arm(delayMs: number): void {
+    this.#callOff()
+    this.#callOff = this.#parts.after(delayMs, () => this.look())
+  }
+
+  #plan(index: OverlayIndex, nowMs: number): void {
+    const { clock, tripOf } = this.#parts
+    const found = new Map<string, Due['operation']>()
+    for (const rollout of index.overRollouts(nowMs, tripOf)) {
+      found.set(rollout.entry.uid, (atMs) => settling(rollout, tripOf, atMs))
+    }
+    for (const { entry } of index.unrecordedWindows(nowMs)) {
+      found.set(entry.uid, (atMs) => recording(entry.uid, atMs))
+    }
+    for (const uid of this.#due.keys()) if (!found.has(uid)) this.#due.delete(uid)
+    for (const [uid, operation] of found) {
+      const waitMs = this.#waits.get(uid)
+      const known = this.#due.get(uid)
+      if (known !== undefined && waitMs === undefined) continue
+      const nextAtMs = clock.monotonicMs() + (waitMs ?? this.#spread())
+      if (known !== undefined) known.nextAtMs = Math.min(known.nextAtMs, nextAtMs)
+      else this.#due.set(uid, { operation, nextAtMs, failures: 0, isUnderWay: false })
+    }
+    this.#waits.clear()
+  }
+
+  #spread(): number {
+    return (this.#parts.random.next() / 2 ** 32) * spreadMs
+  }
+
+  #writeDue(nowMs: number): void {
+    const monotonicMs = this.#parts.clock.monotonicMs()
+    for (const [uid, due] of this.#due) {
+      if (this.#underWay.size >= writesMax) return
+      if (due.isUnderWay || due.nextAtMs > monotonicMs) continue
+      due.isUnderWay = true
+      const work: Promise<void> = this.#write(uid, due, nowMs).finally(() => {
+        this.#underWay.delete(work)
+        this.look()
+      })
+      this.#underWay.add(work)
+    }
+  }
+
+  async #write(uid: string, due: Due, nowMs: number): Promise<void> {
+    const { write, clock, log } = this.#parts
+    const operation = due.operation(nowMs)
+    const done = await write({ requestId: uuidV7(nowMs), actor, operations: [operation] })
+    due.isUnderWay = false
+    due.nextAtMs = clock.monotonicMs() + backoffMs(retries, ++due.failures)
+    if (!done.ok) return this.#tell(uid, done.error)
+    this.#toldCode = ''
+    const { isChanged, revision } = done.value
+    if (!isChanged) return
+    const what = operation.verb === 'settle' ? 'rollout settled' : 'maintenance window recorded'
+    log.info({ uid, commit: revision }, what)
+  }
+
+  /** What is decided is in force all the same; a person is told once. */
+  #tell(uid: string, { code, message }: WriteFailure): void {
+    if (code === this.#toldCode || code === 'not-found') return
+    this.#toldCode = code
+    this.#parts.log.warn(
+      { uid, code, reason: message },
+      'what a rollout or window has come to is in force and cannot be written to Git; it is tried again',
+    )
+  }
+}
+
+function settling({ entry, schedule }: OpenRollout, tripOf: TripOf, atMs: number): Operation {
+  const { startAtMs } = schedule
+  const trip = tripOf(entry.uid, startAtMs)
+  const regression = trip === null ? {} : { regression: { ...trip, startAtMs } }
+  const target = { uid: entry.uid }
+  return { verb: 'settle', kind: 'Rollout', target, atMs, ...regression }
+}
+
+function recording(uid: string, atMs: number): Operation {
+  return { verb: 'record', kind: 'MaintenanceWindow', target: { uid }, atMs }
+}
