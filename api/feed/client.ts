@@ -28,8 +28,8 @@ export interface FeedClientParts {
   readonly tenant: string | null
   /** The state from which to begin, or to begin again: its messages, and the place behind it. */
   readonly snapshot: () => { readonly messages: Iterator<Buffer>; readonly revision: string }
-  /** How every member is that the client may see. */
-  readonly health: () => Iterator<Buffer>
+  /** What no commit says of the members that the client may see. */
+  readonly live: () => Iterator<Buffer>
   /** Up to where the client has everything; null: it has nothing. */
   readonly revision: string | null
   readonly clock: Clock
@@ -42,13 +42,13 @@ export class FeedClient {
   readonly tenant: string | null
   readonly #parts: FeedClientParts
   #place = 0
-  /** A snapshot, or the health of all, which comes before what is at the place. */
+  /** A snapshot, or what is live of all, which comes before what is at the place. */
   #state: { messages: Iterator<Buffer>; beganAtMs: number } | null = null
   /**
-   * It came back and was not told yet how everybody is. What it has of health may be of another
-   * node, or of before this node's history began: a commit does not say.
+   * It came back and was not told yet how everybody is. What it has of health, rollouts and windows
+   * may be of another node, or of before this node's history began: a commit does not say.
    */
-  #isHealthDue = false
+  #isLiveDue = false
   /** Of the place. */
   #revision = ''
   /** The last one that the client was told. */
@@ -76,7 +76,7 @@ export class FeedClient {
     } else {
       this.#place = place
       this.#revision = revision
-      this.#isHealthDue = true
+      this.#isLiveDue = true
       // Says that it worked, even if nothing happened since.
       this.#send(revisionMessage(revision))
       this.#toldRevision = revision
@@ -104,7 +104,7 @@ export class FeedClient {
 
   /** They are worth nothing later: only a client that has everything else gets them. */
   offerStats(message: Buffer): void {
-    const isTold = this.#state === null && !this.#isHealthDue
+    const isTold = this.#state === null && !this.#isLiveDue
     const isBehind = !isTold || this.#place < this.#parts.log.next
     if (!this.#isOpen || isBehind || this.#parts.socket.bufferedBytes() > 0) return
     this.#hasStats = true
@@ -147,7 +147,7 @@ export class FeedClient {
   }
 
   #next(): Buffer | null {
-    const { log, health } = this.#parts
+    const { log, live } = this.#parts
     for (;;) {
       if (this.#state !== null) {
         const { done, value } = this.#state.messages.next() as IteratorResult<Buffer, undefined>
@@ -160,9 +160,9 @@ export class FeedClient {
         continue
       }
       if (this.#place >= log.next) {
-        if (!this.#isHealthDue) return null
+        if (!this.#isLiveDue) return null
         // Only now: it knows the members, and no older news follows.
-        this.#tell(health())
+        this.#tell(live())
         continue
       }
       const message = this.#take(log.at(this.#place++))
@@ -199,7 +199,7 @@ export class FeedClient {
 
   #tell(messages: Iterator<Buffer>): void {
     this.#state = { messages, beganAtMs: this.#parts.clock.monotonicMs() }
-    this.#isHealthDue = false
+    this.#isLiveDue = false
   }
 
   /** Whether by its own fault: a restart throws away the history of everybody. */

@@ -4,20 +4,24 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { ConfigChange } from '#config/view.ts'
+import type { EffectiveView } from '#config/overlays/effective.ts'
 import { showMember } from '../resources/member.ts'
 import { showPool } from '../resources/pool.ts'
 import { showService } from '../resources/service.ts'
 import { memberMessage, messageOf } from './messages.ts'
 import type { Action, FeedEvent } from './messages.ts'
 
+/** What members were and are, with their rollouts and windows. */
+export interface Views {
+  readonly before: EffectiveView
+  readonly after: EffectiveView
+}
+
 /** A service follows the pool that it names. */
-export function configEvents({
-  before,
-  after,
-  created,
-  updated,
-  deleted,
-}: ConfigChange): FeedEvent[] {
+export function configEvents(
+  { before, after, created, updated, deleted }: ConfigChange,
+  views: Views,
+): FeedEvent[] {
   const changes: Change[] = [
     ...deleted.map((entry) => ({ before: entry, after: null })),
     ...created.map((entry) => ({ before: null, after: entry })),
@@ -26,7 +30,7 @@ export function configEvents({
   const pools = changes.filter(isOf('Pool'))
   const services = [...changes.filter(isOf('Service')), ...carriedAlong(pools, before, after)]
   return [
-    ...pools.flatMap(poolEvents),
+    ...pools.flatMap((pool) => poolEvents(pool, views)),
     ...services.flatMap((service) => serviceEvents(service, before, after)),
   ]
 }
@@ -74,7 +78,7 @@ function carriedAlong(
   })
 }
 
-function poolEvents(change: Change<ConfigEntry<'Pool'>>): FeedEvent[] {
+function poolEvents(change: Change<ConfigEntry<'Pool'>>, views: Views): FeedEvent[] {
   const entry = change.after ?? change.before
   if (entry === null) return []
   const action = actionOf(change, showPool)
@@ -87,20 +91,26 @@ function poolEvents(change: Change<ConfigEntry<'Pool'>>): FeedEvent[] {
             message: messageOf('pool_update', { action, pool: showPool(entry) }),
           },
         ]
-  const members = memberEvents(change)
+  const members = memberEvents(change, views)
   // A pool comes before its members and goes after them.
   return action === 'deleted' ? [...members, ...own] : [...own, ...members]
 }
 
-function memberEvents({ before, after }: Change<ConfigEntry<'Pool'>>): FeedEvent[] {
+function memberEvents({ before, after }: Change<ConfigEntry<'Pool'>>, views: Views): FeedEvent[] {
   const old = membersOf(before)
   const now = membersOf(after)
   const { uid = '', tenant = '' } = after ?? before ?? {}
   const all = [...old.values().filter((one) => !now.has(one.uid)), ...now.values()]
   return all.flatMap((member) => {
     const [was, is] = [old.get(member.uid) ?? null, now.get(member.uid) ?? null]
-    const action = actionOf({ before: was, after: is }, (one) => showMember(uid, one))
-    return action === null ? [] : [{ tenant, message: memberMessage(action, uid, member) }]
+    const shown = {
+      before: was === null ? null : showMember(uid, was, views.before),
+      after: is === null ? null : showMember(uid, is, views.after),
+    }
+    const action = actionOf(shown, (one) => one)
+    if (action === null) return []
+    const view = action === 'deleted' ? views.before : views.after
+    return [{ tenant, message: memberMessage(action, uid, member, view) }]
   })
 }
 

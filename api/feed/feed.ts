@@ -8,15 +8,17 @@ import type { After } from '#lib/timer.ts'
 import { visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
 import { FeedClient } from './client.ts'
 import type { FeedSocket } from './client.ts'
 import { configEvents } from './config-events.ts'
+import { EffectiveNews } from './effective-news.ts'
 import { EventLog } from './event-log.ts'
 import type { EventLogSizes } from './event-log.ts'
 import { HealthNews } from './health-news.ts'
 import { closeCodes, feedLimits } from './limits.ts'
-import { messageOf } from './messages.ts'
-import { healthMessages, snapshotMessages } from './snapshot.ts'
+import { memberMessage, messageOf } from './messages.ts'
+import { liveMessages, snapshotMessages } from './snapshot.ts'
 import { CredentialRecheck } from './credential-recheck.ts'
 import type { AskCaller } from './credential-recheck.ts'
 
@@ -25,6 +27,7 @@ export type StatsByTenant = (tenant: string | null) => object
 export interface FeedParts {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
+  readonly overlays: OverlayView
   /** Counts the dashboard's numbers once, to be asked for each tenant; null: for all. */
   readonly stats: () => StatsByTenant
   /** 0: the feed is off. */
@@ -55,10 +58,12 @@ export class Feed {
   readonly #parts: FeedParts
   readonly #history: EventLog
   readonly #news: HealthNews
+  readonly #effective: EffectiveNews
   readonly #clients = new Map<FeedClient, CredentialRecheck>()
   #isListening = false
   #isClosing = false
   #callOffTick: (() => void) | null = null
+  #callOffLook: (() => void) | null = null
   /** Of this period; null: nobody wanted them yet. */
   #stats: CountedStats | null = null
   #allGone: (() => void) | null = null
@@ -67,6 +72,7 @@ export class Feed {
     this.#parts = parts
     this.#history = new EventLog(parts.sizes)
     this.#news = new HealthNews(parts.memberHealth, parts.clock)
+    this.#effective = new EffectiveNews(parts.overlays)
   }
 
   get clientsMax(): number {
@@ -97,9 +103,11 @@ export class Feed {
   listen(): void {
     if (this.#isListening) return
     this.#isListening = true
-    const { config, memberHealth } = this.#parts
+    const { config, memberHealth, overlays } = this.#parts
     config.onChange((change) => this.#configChanged(change))
     memberHealth.onChange((uids) => this.#healthChanged(uids))
+    overlays.onRegression(() => this.#look())
+    this.#look()
     this.#history.mark(config.snapshot().revision)
   }
 
@@ -111,16 +119,19 @@ export class Feed {
       this.#parts.after(feedLimits.closeGraceMs, () => socket.terminate())
       return
     }
-    const { config, memberHealth, clock, after, defer } = this.#parts
+    const { config, memberHealth, overlays, clock, after, defer } = this.#parts
     const tenant = visibleTenant(caller)
-    const snapshot = () => {
-      const now = config.snapshot()
-      const messages = snapshotMessages(now, memberHealth, tenant, clock.nowMs())
-      return { messages, revision: now.revision }
+    const now = () => {
+      const nowMs = clock.nowMs()
+      return { config: config.snapshot(), health: memberHealth, overlays, tenant, nowMs }
     }
-    const health = () => healthMessages(config.snapshot(), memberHealth, tenant, clock.nowMs())
+    const snapshot = () => {
+      const parts = now()
+      return { messages: snapshotMessages(parts), revision: parts.config.revision }
+    }
+    const live = () => liveMessages(now())
     const client = new FeedClient({
-      ...{ socket, log: this.#history, tenant, snapshot, health, revision, clock, after, defer },
+      ...{ socket, log: this.#history, tenant, snapshot, live, revision, clock, after, defer },
     })
     this.#clients.set(client, new CredentialRecheck(tenant, ask, clock))
     socket.onClosed(() => {
@@ -133,6 +144,7 @@ export class Feed {
   /** Tells every client that the node goes; resolves when none is left. */
   async close(): Promise<void> {
     this.#isClosing = true
+    this.#callOffLook?.()
     const gone = new Promise<void>((resolve) => (this.#allGone = resolve))
     if (this.#clients.size === 0) return
     for (const client of this.#clients.keys()) client.close(closeCodes.goingAway, 'shutting down')
@@ -142,13 +154,38 @@ export class Feed {
   }
 
   #configChanged(change: ConfigChange): void {
-    this.#history.append(configEvents(change))
+    const nowMs = this.#parts.clock.nowMs()
+    const after = this.#effective.now(change.after, nowMs)
+    this.#history.append(configEvents(change, { before: this.#effective.told, after }))
+    this.#look(poolsIn(change))
     this.#history.mark(change.after.revision)
     const gone = [...change.deleted, ...change.updated.map(({ before }) => before)]
       .flatMap((entry) => partsIn('Member', entry).map(({ uid }) => uid))
       .filter((uid) => change.after.part('Member', uid) === undefined)
     this.#news.forget(gone)
     this.#wakeAll()
+  }
+
+  /** Tells of members that time, or a regression, has changed; @param told pools that were told */
+  #look(told: ReadonlySet<string> = new Set()): void {
+    this.#callOffLook?.()
+    this.#callOffLook = null
+    if (this.#isClosing) return
+    const { config, clock, after } = this.#parts
+    const nowMs = clock.nowMs()
+    const snapshot = config.snapshot()
+    const view = this.#effective.now(snapshot, nowMs)
+    const changed = this.#effective
+      .look(snapshot, nowMs)
+      .filter(({ poolId }) => !told.has(poolId))
+      .map(({ poolId, tenant, member }) => ({
+        tenant,
+        message: memberMessage('updated', poolId, member, view),
+      }))
+    if (changed.length > 0) this.#history.append(changed)
+    const restMs = this.#effective.restMs(snapshot, nowMs)
+    if (restMs !== null) this.#callOffLook = after(restMs, () => this.#look())
+    if (changed.length > 0) this.#wakeAll()
   }
 
   #healthChanged(memberUids: readonly string[]): void {
@@ -202,4 +239,9 @@ export class Feed {
       client.offerStats(message)
     }
   }
+}
+
+function poolsIn({ created, updated, deleted }: ConfigChange): ReadonlySet<string> {
+  const entries = [...created, ...updated.map(({ after }) => after), ...deleted]
+  return new Set(entries.map(({ uid }) => uid))
 }

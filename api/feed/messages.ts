@@ -1,5 +1,6 @@
 // The messages of the feed, and who may see which.
 import { targetOf } from '#compiler/values/member-target.ts'
+import type { EffectiveView } from '#config/overlays/effective.ts'
 import { showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import type { NodeView } from '#api/ports/member-health.ts'
@@ -29,8 +30,9 @@ export function memberMessage(
   action: Action | 'snapshot',
   poolId: string,
   member: MemberPart,
+  view: EffectiveView,
 ): Buffer {
-  return messageOf('member_update', { action, poolId, member: showMember(poolId, member) })
+  return messageOf('member_update', { action, poolId, member: showMember(poolId, member, view) })
 }
 
 export interface HealthFacts extends NodeView {

@@ -1,18 +1,14 @@
 // The port to what this node knows of rollouts beyond their files and the clock.
-import type { RolloutState } from '#routing/time/rollout.ts'
-
-export interface SeenRollout {
-  readonly state: RolloutState
-  readonly stepIndex: number
-  /** In effect here. */
-  readonly weight: number
-  /** Why it is held or over; empty while it is on its way. */
-  readonly reason: string
-  /** Milliseconds; null: not measured. */
-  readonly baselineRttMs: number | null
-}
+import type { RolloutTrip } from '#routing/time/rollout.ts'
 
 export interface OverlayView {
-  /** undefined: this node does not act on it. */
-  readonly rollout: (uid: string) => SeenRollout | undefined
+  /**
+   * A regression that was seen, here or on another node, and may not be in the file yet; null:
+   * none. `startAtMs` says of which attempt.
+   */
+  readonly trip: (rolloutUid: string, startAtMs: number) => RolloutTrip | null
+  /** Milliseconds; null: not measured here. */
+  readonly baselineRttMs: (rolloutUid: string) => number | null
+  /** `handler` is called after a regression was heard of. Returns what ends it. */
+  readonly onRegression: (handler: () => void) => () => void
 }

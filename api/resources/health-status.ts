@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
+import type { EffectiveMember } from '#config/overlays/effective.ts'
+import { declaredFields, effectiveFields } from './member.ts'
 import type { MemberPart } from './member.ts'
 
 export const HealthStatus = Type.Object(
@@ -45,6 +47,9 @@ export const HealthStatus = Type.Object(
         since: Type.Integer(),
       }),
     ),
+    weight: Type.Integer({ description: 'In effect now, with its rollout' }),
+    enabled: Type.Boolean({ description: 'In effect now, with maintenance windows' }),
+    ...declaredFields,
   },
   { title: 'HealthStatus' },
 )
@@ -69,7 +74,8 @@ export function byAddress<T>(
   return shown
 }
 
-export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) {
+export function showHealth(known: KnownHealth, member: MemberPart, effective: EffectiveMember) {
+  const { warmupThreshold } = member
   const { score, rttMs, globalRttMs, isWarming, warmupPasses, nodes, resolved } = known
   const { reason, sinceMs: since, lastCheckedMs: lastCheck } = known
   return {
@@ -91,5 +97,6 @@ export function showHealth(known: KnownHealth, { warmupThreshold }: MemberPart) 
     healthyNodes: nodes.filter(({ healthy }) => healthy).length,
     totalNodes: nodes.length,
     nodes: nodes.map(({ sinceMs, ...node }) => ({ ...node, since: sinceMs })),
+    ...effectiveFields(effective, member),
   }
 }

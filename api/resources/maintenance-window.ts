@@ -1,9 +1,10 @@
 // The JSON of a maintenance window: as the API shows it, and as it accepts it.
-import { splitResource } from '#compiler/values/member-names.ts'
 import { Type } from 'typebox'
-import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
+import { membersOfWindow, placedWindow } from '#config/overlays/effective.ts'
+import { timesOf } from '#config/overlays/schedule.ts'
+import { targetOfWindow } from '#config/overlays/targets.ts'
 import { windowAt } from '#routing/time/overlay.ts'
 import type { WindowState } from '#routing/time/overlay.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
@@ -11,7 +12,6 @@ import { MaintenanceWindowSpec } from '#schemas/objects/maintenance-window.ts'
 import { body } from '#api/http/shapes.ts'
 import { plain } from './fields.ts'
 import type { MemberPart } from './member.ts'
-import { memberNamed, poolNamed } from './overlay-target.ts'
 
 const { properties } = MaintenanceWindowSpec
 
@@ -24,7 +24,9 @@ export const MaintenanceWindow = Type.Object(
     endAt: Type.String({ description: 'ISO 8601, UTC' }),
     status: Type.Enum(['scheduled', 'active', 'completed']),
     memberIds: Type.Array(Type.String(), {
-      description: 'Who leaves and comes back: members that are disabled in the pool stay so',
+      description:
+        'Who leaves and comes back. It is written down when the window begins; somebody who enables ' +
+        'a member then takes it out',
     }),
   },
   { title: 'MaintenanceWindow' },
@@ -39,50 +41,27 @@ export const NewMaintenanceWindow = body({
 
 type Entry = ConfigEntry<'MaintenanceWindow'>
 
-export function statusOf({ object: { spec } }: Entry, nowMs: number): WindowState {
-  const [startAtMs = 0, endAtMs = 0] = [spec.startAt, spec.endAt].map(
-    (text) => readInstant(text).atMs,
-  )
-  return windowAt({ startAtMs, endAtMs }, nowMs).state
+export function statusOf(entry: Entry, nowMs: number): WindowState {
+  return windowAt(timesOf(entry), nowMs).state
 }
 
-/** The enabled members that it is for. */
-export function membersOfWindow(snapshot: ConfigSnapshot, entry: Entry): readonly MemberPart[] {
-  const { resourceType, resource } = entry.object.spec
-  if (resourceType === 'pool') {
-    const pool = poolNamed(snapshot, entry.tenant, resource)
-    return pool === undefined ? [] : partsIn('Member', pool).filter(({ enabled }) => enabled)
-  }
-  const member = memberOf(snapshot, entry.tenant, resource)
-  return member?.enabled === true ? [member] : []
-}
-
-function memberOf(
-  snapshot: ConfigSnapshot,
-  tenant: string,
-  resource: string,
-): MemberPart | undefined {
-  const byId = snapshot.part('Member', resource)
-  if (byId?.owner.tenant === tenant) return byId.part
-  const [poolText, text] = splitResource(resource)
-  const pool = text === undefined ? undefined : poolNamed(snapshot, tenant, poolText)
-  return pool && memberNamed(pool, text ?? '')
+/** Those that it holds out, or will when it begins. */
+export function membersOf(snapshot: ConfigSnapshot, entry: Entry): readonly MemberPart[] {
+  const window = placedWindow(snapshot, entry)
+  return window === undefined ? [] : membersOfWindow(window)
 }
 
 export function showWindow(snapshot: ConfigSnapshot, entry: Entry, nowMs: number) {
   const { resourceType, resource, startAt, endAt } = entry.object.spec
-  const target =
-    resourceType === 'pool'
-      ? poolNamed(snapshot, entry.tenant, resource)
-      : memberOf(snapshot, entry.tenant, resource)
+  const target = targetOfWindow(snapshot, entry)
   return {
     id: entry.uid,
     resourceType,
-    resourceId: target?.uid ?? resource,
+    resourceId: (target?.member ?? target?.pool)?.uid ?? resource,
     startAt: utc(startAt),
     endAt: utc(endAt),
     status: statusOf(entry, nowMs),
-    memberIds: membersOfWindow(snapshot, entry).map(({ uid }) => uid),
+    memberIds: membersOf(snapshot, entry).map(({ uid }) => uid),
   }
 }
 

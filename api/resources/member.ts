@@ -6,7 +6,8 @@ import { hostnameKey, isHostname, targetOf } from '#compiler/values/member-targe
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
-import { body } from '#api/http/shapes.ts'
+import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
+import { body, nullable } from '#api/http/shapes.ts'
 import {
   defaultOf,
   defaulted,
@@ -20,6 +21,18 @@ import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = MemberInFile
 
+/** What stands beside the effective `weight` and `enabled`. */
+export const declaredFields = {
+  declaredWeight: Type.Integer({ description: 'As it was written; the entity tag is of this' }),
+  declaredEnabled: Type.Boolean({ description: 'As it was written' }),
+  heldBy: nullable(
+    Type.Object(
+      { kind: Type.Enum(['rollout', 'window']), id: Type.String(), name: Type.String() },
+      { description: 'What decides instead of what was written; of both the window' },
+    ),
+  ),
+}
+
 export const Member = Type.Object(
   {
     id: Type.String(),
@@ -28,13 +41,14 @@ export const Member = Type.Object(
     ipAddress: Type.String({ description: 'Empty: the member has a hostname' }),
     hostname: Type.Optional(Type.String({ description: 'Only where it has no address' })),
     port: Type.Integer(),
-    weight: Type.Integer(),
+    weight: Type.Integer({ description: 'In effect now, with its rollout' }),
     priority: Type.Integer(),
-    enabled: Type.Boolean(),
+    enabled: Type.Boolean({ description: 'In effect now, with maintenance windows' }),
     region: Type.String(),
     warmupThreshold: Type.Integer(),
     rumUrl: Type.String(),
     externalSignalMode: Type.String(),
+    ...declaredFields,
   },
   { title: 'Member' },
 )
@@ -104,10 +118,20 @@ export type MemberPatch = Static<typeof MemberPatch>
 
 export type MemberPart = MemberFields & { readonly uid: string }
 
-export function showMember(poolId: string, member: MemberPart) {
+export function showMember(poolId: string, member: MemberPart, view: EffectiveView) {
   const { uid, ipAddress, hostname: _hostname, ...fields } = member
   const named = isHostname(member) ? { hostname: targetOf(member) } : {}
-  return { id: uid, poolId, ipAddress: canonical(ipAddress), ...named, ...fields }
+  return {
+    ...{ id: uid, poolId, ipAddress: canonical(ipAddress), ...named, ...fields },
+    ...effectiveFields(view.of(poolId, member), member),
+  }
+}
+
+export function effectiveFields(
+  { weight, enabled, heldBy }: EffectiveMember,
+  { weight: declaredWeight, enabled: declaredEnabled }: MemberPart,
+) {
+  return { weight, enabled, declaredWeight, declaredEnabled, heldBy }
 }
 
 /** RFC 5952, as bundles and health have it. */

@@ -2,16 +2,13 @@
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
-import { rolloutAt } from '#routing/time/rollout.ts'
-import type { RolloutSchedule } from '#routing/time/rollout.ts'
-import { readInstant } from '#schemas/forms/instant.ts'
 import { RegressionPolicy, RolloutSpec, RolloutStep } from '#schemas/objects/rollout.ts'
-import type { OverlayView, SeenRollout } from '#api/ports/overlay-view.ts'
+import { rolloutMoment } from '#config/overlays/schedule.ts'
+import { targetOfRollout } from '#config/overlays/targets.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
 import { body, nullable } from '#api/http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { utc } from './maintenance-window.ts'
-import type { MemberPart } from './member.ts'
-import { memberNamed, poolNamed } from './overlay-target.ts'
 
 const { minHealthScore, minHealthyMembers, maxRttDeltaMs } = RegressionPolicy.properties
 
@@ -22,7 +19,7 @@ export const Rollout = Type.Object(
     memberId: Type.String(),
     state: Type.Enum(['pending', 'running', 'paused', 'promoted', 'rolled_back']),
     currentStep: Type.Integer({ description: 'Position in `steps`, from 0' }),
-    weight: Type.Integer({ description: 'In effect on this node' }),
+    weight: Type.Integer({ description: 'In effect now; of one that is over, what it left' }),
     baseWeight: Type.Integer({ description: 'From before the rollout' }),
     reason: Type.String({ description: 'Why it is held or over' }),
     baselineRttMs: nullable(Type.Number()),
@@ -51,52 +48,6 @@ export const NewRollout = body({
 
 type Entry = ConfigEntry<'Rollout'>
 
-export interface RolloutTarget {
-  readonly pool: ConfigEntry<'Pool'>
-  readonly member: MemberPart
-}
-
-/** undefined: its pool or member has just gone. */
-export function targetOfRollout(snapshot: ConfigSnapshot, entry: Entry): RolloutTarget | undefined {
-  const { pool: poolName, member: text, memberId } = entry.object.spec
-  const pool = poolNamed(snapshot, entry.tenant, poolName)
-  const member = pool && memberNamed(pool, text ?? memberId ?? '')
-  return pool === undefined || member === undefined ? undefined : { pool, member }
-}
-
-/** Where it is: as this node sees it, or by file and clock alone. */
-export function momentOf(
-  overlays: OverlayView,
-  entry: Entry,
-  declaredWeight: number,
-  nowMs: number,
-): SeenRollout {
-  const { spec } = entry.object
-  const schedule = scheduleOf(entry, declaredWeight)
-  const { settled } = spec
-  if (settled !== undefined) {
-    const stepIndex = spec.steps.length - 1
-    const settledMoment = { state: settled, stepIndex, weight: declaredWeight, reason: 'settled' }
-    return { ...settledMoment, baselineRttMs: null }
-  }
-  const computed = rolloutAt(schedule, nowMs)
-  const moment = { ...computed, weight: computed.weight ?? declaredWeight, baselineRttMs: null }
-  const seen = overlays.rollout(entry.uid)
-  if (seen === undefined) return moment
-  // What a node has taken back is over, whatever the clock says.
-  const isTripped = seen.state === 'rolled_back'
-  return isTripped ? seen : { ...moment, baselineRttMs: seen.baselineRttMs }
-}
-
-function scheduleOf({ object: { spec } }: Entry, declaredWeight: number): RolloutSchedule {
-  return {
-    baseWeight: spec.baseWeight ?? declaredWeight,
-    startAtMs: readInstant(spec.startAt).atMs ?? 0,
-    steps: spec.steps.map(({ weightPct, holdSeconds }) => ({ weightPct, holdSeconds })),
-    intents: spec.intents.map(({ intent, at }) => ({ intent, atMs: readInstant(at).atMs ?? 0 })),
-  }
-}
-
 export function showRollout(
   snapshot: ConfigSnapshot,
   overlays: OverlayView,
@@ -106,22 +57,17 @@ export function showRollout(
   const { spec } = entry.object
   const target = targetOfRollout(snapshot, entry)
   const declared = target?.member.weight ?? 0
-  const { state, stepIndex, weight, reason, baselineRttMs } = momentOf(
-    overlays,
-    entry,
-    declared,
-    nowMs,
-  )
+  const moment = rolloutMoment(entry, declared, nowMs, overlays.trip)
   return {
     id: entry.uid,
     poolId: target?.pool.uid ?? '',
     memberId: target?.member.uid ?? spec.memberId ?? '',
-    state,
-    currentStep: stepIndex,
-    weight,
+    state: moment.state,
+    currentStep: moment.stepIndex,
+    weight: moment.weight ?? declared,
     baseWeight: spec.baseWeight ?? declared,
-    reason,
-    baselineRttMs,
+    reason: moment.reason,
+    baselineRttMs: overlays.baselineRttMs(entry.uid),
     startAt: utc(spec.startAt),
     steps: spec.steps,
     regressionPolicy: {

@@ -11,7 +11,7 @@ import { created, invalid, missing } from '#api/http/reply.ts'
 import {
   MaintenanceWindow,
   NewMaintenanceWindow,
-  membersOfWindow,
+  membersOf,
   showWindow,
   statusOf,
 } from '../resources/maintenance-window.ts'
@@ -96,7 +96,7 @@ function stayOut(
   entry: Entry,
 ): readonly Operation[] {
   const snapshot = ports.config.snapshot()
-  const members = membersOfWindow(snapshot, entry).map(({ uid }) => uid)
+  const members = membersOf(snapshot, entry).map(({ uid }) => uid)
   const pool = snapshot.part('Member', members[0] ?? '')?.owner
   if (pool === undefined) return []
   return [{ verb: 'disable-members', kind: 'Pool', target: targetOf(caller, pool.uid), members }]

@@ -1,6 +1,7 @@
 // /api/v1/pools/{id}/members and /api/v1/members: the backends of a pool.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
+import { effectiveNow } from '#api/config/effective.ts'
 import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
@@ -8,6 +9,7 @@ import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageInOrder } from '#api/http/paging.ts'
 import { created, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
 import {
   Member,
   MemberChange,
@@ -49,10 +51,11 @@ const create = route({
       kind: 'Member',
       owner: targetOf(caller, pool.uid),
       spec: specOfNewMember(body),
+      atMs: ports.clock.nowMs(),
       ...(most && { limit: { partsMax: most.membersMax, message: most.refusal } }),
       ...condition.value,
     })
-    return done.ok ? created(shown(done.value), done.value.headers) : done.error
+    return done.ok ? created(shown(ports, done.value), done.value.headers) : done.error
   },
 })
 
@@ -70,7 +73,8 @@ const list = route({
     const pool = findObject(context, 'Pool', context.params.id)
     if (pool === undefined) return missing('pool')
     const members = partsIn('Member', pool)
-    return pageInOrder(members, context.query, (one) => showMember(pool.uid, one))
+    const now = effectiveNow(context.ports)
+    return pageInOrder(members, context.query, (one) => showMember(pool.uid, one, now))
   },
 })
 
@@ -86,7 +90,9 @@ const get = route({
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')
-    return success(showMember(found.owner.uid, found.part), { etag: tagged(found.part) })
+    const { owner, part } = found
+    const now = effectiveNow(context.ports)
+    return success(showMember(owner.uid, part, now), { etag: tagged(part) })
   },
 })
 
@@ -96,6 +102,9 @@ const change = route({
   needs: 'member:write',
   tag,
   summary: 'Change the named fields of a member; address and port are its identity and stay',
+  details:
+    'While a rollout of the member is not over, its `weight` is refused with 409. ' +
+    '`enabled: true` takes the member out of the maintenance windows that hold it out now.',
   params: Id,
   body: MemberChange,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
@@ -133,9 +142,10 @@ async function changeMember(
     kind: 'Member',
     target: targetOf(context.caller, found.part.uid),
     patch: patchOfMember(fields),
+    atMs: context.ports.clock.nowMs(),
     ...condition.value,
   })
-  return done.ok ? success(shown(done.value), done.value.headers) : done.error
+  return done.ok ? success(shown(context.ports, done.value), done.value.headers) : done.error
 }
 
 const removeMember = route({
@@ -158,8 +168,8 @@ const removeMember = route({
   },
 })
 
-function shown({ entry, partId }: Written) {
-  return showMember(entry.uid, partIn('Member', entry, partId))
+function shown(ports: ApiPorts, { entry, partId }: Written) {
+  return showMember(entry.uid, partIn('Member', entry, partId), effectiveNow(ports))
 }
 
 export const memberRoutes: readonly Route[] = Object.freeze([

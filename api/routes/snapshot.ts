@@ -1,6 +1,7 @@
 // /api/v1/snapshot: all objects that a dashboard needs at its start, in one response.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
+import { effectiveNow } from '#api/config/effective.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { isReachable } from '#api/ports/member-health.ts'
 import { success } from '#api/http/reply.ts'
@@ -62,12 +63,13 @@ function snapshotOf(context: RouteContext) {
   const { ports } = context
   const config = ports.config.snapshot()
   const pools = listObjects(context, 'Pool')
+  const now = effectiveNow(ports)
   const perPool = <Value>(show: (pool: (typeof pools)[number]) => Value) =>
     Object.fromEntries(pools.map((pool) => [pool.uid, show(pool)]))
   return {
     pools: pools.map(showPool),
     members: perPool((pool) =>
-      partsIn('Member', pool).map((member) => showMember(pool.uid, member)),
+      partsIn('Member', pool).map((member) => showMember(pool.uid, member, now)),
     ),
     services: listObjects(context, 'Service').map((service) => showService(config, service)),
     healthStatus: perPool((pool) =>

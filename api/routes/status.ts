@@ -2,6 +2,7 @@
 // it.
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
+import { effectiveNow } from '#api/config/effective.ts'
 import { findObject, findPart } from '#api/config/reads.ts'
 import { missing, success } from '#api/http/reply.ts'
 import { HealthStatus, byAddress, healthOf, showHealth } from '../resources/health-status.ts'
@@ -32,8 +33,9 @@ const pool = route({
     const found = findObject(context, 'Pool', context.params.id)
     if (found === undefined) return missing('pool')
     const { memberHealth } = context.ports
+    const now = effectiveNow(context.ports)
     const members = byAddress(partsIn('Member', found), (member) =>
-      showHealth(healthOf(memberHealth, member), member),
+      showHealth(healthOf(memberHealth, member), member, now.of(found.uid, member)),
     )
     return success({ poolId: found.uid, members })
   },
@@ -51,8 +53,9 @@ const member = route({
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')
-    const known = healthOf(context.ports.memberHealth, found.part)
-    return success(showHealth(known, found.part))
+    const { owner, part } = found
+    const known = healthOf(context.ports.memberHealth, part)
+    return success(showHealth(known, part, effectiveNow(context.ports).of(owner.uid, part)))
   },
 })
 

@@ -10,6 +10,7 @@ import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { apiLimits } from '#api/http/limits.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import { referencePath } from '#api/routes/reference.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
@@ -67,7 +68,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     healthSignals: createMemoryHealthSignals(stores.clock),
     dynamicDns: notBrought('dynamicDns'),
     hiddenBy: () => undefined,
-    overlays: { rollout: () => undefined },
+    overlays: unseenOverlays,
     rum: unmeasured,
     homePath: referencePath,
     simulator: notBrought('simulator'),
@@ -89,6 +90,13 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
   }
 }
 
+/** Nobody has seen a regression. */
+export const unseenOverlays: OverlayView = {
+  trip: () => null,
+  baselineRttMs: () => null,
+  onRegression: () => () => undefined,
+}
+
 const unmeasured: RumView = {
   targets: () => [],
   ingest: () => 0,
@@ -101,10 +109,11 @@ const unprobedMembers: MemberHealthView = {
   onChange: () => () => undefined,
 }
 
-function feedOf({ config, memberHealth, clock }: Partial<ApiPorts>): Feed {
+function feedOf({ config, memberHealth, overlays, clock }: Partial<ApiPorts>): Feed {
   return new Feed({
     config: config ?? notBrought('config'),
     memberHealth: memberHealth ?? unprobedMembers,
+    overlays: overlays ?? unseenOverlays,
     stats: () => () => ({}),
     clientsMax: 10,
     clock: clock ?? systemClock,

@@ -17,7 +17,7 @@ import { ok } from '#lib/result.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
-import { devMode, portsOf, silentLog } from './api-ports.ts'
+import { devMode, portsOf, silentLog, unseenOverlays } from './api-ports.ts'
 import { keyOf, rootKey } from './config-world.ts'
 import { FakeTime } from './fake-time.ts'
 import { newUser, valueOf } from './store-values.ts'
@@ -111,13 +111,14 @@ export class FeedWorld {
       },
     }
     const config = this.commits.view
+    const overlays = ports.overlays ?? unseenOverlays
     const { clock, after } = this.time
     const stats = () => {
       this.statsCounted++
       return (tenant: string | null) => ({ totalPools: 1, tenant })
     }
     this.feed = new Feed({
-      ...{ config, memberHealth, stats, clientsMax, clock, after, defer: setImmediate },
+      ...{ config, memberHealth, overlays, stats, clientsMax, clock, after, defer: setImmediate },
       log: silentLog,
       ...(sizes === undefined ? {} : { sizes }),
     })
@@ -125,6 +126,7 @@ export class FeedWorld {
       auth: { ...devMode, systemKey: systemKey(rootKey) },
       config,
       memberHealth,
+      overlays,
       clock,
       feed: this.feed,
       sessions: this.sessions,

@@ -84,12 +84,12 @@ function connect({
     const messages = [messageOf('snapshot', { revision: at }), ...members, revisionMessage(at)]
     return { messages: messages.values(), revision: at }
   }
-  const health = () =>
+  const live = () =>
     Array.from({ length: known }, (_, i) =>
       messageOf('health_update', { ipAddress: `m${i}`, healthy: false }),
     ).values()
   const client = new FeedClient({
-    ...{ socket, log, tenant, snapshot, health, revision: revision ?? null },
+    ...{ socket, log, tenant, snapshot, live, revision: revision ?? null },
     clock: time.clock,
     after: time.after,
     defer: (fn) => turns.push(fn),

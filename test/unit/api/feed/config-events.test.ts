@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { configEvents } from '#api/feed/config-events.ts'
+import type { MemberPart } from '#api/resources/member.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { createCommits, inShort, member, objectOf } from '#test/support/feed-world.ts'
 import type { Heard } from '#test/support/feed-world.ts'
@@ -21,7 +22,10 @@ function told(before: readonly ConfigEntry[], after: readonly ConfigEntry[]): st
   const lines: string[] = []
   commit(...before)
   view.onChange((change) => {
-    for (const { tenant, message } of configEvents(change)) {
+    const view = {
+      of: (_pool: string, { weight, enabled }: MemberPart) => ({ weight, enabled, heldBy: null }),
+    }
+    for (const { tenant, message } of configEvents(change, { before: view, after: view })) {
       lines.push(`${tenant}: ${inShort(JSON.parse(message.toString()) as Heard)}`)
     }
   })

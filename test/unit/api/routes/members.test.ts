@@ -55,6 +55,9 @@ describe('members', () => {
       warmupThreshold: 0,
       rumUrl: '',
       externalSignalMode: 'and',
+      declaredWeight: 1,
+      declaredEnabled: true,
+      heldBy: null,
     })
     expect((await call(acme, 'GET', `/members/${made.body.id}`)).body).toEqual(made.body)
     expect((await call(acme, 'GET', `/pools/${pool}/members`)).list).toContainEqual(made.body)
@@ -75,14 +78,17 @@ describe('members', () => {
   ])('a changed weight of %i is %i', async (sent, weight) => {
     const { body } = await add({ weight: 3 })
     const changed = await call(acme, 'PUT', `/members/${body.id}`, { weight: sent })
-    expect(changed).toMatchObject({ status: 200, body: { ...body, weight } })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { ...body, weight, declaredWeight: weight },
+    })
   })
 
   test('a change touches the named fields only, and defaults can be had back', async () => {
     const fields = { name: 'eu-1', region: 'DE', priority: 2, externalSignalMode: 'or' }
     const { body } = await add(fields)
     const off = await call(acme, 'PUT', `/members/${body.id}`, { enabled: false })
-    expect(off.body).toEqual({ ...body, enabled: false })
+    expect(off.body).toEqual({ ...body, enabled: false, declaredEnabled: false })
     const back = { enabled: true, name: '', region: '', priority: 0, externalSignalMode: 'and' }
     const reset = await call(acme, 'PUT', `/members/${body.id}`, back)
     expect(reset.body).toEqual({ ...body, ...back, region: 'unknown' })

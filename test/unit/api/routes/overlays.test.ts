@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { everythingLicensed } from '#licence/gate.ts'
-import type { SeenRollout } from '#api/ports/overlay-view.ts'
+import type { RolloutTrip } from '#routing/time/rollout.ts'
+import { unseenOverlays } from '#test/support/api-ports.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
@@ -11,7 +12,7 @@ const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 const startMs = Date.UTC(2026, 10, 20, 12)
 let nowMs = startMs
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
-const seen = new Map<string, SeenRollout>()
+const trips = new Map<string, RolloutTrip>()
 let isLicensed = true
 
 let world: ConfigWorld
@@ -22,7 +23,7 @@ beforeAll(async () => {
     ports: {
       clock,
       healthSignals: createMemoryHealthSignals(clock),
-      overlays: { rollout: (uid) => seen.get(uid) },
+      overlays: { ...unseenOverlays, trip: (uid) => trips.get(uid) ?? null },
       licence: {
         ...everythingLicensed,
         refusal: () => (isLicensed ? undefined : 'rollouts need the tier pro'),
@@ -38,6 +39,10 @@ afterEach(() => {
 afterAll(() => world.close())
 
 const call: ConfigWorld['call'] = (...args) => world.call(...args)
+interface SnapshotBody {
+  readonly members: Readonly<Record<string, readonly object[]>>
+}
+
 const at = (seconds: number): string => new Date(startMs + seconds * 1000).toISOString()
 
 async function newMember(fields: object = {}): Promise<AnsweredBody> {
@@ -109,6 +114,76 @@ describe('maintenance windows', () => {
     expect(list.filter(({ enabled }) => enabled !== false)).toEqual([])
   })
 
+  test('while it is active, a member shows that it is out, and by whom; its entity tag stays', async () => {
+    const { id } = await newMember()
+    const path = `/members/${id}`
+    const before = await call(acme, 'GET', path)
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    const window = { kind: 'window', id: body.id, name: `window-${body.id}` }
+    for (const [second, enabled, heldBy] of [
+      [59, true, null],
+      [60, false, window],
+      [119, false, window],
+      [120, true, null],
+    ] as const) {
+      nowMs = startMs + second * 1000
+      const held = { enabled, declaredEnabled: true, heldBy }
+      const { body: shown, headers } = await call(acme, 'GET', path)
+      expect(shown).toEqual({ ...before.body, ...held })
+      expect(headers['etag']).toBe(before.headers['etag'])
+      const { members } = (await call(acme, 'GET', '/snapshot')).body as unknown as SnapshotBody
+      expect(members[pool]).toContainEqual(shown)
+      expect((await call(acme, 'GET', `${path}/status`)).body).toMatchObject(held)
+      expect((await call(acme, 'GET', `/pools/${pool}/members`)).list).toContainEqual(shown)
+    }
+  })
+
+  test('who is out is settled when it begins: later members are in, and one that is disabled stays so', async () => {
+    const web = (await call(acme, 'POST', '/pools', { name: 'settled' })).body.id
+    const add = async (ipAddress: string) =>
+      (await call(acme, 'POST', `/pools/${web}/members`, { ipAddress, port: 80 })).body.id
+    const [one, off] = [await add('192.0.2.1'), await add('192.0.2.2')]
+    await call(acme, 'PUT', `/members/${off}`, { enabled: false })
+    await call(acme, 'POST', '/maintenance-windows', fresh(web, 'pool'))
+    nowMs = startMs + 61_000
+    const late = await add('192.0.2.3')
+    const enabled = async () =>
+      (await call(acme, 'GET', `/pools/${web}/members`)).list.map((shown) => shown.enabled)
+    expect(await enabled()).toEqual([false, false, true])
+    // Recorded by the write above: that one is enabled now does not make it one of them.
+    await call(acme, 'PUT', `/members/${off}`, { enabled: true })
+    expect(await enabled()).toEqual([false, true, true])
+    const [window] = (await call(acme, 'GET', '/maintenance-windows')).list.filter(
+      (shown) => (shown as { resourceId?: string }).resourceId === web,
+    )
+    expect(window).toMatchObject({ memberIds: [one] })
+    nowMs = startMs + 121_000
+    expect(await enabled()).toEqual([true, true, true])
+    expect(late).not.toBe(one)
+  })
+
+  test('enabled by hand, a member leaves the window; disabled by hand, it stays out after it', async () => {
+    const [back, out] = [await newMember(), await newMember()]
+    for (const { id } of [back, out]) await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    nowMs = startMs + 61_000
+    const enabling = await call(acme, 'PUT', `/members/${back.id}`, { enabled: true })
+    expect(enabling).toMatchObject({ status: 200, body: { enabled: true, heldBy: null } })
+    await call(acme, 'PUT', `/members/${out.id}`, { enabled: false })
+    expect((await call(acme, 'GET', `/members/${back.id}`)).body.enabled).toBe(true)
+    nowMs = startMs + 121_000
+    expect((await call(acme, 'GET', `/members/${back.id}`)).body.enabled).toBe(true)
+    expect((await call(acme, 'GET', `/members/${out.id}`)).body.enabled).toBe(false)
+  })
+
+  test('who has left the window by hand is not disabled when it is cancelled', async () => {
+    const { id } = await newMember()
+    const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
+    nowMs = startMs + 61_000
+    await call(acme, 'PATCH', `/members/${id}`, { enabled: null })
+    expect((await call(acme, 'DELETE', `/maintenance-windows/${body.id}`)).status).toBe(204)
+    expect((await call(acme, 'GET', `/members/${id}`)).body.enabled).toBe(true)
+  })
+
   test.each([
     [{ resourceType: 'zone' }, 'resourceType: must be one of member, pool'],
     [{ resourceId: noSuchId }, 'resourceId: there is no such member'],
@@ -138,9 +213,9 @@ describe('rollouts', () => {
     { weightPct: 100, holdSeconds: 0 },
   ]
 
-  async function begin(weight = 50) {
+  async function begin(weight = 50, ramp: readonly object[] = steps) {
     const { id } = await newMember({ weight })
-    const made = await call(acme, 'POST', '/rollouts', { memberId: id, steps })
+    const made = await call(acme, 'POST', '/rollouts', { memberId: id, steps: ramp })
     return { member: id, made, path: `/rollouts/${made.body.id}` }
   }
 
@@ -210,10 +285,91 @@ describe('rollouts', () => {
     const { made, path } = await begin()
     nowMs = startMs + 10_000
     const reason = 'score 0.2, at least 0.9 wanted'
-    const back = { state: 'rolled_back', stepIndex: 0, weight: 50, reason } as const
-    seen.set(made.body.id, { ...back, baselineRttMs: 1.5 })
+    trips.set(made.body.id, { atMs: nowMs, reason })
     expect((await call(acme, 'GET', path)).body).toMatchObject({ state: 'rolled_back', reason })
     expect((await call(acme, 'POST', `${path}/promote`)).status).toBe(409)
+  })
+
+  test('a member shows the weight of each step beside its own, and by whom; its entity tag stays', async () => {
+    const { member, made } = await begin()
+    const before = await call(acme, 'GET', `/members/${member}`)
+    const heldBy = { kind: 'rollout', id: made.body.id, name: `rollout-${made.body.id}` }
+    expect(before.body).toMatchObject({ weight: 50, declaredWeight: 50, heldBy: null })
+    for (const [second, weight] of [
+      [5, 5],
+      [65, 50],
+    ] as const) {
+      nowMs = startMs + second * 1000
+      const { body, headers } = await call(acme, 'GET', `/members/${member}`)
+      expect(body).toEqual({ ...before.body, weight, heldBy })
+      expect(headers['etag']).toBe(before.headers['etag'])
+    }
+  })
+
+  test.each([
+    ['pending', [], 0],
+    ['running', [], 10],
+    ['paused', ['pause'], 10],
+  ])(
+    'while it is %s, a weight by hand is refused, and another field is not',
+    async (state, decided, second) => {
+      const { member, made, path } = await begin()
+      nowMs = startMs + second * 1000
+      for (const each of decided) await call(acme, 'POST', `${path}/${each}`)
+      for (const weight of [90, 50, null]) {
+        const refused = await call(acme, 'PATCH', `/members/${member}`, { weight })
+        expect(refused).toMatchObject({ status: 409 })
+        expect(refused.body.error).toContain(`rollout ${made.body.id} of this member is ${state}`)
+      }
+      const renamed = await call(acme, 'PUT', `/members/${member}`, { name: 'new', enabled: true })
+      expect(renamed).toMatchObject({ status: 200, body: { name: 'new', declaredWeight: 50 } })
+    },
+  )
+
+  test.each([
+    ['promote', 25],
+    ['abort', 50],
+  ])('%s writes the weight at once, and then one by hand counts', async (decision, left) => {
+    const { member, path } = await begin(50, [{ weightPct: 50, holdSeconds: 0 }])
+    nowMs = startMs + 10_000
+    const decided = await call(acme, 'POST', `${path}/${decision}`)
+    expect(decided.body).toMatchObject({ weight: left })
+    const settled = { weight: left, declaredWeight: left, heldBy: null }
+    expect((await call(acme, 'GET', `/members/${member}`)).body).toMatchObject(settled)
+    const changed = await call(acme, 'PUT', `/members/${member}`, { weight: 90 })
+    expect(changed).toMatchObject({ status: 200, body: { weight: 90, declaredWeight: 90 } })
+    expect((await call(acme, 'GET', `/members/${member}`)).body.weight).toBe(90)
+    expect((await call(acme, 'GET', path)).body).toMatchObject({ weight: left, baseWeight: 50 })
+    const next = await call(acme, 'POST', '/rollouts', { memberId: member, steps })
+    expect(next).toMatchObject({ status: 201, body: { baseWeight: 90, weight: 90 } })
+  })
+
+  /** What ends by the clock is written down by the next write, with the entity tag of before. */
+  test.each([
+    [{ name: 'new' }, 25],
+    [{ weight: 90 }, 90],
+  ])('after a timed end, %j leaves the weight %i', async (change, weight) => {
+    const { member, path } = await begin(50, [{ weightPct: 50, holdSeconds: 60 }])
+    nowMs = startMs + 66_000
+    const over = await call(acme, 'GET', `/members/${member}`)
+    expect(over.body).toMatchObject({ weight: 25, declaredWeight: 50, heldBy: { kind: 'rollout' } })
+    const headers = { 'if-match': over.headers['etag']! }
+    const changed = await call(acme, 'PUT', `/members/${member}`, change, headers)
+    expect(changed.status).toBe(200)
+    expect(changed.body).toMatchObject({ weight, declaredWeight: weight, heldBy: null })
+    const reason = 'every step has ended'
+    expect((await call(acme, 'GET', path)).body).toMatchObject({ state: 'promoted', reason })
+    expect((await call(acme, 'GET', path)).body).toMatchObject({ weight: 25, currentStep: 0 })
+  })
+
+  test('of two decisions at once one is carried out, and the other hears of it', async () => {
+    const { path } = await begin()
+    nowMs = startMs + 10_000
+    const both = ['promote', 'abort'].map((each) => call(acme, 'POST', `${path}/${each}`))
+    const answers = await Promise.all(both)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    const refused = answers.find(({ status }) => status === 409)!.body.error
+    expect(refused).toMatch(/is not possible: the rollout is (promoted|rolled back)/)
   })
 
   test('a pool that is renamed at the same moment keeps its rollout', async () => {

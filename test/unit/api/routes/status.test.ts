@@ -54,6 +54,12 @@ const failing: KnownHealth = {
   ],
 }
 
+/** Nothing holds the member. */
+const asWritten = {
+  ...{ weight: 1, enabled: true, declaredWeight: 1, declaredEnabled: true },
+  heldBy: null,
+}
+
 describe('health status', () => {
   test('a member of whom nothing is known is healthy', async () => {
     const answer = await call(acme, 'GET', `/members/${first.id}/status`)
@@ -68,6 +74,7 @@ describe('health status', () => {
       healthyNodes: 1,
       totalNodes: 1,
       nodes: [{ node: 'n1', healthy: true, score: 1, reason: '', since: 0 }],
+      ...asWritten,
     })
   })
 
@@ -90,6 +97,7 @@ describe('health status', () => {
       healthyNodes: 1,
       totalNodes: 2,
       nodes: nodes.map(({ sinceMs, ...node }) => ({ ...node, since: sinceMs })),
+      ...asWritten,
     })
   })
 

@@ -1,0 +1,22 @@
+// What members are now: as the accepted configuration, the clock and this node's eyes have it.
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { OverlayIndex } from '#config/overlays/effective.ts'
+import type { EffectiveView } from '#config/overlays/effective.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+
+export function effectiveNow({
+  config,
+  overlays,
+  clock,
+}: Pick<ApiPorts, 'config' | 'overlays' | 'clock'>): EffectiveView {
+  return effectiveIn(config.snapshot(), overlays, clock.nowMs())
+}
+
+export function effectiveIn(
+  snapshot: ConfigSnapshot,
+  overlays: OverlayView,
+  nowMs: number,
+): EffectiveView {
+  return OverlayIndex.of(snapshot).at(nowMs, overlays.trip)
+}
