@@ -2,8 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { ContestedRemote } from './contested-remote.ts'
 
-/** @returns path of the settings; the second call is for the same node */
-export function contestedNode(remote: ContestedRemote, name: 'one' | 'two'): string {
+/**
+ * @param more sections of the settings
+ * @returns path of the settings; the second call is for the same node
+ */
+export function contestedNode(
+  remote: ContestedRemote,
+  name: 'one' | 'two',
+  { gitops = {}, ...more }: { readonly gitops?: object } & Record<string, unknown> = {},
+): string {
   const { box, pems, signers, url } = remote
   mkdirSync(box.at(name, 'keys'), { recursive: true })
   writeFileSync(box.at(name, 'keys', 'node.pem'), pems[name], { mode: 0o600 })
@@ -11,7 +18,8 @@ export function contestedNode(remote: ContestedRemote, name: 'one' | 'two'): str
     dataDir: `./${name}`,
     dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
     api: { enabled: true, port: 0 },
-    gitops: { url, allowedSigners: signers, poll: '1s' },
+    gitops: { url, allowedSigners: signers, poll: '1s', ...gitops },
+    ...more,
   }
   return box.write(`${name}.yaml`, JSON.stringify(settings))
 }
