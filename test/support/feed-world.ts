@@ -25,11 +25,14 @@ import { waitUntil } from './wait-until.ts'
 
 export const feedStartMs = Date.UTC(2026, 0, 15, 12)
 
-const folderOf: Partial<Record<Kind, string>> = { Pool: 'pools', Service: 'services' }
+const folderOf: Partial<Record<Kind, string>> = {
+  ...{ Pool: 'pools', Service: 'services' },
+  ...{ Rollout: 'rollouts', MaintenanceWindow: 'maintenance-windows' },
+}
 let blobs = 0
 
 /** An object as an accepted commit has it. */
-export function objectOf<K extends 'Pool' | 'Service'>(
+export function objectOf<K extends 'Pool' | 'Service' | 'Rollout' | 'MaintenanceWindow'>(
   kind: K,
   tenant: string,
   name: string,

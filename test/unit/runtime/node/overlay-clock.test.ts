@@ -54,6 +54,28 @@ describe('the life of a rollout', () => {
     expect(states).toHaveLength(5)
   })
 
+  test('a regression that another node has seen takes it back, here and in later bundles', () => {
+    const time = new FakeTime(at(70))
+    const node = overlayNode(time, ramp())
+    const trip = { rolloutUid: rollout().uid, startAtMs: at(0), atMs: at(69), reason: 'it is ill' }
+    node.overlays.adopt({ ...trip, startAtMs: at(-60) })
+    node.overlays.adopt({ ...trip, rolloutUid: 'another' })
+    expect(node.shown()).toBe('running 1 20')
+    node.overlays.adopt(trip)
+    expect([node.shown(), node.rotation()]).toEqual(['rolled_back 1 40', declared])
+    node.overlays.adopt({ ...trip, atMs: at(1), reason: 'told again' })
+    expect(node.overlays.status().rollouts).toMatchObject([{ reason: 'it is ill' }])
+    expect(node.overlays.status()).toMatchObject({ regressions: 0, events: [] })
+    // Told before there is such a rollout here.
+    const late = overlayNode(time, modelWith({}))
+    late.overlays.adopt(trip)
+    late.publish(ramp())
+    expect(late.shown()).toBe('rolled_back 1 40')
+    // Another start is another attempt.
+    late.publish(ramp({ startAtMs: at(10) }))
+    expect(late.shown()).toBe('running 1 20')
+  })
+
   test('a regression takes it back, on the node that sees it', () => {
     const time = new FakeTime(at(0))
     const model = watching({ minHealthScore: 0.5 })
@@ -66,7 +88,7 @@ describe('the life of a rollout', () => {
     expect(well.shown()).toBe('running 1 20')
     const reason = 'the health score of the member is 0.4, below 0.5'
     const name = { uid: rollout().uid, name: 'ramp', tenant: 'default' }
-    expect(ill.events).toEqual([{ rollout: name, reason, atMs: at(70) }])
+    expect(ill.events).toEqual([{ rollout: name, startAtMs: at(0), reason, atMs: at(70) }])
     expect(ill.overlays.status()).toMatchObject({ regressions: 1, events: ill.events })
     ill.measure(0, { score: 1 })
     time.passTo(at(200))
