@@ -101,7 +101,7 @@ export interface DecideRollout {
   readonly ifMatch?: string
 }
 
-/** Writes down how a rollout has ended. Changes nothing where it has not, or where it is written. */
+/** Writes down how a rollout has ended. Changes nothing where it has not, or where it is said. */
 export interface SettleRollout {
   readonly verb: 'settle'
   readonly kind: 'Rollout'

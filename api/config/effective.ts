@@ -3,13 +3,17 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
 
-export function effectiveNow({
-  config,
-  overlays,
-  clock,
-}: Pick<ApiPorts, 'config' | 'overlays' | 'clock'>): EffectiveView {
+/** Of the ports of handlers. */
+export interface EffectiveParts {
+  readonly config: ConfigView
+  readonly overlays: OverlayView
+  readonly clock: Clock
+}
+
+export function effectiveNow({ config, overlays, clock }: EffectiveParts): EffectiveView {
   return effectiveIn(config.snapshot(), overlays, clock.nowMs())
 }
 

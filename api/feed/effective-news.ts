@@ -59,7 +59,7 @@ export class EffectiveNews {
     return changed
   }
 
-  /** How long nothing changes by time alone, at most until the next look; null: there is nothing. */
+  /** How long nothing changes by time alone, or up to the next look; null: there is nothing. */
   restMs(config: ConfigSnapshot, nowMs: number): number | null {
     const index = OverlayIndex.of(config)
     if (index.rollouts.length + index.windows.length === 0) return null

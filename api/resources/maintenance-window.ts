@@ -25,8 +25,8 @@ export const MaintenanceWindow = Type.Object(
     status: Type.Enum(['scheduled', 'active', 'completed']),
     memberIds: Type.Array(Type.String(), {
       description:
-        'Who leaves and comes back. It is written down when the window begins; somebody who enables ' +
-        'a member then takes it out',
+        'Who leaves and comes back. It is written down when the window begins; who enables a ' +
+        'member by hand then takes it out',
     }),
   },
   { title: 'MaintenanceWindow' },

@@ -24,6 +24,9 @@ export const Rollout = Type.Object(
     reason: Type.String({ description: 'Why it is held or over' }),
     baselineRttMs: nullable(Type.Number()),
     startAt: Type.String({ description: 'ISO 8601, UTC' }),
+    settledAt: nullable(
+      Type.String({ description: 'When its end was written down; null: not yet' }),
+    ),
     steps: Type.Array(RolloutStep),
     regressionPolicy: Type.Object({
       minHealthScore: Type.Number(),
@@ -69,6 +72,7 @@ export function showRollout(
     reason: moment.reason,
     baselineRttMs: overlays.baselineRttMs(entry.uid),
     startAt: utc(spec.startAt),
+    settledAt: spec.settledAt === undefined ? null : utc(spec.settledAt),
     steps: spec.steps,
     regressionPolicy: {
       minHealthScore: 0,

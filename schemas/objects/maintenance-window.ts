@@ -23,8 +23,8 @@ export const MaintenanceWindowSpec = Type.Object(
       Type.Array(Type.String({ pattern: uuidPattern }), {
         maxItems: membersPerPoolMax,
         description:
-          'Uids of the members that it holds out. gslbd writes them when the window begins; until ' +
-          'then it is for each member that is enabled.',
+          'Uids of the members that it holds out. gslbd writes them when the window begins; ' +
+          'until then it is for each member that is enabled.',
       }),
     ),
   },

@@ -1,5 +1,5 @@
-// Two nodes on one Git remote, one Redis and one PostgreSQL: what one of them sees of a rollout, and
-// what time does to rollouts and windows, is one commit, and true on both.
+// Two nodes on one Git remote, one Redis and one PostgreSQL: what one of them sees of a rollout,
+// and what time does to rollouts and windows, is one commit, and true on both.
 import { expect, onTestFinished, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { startTcpBackend } from '#test/support/backend.ts'

@@ -48,7 +48,7 @@ const resources: Readonly<Record<string, Resource>> = {
     read: 'getMembersById',
     writes: ['postPoolsByIdMembers', 'putMembersById', 'patchMembersById'],
     renamed: { uid: 'id' },
-    readOnly: ['id', 'poolId'],
+    readOnly: ['id', 'poolId', 'declaredWeight', 'declaredEnabled', 'heldBy'],
   },
   GeoRule: {
     file: GeoRule,
@@ -75,7 +75,7 @@ const resources: Readonly<Record<string, Resource>> = {
     file: MaintenanceWindowSpec,
     read: 'postMaintenanceWindows',
     writes: ['postMaintenanceWindows'],
-    renamed: { resource: 'resourceId' },
+    renamed: { resource: 'resourceId', members: 'memberIds' },
     readOnly: ['id', 'status', 'memberIds'],
   },
   Rollout: {
@@ -87,7 +87,7 @@ const resources: Readonly<Record<string, Resource>> = {
     elsewhere: ['intents', 'settled'],
     readOnly: [
       ...['id', 'poolId', 'state', 'currentStep', 'weight', 'baseWeight', 'reason'],
-      ...['baselineRttMs', 'startAt'],
+      ...['baselineRttMs', 'startAt', 'settledAt'],
     ],
   },
   Tenant: {

@@ -58,7 +58,8 @@ test('a host name has slots of each family, which share its uid and have own num
 test('rollouts and windows find members behind host names', () => {
   const times = { startAtMs: 1, endAtMs: 2 }
   const windows = [0, 1, 2, 3].map((at) => {
-    return { uid: uid(0x3000 + at), name: '', tenant: '', pool: 0, member: at, members: null, ...times }
+    const named = { uid: uid(0x3000 + at), name: '', tenant: '' }
+    return { ...named, pool: 0, member: at, members: null, ...times }
   })
   const bundle = bundleOf(modelOf(mixed, { windows }))
   const members = overlaysOf(bundle).windows.map(({ member: row }) => addressOfMember(bundle, row))
