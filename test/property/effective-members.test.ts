@@ -100,7 +100,7 @@ test('members are shown as they answer', () => {
       const bundle = bundleOf(entries)
       const trips = new Map(
         given.rollouts.flatMap((one, i) =>
-          one?.trip == null
+          one === null || one.trip === null
             ? []
             : [
                 [
