@@ -5,12 +5,18 @@ import { dirname } from 'node:path'
 import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
-import { forgottenLine, readVerdictLines, savedLine, verdictKey } from './verdict-lines.ts'
+import {
+  forgottenLine,
+  readVerdictLines,
+  savedLine,
+  storedForm,
+  verdictKey,
+} from './verdict-lines.ts'
 import type { VerdictMap } from './verdict-lines.ts'
 
 export const verdictFileLimits = {
-  /** A larger file is not read. Some 130 octets a verdict. */
-  bytesMax: 67_108_864,
+  /** A larger file is not read. Some 130 octets a verdict, and the reason of an unhealthy one. */
+  bytesMax: 134_217_728,
   /** Lines that no longer count, before the file is rewritten; as many as the others, if more. */
   staleLinesMax: 1_000,
 } as const
@@ -29,8 +35,7 @@ export function createFileHealthVerdicts(path: string, log: Log): HealthVerdicts
       if (changed.length === 0) return
       await file.change((verdicts) => {
         for (const verdict of changed) {
-          const { memberUid, ipAddress, healthy, warming, atMs } = verdict
-          verdicts.set(verdictKey(verdict), { memberUid, ipAddress, healthy, warming, atMs })
+          verdicts.set(verdictKey(verdict), storedForm(verdict))
         }
         return changed.map(savedLine)
       })

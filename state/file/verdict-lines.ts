@@ -4,15 +4,29 @@ import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
 export type VerdictMap = Map<string, StoredVerdict>
 
 /** Longer lines are none of ours. */
-const lineCharactersMax = 1_024
+const lineCharactersMax = 2_048
+/** Of a reason: as JSON each may take six. */
+const reasonCharactersMax = 200
 
 export function verdictKey({ memberUid, ipAddress }: VerdictOwner): string {
   return `${memberUid} ${ipAddress}`
 }
 
 export function savedLine(verdict: StoredVerdict): string {
-  const { memberUid, ipAddress, healthy, warming, atMs } = verdict
-  return `${JSON.stringify({ memberUid, ipAddress, healthy, warming, atMs })}\n`
+  return `${JSON.stringify(storedForm(verdict))}\n`
+}
+
+/** What the file keeps of a verdict. */
+export function storedForm({
+  memberUid,
+  ipAddress,
+  healthy,
+  warming,
+  reason = '',
+  atMs,
+}: StoredVerdict): StoredVerdict {
+  const words = reason === '' || healthy ? {} : { reason: reason.slice(0, reasonCharactersMax) }
+  return { memberUid, ipAddress, healthy, warming, ...words, atMs }
 }
 
 export function forgottenLine({ memberUid, ipAddress }: VerdictOwner): string {
@@ -44,7 +58,7 @@ function readLine(line: string, into: VerdictMap): boolean {
     return false
   }
   if (typeof value !== 'object' || value === null) return false
-  const { memberUid, ipAddress, healthy, warming, atMs, forgotten } = value as {
+  const { memberUid, ipAddress, healthy, warming, reason, atMs, forgotten } = value as {
     [Key in keyof StoredVerdict | 'forgotten']?: unknown
   }
   if (typeof memberUid !== 'string' || typeof ipAddress !== 'string') return false
@@ -55,6 +69,7 @@ function readLine(line: string, into: VerdictMap): boolean {
   }
   if (typeof healthy !== 'boolean' || typeof warming !== 'boolean') return false
   if (typeof atMs !== 'number' || !Number.isFinite(atMs)) return false
-  into.set(key, { memberUid, ipAddress, healthy, warming, atMs })
+  const words = typeof reason === 'string' ? { reason } : {}
+  into.set(key, storedForm({ memberUid, ipAddress, healthy, warming, ...words, atMs }))
   return true
 }

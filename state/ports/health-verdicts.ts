@@ -11,6 +11,8 @@ export interface StoredVerdict extends VerdictOwner {
   readonly healthy: boolean
   /** It has not passed its warm-up gate; false: it is in rotation. */
   readonly warming: boolean
+  /** Why it is unhealthy, in the words of the probe; left out: nobody said. */
+  readonly reason?: string
   /** When it changed, Unix epoch. */
   readonly atMs: number
 }

@@ -1,4 +1,5 @@
 // Health verdicts for the life of the process.
+import { storedForm } from '#state/file/verdict-lines.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
 
 export function createMemoryHealthVerdicts(): HealthVerdicts {
@@ -7,8 +8,7 @@ export function createMemoryHealthVerdicts(): HealthVerdicts {
     load: async () => [...verdicts.values()],
     save: async (changed) => {
       for (const verdict of changed) {
-        const { memberUid, ipAddress, healthy, warming, atMs } = verdict
-        verdicts.set(keyOf(verdict), { memberUid, ipAddress, healthy, warming, atMs })
+        verdicts.set(keyOf(verdict), storedForm(verdict))
       }
     },
     forget: async (owners) => {

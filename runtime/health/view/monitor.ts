@@ -200,6 +200,7 @@ class Monitor implements HealthMonitor {
     const closedGates: Known[] = []
     for (const verdict of stored) {
       const { memberUid, ipAddress, healthy, warming, atMs } = verdict
+      const reason = healthy ? '' : (verdict.reason ?? beforeRestart)
       const key = targetKey(memberUid, ipAddress)
       const known = this.#known.get(key)
       if (this.#generation === 0) {
@@ -209,7 +210,7 @@ class Monitor implements HealthMonitor {
           healthy,
           isWarming: warming,
           knowledge: 'stale',
-          reason: healthy ? '' : beforeRestart,
+          reason,
           sinceMs: atMs,
         })
         continue
@@ -226,7 +227,6 @@ class Monitor implements HealthMonitor {
       known.sinceMs = atMs
       if (known.healthy === healthy) continue
       known.healthy = healthy
-      const reason = healthy ? '' : beforeRestart
       known.reason = reason
       changes.push({ memberUid, ipAddress, healthy, rttMs: 0, reason, atMs })
     }
@@ -297,12 +297,14 @@ class Monitor implements HealthMonitor {
       ipAddress,
       healthy,
       isWarming,
+      reason,
       sinceMs,
     }: Known): StoredVerdict => ({
       memberUid,
       ipAddress,
       healthy,
       warming: isWarming,
+      ...(reason === '' ? {} : { reason }),
       atMs: sinceMs || nowMs,
     })
     this.#writer.save(members.map(toStored))

@@ -60,7 +60,7 @@ describe.each(adapters)('health verdicts in %s', (_name, use) => {
 
   test('are loaded as they were saved, without what else the object held', async () => {
     const verdicts = create()
-    await verdicts.save([m1, { ...m2, reason: 'connection refused' } as StoredVerdict])
+    await verdicts.save([m1, { ...m2, colour: 'red' } as StoredVerdict])
     expect(await all(verdicts)).toEqual([m1, m2])
   })
 

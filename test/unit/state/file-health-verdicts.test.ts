@@ -52,6 +52,23 @@ test('another process finds what was saved, without what was forgotten', async (
   expect(warnings).toEqual([])
 })
 
+test('another process finds why a member is unhealthy, in at most 200 characters', async () => {
+  const { open, warnings } = scene()
+  const [a, b, c] = [
+    { ...down('a'), reason: 'HTTP 503, expected 200' },
+    { ...down('b'), reason: '\u0001'.repeat(500) },
+    { ...down('c'), healthy: true, reason: 'old words' },
+  ]
+  await open().save([a, b, c])
+  const found = await open().load()
+  expect(found).toEqual([
+    a,
+    { ...b, reason: '\u0001'.repeat(200) },
+    { ...down('c'), healthy: true },
+  ])
+  expect(warnings).toEqual([])
+})
+
 test('a last line that was cut off is passed over, at whatever octet', async () => {
   const { path, open, loaded, warnings } = scene()
   await open().save([down('a'), down('b')])

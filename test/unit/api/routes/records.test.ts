@@ -153,7 +153,7 @@ describe('records', () => {
     const alias = await made({ zone, name, type: 'CNAME', values: ['www.example.net.'] })
     expect([alias.status, alias.body.error]).toEqual([
       409,
-      `${domain} is an alias (CNAME), so that it cannot have A records.`,
+      `${domain} has A records, so that it cannot be an alias (CNAME).`,
     ])
   })
 

@@ -85,7 +85,7 @@ test('the score of an unhealthy member is not 1, whoever says that it is down', 
   await monitor.stop()
 })
 
-test('after a restart it is known since when a member is down, and soon why', async () => {
+test('after a restart it is known since when a member is down, and why', async () => {
   const verdicts = createMemoryHealthVerdicts()
   const first = await simulatedMonitor(1, verdicts)
   first.world.answer = () => ({ outcome: 'failure', afterMs: 5 })
@@ -99,7 +99,7 @@ test('after a restart it is known since when a member is down, and soon why', as
   second.monitor.setTargets([probeTarget('m1', check)])
   const view = createMemberHealthView(second.monitor, 'n1', second.world.clock)
   const before = { healthy: false, sinceMs: Math.floor(sinceMs), lastCheckedMs: 0 }
-  expect(view.of(member)).toMatchObject({ ...before, reason: 'unhealthy before the restart' })
+  expect(view.of(member)).toMatchObject({ ...before, reason: 'simulated failure' })
   second.world.walk(3_000)
   expect(view.of(member)).toMatchObject({
     sinceMs: Math.floor(sinceMs),
