@@ -67,7 +67,8 @@ export function planZones(tree: Tree): ZonePlan | undefined {
     }
     zoneOfService[i] = zones.length
     implied.set(apex, zones.length)
-    zones.push(zoneOf(apex, declared.defaults, { isImplied: true, recordTenants: [] }))
+    const nsTtl = tree.settings?.object.spec.defaults?.nsTtl
+    zones.push(zoneOf(apex, declared.defaults, { isImplied: true, recordTenants: [], nsTtl }))
   }
   const { indexOf: declaredAt, hasDefaults } = declared
   return { zones, declaredAt, zoneOfService, hasDefaults }
@@ -104,9 +105,8 @@ function declaredZones(
     if (key === undefined || indexOf.has(key)) continue
     indexOf.set(key, zones.length)
     const parts = declaredParts(zone, i, given, defaults)
-    const own = { isImplied: false, recordTenants: zone.tenants }
-    const planned = zoneOf(key, parts, own)
-    zones.push(zone.nsTtl === undefined ? planned : { ...planned, nsTtlSeconds: zone.nsTtl })
+    const nsTtl = zone.nsTtl ?? given?.nsTtl
+    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants: zone.tenants, nsTtl }))
   }
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
   if (file !== undefined) file.memo.settings = result
@@ -127,11 +127,12 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-function zoneOf(
-  name: string,
-  parts: ZoneParts,
-  own: Pick<PlannedZone, 'isImplied' | 'recordTenants'>,
-): PlannedZone {
+interface ZoneOwn extends Pick<PlannedZone, 'isImplied' | 'recordTenants'> {
+  /** Undefined: that of the SOA record. */
+  readonly nsTtl: number | undefined
+}
+
+function zoneOf(name: string, parts: ZoneParts, { nsTtl, ...own }: ZoneOwn): PlannedZone {
   const { soa, nameserversAt } = parts
   const hasInside = parts.nameservers.some((server) => isInside(server.name, name))
   const nameservers = hasInside
@@ -139,7 +140,7 @@ function zoneOf(
         isInside(server.name, name) ? server : { ...server, addresses: [] },
       )
     : parts.outside
-  return { name, soa, nsTtlSeconds: soa.ttlSeconds, nameservers, nameserversAt, ...own }
+  return { name, soa, nsTtlSeconds: nsTtl ?? soa.ttlSeconds, nameservers, nameserversAt, ...own }
 }
 
 /** @param soas the nearest first: each field comes from the first that has it */

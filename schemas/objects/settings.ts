@@ -4,10 +4,14 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { Guardrails } from './guardrails.ts'
 import { Asn, GeoIp, Latency, MapFile, Signals } from './routing-settings.ts'
-import { Nameservers, Soa, Zone } from './zone.ts'
+import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'
 
 export const SettingsDefaults = Type.Object(
-  { nameservers: Nameservers, soa: Type.Optional(Soa) },
+  {
+    nameservers: Nameservers,
+    nsTtl: NsTtl('that of the SOA record'),
+    soa: Type.Optional(Soa),
+  },
   {
     additionalProperties: false,
     description: 'For names outside every declared zone, and for what a zone leaves out.',

@@ -77,6 +77,17 @@ export const Nameservers = Type.Array(Nameserver, {
   description: 'The NS records.',
 })
 
+export const NsTtl = (without: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: secondsMax,
+      description:
+        'TTL in seconds of the NS records and of the addresses of name servers. ' +
+        `Without it: ${without}.`,
+    }),
+  )
+
 export const Zone = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'Apex of the zone, with its trailing dot.' }),
@@ -84,15 +95,7 @@ export const Zone = Type.Object(
       ...Nameservers,
       description: 'The NS records. Without them: those of `defaults`.',
     } as typeof Nameservers),
-    nsTtl: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: secondsMax,
-        description:
-          'TTL in seconds of the NS records and of the addresses of name servers. Without it: ' +
-          'that of the SOA record.',
-      }),
-    ),
+    nsTtl: NsTtl('the value in `defaults`, else that of the SOA record'),
     soa: Type.Optional(Soa),
     tenants: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {

@@ -318,6 +318,31 @@ test('names with records count as names, once each', () => {
   expect(outline?.zones).toEqual(new Map([['example.com.', 2]]))
 })
 
+test('the TTL of name servers comes from the zone, else from the defaults, else from the SOA', () => {
+  const ttlsWith = (defaults: string): (readonly [string, number])[] => {
+    const text =
+      `${top('Settings', 'settings')}spec:\n  defaults: ${defaults}\n` +
+      '  zones:\n    - { name: example.com. }\n    - { name: example.net., nsTtl: 7 }\n' +
+      '    - { name: example.org., soa: { ttl: 30 } }\n'
+    const result = compile(sourceFile('gslb.yaml', text), service('www', 'www.other.example.'))
+    if (!result.ok) return expect.unreachable(result.diagnostics.map(({ code }) => code).join())
+    return result.model.zones.map(({ name, nsTtlSeconds }) => [name, nsTtlSeconds])
+  }
+  const servers = 'nameservers: [{ name: ns1.servers.example. }]'
+  expect(ttlsWith(`{ ${servers}, nsTtl: 86400, soa: { ttl: 60 } }`)).toEqual([
+    ['example.com.', 86_400],
+    ['example.net.', 7],
+    ['example.org.', 86_400],
+    ['www.other.example.', 86_400],
+  ])
+  expect(ttlsWith(`{ ${servers}, soa: { ttl: 60 } }`)).toEqual([
+    ['example.com.', 60],
+    ['example.net.', 7],
+    ['example.org.', 30],
+    ['www.other.example.', 60],
+  ])
+})
+
 test('a commit that touches no record leaves the models of all records as they are', () => {
   const compiler = createCompiler()
   const files = [
