@@ -303,10 +303,12 @@ export const recordDiagnostics = {
   'alias-target-missing': {
     severity: 'warning',
     message: '%s is an alias of %s, which does not exist',
-    help: 'correct the name, or add records or a service for it; a name elsewhere needs its final dot',
+    help: 'correct it, or add records or a service there; a name elsewhere needs its final dot',
     cause: 'The name is in a zone of ours, so that whoever follows the alias gets NXDOMAIN.',
     bad: 'zone: example.com.\nrecords: [{ name: docs, type: CNAME, values: [pages.example.net] }]',
-    good: 'zone: example.com.\nrecords: [{ name: docs, type: CNAME, values: [pages.example.net.] }]',
+    good:
+      'zone: example.com.\n' +
+      'records: [{ name: docs, type: CNAME, values: [pages.example.net.] }]',
   },
   'alias-loop': {
     severity: 'error',

@@ -11,8 +11,8 @@ export type Presence = (typeof Presence)[keyof typeof Presence]
  */
 export type Standing = number
 
-// Two bits for the service, ten for sets with addresses, the rest for all sets. A name that compiles
-// has two sets with addresses, or one alias.
+// Two bits for the service, ten for sets with addresses, the rest for all sets. A name that
+// compiles has two sets with addresses, or one alias.
 const serviceMask = 0b11
 const addressUnit = 4
 const addressMask = 1_023 * addressUnit

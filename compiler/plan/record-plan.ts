@@ -121,7 +121,7 @@ export function placeOfRrset(
   return placeIn(entry, recordPlace(index, ...path))
 }
 
-/** An alias where none can be: one error says so, and nothing needs to be said of its neighbours. */
+/** An alias where none can be: one error says so, and no other speaks of its neighbours. */
 export function isApexAlias({ zoneAt }: RecordPlan, { model }: PlannedRrset): boolean {
   return model.type === RrType.CNAME && zoneAt.has(model.name)
 }

@@ -209,7 +209,7 @@ describe('a TXT record', () => {
   })
 })
 
-test('a record that nobody would get is refused; one that an alias hides later says so', async () => {
+test('a record that nobody would get is refused; one that is hidden later says so', async () => {
   const name = 'hidden.www.example.com.'
   const made = await post(acme, records, { name, value: 'x' })
   expect([made.status, bodyOf(made)['hiddenBy']]).toEqual([201, null])

@@ -99,7 +99,7 @@ test('the deletion of a pool names what uses it, dry or refused', async () => {
   expect([refused.status, refused.body.error]).toEqual([
     409,
     expect.stringMatching(
-      /What it would take with it: service "a" is left without a pool, service "b" .*, 1 member goes\.$/,
+      /take with it: service "a" is left without a pool, service "b" .*, 1 member goes\.$/,
     ),
   ])
 })

@@ -128,7 +128,7 @@ test.each(hiddenRows)('texts at %s are not taken: %s', async (_what, name, rcode
   expect(values).toEqual([])
 })
 
-test('beside an alias, other changes of the message are carried out; deletions always are', async () => {
+test('beside an alias, other changes are carried out; deletions always are', async () => {
   const { send, values } = updatesWith()
   const alias = addText('x', wire('c._acme.example.com.'))
   expect(await send({ updates: [alias, addText('y')] })).toBe(0)
