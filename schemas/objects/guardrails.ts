@@ -13,7 +13,8 @@ export const Guardrails = Type.Object(
         maximum: 100,
         description:
           'Percent of the names that one commit may remove or leave without a pool: of all ' +
-          'names, of those of services, and of those with records, each by itself. One that removes ' +
+          'names, of those of services, and of those with records, each by itself. One that ' +
+          'removes ' +
           'more, and more than one, is held until a commit with the trailer ' +
           '`Gslb-Override: REASON` says that it is meant; so is one that leaves none, leaves no ' +
           'service with a pool, or takes away a zone that has names. The value in the commit ' +

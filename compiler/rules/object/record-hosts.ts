@@ -1,6 +1,11 @@
 // Checks that records which name a host do not name an address.
-import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
-import { hostIn, isAddressName, namesHost } from '#compiler/plan/record-hosts.ts'
+import {
+  hostIn,
+  isAddressName,
+  namesHost,
+  readRecords,
+  recordPlace,
+} from '#compiler/values/record-sets.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const recordHosts: ObjectRule<'Records'> = {

@@ -1,7 +1,7 @@
 // Checks that the targets of MX, NS and SRV records are no aliases and, if they are ours, exist.
 import { placeOfRrset, undoubled } from '#compiler/plan/record-plan.ts'
 import { addressesOf } from '#compiler/plan/record-lookup.ts'
-import { hostIn, isAddressName } from '#compiler/plan/record-hosts.ts'
+import { hostIn, isAddressName } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 export const recordTargets: TreeRule = {
