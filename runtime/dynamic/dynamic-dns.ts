@@ -8,7 +8,6 @@ import type {
   DynamicDnsState,
   DynamicDnsStore,
   StoredTsigKey,
-  StoredTxtRecord,
   TxtChange,
   TxtDelta,
 } from '#state/ports/dynamic-dns.ts'
@@ -16,7 +15,7 @@ import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import { LiveKeys } from './live-keys.ts'
 import type { LiveTsigKey } from './live-keys.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { txtSnapshot } from './txt-snapshot.ts'
+import { TxtRrsets } from './txt-snapshot.ts'
 import type { TxtSnapshot } from './txt-snapshot.ts'
 
 export interface DynamicDnsParts {
@@ -29,8 +28,14 @@ export interface DynamicDnsParts {
   readonly log: Log
 }
 
-/** Told of each new snapshot; a write waits until all have taken it. */
-export type SnapshotHandler = (snapshot: TxtSnapshot) => void | Promise<void>
+export interface TextsChange {
+  readonly revision: number
+  /** As people write them, those whose records have changed. */
+  readonly names: readonly string[]
+}
+
+/** Told of each change; a write waits until all have taken it. */
+export type TextsHandler = (change: TextsChange) => void | Promise<void>
 
 export type KeysHandler = (keys: readonly LiveTsigKey[]) => void
 
@@ -41,14 +46,15 @@ const waitingMax = 1_000
 
 export class DynamicDns implements DynamicDnsAdmin {
   readonly #parts: DynamicDnsParts
-  readonly #handlers = new Set<SnapshotHandler>()
+  readonly #handlers = new Set<TextsHandler>()
   readonly #keyHandlers = new Set<KeysHandler>()
   #stored = new Map<string, StoredTsigKey>()
-  #records = new Map<string, StoredTxtRecord>()
+  readonly texts = new TxtRrsets()
   /** -1: nothing was read yet, neither from the store nor from the copy. */
   #revisions = { keys: -1, records: -1 }
   #keys = LiveKeys.none
-  #snapshot: TxtSnapshot = { revision: 0, records: [] }
+  /** When all handlers have taken the last change. */
+  #taken: Promise<unknown> = Promise.resolve()
   #turns: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #nextLook: Promise<boolean> | undefined
@@ -62,7 +68,8 @@ export class DynamicDns implements DynamicDnsAdmin {
   /** Takes what the copy has. */
   async start(): Promise<void> {
     const copied = this.#parts.copy.read()
-    if (copied !== undefined) await this.#adoptAll(copied, false)
+    if (copied !== undefined) this.#adoptAll(copied, false)
+    await this.#taken
   }
 
   stop(): void {
@@ -77,11 +84,11 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   snapshot(): TxtSnapshot {
-    return this.#snapshot
+    return this.texts.snapshot()
   }
 
   /** @returns what ends it */
-  onChange(handler: SnapshotHandler): () => void {
+  onChange(handler: TextsHandler): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
@@ -103,7 +110,7 @@ export class DynamicDns implements DynamicDnsAdmin {
    * one. @returns false: the store is away, and what was known stays
    */
   refresh(): Promise<boolean> {
-    this.#nextLook ??= this.#inTurn(async () => {
+    this.#nextLook ??= this.#takenInTurn(async () => {
       this.#nextLook = undefined
       return await this.#look()
     })
@@ -140,12 +147,21 @@ export class DynamicDns implements DynamicDnsAdmin {
       return deleted
     })
 
-  /** All changes of one update or none: durable, and in force on this node, when it resolves. */
-  apply(keyId: string, changes: readonly TxtChange[]): ReturnType<DynamicDnsStore['applyChanges']> {
+  /**
+   * All changes of one update or none: durable, and in force on this node, when it resolves.
+   *
+   * @param onStored called when they are durable and in `texts`: the next update may be checked
+   */
+  apply(
+    keyId: string,
+    changes: readonly TxtChange[],
+    onStored: () => void = () => undefined,
+  ): ReturnType<DynamicDnsStore['applyChanges']> {
     return this.#write(async () => {
       const { store, now } = this.#parts
       const applied = await store.applyChanges(keyId, changes, now())
       if (applied.ok) await this.#takeRecords(applied.value)
+      onStored()
       return applied
     })
   }
@@ -159,7 +175,17 @@ export class DynamicDns implements DynamicDnsAdmin {
       const message = `${waitingMax} writes of TSIG keys and TXT records wait already.`
       return err({ code: 'store-away', message })
     }
-    return await this.#inTurn(work)
+    return await this.#takenInTurn(work)
+  }
+
+  /** The next turn begins before this change is taken: many changes are taken at once. */
+  async #takenInTurn<T>(work: () => Promise<T>): Promise<T> {
+    const { result, taken } = await this.#inTurn(async () => {
+      const done = await work()
+      return { result: done, taken: this.#taken }
+    })
+    await taken
+    return result
   }
 
   /** Writes and looks follow each other, so that what they found is taken in the same order. */
@@ -186,7 +212,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     if (keys !== this.#revisions.keys || records !== this.#revisions.records) {
       const loaded = await store.load()
       if (!loaded.ok) return this.#isLost(loaded.error)
-      await this.#adoptAll(loaded.value, true)
+      this.#adoptAll(loaded.value, true)
     }
     this.#isAway = false
     return true
@@ -217,21 +243,18 @@ export class DynamicDns implements DynamicDnsAdmin {
     const isKnown = revision === this.#revisions.records
     // Other nodes have written before: all of it has to be read.
     if (isKnown || (!isNext && (await this.#look()))) return
-    for (const id of removed) this.#records.delete(id)
-    for (const record of added) this.#records.set(record.id, record)
     if (isNext) this.#revisions.records = revision
-    await this.#tell()
+    this.#tell({ removed, added })
   }
 
-  async #adoptAll(state: DynamicDnsState, isNews: boolean): Promise<void> {
+  #adoptAll(state: DynamicDnsState, isNews: boolean): void {
     const isSame = state.revisions.records === this.#revisions.records
     this.#revisions = { ...state.revisions }
     this.#stored = new Map(state.keys.map((key) => [key.id, key]))
     this.#bindKeys()
     if (isNews) this.#copyLater()
     if (isSame) return
-    this.#records = new Map(state.records.map((record) => [record.id, record]))
-    await this.#tell(isNews)
+    this.#tell(this.texts.deltaTo(state.records), isNews)
   }
 
   #bindKeys(): void {
@@ -246,11 +269,14 @@ export class DynamicDns implements DynamicDnsAdmin {
     log.error({ keys: unreadable }, `TSIG keys cannot be used on this node: ${reason}`)
   }
 
-  async #tell(isNews = true): Promise<void> {
-    const snapshot = txtSnapshot(Math.max(this.#revisions.records, 0), this.#records.values())
-    this.#snapshot = snapshot
+  #tell(delta: Omit<TxtDelta, 'revision'>, isNews = true): void {
+    const revision = Math.max(this.#revisions.records, 0)
+    const names = this.texts.change({ ...delta, revision })
     if (isNews) this.#copyLater()
-    await Promise.all([...this.#handlers].map(async (handler) => handler(snapshot)))
+    const handlers = [...this.#handlers]
+    this.#taken = Promise.all(handlers.map(async (handler) => handler({ revision, names })))
+    // Whoever waits for it hears of it.
+    this.#taken.catch(() => undefined)
   }
 
   #copyLater(): void {
@@ -262,7 +288,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     this.#parts.copy.write({
       revisions: this.#revisions,
       keys: [...this.#stored.values()],
-      records: [...this.#records.values()],
+      records: [...this.texts.records()],
     })
   }
 }

@@ -18,15 +18,19 @@ import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import { hiddenBy } from './hidden-names.ts'
 import type { TxtRrset } from './txt-snapshot.ts'
 
-export interface TxtBundle {
-  /** null: no name is in a zone of the main bundle. */
-  readonly handed: HandedBundle | null
+/** What is not served, or only in part. */
+export interface TextsLeft {
   /** Names that are in no zone of the main bundle. */
   readonly outside: number
   /** Records that do not fit into one message with the static ones of their name. */
   readonly leftOut: number
   /** Names at which others answer, or which are aliases. */
   readonly hidden: number
+}
+
+export interface TxtBundle extends TextsLeft {
+  /** null: no name is in a zone of the main bundle. */
+  readonly handed: HandedBundle | null
   /** What was encoded. */
   readonly planned: readonly Planned[]
 }

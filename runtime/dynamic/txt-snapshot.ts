@@ -1,14 +1,15 @@
-// The TXT records of a node as rrsets. The same records make the same snapshot on every node.
+// The TXT records of a node as rrsets, changed in place. The same records make the same rrsets on
+// every node.
 import { parseName } from '#dns/name.ts'
 import { canonicalKey } from '#dns/rdata-text/name-text.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoredTxtRecord, TxtDelta } from '#state/ports/dynamic-dns.ts'
 
 export interface TxtRrset {
   /** Wire form, in lower case. */
   readonly name: Uint8Array
   /** The smallest of its records: an rrset has one TTL. RFC 2181 section 5.2. */
   readonly ttlSeconds: number
-  /** Data on the wire, in the order of their octets. */
+  /** Data on the wire, in the order of their octets. None: there is no such rrset any more. */
   readonly values: readonly Uint8Array[]
 }
 
@@ -20,19 +21,114 @@ export interface TxtSnapshot {
 }
 
 export function txtSnapshot(revision: number, stored: Iterable<StoredTxtRecord>): TxtSnapshot {
-  const byName = new Map<string, StoredTxtRecord[]>()
-  for (const record of stored) {
-    const known = byName.get(record.name)
-    if (known === undefined) byName.set(record.name, [record])
-    else known.push(record)
-  }
-  const rrsets = [...byName].flatMap(([text, records]) => {
-    const name = parseName(text)
-    return name.ok ? [{ key: canonicalKey(name.value), rrset: rrsetOf(name.value, records) }] : []
-  })
-  rrsets.sort((a, b) => (a.key < b.key ? -1 : 1))
-  return { revision, records: rrsets.map(({ rrset }) => rrset) }
+  const texts = new TxtRrsets()
+  texts.change({ revision, removed: [], added: [...stored] })
+  return texts.snapshot()
 }
+
+interface NamedRecords {
+  /** By id. */
+  readonly records: Map<string, StoredTxtRecord>
+  rrset: TxtRrset
+}
+
+export class TxtRrsets {
+  #revision = 0
+  /** By name, as people write it. Names that are none are not there. */
+  readonly #byName = new Map<string, NamedRecords>()
+  /** By id. */
+  readonly #records = new Map<string, StoredTxtRecord>()
+  #bytes = 0
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Names with records. */
+  get count(): number {
+    return this.#byName.size
+  }
+
+  /** Octets of names and data. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What makes these records of those that are here. A record never changes under its id. */
+  deltaTo(stored: readonly StoredTxtRecord[]): Omit<TxtDelta, 'revision'> {
+    const ids = new Set(stored.map(({ id }) => id))
+    return {
+      removed: [...this.#records.keys()].filter((id) => !ids.has(id)),
+      added: stored.filter(({ id }) => !this.#records.has(id)),
+    }
+  }
+
+  /** @returns the names that have other records now */
+  change(delta: TxtDelta): readonly string[] {
+    this.#revision = delta.revision
+    const names = new Set<string>()
+    for (const id of delta.removed) {
+      const record = this.#records.get(id)
+      if (record === undefined) continue
+      this.#records.delete(id)
+      this.#byName.get(record.name)?.records.delete(id)
+      names.add(record.name)
+    }
+    for (const record of delta.added) {
+      this.#records.set(record.id, record)
+      const known = this.#byName.get(record.name)
+      if (known === undefined) {
+        const records = new Map([[record.id, record]])
+        this.#byName.set(record.name, { records, rrset: nothing })
+      } else {
+        known.records.set(record.id, record)
+      }
+      names.add(record.name)
+    }
+    for (const name of names) this.#build(name)
+    return [...names]
+  }
+
+  #build(name: string): void {
+    const known = this.#byName.get(name)
+    const wire = parseName(name)
+    if (known === undefined || !wire.ok) return void this.#byName.delete(name)
+    this.#bytes -= bytesOf(known.rrset)
+    if (known.records.size === 0) return void this.#byName.delete(name)
+    known.rrset = rrsetOf(wire.value, [...known.records.values()])
+    this.#bytes += bytesOf(known.rrset)
+  }
+
+  /** @param name as people write it: absolute, in lower case */
+  find(name: string): TxtRrset | undefined {
+    return this.#byName.get(name)?.rrset
+  }
+
+  names(): Iterable<string> {
+    return this.#byName.keys()
+  }
+
+  records(): Iterable<StoredTxtRecord> {
+    return this.#records.values()
+  }
+
+  snapshot(): TxtSnapshot {
+    const rrsets = [...this.#byName.values()].map(({ rrset }) => rrset)
+    return { revision: this.#revision, records: inOrder(rrsets) }
+  }
+}
+
+/** In the order of RFC 4034 section 6.1. */
+export function inOrder(rrsets: readonly TxtRrset[]): readonly TxtRrset[] {
+  const keyed = rrsets.map((rrset) => ({ key: canonicalKey(rrset.name), rrset }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
+  return keyed.map(({ rrset }) => rrset)
+}
+
+const nothing: TxtRrset = Object.freeze({ name: new Uint8Array(0), ttlSeconds: 0, values: [] })
+
+const bytesOf = ({ name, values }: TxtRrset): number =>
+  values.reduce((sum, { length }) => sum + length, name.length)
 
 function rrsetOf(name: Uint8Array, records: readonly StoredTxtRecord[]): TxtRrset {
   return {

@@ -4,58 +4,89 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
-import { encodeTxtBundle } from '#runtime/dynamic/txt-bundle.ts'
-import type { TxtBundle } from '#runtime/dynamic/txt-bundle.ts'
-import type { TxtSnapshot } from '#runtime/dynamic/txt-snapshot.ts'
+import { TxtEncoder } from '#runtime/dynamic/txt-encoder.ts'
+import type { EncodedTexts } from '#runtime/dynamic/txt-encoder.ts'
 import { DoubleBuffer } from './generation-memory.ts'
 
-export type DynamicFeed = Pick<DynamicDns, 'snapshot' | 'onChange'>
+export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
 
 /** Far above what the limits of TXT records come to: 200 MB of data with their names. */
 const bytesMax = 500_000_000
 
-interface LeftCounts extends Pick<TxtBundle, 'outside' | 'leftOut' | 'hidden'> {
-  readonly revision: number
-}
-
 export class DynamicLink {
   readonly #memory = new DoubleBuffer(bytesMax)
   readonly #log: Log
-  #snapshot: TxtSnapshot
-  #encoded: TxtBundle | undefined
+  readonly #feed: DynamicFeed | null
+  readonly #encoder: TxtEncoder | undefined
+  #encoded: EncodedTexts | undefined
   #served: HandedBundle | null = null
+  #servedRevision = 0
+  #servedSince = 0
   #left = ''
+  #isStopped = false
 
-  /** @param onChange is told of each new snapshot; a write waits for it */
+  /** @param onChange is told of each change; a write waits for it */
   constructor(feed: DynamicFeed | null, log: Log, onChange: () => Promise<void>) {
     this.#log = log
-    this.#snapshot = feed?.snapshot() ?? { revision: 0, records: [] }
-    feed?.onChange(async (snapshot) => {
-      this.#snapshot = snapshot
+    this.#feed = feed
+    this.#encoder = feed === null ? undefined : new TxtEncoder(feed.texts)
+    feed?.onChange(async ({ names }) => {
+      this.#encoder?.changed(names)
       await onChange()
     })
   }
 
-  /** Rises with each change, on all nodes. */
+  /** Of what `bundleFor` gives. Rises with each change, on all nodes. */
   get revision(): number {
-    return this.#snapshot.revision
+    return this.#encoded?.revision ?? 0
+  }
+
+  /** Of the records that all threads answer. */
+  get servedRevision(): number {
+    return this.#servedRevision
+  }
+
+  /** @returns false: what was published after this generation is known to be in force already */
+  serves(revision: number, generation: number): boolean {
+    if (generation < this.#servedSince) return false
+    this.#servedRevision = revision
+    this.#servedSince = generation
+    return true
+  }
+
+  /** Whether what was encoded last goes with this main bundle. */
+  isFor(main: Bundle): boolean {
+    return this.#encoder === undefined || this.#encoded?.mainDigest === main.digest
   }
 
   /**
-   * What goes with `main`, in the memory that it will serve from: to be published at once.
+   * Encodes what is there now, for a main bundle that serves or will. Its memory must stay as it is
+   * until then.
+   *
+   * @returns undefined: it is done
+   */
+  encodeFor(main: Bundle): Promise<void> | undefined {
+    const encoder = this.#encoder
+    if (encoder === undefined) return undefined
+    try {
+      const encoded = encoder.encode(main)
+      if (!(encoded instanceof Promise)) return this.#take(encoded)
+      return encoded.then(
+        (found) => this.#take(found),
+        (error: unknown) => this.#fail(error, main),
+      )
+    } catch (error) {
+      return this.#fail(error, main)
+    }
+  }
+
+  /**
+   * What was encoded last, in the memory that it will serve from: to be published at once.
    *
    * @param isFree no thread reads the one before the one that serves
    */
-  bundleFor(main: Bundle, isFree: boolean): HandedBundle | null {
-    const { records, revision } = this.#snapshot
-    if (records.length === 0) {
-      this.#encoded = undefined
-      return (this.#served = null)
-    }
-    this.#encoded = this.#encode(records, main)
-    if (this.#encoded === undefined) return (this.#served = null)
-    const { handed, outside, leftOut, hidden } = this.#encoded
-    this.#sayWhatIsLeft({ revision, outside, leftOut, hidden })
+  bundleFor(isFree: boolean): HandedBundle | null {
+    const handed = this.#encoded?.handed ?? null
     if (handed === null) return (this.#served = null)
     if (handed.digest === this.#served?.digest) return this.#served
     const { length } = handed.bytes
@@ -65,23 +96,31 @@ export class DynamicLink {
     return (this.#served = { bytes, digest: handed.digest })
   }
 
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#encoder?.stop()
+  }
+
+  #take(encoded: EncodedTexts): undefined {
+    this.#encoded = encoded
+    this.#sayWhatIsLeft(encoded)
+  }
+
   /** A mistake of ours about one record must not keep the node from answering everything else. */
-  #encode(records: TxtSnapshot['records'], main: Bundle): TxtBundle | undefined {
-    try {
-      return encodeTxtBundle(records, main, this.#encoded)
-    } catch (error) {
+  #fail(error: unknown, main: Bundle): undefined {
+    if (!this.#isStopped)
       this.#log.error({ err: error }, 'TXT records written at run time are not served')
-      return undefined
-    }
+    const revision = this.#feed?.texts.revision ?? 0
+    const nothing = { handed: null, outside: 0, leftOut: 0, hidden: 0 }
+    this.#encoded = { ...nothing, revision, mainDigest: main.digest }
   }
 
   /** Once for each count: records stay for hours, and bundles come every minute. */
-  #sayWhatIsLeft({ revision, ...counts }: LeftCounts): void {
-    const { outside, leftOut, hidden } = counts
+  #sayWhatIsLeft({ revision, outside, leftOut, hidden }: EncodedTexts): void {
     const left = `${outside} ${leftOut} ${hidden}`
     if (outside + leftOut + hidden > 0 && left !== this.#left) {
       this.#log.warn(
-        { revision, ...counts },
+        { revision, outside, leftOut, hidden },
         'TXT records are not served: their names are in no zone of ours, hidden by an alias or a ' +
           'delegation, or too much is there',
       )

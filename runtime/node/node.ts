@@ -26,6 +26,7 @@ import { countHealth } from './health-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { LiveState } from './live-state.ts'
 import type { OverlayClock, OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import { SwapTimes } from '#runtime/counters/swap-times.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
@@ -38,6 +39,7 @@ import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import { CrashWindow } from '#runtime/worker/crash-window.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
 
@@ -122,10 +124,8 @@ export class DnsNode {
   readonly #hits = new ResponseHits()
   #onServed: () => void = () => undefined
   #generation = 0
-  #swaps = 0
-  #swapSecondsTotal = 0
-  #swapSecondsLast: number | null = null
-  #crashTimesMs: number[] = []
+  readonly #swapTimes = new SwapTimes()
+  readonly #crashes = new CrashWindow(crashes)
 
   constructor(parts: DnsNodeParts) {
     this.#parts = parts
@@ -153,6 +153,9 @@ export class DnsNode {
    */
   async start(): Promise<Result<{ port: number }, string>> {
     this.#boot()
+    if (this.#serving !== undefined && !this.#dynamic.isFor(this.#serving.bundle)) {
+      await this.#serveDynamic()
+    }
     const { health, resolver } = this.#parts
     health?.start()
     await health?.adopted()
@@ -165,19 +168,23 @@ export class DnsNode {
   /** Resolves when every thread that gets queries answers from the TXT records as they are now. */
   async #serveDynamic(): Promise<void> {
     if (this.#serving === undefined) return
-    const { bundle } = this.#serving
-    const isFree = this.#threads.haveAdopted(this.#generation)
-    const dynamic = this.#dynamic.bundleFor(bundle, isFree)
-    if (dynamic === this.#serving.dynamic) return this.#writeSerial()
-    this.#serving = { ...this.#serving, dynamic }
-    this.#publish()
-    if (!this.#hasThreads) return
-    const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    // Another bundle may come meanwhile, with the records as they were before.
+    do await this.#dynamic.encodeFor(this.#serving.bundle)
+    while (!this.#dynamic.isFor(this.#serving.bundle))
+    const dynamic = this.#dynamic.bundleFor(this.#threads.haveAdopted(this.#generation))
+    if (dynamic !== this.#serving.dynamic) {
+      this.#serving = { ...this.#serving, dynamic }
+      this.#publish()
+    }
+    const generation = this.#generation
+    const { revision } = this.#dynamic
+    const adopted =
+      this.#hasThreads && (await this.#threads.adopted(generation, adoptionPatienceMs))
     if (adopted === 'not by all') {
       this.#parts.log.error({}, 'not all threads have taken over the TXT records')
     }
     // After the records: who transfers a zone in between is told of the change all the same.
-    this.#writeSerial()
+    if (this.#dynamic.serves(revision, generation)) this.#writeSerial()
   }
 
   #boot(): void {
@@ -185,6 +192,8 @@ export class DnsNode {
   }
 
   #serveStored({ record, signed, bundle }: StoredBundle): void {
+    // Many records take a while: until then those of before are answered, or none at a start.
+    void this.#dynamic.encodeFor(bundle)
     this.#install(this.#build(record, bundle))
     this.#activeSigned = signed
   }
@@ -228,6 +237,8 @@ export class DnsNode {
     const isStale = bundle === undefined && record.expiresAtMs < (this.#active?.expiresAtMs ?? 0)
     if (isStale) return ok('unchanged')
     const { clock } = this.#parts
+    const encoding = bundle && this.#dynamic.encodeFor(bundle)
+    if (encoding !== undefined) await encoding
     const beganMs = clock.monotonicMs()
     const built = bundle === undefined ? undefined : this.#build(record, bundle)
     const buildMs = clock.monotonicMs() - beganMs
@@ -242,7 +253,7 @@ export class DnsNode {
     if (built === undefined) return ok('unchanged')
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
     this.#onServed()
-    this.#countSwap((clock.monotonicMs() - startedAtMs) / 1000)
+    this.#swapTimes.count((clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
     const level = adopted === 'not by all' ? 'error' : 'info'
     this.#parts.log[level]({ seq, digest, commit }, activationLines[adopted])
@@ -297,7 +308,7 @@ export class DnsNode {
   /** Changes nothing that serves: whatever it throws, the generation before goes on. */
   #build(record: ChannelRecord, checked: Bundle): Built {
     assert(checked.digest === record.digest, 'what is to serve is the bundle that its record names')
-    const serial = this.#serialOf(record)
+    const serial = this.#serialOf(record, this.#dynamic.revision)
     const isFree = this.#threads.haveAdopted(this.#generation)
     const bundle = adoptBundle(this.#memory.bundle(checked.bytes, isFree), checked.digest)
     const memory = this.#memory.routing(isFree)
@@ -311,8 +322,8 @@ export class DnsNode {
   }
 
   /** Commits and changes of dynamic records: both only rise, and are equal on all nodes. */
-  #serialOf(record: ChannelRecord): number {
-    return (soaSerialOf(record) + this.#dynamic.revision) >>> 0
+  #serialOf(record: ChannelRecord, revision = this.#dynamic.servedRevision): number {
+    return (soaSerialOf(record) + revision) >>> 0
   }
 
   #writeSerial(): void {
@@ -333,11 +344,12 @@ export class DnsNode {
     const queries = this.#meter.carry(bundle, (bytes) => this.#memory.queries(bytes, isFree))
     const networks = this.#networksOf(bundle, isFree)
     this.#memory.publish(bundle.bytes, state.buffers, { hits, queries }, networks)
-    const dynamic = this.#dynamic.bundleFor(bundle, isFree)
+    const dynamic = this.#dynamic.bundleFor(isFree)
     this.#serving = { bundle, state, networks, dynamic }
     this.#active = record
     this.#remember(record)
     this.#publish()
+    this.#dynamic.serves(this.#dynamic.revision, this.#generation)
     this.#live.serve(bundle, state)
   }
 
@@ -368,20 +380,10 @@ export class DnsNode {
     })
   }
 
-  #countSwap(seconds: number): void {
-    this.#swaps++
-    this.#swapSecondsTotal += seconds
-    this.#swapSecondsLast = seconds
-  }
-
   #onThreadCrash(error: Error): void {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#parts.log.error({ err: error, digest: this.#active?.digest }, 'a DNS thread died')
-    this.#crashTimesMs = [
-      ...this.#crashTimesMs.filter((at) => nowMs - at < crashes.windowMs),
-      nowMs,
-    ]
-    if (this.#crashTimesMs.length >= crashes.max) this.#goBack(error)
+    if (this.#crashes.isTooMany(nowMs)) this.#goBack(error)
   }
 
   /** Takes the serving bundle out of service and serves the one before it. */
@@ -391,9 +393,10 @@ export class DnsNode {
     const previous = replaceBad(this.#stored, bad, error)
     if (previous === undefined) return
     assert(previous.record.digest !== bad.digest, 'the way back leads to another bundle')
-    this.#crashTimesMs = []
+    this.#crashes.forget()
     this.#refused = { ...refuse('quarantined').error, seq: bad.seq, digest: bad.digest }
     this.#serveStored(previous)
+    if (!this.#dynamic.isFor(previous.bundle)) void this.#serveDynamic()
   }
 
   /** What a publisher must continue from: the newest seq, and the digest that really serves. */
@@ -410,9 +413,7 @@ export class DnsNode {
       refused: this.#refused,
       expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
       isStored: this.#unstored === undefined,
-      swaps: this.#swaps,
-      swapSecondsTotal: this.#swapSecondsTotal,
-      swapSecondsLast: this.#swapSecondsLast,
+      ...this.#swapTimes.status(),
       swapPauseMicros: this.#threads.swapMicrosMax(),
       port: this.#threads.port,
     }
@@ -492,5 +493,6 @@ export class DnsNode {
     this.#parts.resolver?.stop()
     await this.#parts.health?.stop()
     await this.#threads.stop()
+    await this.#dynamic.stop()
   }
 }

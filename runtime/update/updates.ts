@@ -11,13 +11,16 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
+import type { TxtRrsets } from '#runtime/dynamic/txt-snapshot.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
 import { zoneViewOf } from './zone-view.ts'
 
 export interface UpdatesParts {
-  readonly dynamicDns: Pick<DynamicDns, 'find' | 'snapshot' | 'apply'>
+  readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply'> & {
+    readonly texts: Pick<TxtRrsets, 'find'>
+  }
   /** The one that answers now. */
   readonly bundle: () => Bundle | undefined
   /** Apexes in wire form and lower case. */
@@ -56,26 +59,26 @@ export class Updates {
   async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
     this.#waiting++
     const before = this.#turns
-    const done = (async () => {
-      await before
-      return await this.#safely(message, keyName)
-    })()
-    this.#turns = done
-    const rcode = await done
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turns = promise
+    await before
+    const rcode = await this.#safely(message, keyName, resolve)
+    resolve()
     this.#waiting--
     return rcode
   }
 
-  async #safely(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+  /** @param onStored called when the next update can be checked, before this one is answered */
+  async #safely(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
     try {
-      return await this.#carryOut(message, keyName)
+      return await this.#carryOut(message, keyName, onStored)
     } catch (error) {
       this.#parts.log.error({ err: error }, 'a DNS update failed')
       return Rcode.ServFail
     }
   }
 
-  async #carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+  async #carryOut(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
     const { dynamicDns, bundle, zones, log } = this.#parts
     const key = dynamicDns.find(keyName)
     // Deleted since its signature was checked.
@@ -84,7 +87,7 @@ export class Updates {
     if (update === undefined) return Rcode.FormErr
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
-    const view = zoneViewOf(main, dynamicDns.snapshot().records, mayUpdate)
+    const view = zoneViewOf(main, dynamicDns.texts, mayUpdate)
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
     const { changes: all, skipped } = checked
@@ -108,7 +111,7 @@ export class Updates {
     }
     if (notStored !== Rcode.NoError) return notStored
     if (changes.length === 0) return Rcode.NoError
-    const applied = await dynamicDns.apply(key.id, changes.map(storedChange))
+    const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored)
     if (applied.ok) {
       log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
       return Rcode.NoError

@@ -4,27 +4,24 @@ import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format
 import { findRrset } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
+import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZoneView } from '#dns/update/check-update.ts'
 import { findStored } from '#runtime/answer/lookup.ts'
 import { rrsetRecords, serviceRecords } from '#runtime/transfer/zone-records.ts'
-import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
+import type { TxtRrsets } from '#runtime/dynamic/txt-snapshot.ts'
 
 /**
  * @param mayUpdate whether this apex of ours takes updates
- * @param dynamic the rrsets that were written at run time
+ * @param texts the rrsets that were written at run time
  */
 export function zoneViewOf(
   bundle: Bundle | undefined,
-  dynamic: readonly TxtRrset[],
+  texts: Pick<TxtRrsets, 'find'>,
   mayUpdate: (apex: Uint8Array) => boolean,
 ): ZoneView {
-  // Made when it is needed first: there may be thousands of prerequisites, and as many rrsets.
-  let byName: ReadonlyMap<string, readonly Uint8Array[]> | undefined
-  const dynamicOf = (name: Uint8Array): readonly Uint8Array[] => {
-    byName ??= new Map(dynamic.map((rrset) => [textOf(rrset.name), rrset.values]))
-    return byName.get(textOf(name)) ?? []
-  }
+  const dynamicOf = (name: Uint8Array): readonly Uint8Array[] =>
+    texts.find(formatName(name))?.values ?? []
   return {
     isZone: (apex) => {
       if (bundle === undefined || !mayUpdate(apex)) return false
@@ -57,5 +54,3 @@ function staticRdata(bundle: Bundle, name: Uint8Array, type: number): Uint8Array
 
 /** @param name in wire form and lower case. @returns -1: there is no such node */
 const findNode = (bundle: Bundle, name: Uint8Array): number => findStored(bundle, name, 0)
-
-const textOf = (name: Uint8Array): string => Buffer.from(name).toString('latin1')

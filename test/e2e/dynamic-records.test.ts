@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { err } from '#lib/result.ts'
+import { encodedHere } from '#runtime/dynamic/txt-encoder.ts'
 import { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import { createLocalCopy } from '#runtime/dynamic/local-copy.ts'
 import type { DynamicDnsStore } from '#state/ports/dynamic-dns.ts'
@@ -92,6 +93,36 @@ test('records and bundles change at once, and no answer is of neither', async ()
   }
   await Promise.all([bundles(), records()])
   expect(await texts('stays.test.')).toBe('"x"')
+  expect(errorsOf(log)).toEqual([])
+})
+
+test('many records are live when their write is done, and so are those of a new zone', async () => {
+  const { node, log, dynamic, add, remove, texts } = await start(1)
+  const stored = Array.from({ length: 2 * encodedHere.names }, (_, i) =>
+    storedTxt([`n${i}.s0.test.`, `${i}`]),
+  )
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let took = 0
+  node.onServed(() => void (++took === 1 && resolve()))
+  // All at once: most of them are taken over together.
+  await Promise.all([...stored.map((one) => valueOf(dynamic.createRecord(one))), promise])
+  expect(took).toBeLessThan(stored.length)
+  for (const i of [0, stored.length - 1]) expect(await texts(`n${i}.s0.test.`)).toBe(`"${i}"`)
+  const serial = node.status().serial
+  for (let i = 0; i < 3; i++) {
+    await add(['_a.s0.test.', `${i}`])
+    expect([await texts('_a.s0.test.'), node.isSettled()]).toEqual([`"${i}"`, true])
+    await remove(['_a.s0.test.', `${i}`])
+    expect([await texts('_a.s0.test.'), node.isSettled()]).toEqual(['rcode 3', true])
+  }
+  expect(node.status().serial).toBe(serial + 6)
+  await add(['a.later.', 'x'])
+  const model = generation(2)
+  const withZone = { ...model, zones: [...model.zones, zone('later.')] }
+  await node.activate(publish(key, withZone, { seq: 2 }))
+  expect([await texts('a.later.'), await texts('n7.s0.test.')]).toEqual(['"x"', '"7"'])
+  await node.activate(publish(key, generation(3), { seq: 3 }))
+  expect([await texts('a.later.'), await texts('n7.s0.test.')]).toEqual(['rcode 5', '"7"'])
   expect(errorsOf(log)).toEqual([])
 })
 

@@ -94,7 +94,7 @@ const needs: readonly [string, readonly string[], number][] = [
   ['3.2.5 a TTL', ['www.example.com. 1 ANY A'], 1],
   ['3.2.5 a name outside', ['www.example.net. 0 ANY A'], 10],
 ]
-test('3.2: prerequisites are compared with what the zone has, and with what was updated', async () => {
+test('3.2: prerequisites are compared with what the zone has, updates included', async () => {
   const { send, texts } = await start()
   for (const [i, [what, lines, rcode]] of needs.entries()) {
     const name = `n${i}.example.com.`

@@ -46,7 +46,7 @@ function macOf(reply: Buffer, before: Uint8Array, isFirst: boolean): Buffer {
   return createHmac('sha256', key.secret).update(Buffer.concat(parts)).digest()
 }
 
-test('5.3: a signed question has a signed answer, over its own MAC and that of the question', async () => {
+test('5.3: a signed question has a signed answer, over the MAC of the question', async () => {
   const asked = signedWith(key, plain())
   const reply = await exchangeUdp(node, asked)
   expect(decodeMessage(reply)).toMatchObject({ rcode: 0, aa: true })

@@ -10,6 +10,7 @@ import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
+import { TxtRrsets } from '#runtime/dynamic/txt-snapshot.ts'
 import { Exchange } from '#runtime/exchange/exchange.ts'
 import type { LongReply } from '#runtime/sockets/long-reply.ts'
 import { Transfers } from '#runtime/transfer/transfers.ts'
@@ -72,7 +73,7 @@ export class ExchangeUnderTest {
     const updates = new Updates({
       dynamicDns: {
         find: (): LiveTsigKey => exchangeKey,
-        snapshot: () => ({ revision: 0, records: [] }),
+        texts: new TxtRrsets(),
         apply: async () => ok({ revision: ++this.changes, added: [], removed: [] }),
       },
       bundle: () => bundle,

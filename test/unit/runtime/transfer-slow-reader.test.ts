@@ -1,4 +1,4 @@
-// A client that reads a transfer slowly, or not at all, over a real socket: the others are answered.
+// A client that reads a transfer slowly, or not at all: the others are answered.
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ async function slowReader(): Promise<{ socket: Socket; readOne: () => void }> {
   return { socket, readOne: () => void socket.read(1) }
 }
 
-test('an octet at a time: others have their answers meanwhile, and then it is cut off', async () => {
+test('an octet at a time: others have their answers, and then it is cut off', async () => {
   const { socket, readOne } = await slowReader()
   const isRunning = () => (node.node.exchangeStats?.transfers.running ?? 0) > 0
   await waitUntil('the transfer', isRunning)

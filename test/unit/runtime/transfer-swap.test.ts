@@ -167,7 +167,7 @@ test('with more older configurations than are kept, the oldest transfer ends', (
   expect(others.map((one) => (readOn(one) === -1 ? 'ended' : 'whole'))).toEqual(['whole', 'whole'])
 })
 
-test('a zone that lies among a hundred thousand names of others is looked for in short turns', () => {
+test('a zone among a hundred thousand names of others is looked for in short turns', () => {
   const count = laneCount(100_000, 10_000)
   const names = Array.from({ length: count }, (_, i) => `n${i} 60 A 192.0.2.1`)
   const soa = '@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\n'

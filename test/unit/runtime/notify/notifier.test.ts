@@ -3,7 +3,6 @@
 import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { formatName } from '#dns/name.ts'
 import { checkTsig } from '#dns/tsig/check-tsig.ts'
@@ -29,7 +28,7 @@ beforeEach(async () => {
   secondary = createSocket('udp4').bind(0, '127.0.0.1')
   secondary.on('message', (octets, from) => heard.push({ octets, from }))
   await once(secondary, 'listening')
-  ;({ port } = secondary.address() as AddressInfo)
+  port = secondary.address().port
 })
 afterEach(() => {
   notifier?.stop()
@@ -76,7 +75,7 @@ test('changes of one second are told once, for each zone', async () => {
   expect(own.counts).toEqual({ sent: 2, acknowledged: 0, failed: 0 })
 })
 
-test('what is not answered is told again, ever later, and given up after the last time', async () => {
+test('what is not answered is told again, ever later, and given up in the end', async () => {
   const own = start()
   own.changed()
   time.pass(coalesceMs)

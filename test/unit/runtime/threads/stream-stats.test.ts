@@ -17,7 +17,7 @@ const counts = (count: number): StreamCounts => ({
   },
 })
 
-test('counts go on where a stream thread follows another one, gauges are of the one that runs', () => {
+test('counts go on where one thread follows another, gauges are of the one that runs', () => {
   const stats = new StreamStats()
   expect(stats.total).toBeUndefined()
   stats.restart()

@@ -6,7 +6,6 @@ import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { err, ok } from '#lib/result.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
-import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
 import { Updates, waitingMax } from '#runtime/update/updates.ts'
 import type { UpdatesParts } from '#runtime/update/updates.ts'
 import type { Log } from '#lib/log.ts'
@@ -62,9 +61,11 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
   const values: Uint8Array[] = []
   const dynamicDns: UpdatesParts['dynamicDns'] = {
     find: () => key,
-    snapshot: () => {
-      const records: TxtRrset[] = [{ name: below, ttlSeconds: 60, values: [...values] }]
-      return { revision: values.length, records }
+    texts: {
+      find: (name) => {
+        const isThere = name === '_acme.example.com.' && values.length > 0
+        return isThere ? { name: below, ttlSeconds: 60, values } : undefined
+      },
     },
     apply: async (_keyId: string, changes: readonly TxtChange[]) => {
       for (const change of changes) {

@@ -1,0 +1,25 @@
+// Whether something has died too often, too soon.
+
+export interface CrashLimit {
+  readonly max: number
+  readonly windowMs: number
+}
+
+export class CrashWindow {
+  readonly #limit: CrashLimit
+  #timesMs: number[] = []
+
+  constructor(limit: CrashLimit) {
+    this.#limit = limit
+  }
+
+  /** It has died now. @returns true: that makes as many as the limit within its window */
+  isTooMany(nowMs: number): boolean {
+    this.#timesMs = [...this.#timesMs.filter((at) => nowMs - at < this.#limit.windowMs), nowMs]
+    return this.#timesMs.length >= this.#limit.max
+  }
+
+  forget(): void {
+    this.#timesMs = []
+  }
+}
