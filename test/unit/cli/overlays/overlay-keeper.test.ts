@@ -52,7 +52,7 @@ beforeEach(() => {
   stops = []
   warned = []
   written.length = 0
-  answer = () => ok({ revision: 'r', isChanged: false, objects: [] })
+  answer = () => ok({ revision: 'r', isChanged: false, objects: [], warnings: [], affected: [] })
 })
 afterEach(() => {
   for (const stop of stops) stop()
@@ -105,7 +105,7 @@ test('a window is written down within two seconds of its begin, a rollout of its
   answer = ({ verb }) => {
     if (verb === 'record') commits.commit(pool, ramp(), night({ members: [uid(1)] }))
     else commits.commit(pool, night({ members: [uid(1)] }))
-    return ok({ revision: 'r', isChanged: true, objects: [] })
+    return ok({ revision: 'r', isChanged: true, objects: [], warnings: [], affected: [] })
   }
   await pass(60)
   expect(words()).toEqual(['1 record', '1 settle'])
@@ -120,7 +120,7 @@ test('of several nodes one writes, the others see it done', async () => {
   commits.commit(pool, ramp())
   answer = () => {
     commits.commit(pool, ramp({ settled: 'promoted', settledAt: at(60) }))
-    return ok({ revision: 'r', isChanged: true, objects: [] })
+    return ok({ revision: 'r', isChanged: true, objects: [], warnings: [], affected: [] })
   }
   for (const node of [1, 2, 3, 4]) startNode(node)
   await pass(130)
@@ -155,7 +155,7 @@ test('who has seen a regression writes it at once, the others when nobody has', 
   expect(warned.filter((fields) => 'code' in fields)).toHaveLength(2)
   answer = () => {
     commits.commit(pool, ramp({ settled: 'rolled_back' }))
-    return ok({ revision: 'r', isChanged: true, objects: [] })
+    return ok({ revision: 'r', isChanged: true, objects: [], warnings: [], affected: [] })
   }
   await pass(300)
   const count = written.length
