@@ -28,6 +28,8 @@ import { planOverlays } from './plan/overlay-plan.ts'
 import type { OverlayPlan } from './plan/overlay-plan.ts'
 import { RecordMemory } from './plan/record-plan.ts'
 import type { RecordPlan } from './plan/record-plan.ts'
+import { planRedirects } from './plan/redirect-plan.ts'
+import type { RedirectPlan } from './plan/redirect-plan.ts'
 import { planResponses } from './plan/response-plan.ts'
 import type { ResponsePlan } from './plan/response-plan.ts'
 import { fileBytesMax } from './read/source.ts'
@@ -167,6 +169,7 @@ interface Work {
   zones?: ZonePlan | undefined
   records?: RecordPlan | undefined
   responses?: ResponsePlan
+  redirects?: RedirectPlan
   overlays?: OverlayPlan
   model?: BundleModel
   bundle?: EncodedBundle
@@ -268,15 +271,17 @@ function bindTree(work: Work): void {
   const { tree, zones, memory } = work
   work.records = zones === undefined ? undefined : memory.records.planOf(tree, zones)
   work.responses = planResponses(work.tree)
+  work.redirects = planRedirects(work.tree)
   work.overlays = planOverlays(work.tree)
 }
 
 function checkTree({ findings, ...work }: Work): void {
-  const { tree, responses, overlays } = work
+  const { tree, responses, redirects, overlays } = work
   const plans = {
     zones: work.zones,
     records: work.records,
     responses: responses!,
+    redirects: redirects!,
     overlays: overlays!,
   }
   const subject = { ...work, tree: tree!, ...plans }
@@ -289,6 +294,7 @@ function lowerTree(work: Work): void {
     zones: work.zones,
     records: work.records!,
     responses: work.responses!,
+    redirects: work.redirects!,
     overlays: work.overlays!,
   }
   work.model = lower(work.tree!, plans, work.commit, work.memory.lower)

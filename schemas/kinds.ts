@@ -66,7 +66,7 @@ const table = {
     schema: objectOf('Redirect', RedirectSpec),
     path: 'tenants/<tenant>/redirects/<name>.yaml',
     names: 'within-tenant',
-    isServed: false,
+    isServed: true,
   },
   DelegatedDomain: {
     schema: objectOf('DelegatedDomain', DelegatedDomainSpec),

@@ -54,6 +54,7 @@ export function manyServices(
     routing: plainRouting,
     rrsets: [],
     responseRules: [],
+    redirects: [],
     rollouts: [],
     windows: [],
   }

@@ -220,6 +220,7 @@ export function routingGeneration(
     routing: routingOf(kinds, hasMap),
     rrsets: [],
     responseRules: [],
+    redirects: [],
     rollouts: [],
     windows: [],
   }

@@ -15,6 +15,7 @@ import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { overlayColumns } from './overlay-columns.ts'
 import { PoolMemory } from './pool-memory.ts'
 import { EndpointTable, isPlain, PolicyTable, routingText } from './routing-columns.ts'
+import { RedirectMemory } from './redirect-columns.ts'
 import { ResponseColumns } from './response-columns.ts'
 import { RowMemory } from './rows.ts'
 import { StringMemory, StringTable } from '#bundle/format/string-table.ts'
@@ -37,6 +38,7 @@ export class EncoderMemory {
   readonly pools = new PoolMemory()
   readonly services = new RowMemory<ServiceModel, ServiceModel>()
   readonly zones = new ZoneMemory()
+  readonly redirects = new RedirectMemory()
   /** Its sections must not change. */
   last: EncodedBundle | undefined
 }
@@ -86,6 +88,7 @@ export function encodeBundle(
     ...overlayColumns(model, pools, strings),
     routingSettings: Uint32Array.of(strings.add(routingText(model.routing, endpoints))),
     ...responses.columns(zones.nameSeed),
+    ...memory.redirects.columns(model.redirects),
     ...strings.columns(),
   }
   const counts: BundleCounts = {
@@ -96,6 +99,7 @@ export function encodeBundle(
     pools: columns.poolName.length,
     members: columns.memberPool.length,
     responseRules: model.responseRules.length,
+    redirects: model.redirects.length,
   }
   const { commit } = model
   const head = { commit, counts, nameSeed: zones.nameSeed, nameLabelsMax: deepestName(columns) }

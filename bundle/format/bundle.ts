@@ -3,6 +3,8 @@ import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
 import { hostnameOfMember } from './hostnames.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
+import { redirectAt } from '#bundle/redirects/redirect-table.ts'
+import type { RedirectColumns, RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import * as rrsets from './rrsets.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
@@ -15,7 +17,7 @@ const { RrsetCell } = rrsets
  * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
  * A text is an index into the string table; text 0 is empty.
  */
-export interface BundleColumns {
+export interface BundleColumns extends RedirectColumns {
   readonly names: Uint8Array
   /**
    * Open addressing, linear probing: pairs of (hash, node index + 1); 0 in the second is a free
@@ -208,6 +210,14 @@ export function textOf(
 export function uidOf(column: Uint8Array, row: number): string {
   const hex = Buffer.from(column.subarray(row * 16, row * 16 + 16)).toString('hex')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** All redirects of a bundle, by uid. */
+export function redirectsOf(bundle: Bundle): readonly RedirectModel[] {
+  return Array.from({ length: bundle.counts.redirects }, (_, row) => ({
+    uid: uidOf(bundle.redirectUid, row),
+    ...redirectAt(bundle, row),
+  }))
 }
 
 /** 4 octets of IPv4 or 16 of IPv6, of a member that was declared with an address; a view. */

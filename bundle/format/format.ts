@@ -6,6 +6,7 @@ import type { BundleCounts } from './manifest.ts'
 import { MemberExtraCell } from './member-extra.ts'
 import { RolloutCell, WindowCell } from './overlays.ts'
 import { ResponseCell } from './response-rules.ts'
+import { RedirectCell } from '#bundle/redirects/redirect-table.ts'
 import { RrsetCell } from './rrsets.ts'
 import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
 
@@ -24,7 +25,7 @@ import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
  */
 export const layout = {
   magic: 'GSLBNDL1',
-  formatVersion: 4,
+  formatVersion: 5,
   headerBytes: 64,
   /** End of the numbers in the header. */
   announcedBytes: 24,
@@ -108,6 +109,10 @@ export const sectionSpecs: Readonly<Record<keyof BundleColumns, SectionSpec>> = 
   responseRow: { element: 'u32', rows: 'responseRules', width: ResponseCell.Words },
   responseNames: u8('free'),
   responseIndex: u32('free', 2),
+  redirectUid: u8('redirects', 16),
+  redirectRow: { element: 'u32', rows: 'redirects', width: RedirectCell.Words },
+  redirectText: u8('free'),
+  redirectIndex: u32('free', 2),
   stringOffset: u32('free'),
   stringBytes: u8('free'),
 })

@@ -10,6 +10,11 @@ export const bundleLimits = {
   membersMax: 16_000_000,
   rrsetsMax: 4_000_000,
   responseRulesMax: 1_000_000,
+  redirectsMax: 1_000_000,
+  /** What `targetUrl` may have, each character as nine octets: percent-encoded UTF-8. */
+  redirectTargetBytesMax: 18_432,
+  /** Two years: what browsers ask of those that they know without being told. */
+  hstsSecondsMax: 63_072_000,
   /** With `weightMax`, keeps a pool's sum of weights inside 32 bits. */
   membersPerPoolMax: 4_096,
   weightMax: 1_000_000,

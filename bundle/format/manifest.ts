@@ -9,6 +9,7 @@ export interface BundleCounts {
   readonly pools: number
   readonly members: number
   readonly responseRules: number
+  readonly redirects: number
 }
 
 export interface Manifest {

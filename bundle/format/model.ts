@@ -1,6 +1,8 @@
 // The input of the encoder: the accepted configuration, resolved. Defaults are applied, names are
 // checked, references are positions in the arrays. No field is optional.
 
+import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
+
 /** One commit's configuration. The encoder sorts; the order of the arrays does not matter. */
 export interface BundleModel {
   /** Commit id in hex, or empty when the tree came from a directory. */
@@ -12,6 +14,7 @@ export interface BundleModel {
   readonly rrsets: readonly RrsetModel[]
   readonly routing: RoutingModel
   readonly responseRules: readonly ResponseRuleModel[]
+  readonly redirects: readonly RedirectModel[]
   readonly rollouts: readonly RolloutModel[]
   readonly windows: readonly WindowModel[]
 }

@@ -19,6 +19,7 @@ import type { Manifest } from '#bundle/format/manifest.ts'
 import { deepestName } from '#bundle/format/name-depth.ts'
 import { checkOverlays } from '#bundle/format/overlays.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
+import { checkRedirectIndex, checkRedirectRows } from './check-redirects.ts'
 import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { checkNodeRrsets, checkRrsets } from './check-rrsets.ts'
 
@@ -59,6 +60,8 @@ function reading<Name extends keyof BundleColumns>(
   return { reads, run }
 }
 
+const redirectColumnNames = ['redirectIndex', 'redirectRow', 'redirectText'] as const
+
 /** In this order: a later check may index with what an earlier one has proved. */
 const checks: readonly Check[] = Object.freeze([
   quick(checkCounts),
@@ -80,6 +83,8 @@ const checks: readonly Check[] = Object.freeze([
   reading(['names', 'nodeRow', 'nameIndex'], checkNameIndex),
   quick(checkResponseRows),
   quick(checkResponseIndex),
+  reading(redirectColumnNames, checkRedirectRows),
+  reading(redirectColumnNames, checkRedirectIndex),
   reading(['names', 'nodeRow', 'responseNames', 'responseRow'], checkDepth),
 ])
 
@@ -93,6 +98,7 @@ function checkCounts(_columns: BundleColumns, { counts }: Manifest): string | un
     ['pools', counts.pools, bundleLimits.poolsMax],
     ['members', counts.members, bundleLimits.membersMax],
     ['response rules', counts.responseRules, bundleLimits.responseRulesMax],
+    ['redirects', counts.redirects, bundleLimits.redirectsMax],
   ] as const
   const first = over.find(([, count, max]) => count > max)
   return first === undefined

@@ -34,7 +34,7 @@ export function checkResponseRows(c: BundleColumns, { counts }: Manifest): strin
 }
 
 /** At least one label: a rule for the root would answer for everything. */
-function isFoldedName(names: Uint8Array, start: number, length: number): boolean {
+export function isFoldedName(names: Uint8Array, start: number, length: number): boolean {
   const end = start + length
   if (length < 3 || end > names.length) return false
   let at = start

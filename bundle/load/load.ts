@@ -204,6 +204,7 @@ const countNames: readonly (keyof BundleCounts)[] = [
   'pools',
   'members',
   'responseRules',
+  'redirects',
 ]
 
 function isManifest(value: unknown): value is Manifest {

@@ -2,6 +2,7 @@
 import {
   addressOfMember,
   poolOfService,
+  redirectsOf,
   serviceCell,
   textOf,
   uidOf,
@@ -29,6 +30,7 @@ export function bundleAsJson(bundle: Bundle): object {
     services: rows(counts.services, (service) => serviceAt(bundle, service)),
     pools: rows(counts.pools, (pool) => poolAt(bundle, pool)),
     responseRules: rows(counts.responseRules, (rule) => responseRuleAt(bundle, rule)),
+    redirects: redirectsOf(bundle),
     ...overlaysAsJson(bundle),
     names: rows(counts.nodes, (node) => nameAt(bundle, node)),
   }

@@ -17,6 +17,7 @@ import { memberUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
+import type { RedirectPlan } from './redirect-plan.ts'
 import { routingModel } from './routing-model.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
 import { geoRangesOf } from '#compiler/values/written-rules.ts'
@@ -26,6 +27,7 @@ export interface Plans {
   readonly zones: ZonePlan
   readonly records: RecordPlan
   readonly responses: ResponsePlan
+  readonly redirects: RedirectPlan
   readonly overlays: OverlayPlan
 }
 
@@ -63,7 +65,7 @@ function nameOf({ object }: Entry<'Pool'>): string {
  */
 export function lower(
   tree: Tree,
-  { zones: plan, records, responses, overlays }: Plans,
+  { zones: plan, records, responses, redirects, overlays }: Plans,
   commit: string,
   memory = new LowerMemory(),
 ): BundleModel {
@@ -95,6 +97,7 @@ export function lower(
     rrsets: records.rrsets.map(({ model }) => model),
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
+    redirects: redirects.redirects.map(({ model }) => model),
     rollouts: overlays.rollouts.map(modelOf),
     windows: overlays.windows.map(modelOf),
   }

@@ -1,4 +1,5 @@
 // The objects of one commit, indexed by kind and name, for the tree rules.
+import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import type {
   PoolModel,
   ResponseRuleModel,
@@ -34,6 +35,8 @@ export interface Derived {
   service?: ServiceModel
   /** Undefined in place of a rule whose names are none. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
+  /** Undefined where the host is none. */
+  redirect?: RedirectModel | undefined
   /** Of a file of records; valid while its zone has this position. */
   records?: { readonly zone: number; readonly rrsets: readonly PlannedRrset[] }
 }

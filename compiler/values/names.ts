@@ -46,6 +46,12 @@ export function checkHostName(text: string): CheckedName {
   return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
 }
 
+/** The same, and its first label may be `*`. */
+export function checkHostPattern(text: string): CheckedName {
+  const { key, fault } = checkName(text, true)
+  return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
+}
+
 /**
  * For a mailbox written as a name: a backslash stands before a dot in its first label (RFC 1035
  * section 8).

@@ -115,6 +115,7 @@ function encoded(planned: readonly Planned[]): HandedBundle | null {
     }),
     routing: plainRouting,
     responseRules: [],
+    redirects: [],
     rollouts: [],
     windows: [],
   }

@@ -4,6 +4,8 @@ import type { Static } from 'typebox'
 
 export const redirectCodes = [301, 302, 307, 308] as const
 export const redirectCodeDefault = 301
+/** Two years, in seconds. */
+export const hstsMaxAgeMax = 63_072_000
 
 export const RedirectSpec = Type.Object(
   {
@@ -12,7 +14,8 @@ export const RedirectSpec = Type.Object(
       maxLength: 1_100,
       description:
         'Host name that is redirected; unique across all tenants. Case and a trailing dot make ' +
-        'no difference.',
+        'no difference. `*.old.example` stands for all names below old.example that no other ' +
+        'redirect names; the deepest one wins.',
     }),
     targetUrl: Type.String({
       minLength: 1,
@@ -30,6 +33,18 @@ export const RedirectSpec = Type.Object(
     preservePath: Type.Boolean({
       default: true,
       description: 'Append path and query of the request to `targetUrl`.',
+    }),
+    hstsMaxAge: Type.Integer({
+      minimum: 0,
+      maximum: hstsMaxAgeMax,
+      default: 0,
+      description:
+        'Seconds for which browsers are told to use https alone (RFC 6797), in answers over ' +
+        'https. 0: they are told nothing.',
+    }),
+    hstsIncludeSubDomains: Type.Boolean({
+      default: false,
+      description: 'Whether that holds for all names below the host, too.',
     }),
     createdAt: Type.Optional(
       Type.Integer({

@@ -138,6 +138,7 @@ export const bareModel: BundleModel = {
   routing: plainRouting,
   rrsets: [],
   responseRules: [],
+  redirects: [],
   rollouts: [],
   windows: [],
 }

@@ -1,7 +1,8 @@
 // Checks a redirect: a host name as its source, a safe absolute URL as its target.
 import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { checkHostName } from '#compiler/values/names.ts'
+import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
+import { absoluteUrl, plainHostOf } from '#compiler/plan/redirect-target.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 /** What the configuration language of some web server gives a meaning to. */
@@ -11,7 +12,7 @@ export const redirectSource: ObjectRule<'Redirect'> = {
   name: 'redirect-source',
   kind: 'Redirect',
   check({ spec }, report) {
-    const { fault } = checkHostName(spec.sourceFqdn)
+    const { fault } = checkHostPattern(spec.sourceFqdn)
     if (fault !== undefined) report(fault.code, valueAt('spec', 'sourceFqdn'), fault)
     if ((redirectCodes as readonly number[]).includes(spec.code)) return
     const suggestion = String(redirectCodeDefault)
@@ -39,18 +40,12 @@ export const redirectTarget: ObjectRule<'Redirect'> = {
       report('redirect-target-not-url', place, isBetter ? { args, suggestion } : { args })
       return
     }
-    // An https address of the same host is no loop: the redirects themselves are plain HTTP.
-    const isPlain = url.protocol === 'http:' && url.port === ''
+    if (spec.preservePath && url.search !== '') report('redirect-target-query', place)
     const source = checkHostName(sourceFqdn).key
-    if (isPlain && source !== undefined && `${url.hostname.replace(/\.$/, '')}.` === source) {
+    if (source !== undefined && plainHostOf(targetUrl) === source) {
       report('redirect-to-itself', place, { args: [source] })
     }
   },
-}
-
-/** Its scheme is written out: a URL parser would also take `http:example.com`. */
-function absoluteUrl(text: string): URL | undefined {
-  return /^https?:\/\/[^/]/i.test(text) ? (URL.parse(text) ?? undefined) : undefined
 }
 
 function wordFor(character: string): string {

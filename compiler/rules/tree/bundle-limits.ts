@@ -27,6 +27,7 @@ export const bundleLimitsKept: TreeRule = {
       ],
       ['record sets', records?.rrsets.length ?? 0, limits.rrsetsMax, tree.of.Records.at(-1)],
       ['members', members, limits.membersMax, tree.of.Pool.at(-1)],
+      ['redirects', tree.of.Redirect.length, limits.redirectsMax, tree.of.Redirect.at(-1)],
       [
         'response rules',
         responses.rules.length,

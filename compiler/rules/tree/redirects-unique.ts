@@ -1,6 +1,7 @@
-// Checks that a host has one redirect across tenants, whatever its case and trailing dot.
+// Checks that a host has one redirect across tenants, whatever its case and trailing dot; and whose
+// hosts a wildcard takes.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { checkHostName } from '#compiler/values/names.ts'
+import { checkHostPattern, enclosingNames } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
@@ -11,13 +12,24 @@ export const redirectsUnique: TreeRule = {
     const place = valueAt('spec', 'sourceFqdn')
     const firstOf = new Map<string, Entry<'Redirect'>>()
     for (const entry of tree.of.Redirect) {
-      const { key } = checkHostName(entry.object.spec.sourceFqdn)
+      const { key } = checkHostPattern(entry.object.spec.sourceFqdn)
       if (key === undefined) continue
       const first = firstOf.get(key)
       if (first === undefined) firstOf.set(key, entry)
       else {
         const other = placeIn(first, place)
         report('redirect-source-duplicate', placeIn(entry, place), { args: [key], other })
+      }
+    }
+    for (const [key, entry] of firstOf) {
+      for (const above of enclosingNames(key)) {
+        const outer = firstOf.get(`*.${above}`)
+        if (outer === undefined || outer === entry) continue
+        if (outer.tenant === entry.tenant) break
+        const other = placeIn(outer, place)
+        const args = [key, `*.${above}`, outer.tenant]
+        report('redirect-overlap', placeIn(entry, place), { args, other })
+        break
       }
     }
   },

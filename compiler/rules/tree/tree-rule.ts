@@ -3,6 +3,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import type { RedirectPlan } from '#compiler/plan/redirect-plan.ts'
 import type { ResponsePlan } from '#compiler/plan/response-plan.ts'
 import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
 import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
@@ -20,6 +21,7 @@ export interface RuleSubject {
   /** Undefined when the settings could not be read. */
   readonly records: RecordPlan | undefined
   readonly responses: ResponsePlan
+  readonly redirects: RedirectPlan
   readonly overlays: OverlayPlan
   /** When the tree is read; null: nobody says, and nothing is called past. */
   readonly nowMs: number | null
@@ -37,6 +39,7 @@ export interface CompileLimits {
   readonly membersMax: number
   readonly rrsetsMax: number
   readonly responseRulesMax: number
+  readonly redirectsMax: number
   readonly rolloutsMax: number
   readonly windowsMax: number
 }

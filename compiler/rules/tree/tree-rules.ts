@@ -19,6 +19,7 @@ import { recordTargets } from './record-targets.ts'
 import { recordZones } from './record-zones.ts'
 import { recordsAndServices } from './records-and-services.ts'
 import { recordsUnique } from './records-unique.ts'
+import { redirectLoops } from './redirect-loops.ts'
 import { redirectsUnique } from './redirects-unique.ts'
 import { responseRuleEffects } from './response-rule-effects.ts'
 import { responseRuleLoops } from './response-rule-loops.ts'
@@ -54,6 +55,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   responseRuleLoops,
   responseRuleEffects,
   redirectsUnique,
+  redirectLoops,
   delegatedDomainsUnique,
   zoneTenants,
   recordZones,

@@ -33,6 +33,7 @@ export function modelOf(config: Served): BundleModel {
     routing: plainRouting,
     rrsets: [],
     responseRules: [],
+    redirects: [],
     rollouts: [],
     windows: [],
   }

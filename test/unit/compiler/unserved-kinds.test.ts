@@ -1,4 +1,5 @@
-// Redirects and delegated domains: checked to the last field, then refused until they are served.
+// Redirects and delegated domains: checked to the last field; domains are refused until they are
+// served.
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompilerParts } from '#compiler/compile.ts'
@@ -25,7 +26,7 @@ const inDefault = (text: string): string[] => codesOf({ 'tenants/default/x.yaml'
 describe('a target', () => {
   const rows: readonly [url: string, codes: string[]][] = [
     ['https://www.example.com/', []],
-    ['HTTP://www.example.com:8080/a%20b?c=d&e=f', []],
+    ['HTTP://www.example.com:8080/a%20b', []],
     ['https://xn--bcher-kva.example/', []],
     ['https://[2001:db8::1]/', []],
     ['http://old.example.com/new', ['redirect-to-itself']],
@@ -80,7 +81,17 @@ describe('a redirect', () => {
     [`${source}, ${target}, perservePath: true`, ['field-unknown']],
     [source, ['field-missing']],
     [target, ['field-missing']],
-    [`sourceFqdn: "*.example.com", ${target}`, ['name-wildcard']],
+    [`sourceFqdn: "*.example.com", ${target}`, []],
+    [`sourceFqdn: "*.com", ${target}`, []],
+    [`sourceFqdn: "*", ${target}`, ['name-wildcard']],
+    [`sourceFqdn: "a.*.example.com", ${target}`, ['name-wildcard']],
+    [`sourceFqdn: "*.*.example.com", ${target}`, ['name-wildcard']],
+    [`sourceFqdn: "a*.example.com", ${target}`, ['name-wildcard']],
+    [`${source}, ${target}, hstsMaxAge: 63072000, hstsIncludeSubDomains: true`, []],
+    [`${source}, ${target}, hstsMaxAge: 63072001`, ['field-range']],
+    [`${source}, ${target}, hstsMaxAge: -1`, ['field-range']],
+    [`${source}, targetUrl: "https://a.example/?b"`, ['redirect-target-query']],
+    [`${source}, targetUrl: "https://a.example/?b", preservePath: false`, []],
     [`sourceFqdn: "old.example.com:80", ${target}`, ['name-invalid']],
     [`sourceFqdn: "https://old.example.com", ${target}`, ['name-invalid']],
   ]
@@ -116,11 +127,9 @@ test('one name is taken once in a tenant, for it is the identity; by two tenants
 
 test('a good one is refused with its kind, a faulty one with its fault', () => {
   const files = {
-    'tenants/default/a.yaml': to('https://www.example.com/'),
     'tenants/default/b.yaml': object('DelegatedDomain', 'd', 'domain: example.net'),
   }
   expect(diagnosticsOf(files, {}).map(messageOf)).toEqual([
-    'the kind Redirect is not available in this version of gslbd',
     'the kind DelegatedDomain is not available in this version of gslbd',
   ])
   const faulty = { 'tenants/default/a.yaml': redirect(source) }

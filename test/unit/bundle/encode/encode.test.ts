@@ -183,7 +183,7 @@ test('zones with the same SOA and name servers share their octets', () => {
 
 test('the digest names the content, and the manifest says what it was made from', () => {
   const { manifest, digest } = encode(smallModel)
-  expect(manifest).toMatchObject({ format: 4, compiler: version, commit: 'c0ffee' })
+  expect(manifest).toMatchObject({ format: 5, compiler: version, commit: 'c0ffee' })
   expect(manifest.counts).toEqual({
     nodes: 6,
     zones: 1,
@@ -192,6 +192,7 @@ test('the digest names the content, and the manifest says what it was made from'
     pools: 2,
     members: 4,
     responseRules: 0,
+    redirects: 0,
   })
   expect(digest).toBe(bundleOf(smallModel).digest)
   expect(digest).not.toBe(encode({ ...smallModel, commit: '' }).digest)

@@ -1,0 +1,91 @@
+// Encodes redirects as columns: rows by uid, their texts, a hash index of their hosts.
+import { hashNameAt } from '#dns/name.ts'
+import { assert } from '#lib/assert.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import {
+  RedirectBits,
+  RedirectCell,
+  redirectCodeOf,
+  redirectTrailer,
+} from '#bundle/redirects/redirect-table.ts'
+import type { RedirectColumns, RedirectModel } from '#bundle/redirects/redirect-table.ts'
+import { RecordPool, wireOf } from './record-pool.ts'
+import { sortedByUid, uidColumn } from './rows.ts'
+
+/** Keeps the columns of the last bundle: most changes are not of redirects. */
+export class RedirectMemory {
+  #models: readonly RedirectModel[] = []
+  #columns: RedirectColumns = redirectColumns([])
+
+  /** @param models the same object stands for the same content */
+  columns(models: readonly RedirectModel[]): RedirectColumns {
+    const isSame =
+      models.length === this.#models.length && models.every((one, i) => one === this.#models[i])
+    if (!isSame) this.#columns = redirectColumns(models)
+    this.#models = models
+    return this.#columns
+  }
+}
+
+function redirectColumns(models: readonly RedirectModel[]): RedirectColumns {
+  const sorted = sortedByUid(models)
+  const texts = new RecordPool()
+  const redirectRow = new Uint32Array(sorted.length * RedirectCell.Words)
+  const hosts = new Set<string>()
+  for (const [row, model] of sorted.entries()) {
+    const key = `${model.isWildcard ? '*.' : ''}${model.host}`
+    assert(!hosts.has(key), `there is one redirect for ${key}`)
+    hosts.add(key)
+    const host = Buffer.from(wireOf(model.host))
+    const target = Buffer.from(model.target)
+    const tenant = Buffer.from(model.tenant)
+    const at = row * RedirectCell.Words
+    redirectRow[at + RedirectCell.Host] = texts.add(host, 'host')
+    redirectRow[at + RedirectCell.Bits] =
+      host.length |
+      (model.isWildcard ? RedirectBits.Wildcard : 0) |
+      (model.preservePath ? RedirectBits.PreservePath : 0) |
+      (model.hstsIncludeSubDomains ? RedirectBits.IncludeSubDomains : 0) |
+      (redirectCodeOf.indexOf(model.code) << RedirectBits.CodeShift)
+    redirectRow[at + RedirectCell.Target] = texts.add(target)
+    redirectRow[at + RedirectCell.TargetBytes] = target.length
+    redirectRow[at + RedirectCell.Tenant] = texts.add(tenant)
+    redirectRow[at + RedirectCell.TenantBytes] = tenant.length
+    redirectRow[at + RedirectCell.HstsSeconds] = model.hstsSeconds
+  }
+  const redirectText = texts.bytes()
+  const wildcards = sorted.filter(({ isWildcard }) => isWildcard).length
+  const redirectIndex = indexOf(redirectRow, redirectText, wildcards)
+  return { redirectUid: uidColumn(sorted), redirectRow, redirectText, redirectIndex }
+}
+
+/** Under the first seed for which no host is far from its place. */
+function indexOf(rows: Uint32Array, texts: Uint8Array, wildcards: number): Uint32Array {
+  if (rows.length === 0) return new Uint32Array(redirectTrailer)
+  for (let seed = 0; ; seed++) {
+    const index = indexUnder(seed, rows, texts)
+    if (index === undefined) continue
+    index[index.length - 2] = seed
+    index[index.length - 1] = wildcards
+    return index
+  }
+}
+
+function indexUnder(seed: number, rows: Uint32Array, texts: Uint8Array): Uint32Array | undefined {
+  const count = rows.length / RedirectCell.Words
+  let slots = 4
+  while (slots < count * 2) slots *= 2
+  const mask = slots - 1
+  const index = new Uint32Array(slots * 2 + redirectTrailer)
+  for (let row = 0; row < count; row++) {
+    const hash = hashNameAt(texts, rows[row * RedirectCell.Words + RedirectCell.Host]!, seed)
+    let slot = hash & mask
+    for (let probes = 1; index[slot * 2 + 1] !== 0; probes++) {
+      if (probes >= bundleLimits.probeLengthMax) return undefined
+      slot = (slot + 1) & mask
+    }
+    index[slot * 2] = hash >>> 0
+    index[slot * 2 + 1] = row + 1
+  }
+  return index
+}

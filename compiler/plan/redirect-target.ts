@@ -1,0 +1,22 @@
+// Reads the target of a redirect: the host that it leads to, and the octets of its header.
+
+/** Its scheme is written out: a URL parser would also take `http:example.com`. */
+export function absoluteUrl(text: string): URL | undefined {
+  return /^https?:\/\/[^/]/i.test(text) ? (URL.parse(text) ?? undefined) : undefined
+}
+
+/**
+ * The host of a plain http address without a port, lower case with a trailing dot; undefined for
+ * any other. An https address of the same host is no loop: redirects are mostly asked over http.
+ */
+export function plainHostOf(target: string): string | undefined {
+  const url = absoluteUrl(target)
+  if (url?.protocol !== 'http:' || url.port !== '') return undefined
+  return `${url.hostname.replace(/\.$/, '')}.`
+}
+
+/** As it is written where that is ASCII; otherwise with octets that a header may have. */
+export function headerTarget(target: string): string {
+  const isPlain = /^https?:\/\/[!-~]+$/.test(target)
+  return isPlain ? target : (absoluteUrl(target)?.href ?? target)
+}
