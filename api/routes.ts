@@ -23,6 +23,7 @@ import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
+import { redirectRoutes } from './routes/redirects.ts'
 import { responseRuleRoutes } from './routes/rpz.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
   ...responseRuleRoutes,
+  ...redirectRoutes,
   ...rumRoutes,
   ...simulateRoutes,
   ...dnsRoutes,

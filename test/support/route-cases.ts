@@ -104,6 +104,13 @@ const newResponseRule = () => ({
   triggerValue: `${unique('bad')}.example`,
   action: 'nxdomain',
 })
+const redirected = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/redirects', newRedirect()),
+})
+const newRedirect = () => ({
+  sourceFqdn: `${unique('old')}.example.com`,
+  targetUrl: 'https://www.example.com/',
+})
 const measured = () => ({
   domain: 'www.example.com.',
   samples: [{ ip: '192.0.2.10', latencyMs: 20 }],
@@ -243,6 +250,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRpzRules: { needs: 'rpz:read' },
   postRpzRules: { needs: 'rpz:write', body: newResponseRule },
   deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },
+  getRedirects: { needs: 'redirect:read' },
+  postRedirects: { needs: 'redirect:write', body: newRedirect },
+  deleteRedirectsById: { needs: 'redirect:write', make: redirected },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
   getExplainByCode: { needs: 'any', statuses: [200, 404] },

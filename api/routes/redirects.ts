@@ -1,0 +1,156 @@
+// /api/v1/redirects: hosts whose browsers are sent elsewhere.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { checkHostPattern } from '#compiler/values/names.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objects/redirect.ts'
+import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
+import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, missing, refused } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { body, Id } from '#api/http/shapes.ts'
+import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
+
+const tag = 'Redirects'
+
+const { sourceFqdn, targetUrl, preservePath, hstsMaxAge, hstsIncludeSubDomains } =
+  RedirectSpec.properties
+
+const RedirectRule = Type.Object(
+  {
+    id: Type.String(),
+    tenantId: Type.String(),
+    sourceFqdn: Type.String({ description: 'Lower case, without the trailing dot' }),
+    targetUrl: Type.String(),
+    code: Type.Integer({ description: '301, 302, 307 or 308' }),
+    preservePath: Type.Boolean(),
+    hstsMaxAge: Type.Integer(),
+    hstsIncludeSubDomains: Type.Boolean(),
+    createdAt: Type.Integer({ description: 'Unix seconds; 0: written by hand, and not said' }),
+    hitCount: Type.Integer({
+      description: 'Requests that it answered, on all nodes; a restart loses a few',
+    }),
+  },
+  { title: 'RedirectRule' },
+)
+
+const NewRedirect = body({
+  sourceFqdn: plain(sourceFqdn, { examples: ['old.example.com'] }),
+  targetUrl: plain(targetUrl, { examples: ['https://www.example.com/'] }),
+  code: Type.Optional(
+    Type.Integer({
+      default: redirectCodeDefault,
+      description: '301, 302, 307 or 308; any other number is taken as 301.',
+    }),
+  ),
+  preservePath: defaulted(preservePath),
+  hstsMaxAge: defaulted(hstsMaxAge),
+  hstsIncludeSubDomains: defaulted(hstsIncludeSubDomains),
+})
+type NewRedirect = Static<typeof NewRedirect>
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/redirects',
+  needs: 'redirect:read',
+  tag,
+  summary: 'All redirects, by name, with their hits on all nodes',
+  details:
+    'Every node adds its hits at least each five seconds; those of the node that answers are in ' +
+    'at once.',
+  query: Paging,
+  responses: { 200: { description: 'Redirects', schema: Type.Array(RedirectRule) } },
+  handle: async (context) => {
+    const hits = await context.ports.responseHits()
+    return pageByName(listObjects(context, 'Redirect'), context.query, (entry) =>
+      show(entry, hits.get(entry.uid) ?? 0),
+    )
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/redirects',
+  needs: 'redirect:write',
+  tag,
+  summary: 'Send the browsers of a host elsewhere (tier paid)',
+  details:
+    'The listener of this node answers it when the request returns. A record or a service has to ' +
+    'lead the host there. There is no change of a redirect: delete it, and add another.',
+  body: NewRedirect,
+  responses: { 201: { description: 'The redirect', schema: RedirectRule, isTagged: true } },
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const { caller, ports } = context
+    const refusal = ports.licence.refusal('redirects')
+    if (refusal !== undefined) return refused(403, refusal)
+    const nowMs = ports.clock.nowMs()
+    const uid = uuidV7(nowMs)
+    const done = await write(context, {
+      verb: 'create',
+      kind: 'Redirect',
+      tenant: caller.tenant,
+      name: `redirect-${uid}`,
+      uid,
+      spec: { ...specOf(context.body), createdAt: Math.floor(nowMs / 1000) },
+    })
+    if (!done.ok) return done.error
+    return created(show(done.value.entry as ConfigEntry<'Redirect'>, 0), done.value.headers)
+  },
+})
+
+const removeRedirect = route({
+  method: 'DELETE',
+  path: '/api/v1/redirects/{id}',
+  needs: 'redirect:write',
+  tag,
+  summary: 'Delete a redirect',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the redirect',
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const entry = findObject(context, 'Redirect', context.params.id)
+    if (entry === undefined) return missing('redirect')
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const target = targetOf(context.caller, entry.uid)
+    return remove(context, { verb: 'delete', kind: 'Redirect', target, ...condition.value })
+  },
+})
+
+function specOf({ code, ...given }: NewRedirect) {
+  const sent = sentCode(code ?? redirectCodeDefault)
+  const fields = { ...given, code: sent, sourceFqdn: plainHost(given.sourceFqdn) }
+  return withoutDefaults(fields, RedirectSpec)
+}
+
+function show({ uid, tenant, object: { spec } }: ConfigEntry<'Redirect'>, hitCount: number) {
+  return {
+    id: uid,
+    tenantId: tenant,
+    sourceFqdn: plainHost(spec.sourceFqdn),
+    targetUrl: spec.targetUrl,
+    code: sentCode(spec.code),
+    preservePath: spec.preservePath,
+    hstsMaxAge: spec.hstsMaxAge,
+    hstsIncludeSubDomains: spec.hstsIncludeSubDomains,
+    createdAt: spec.createdAt ?? 0,
+    hitCount,
+  }
+}
+
+/** What is no host is left as it is: the compiler says why. */
+function plainHost(text: string): string {
+  return (checkHostPattern(text).key ?? text).replace(/\.$/, '')
+}
+
+function sentCode(code: number): number {
+  return redirectCodes.find((one) => one === code) ?? redirectCodeDefault
+}
+
+export const redirectRoutes: readonly Route[] = Object.freeze([list, create, removeRedirect])
