@@ -1,0 +1,116 @@
+// The access log of redirects: a line of JSON for each request, written without waiting for it.
+import { close, open, write } from 'node:fs'
+import type { Log } from '#lib/log.ts'
+import { redirectLimits } from './limits.ts'
+
+export interface AccessLine {
+  readonly client: string
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  /** Id of the redirect; empty: none. */
+  readonly redirect: string
+  readonly userAgent: string
+}
+
+/** Lines that the disk does not take in time are dropped and counted: no request waits. */
+export class AccessLog {
+  readonly #path: string
+  readonly #log: Log
+  readonly #onDrop: (lines: number) => void
+  #file: number | undefined
+  #lines: string[] = []
+  #bytes = 0
+  #isBusy = false
+  #isTold = false
+  #wantsReopen = true
+  #idle: (() => void)[] = []
+
+  constructor(path: string, log: Log, onDrop: (lines: number) => void) {
+    this.#path = path
+    this.#log = log
+    this.#onDrop = onDrop
+  }
+
+  add(nowMs: number, line: AccessLine): void {
+    const at = new Date(nowMs).toISOString()
+    const text = `${JSON.stringify({ at, ...bounded(line) })}\n`
+    if (this.#bytes + text.length > redirectLimits.logBytesMax) return this.#onDrop(1)
+    this.#lines.push(text)
+    this.#bytes += text.length
+    if (!this.#isBusy) this.#next()
+  }
+
+  /** For rotation by renaming: the next lines go into a new file. */
+  reopen(): void {
+    this.#wantsReopen = true
+  }
+
+  /** Resolves when what was added is written, or cannot be. */
+  async close(): Promise<void> {
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    if (this.#file !== undefined) close(this.#file, () => undefined)
+    this.#file = undefined
+    this.#wantsReopen = true
+  }
+
+  #next(): void {
+    if (this.#lines.length === 0) {
+      this.#isBusy = false
+      for (const done of this.#idle.splice(0)) done()
+      return
+    }
+    this.#isBusy = true
+    if (this.#wantsReopen) return this.#open()
+    const lines = this.#lines
+    this.#lines = []
+    this.#bytes = 0
+    write(this.#file!, lines.join(''), (error) => {
+      if (error !== null) this.#onDrop(lines.length)
+      this.#tell(error)
+      this.#next()
+    })
+  }
+
+  #open(): void {
+    const old = this.#file
+    open(this.#path, 'a', 0o640, (error, file) => {
+      if (old !== undefined) close(old, () => undefined)
+      this.#file = error === null ? file : undefined
+      this.#wantsReopen = error !== null
+      this.#tell(error)
+      if (error !== null) {
+        this.#onDrop(this.#lines.length)
+        this.#lines = []
+        this.#bytes = 0
+      }
+      this.#next()
+    })
+  }
+
+  /** Once when it fails, once when it works again. */
+  #tell(error: Error | null): void {
+    if (error !== null && !this.#isTold) {
+      this.#log.error(
+        { file: this.#path, reason: error.message },
+        'the access log of redirects cannot be written; its lines are lost until it can',
+      )
+    }
+    if (error === null && this.#isTold) {
+      this.#log.info({ file: this.#path }, 'the access log of redirects is written again')
+    }
+    this.#isTold = error !== null
+  }
+}
+
+function bounded(line: AccessLine): AccessLine {
+  const cut = (text: string): string => text.slice(0, redirectLimits.logFieldCharactersMax)
+  return {
+    ...line,
+    host: cut(line.host),
+    path: cut(line.path),
+    userAgent: cut(line.userAgent),
+  }
+}

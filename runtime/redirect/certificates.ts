@@ -1,0 +1,100 @@
+// The certificates of the https listener: chosen by the name that a client asks for, read again when
+// their files change.
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { redirectLimits } from './limits.ts'
+import type { CertificateFiles } from './messages.ts'
+
+interface Known {
+  readonly cert: string
+  readonly key: string
+  readonly context: SecureContext
+  readonly certificate: X509Certificate
+}
+
+export class ServerCertificates {
+  readonly #files: readonly (readonly [name: string, files: CertificateFiles])[]
+  readonly #log: Log
+  readonly #known = new Map<string, Known>()
+  readonly #told = new Set<string>()
+
+  constructor(files: Readonly<Record<string, CertificateFiles>>, log: Log) {
+    this.#files = Object.entries(files)
+    this.#log = log
+  }
+
+  /** Errors: a sentence about the first that cannot be used. */
+  load(): Result<null, string> {
+    for (const [name, files] of this.#files) {
+      try {
+        this.#known.set(name, read(files))
+      } catch (error) {
+        const place = `redirect.https.certificates.${name}`
+        return err(`${place}: ${files.cert} with ${files.key} cannot be used: ${reasonOf(error)}`)
+      }
+    }
+    return ok(null)
+  }
+
+  /** Takes over what has changed; a file that cannot be used leaves what was. */
+  look(): void {
+    for (const [name, files] of this.#files) {
+      try {
+        const next = read(files, this.#known.get(name))
+        if (this.#known.get(name) !== next) {
+          this.#log.info({ certificate: name }, 'a certificate of redirects was taken over')
+        }
+        this.#known.set(name, next)
+        this.#told.delete(name)
+      } catch (error) {
+        if (this.#told.has(name)) continue
+        this.#told.add(name)
+        const fields = { certificate: name, ...files, reason: reasonOf(error) }
+        this.#log.error(fields, 'a certificate of redirects cannot be used; the one before stays')
+      }
+    }
+  }
+
+  /** As a server takes it. */
+  first(): CertificateFiles {
+    const { cert = '', key = '' } = this.#known.values().next().value ?? {}
+    return { cert, key }
+  }
+
+  /** The first one that is for the name; else the first. */
+  contextFor(serverName: string): SecureContext | undefined {
+    let first: Known | undefined
+    for (const known of this.#known.values()) {
+      first ??= known
+      if (known.certificate.checkHost(serverName) !== undefined) return known.context
+    }
+    return first?.context
+  }
+}
+
+/** @throws Error when they are no pair */
+function read(files: CertificateFiles, known?: Known): Known {
+  const [cert, key] = [pemOf(files.cert), pemOf(files.key)]
+  if (known?.cert === cert && known.key === key) return known
+  return {
+    cert,
+    key,
+    context: createSecureContext({ cert, key }),
+    certificate: new X509Certificate(cert),
+  }
+}
+
+function pemOf(path: string): string {
+  if (statSync(path).size > redirectLimits.certificateBytesMax) throw new Error('too large')
+  return readFileSync(path, 'utf8')
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === undefined || code.startsWith('ERR_') ? message : code
+}
