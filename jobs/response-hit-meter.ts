@@ -1,4 +1,4 @@
-// Takes this node's hits of response rules to the store, and knows the sums of all nodes.
+// Takes this node's hits of response rules and redirects to the store, and knows the sums of all nodes.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { uuidV7 } from '#lib/uuid.ts'
@@ -110,9 +110,9 @@ export class ResponseHitMeter {
     const { log } = this.#parts
     const isAway = fault !== ''
     if (isAway && !this.#isTold) {
-      log.warn({}, `hits of response rules are not stored yet: ${fault}`)
+      log.warn({}, `hits of response rules and redirects are not stored yet: ${fault}`)
     }
-    if (!isAway && this.#isTold) log.info({}, 'hits of response rules are stored')
+    if (!isAway && this.#isTold) log.info({}, 'hits of response rules and redirects are stored')
     this.#isTold = isAway
   }
 }

@@ -15,6 +15,7 @@ export interface MetricsSnapshot {
   readonly isRedisUp: boolean | null
   /** Hits of response rules, by source. */
   readonly responseRules: ReadonlyMap<string, number>
+  readonly redirects: RedirectSnapshot
   readonly scripts: { readonly benched: number; readonly killed: number }
   readonly overlays: OverlaySnapshot
   readonly geo: readonly GeoSnapshot[]
@@ -36,6 +37,24 @@ export interface TcpSnapshot {
   readonly accepted: number
   readonly refused: number
   readonly evicted: number
+}
+
+export interface RedirectSnapshot {
+  /** null: the listener is off. */
+  readonly listener: {
+    readonly open: number
+    readonly accepted: number
+    readonly refused: number
+    readonly logDropped: number
+    readonly byStatus: Readonly<Record<string, number>>
+  } | null
+  readonly targets: readonly {
+    readonly target: string
+    /** null: nobody has looked yet. */
+    readonly isUp: boolean | null
+    readonly rules: number
+    readonly drift: number
+  }[]
 }
 
 /** Transfers, updates, NOTIFY and signed messages. */

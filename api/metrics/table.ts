@@ -4,6 +4,7 @@ import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
+import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
 import { scriptRows } from './scripts.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
@@ -336,6 +337,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...tcp,
   ...feed,
   ...exchangeRows,
+  ...redirectRows,
   ...healthRows,
   ...resolveRows,
   ...overlays,

@@ -74,6 +74,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     updates: deps.updates,
     notifier: deps.notifier,
     shared: shared.status,
+    redirects: () => ({ listener: deps.redirects?.counts() ?? null, targets: [] }),
     load,
     canKeep: () => deps.dataDir.fault() === null,
     isBackedUp: records.isBackedUp,

@@ -14,6 +14,7 @@ import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
 import type { Deps, Given, Part, Stop } from './part.ts'
 import { runJobs } from './periodic.ts'
+import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepRecords, openSharedState } from './state.ts'
 
 export interface Daemon {
@@ -33,9 +34,11 @@ const running: readonly Part[] = [
   keepRecords,
   keepDynamicDns,
   createRegressions,
+  createRedirects,
   createNode,
   readGeoTables,
   openSockets,
+  openRedirects,
   makeRepository,
   createGit,
   createApi,
@@ -106,6 +109,7 @@ async function reload(deps: Deps, next: Settings): Promise<void> {
   const { logging, license, gitops: followed } = deps.settings
   const { pollMs, allowedSigners } = followed
   log.setLevel(logging.level)
+  deps.redirects?.reopenLog()
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
     await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })

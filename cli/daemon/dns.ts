@@ -28,7 +28,7 @@ import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = (deps) => {
-  const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
+  const { settings, log, env, dataDir, key, shared, dynamicDns, redirects } = deps
   const clock = systemClock
   const updates = createUpdates(deps)
   const store = new BundleStore(dataDir.path)
@@ -51,6 +51,7 @@ export const createNode: Part = (deps) => {
     health,
     resolver,
     dynamic: dynamicDns,
+    redirects,
     geo: geo.feed,
     clock,
     log,

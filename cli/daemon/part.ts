@@ -21,6 +21,7 @@ import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { RumStore } from '#runtime/node/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 
@@ -45,6 +46,8 @@ export interface Gifts {
   readonly lookAtDynamicDns: () => Promise<void>
   readonly rum: RumStore
   readonly store: BundleStore
+  /** null: the listener is off. */
+  readonly redirects: RedirectServer | null
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver

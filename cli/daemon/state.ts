@@ -20,10 +20,10 @@ export const openSharedState: Part = ({ settings: { redis }, log }) => {
 export const keepRecords: Part = (deps) => {
   const { settings, log } = deps
   // A later part that fails ends the node before it has answered anything.
-  const node = (): Partial<Deps>['node'] => deps.node
-  const takeQueries = (): ReadonlyMap<string, number> => node()?.takeQueries() ?? new Map()
+  const later: Partial<Deps> = deps
+  const takeQueries = (): ReadonlyMap<string, number> => later.node?.takeQueries() ?? new Map()
   const responseHits = (): ReadonlyMap<string, number> =>
-    node()?.responseHits.counted() ?? new Map()
+    new Map([...(later.node?.responseHits.counted() ?? []), ...(later.redirects?.counted() ?? [])])
   const parts = { settings, takeQueries, responseHits, clock: systemClock, log }
   const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })

@@ -24,7 +24,7 @@ export interface NodeRecordsParts {
   readonly settings: Settings
   /** Questions for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>
-  /** Hits of response rules since this process started, by uid. */
+  /** Hits of response rules and redirects since this process started, by uid. */
   readonly responseHits: () => ReadonlyMap<string, number>
   readonly clock: Clock
   readonly log: Log

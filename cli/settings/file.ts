@@ -8,7 +8,7 @@ import type { YamlDocument } from '#compiler/yaml/document.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
-import { keysUnder, laterKeys, repositoryKeys, settingRows } from './schema.ts'
+import { keysUnder, repositoryKeys, settingRows } from './schema.ts'
 import type { SettingValue } from './forms.ts'
 import { problemOf } from './value.ts'
 
@@ -113,7 +113,6 @@ class Reader {
     if (repositoryKeys.includes(full)) {
       return `${full} is the same for all nodes: write it below spec in gslb.yaml of the repository`
     }
-    if (laterKeys.includes(full)) return `${full} is not available in this version; remove it`
     const near = suggest(name, keysUnder(path))
     const known = keysUnder(path).join(', ')
     return near === undefined

@@ -12,6 +12,7 @@ export type SettingValue =
   | number
   | boolean
   | readonly string[]
+  | readonly Readonly<Record<string, string | readonly string[]>>[]
   | Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
 /** A leaf of the schema, as the loader, the reference page and SIGHUP read it. */
@@ -145,6 +146,22 @@ export const certificates = (options: Record<string, unknown>) =>
         'x-expected':
           'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }, and ' +
           'with tenants: [ID, …] where others than the tenant default use it',
+      },
+    ),
+  )
+/** The same for a server, which shows its certificate to everybody. */
+export const serverCertificates = (options: Record<string, unknown>) =>
+  Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
+      Type.Object({ cert: pemFile, key: pemFile }, { additionalProperties: false }),
+      {
+        ...options,
+        additionalProperties: false,
+        default: {},
+        maxProperties: 100,
+        'x-expected':
+          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }',
       },
     ),
   )

@@ -20,6 +20,7 @@ import type { SettingLeaf } from './forms.ts'
 import { backup } from './backup.ts'
 import { license } from './license.ts'
 import { oidc } from './oidc.ts'
+import { redirect } from './redirect.ts'
 
 const tcp = section('DNS over TCP (RFC 7766).', {
   idleTimeout: duration({
@@ -310,6 +311,7 @@ export const SettingsFile = Type.Object(
     backup,
     gitops,
     license,
+    redirect,
     health: section('Health probes.', {
       enabled: boolean({
         default: false,
@@ -391,9 +393,6 @@ export const SettingsFile = Type.Object(
   },
 )
 export type SettingsFile = Static<typeof SettingsFile>
-
-/** Keys that a later version will have; a section stands for all in it. */
-export const laterKeys: readonly string[] = Object.freeze(['redirect'])
 
 /** Settings that change answers: they are in the repository, so that all nodes agree. */
 export const repositoryKeys: readonly string[] = Object.freeze([

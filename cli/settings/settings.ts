@@ -16,6 +16,8 @@ import { missingForOidc } from './oidc.ts'
 import type { OidcSection } from './oidc.ts'
 import type { BackupSection } from './backup.ts'
 import type { LicenseSection } from './license.ts'
+import { missingForRedirect } from './redirect.ts'
+import type { RedirectSection } from './redirect.ts'
 import { problemOf } from './value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
@@ -104,6 +106,7 @@ export interface Settings {
     readonly knownHosts: string
   }
   readonly license: LicenseSection
+  readonly redirect: RedirectSection
   readonly health: {
     readonly enabled: boolean
     readonly allowScriptChecks: boolean
@@ -139,6 +142,7 @@ export const overrides = [
   { key: 'auth.oidc.clientSecret', env: 'GSLB_OIDC_CLIENT_SECRET', flag: undefined },
   { key: 'license.publicKey', env: 'GSLB_LICENSE_PUBLIC_KEY', flag: undefined },
   { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
+  { key: 'redirect.cdn.apiToken', env: 'GSLB_REDIRECT_CDN_TOKEN', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
@@ -164,7 +168,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
   const file = sources.file === undefined ? undefined : resolve(sources.file)
   const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file }
-  const missing = missingForOidc(settings.auth.oidc)
+  const missing = [...missingForOidc(settings.auth.oidc), ...missingForRedirect(settings.redirect)]
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `
   return err(missing.map((sentence) => place + sentence))

@@ -30,6 +30,7 @@ export interface ViewParts extends HealthParts, Omit<ExchangeParts, 'node'> {
   readonly health: HealthMonitor | null
   readonly resolver: Pick<HostnameResolver, 'counts'>
   readonly shared: () => EphemeralStatus
+  readonly redirects: () => MetricsSnapshot['redirects']
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
   readonly repository: () => RepackerStatus
@@ -116,6 +117,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     feedClients: parts.feedClients(),
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),
+    redirects: parts.redirects(),
     scripts: node.scriptStatus(),
     overlays: overlaySnapshot(parts),
     geo: parts.geo().map(({ setting, buildEpoch, networks, error }) => ({

@@ -224,6 +224,17 @@ call 200 GET /rpz/rules
 wants '"hitCount":0'
 call 204 DELETE "/rpz/rules/$denial"
 
+# Hosts whose browsers are sent elsewhere.
+call 201 POST /redirects '{"sourceFqdn":"Old.Example.com.","targetUrl":"https://www.example.com/"}'
+redirect=$(field id)
+wants '"sourceFqdn":"old.example.com"'
+wants '"code":301'
+call 409 POST /redirects '{"sourceFqdn":"old.example.com","targetUrl":"https://other.example.com/"}'
+call 400 POST /redirects '{"sourceFqdn":"older.example.com","targetUrl":"https://a.example/;b"}'
+call 200 GET /redirects
+wants '"hitCount":0'
+call 204 DELETE "/redirects/$redirect"
+
 # What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token
 feed=$(field token)

@@ -38,6 +38,7 @@ import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
+import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { CrashWindow } from '#runtime/worker/crash-window.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
@@ -54,6 +55,8 @@ export interface DnsNodeParts {
   readonly resolver?: HostnameResolver | null
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
+  /** Answers HTTP from each bundle that serves. */
+  readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null
   readonly clock: Clock
@@ -252,6 +255,7 @@ export class DnsNode {
     this.#activeSigned = publication.signedRecord
     if (built === undefined) return ok('unchanged')
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
+    await this.#parts.redirects?.adopted()
     this.#onServed()
     this.#swapTimes.count((clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
@@ -351,6 +355,7 @@ export class DnsNode {
     this.#publish()
     this.#dynamic.serves(this.#dynamic.revision, this.#generation)
     this.#live.serve(bundle, state)
+    this.#parts.redirects?.serve(bundle)
   }
 
   /** Rules that stay as they are cost a swap nothing: their tables stay where they are. */

@@ -1,4 +1,4 @@
-// The port to the hits of response rules, summed over all nodes.
+// The port to the hits of response rules and redirects, by their ids, summed over all nodes.
 import type { StoreCall } from './store-result.ts'
 
 export interface ResponseHitBatch {

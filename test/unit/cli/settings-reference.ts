@@ -1,6 +1,6 @@
 // The settings schema as a page for people and as JSON Schema for editors.
 import { overrides } from '#cli/settings/settings.ts'
-import { SettingsFile, laterKeys, repositoryKeys, settingRows } from '#cli/settings/schema.ts'
+import { SettingsFile, repositoryKeys, settingRows } from '#cli/settings/schema.ts'
 import type { SettingRow } from '#cli/settings/schema.ts'
 import { expected } from '#cli/settings/value.ts'
 
@@ -24,7 +24,7 @@ export function settingsReference(): string {
     const title = section === '' ? '## Top level' : `## \`${section}\``
     return [title, '', ...table(heading, rows.map(cells))].join('\n')
   })
-  return [intro, ...tables, outside(), later()].join('\n\n') + '\n'
+  return [intro, ...tables, outside(), elsewhere()].join('\n\n') + '\n'
 }
 
 const intro = `# Settings
@@ -100,15 +100,9 @@ const environmentOnly: readonly (readonly string[])[] = [
   ],
 ]
 
-function later(): string {
+function elsewhere(): string {
   const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
-  return `## Not available in this version
-
-These names are refused rather than ignored. A section stands for everything in it.
-
-Keys: ${list(laterKeys)}.
-
-## In the repository
+  return `## In the repository
 
 Settings that change answers are the same for all nodes, in \`gslb.yaml\`:
 ${list(repositoryKeys)}. [Configuration](configuration.md) says more.`

@@ -61,6 +61,10 @@ const running: MetricsSnapshot = {
     failures: { timeout: 2 },
   },
   responseRules: new Map([['local', 5]]),
+  redirects: {
+    listener: { open: 2, accepted: 5, refused: 1, logDropped: 0, byStatus: { '301': 4, '404': 1 } },
+    targets: [{ target: 'caddy', isUp: true, rules: 7, drift: 3 }],
+  },
   scripts: { benched: 1, killed: 3 },
   overlays: { rollouts: { running: 2 }, windows: { active: 1, completed: 4 }, regressions: 3 },
   geo: [{ setting: 'asn.dbPath', buildEpoch: 1_700_000_000, networks: 7, isBroken: true }],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadSettings } from '#cli/settings/settings.ts'
 import { readSettingsText } from '#cli/settings/file.ts'
-import { laterKeys, repositoryKeys } from '#cli/settings/schema.ts'
+import { repositoryKeys } from '#cli/settings/schema.ts'
 
 function problems(text: string): readonly string[] {
   const read = readSettingsText(text, 'gslbd.yaml')
@@ -10,14 +10,6 @@ function problems(text: string): readonly string[] {
 }
 
 describe('what does not belong into gslbd.yaml', () => {
-  test.each(laterKeys)('refuses the key %s', (key) => {
-    const nested = key.split('.').toReversed()
-    const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')
-    expect(problems(text)).toEqual([
-      expect.stringContaining(`: ${key} is not available in this version; remove it`),
-    ])
-  })
-
   test.each(repositoryKeys)('says where %s belongs', (key) => {
     const nested = key.split('.').toReversed()
     const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')

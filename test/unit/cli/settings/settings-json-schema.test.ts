@@ -32,7 +32,12 @@ describe('the JSON Schema for editors agrees with the loader', () => {
     ['health: { clientCertificates: { A b: { cert: /c.pem, key: /k.pem } } }', false],
     ['backup: { enabled: true, interval: 15m, keep: 0 }', true],
     ['backup: { interval: soon }', false],
-    ['redirect: {}', false],
+    ['redirect: { enabled: true, port: 80, https: { certificates: {} } }', true],
+    ['redirect: { cdn: { zones: [{ zoneId: a }, { zoneId: b, domains: [x.example] }] } }', true],
+    ['redirect: { cdn: { zones: [{ domains: [x.example] }] } }', false],
+    ['redirect: { https: { certificates: { a: { cert: c.pem, key: /k.pem } } } }', false],
+    ['redirect: { nginx: { configFile: a/b } }', false],
+    ['redirect: { port: 65536 }', false],
   ]
   test.each(rows)('%s: %s', (text, isValid) => {
     expect(readSettingsText(text, 'gslbd.yaml').ok).toBe(isValid)

@@ -360,12 +360,12 @@ describe('a mistake is named with its place and its remedy', () => {
   })
 
   test('and what is wrong beside a mistake of YAML, too', () => {
-    const text = 'dns:\n  port = 53\n  theads: 1\nlogging: { level: "loud }\nredirect: {}\n'
+    const text = 'dns:\n  port = 53\n  theads: 1\nlogging: { level: "loud }\nlater: {}\n'
     expect(problems(text).map((line) => line.split(':')[1])).toEqual(['2', '3', '4', '5'])
   })
 
   test('and all of a file at once, in its order', () => {
-    const text = 'dns: { port: x, theads: 1 }\nlogging: { level: loud }\nredirect: {}\n'
+    const text = 'dns: { port: x, theads: 1 }\nlogging: { level: loud }\nlater: {}\n'
     expect(problems(text).map((line) => line.split(':')[1])).toEqual(['1', '1', '2', '3'])
   })
 

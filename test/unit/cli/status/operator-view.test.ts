@@ -93,6 +93,7 @@ const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   isAudited: () => disk.isAudited ?? true,
+  redirects: () => ({ listener: null, targets: [] }),
   database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 

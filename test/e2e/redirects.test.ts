@@ -1,0 +1,84 @@
+// Redirects of a whole daemon: answered when the request that makes them returns, kept over a stop.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { callApi } from '#test/support/api-client.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { rawHttp } from '#test/support/raw-http.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const apiKey = 'ab'.repeat(32)
+const { start, spawn } = useDaemons({ GSLB_API_KEY: apiKey })
+
+interface Rule {
+  readonly id: string
+  readonly hitCount: number
+}
+
+function settingsIn(home: string, redirect: object): string {
+  const settings = join(home, 'gslbd.yaml')
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
+  writeFileSync(
+    settings,
+    JSON.stringify({ dataDir: './data', dns, api: { enabled: true, port: 0 }, redirect }),
+  )
+  return settings
+}
+
+const portOf = (daemon: DaemonProcess): number =>
+  Number(daemon.logged('redirects are answered')?.['port'])
+const call = <Body>(daemon: DaemonProcess, method: string, path: string, body?: object) =>
+  callApi<Body>(daemon, method, path, { bearer: apiKey, ...(body === undefined ? {} : { body }) })
+const ask = async (daemon: DaemonProcess, host: string): Promise<string> => {
+  const request = `GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+  const { text, statuses } = await rawHttp(portOf(daemon), [request])
+  return `${statuses[0]} ${/^Location: (.*)\r$/m.exec(text)?.[1] ?? ''}`
+}
+
+test('a redirect is answered when its 201 returns, and gone when its 204 does', async () => {
+  const settings = settingsIn(tempDir('redirects'), {
+    ...{ enabled: true, listenAddr: '127.0.0.1', port: 0 },
+  })
+  const daemon = await start('serve', '--settings', settings)
+  // Nothing was ever accepted here.
+  expect(await ask(daemon, 'old.example')).toBe('503 ')
+  for (let round = 1; round < 6; round++) {
+    const made = await call<Rule>(daemon, 'POST', '/redirects', {
+      ...{ sourceFqdn: 'old.example', targetUrl: `https://n${round}.example`, code: 308 },
+    })
+    expect(made.status).toBe(201)
+    expect(await ask(daemon, 'old.example')).toBe(`308 https://n${round}.example/x`)
+    const gone = await call(daemon, 'DELETE', `/redirects/${made.body.id}`)
+    expect([gone.status, await ask(daemon, 'old.example')]).toEqual([204, '404 '])
+  }
+
+  const { body: kept } = await call<Rule>(daemon, 'POST', '/redirects', {
+    ...{ sourceFqdn: '*.old.example', targetUrl: 'https://new.example', preservePath: false },
+  })
+  for (let i = 0; i < 3; i++) {
+    expect(await ask(daemon, `${i}.old.example`)).toBe('301 https://new.example')
+  }
+  const { body: list } = await call<readonly Rule[]>(daemon, 'GET', '/redirects')
+  expect(list).toMatchObject([{ id: kept.id, hitCount: 3 }])
+  const metrics = await fetch(`http://127.0.0.1:${daemon.apiPort}/metrics`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  })
+  expect(await metrics.text()).toMatch(/^gslbd_redirect_requests_total\{status="301"\} 3$/m)
+
+  await daemon.stop()
+  const again = await start('serve', '--settings', settings)
+  expect(await ask(again, 'x.old.example')).toBe('301 https://new.example')
+  await waitUntil('the hits of before', async () => {
+    const { body } = await call<readonly Rule[]>(again, 'GET', '/redirects')
+    return body[0]?.hitCount === 4
+  })
+  await again.stop()
+})
+
+test('without a port it does not start, and says so', async () => {
+  const daemon = spawn('serve', '--settings', settingsIn(tempDir('redirects'), { enabled: true }))
+  expect((await daemon.ended).code).not.toBe(0)
+  expect(daemon.output).toContain('redirect.port is missing')
+})
