@@ -22,10 +22,12 @@ export interface JobContext {
   readonly backUp: () => Promise<void>
   /** Asks a database on another server whether it is there. */
   readonly lookAtDatabase: () => Promise<void>
-  /** Adds to the store the hits of response rules since the last time. */
+  /** Adds to the store the hits of response rules and redirects since the last time. */
   readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
+  /** Looks at the servers that get redirects, those whose time it is. */
+  readonly reconcileRedirects: () => void
   /** Removes what is too old, or too much, from the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
@@ -60,6 +62,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within five seconds.
     periodMs: 4_000,
     run: (context) => context.flushResponseHits(),
+  },
+  {
+    name: 'reconcile-redirects',
+    // Each server has an interval of its own, of a second at least.
+    periodMs: 1_000,
+    run: (context) => context.reconcileRedirects(),
   },
   {
     name: 'retry-disk',

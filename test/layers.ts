@@ -92,6 +92,13 @@ export const layers: readonly Layer[] = [
     node: 'any',
   },
   {
+    folder: 'integrations',
+    says: 'servers of others that get what is declared here: compared, and mended',
+    mayImport: ['lib', 'bundle/redirects'],
+    packages: ['@kubernetes/client-node'],
+    node: 'any',
+  },
+  {
     folder: 'licence',
     says: 'what the licence permits, with the API off, too',
     mayImport: ['lib', 'schemas', 'routing', 'compiler', 'config', 'state/ports'],
@@ -143,6 +150,7 @@ export const layers: readonly Layer[] = [
       'state',
       'runtime',
       'jobs',
+      'integrations',
       'licence',
       'api',
     ],

@@ -18,7 +18,7 @@ export const redirectRows = [
       })),
   },
   {
-    name: 'gslbd_redirect_connections',
+    name: 'gslbd_redirect_open_connections',
     type: 'gauge',
     help: 'Open connections of the redirect listener.',
     labels: [],

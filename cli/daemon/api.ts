@@ -74,7 +74,10 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     updates: deps.updates,
     notifier: deps.notifier,
     shared: shared.status,
-    redirects: () => ({ listener: deps.redirects?.counts() ?? null, targets: [] }),
+    redirects: () => ({
+      listener: deps.redirects?.counts() ?? null,
+      targets: deps.redirectPushes.status(),
+    }),
     load,
     canKeep: () => deps.dataDir.fault() === null,
     isBackedUp: records.isBackedUp,

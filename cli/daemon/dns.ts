@@ -28,7 +28,8 @@ import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = (deps) => {
-  const { settings, log, env, dataDir, key, shared, dynamicDns, redirects } = deps
+  const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
+  const { redirects, redirectPushes } = deps
   const clock = systemClock
   const updates = createUpdates(deps)
   const store = new BundleStore(dataDir.path)
@@ -51,7 +52,13 @@ export const createNode: Part = (deps) => {
     health,
     resolver,
     dynamic: dynamicDns,
-    redirects,
+    redirects: {
+      serve: (bundle) => {
+        redirects?.serve(bundle)
+        redirectPushes.serve(bundle)
+      },
+      adopted: async () => redirects?.adopted(),
+    },
     geo: geo.feed,
     clock,
     log,

@@ -4,6 +4,7 @@ import type { NodeApi } from '#cli/node/api.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { NodeRecords } from '#cli/node/records.ts'
 import type { Regressions } from '#cli/overlays/regressions.ts'
+import type { RedirectPushes } from '#cli/node/redirect-targets.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { NodeKey } from '#cli/data/key.ts'
 import type { Settings } from '#cli/settings/settings.ts'
@@ -48,6 +49,7 @@ export interface Gifts {
   readonly store: BundleStore
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
+  readonly redirectPushes: RedirectPushes
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver

@@ -44,6 +44,7 @@ function contextOf(deps: Deps): JobContext {
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,
+    reconcileRedirects: () => deps.redirectPushes.tick(),
   }
 }
 

@@ -1,17 +1,23 @@
 // Parts: the redirect listener, and the servers of others that get the redirects as well.
+import { RedirectPushes } from '#cli/node/redirect-targets.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { Part } from './part.ts'
 
-/** Before the node, which hands it each bundle that serves. */
+/** Before the node, which hands over each bundle that serves. */
 export const createRedirects: Part = ({ settings: { redirect }, log }) => {
-  const { enabled, ...settings } = redirect
-  if (!enabled) return ok({ gives: { redirects: null } })
-  const { port = 0, https } = settings
-  const parts = { settings: { ...settings, port, https }, clock: systemClock, log }
-  const redirects = new RedirectServer(parts)
-  return ok({ gives: { redirects }, stop: () => redirects.stop() })
+  const pushes = new RedirectPushes(redirect, systemClock, log)
+  const { enabled, port = 0, ...settings } = redirect
+  const parts = { settings: { ...settings, port }, clock: systemClock, log }
+  const redirects = enabled ? new RedirectServer(parts) : null
+  return ok({
+    gives: { redirects, redirectPushes: pushes },
+    stop: async () => {
+      await pushes.stop()
+      await redirects?.stop()
+    },
+  })
 }
 
 /** When the stored bundle serves, if there is one; until there is, requests are answered 503. */

@@ -1,6 +1,6 @@
 // The section `redirect` of gslbd.yaml: the listener, and the servers that get the rules as well.
 import { Type } from 'typebox'
-import { boolean, duration, integer, section, serverCertificates, text } from './forms.ts'
+import { boolean, duration, integer, list, section, serverCertificates, text } from './forms.ts'
 
 export interface RedirectSection {
   readonly enabled: boolean
@@ -28,6 +28,8 @@ export interface RedirectSection {
     readonly enabled: boolean
     readonly configDir: string | undefined
     readonly configFile: string
+    /** Empty: nginx's own, port 80 of IPv4. */
+    readonly listen: readonly string[]
     readonly reloadCommand: string
   }
   readonly gatewayAPI: {
@@ -99,6 +101,13 @@ const nginx = section('A file that an nginx server includes.', {
     pattern: '^(?!\\.{1,2}$)[^/\\0]+$',
     'x-expected': 'the name of a file, without its directory',
     description: 'Name of the file. It is replaced whole.',
+  }),
+  listen: list(64, {
+    default: [],
+    'x-expected': 'a list of what `listen` takes, such as ["80", "[::]:80"]',
+    description:
+      'What each of its server blocks listens on, as nginx writes it. Empty: nothing is written, ' +
+      'and nginx takes port 80 of IPv4.',
   }),
   reloadCommand: text(4_096, {
     default: 'nginx -s reload',

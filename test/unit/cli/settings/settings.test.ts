@@ -86,6 +86,7 @@ describe('defaults', () => {
           knownHosts: resolve('./data/known_hosts'),
         },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
+        redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
           enabled: false,
           allowScriptChecks: false,

@@ -1,0 +1,108 @@
+// `gslbd redirects diff`: what would be changed on the servers of others that get redirects.
+import { parseArgs } from 'node:util'
+import { redirectsOf } from '#bundle/format/bundle.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { printText } from '#compiler/print/text.ts'
+import { pushedOf } from '#integrations/redirects/rule.ts'
+import type { Plan, RedirectTarget } from '#integrations/redirects/target.ts'
+import type { PushedRedirect } from '#integrations/redirects/rule.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { namedBy } from '#runtime/node/refusals.ts'
+import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { redirectTargets } from '#cli/node/redirect-targets.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+
+const usage = `Usage: gslbd redirects diff --settings FILE [PATH]
+
+Asks each server that gets redirects by the settings in FILE what it has, and lists what a node
+would create, update and delete there. Nothing is changed. Redirects are those of the configuration
+in the directory PATH; without it, those of the bundle that the node has activated last.
+
+Exit codes: 0 they are as they should be; 1 something differs, or a server cannot be asked;
+2 wrong call.`
+
+const roundMs = 120_000
+const signs = { create: '+', update: '~', delete: '-' } as const
+
+export const redirectsCommand: Command = {
+  name: 'redirects',
+  summary: 'compare the servers that get redirects with the configuration',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { settings: { type: 'string' } },
+    })
+    const [verb, path, ...rest] = positionals
+    if (verb !== 'diff' || rest.length > 0) throw new UsageError('write: gslbd redirects diff')
+    if (values.settings === undefined) throw new UsageError('name the settings: --settings FILE')
+    const settings = loadSettings({ file: values.settings, env: io.env, flags: {} })
+    if (!settings.ok) {
+      io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    const targets = redirectTargets(settings.value.redirect)
+    if (targets.length === 0) {
+      io.out('no server gets redirects by these settings\n')
+      return Exit.Ok
+    }
+    const models = path === undefined ? stored(settings.value.dataDir) : compiled(path)
+    if (!models.ok) {
+      io.err(`gslbd redirects: ${models.error}\n`)
+      return Exit.ErrorsFound
+    }
+    const wanted = pushedOf(models.value)
+    let differs = false
+    for (const target of targets) differs = (await show(target, wanted, io)) || differs
+    return differs ? Exit.ErrorsFound : Exit.Ok
+  },
+}
+
+/** @returns whether it differs, or nobody can say */
+async function show(
+  target: RedirectTarget,
+  wanted: readonly PushedRedirect[],
+  io: Io,
+): Promise<boolean> {
+  const plan = await target.look(wanted, AbortSignal.timeout(roundMs))
+  if (!plan.ok) {
+    io.err(`${target.name}: ${plan.error}\n`)
+    return true
+  }
+  io.out(textOf(target.name, wanted.length, plan.value))
+  return plan.value.changes.length > 0
+}
+
+function textOf(name: string, count: number, { changes, skipped }: Plan): string {
+  const lines = [
+    ...changes.map(({ verb, mark, what }) => `${signs[verb]} ${mark} ${what}`.trimEnd()),
+    ...skipped.map(({ mark, reason }) => `! ${mark}: ${reason}`),
+  ]
+  const sum = changes.length === 0 ? 'nothing to change' : `${changes.length} to change`
+  return [`${name}: ${count} redirects, ${sum}`, ...lines.map((line) => `  ${line}`), ''].join('\n')
+}
+
+/** The signature was checked when the bundle was stored. */
+function stored(dataDir: string): Result<readonly RedirectModel[], string> {
+  const store = new BundleStore(dataDir)
+  const { digest } = namedBy(store.record('active'))
+  if (digest === '') return err(`${dataDir} has no bundle yet; name a directory: PATH`)
+  const bytes = store.bundle(digest)
+  if (!bytes.ok) return bytes
+  const bundle = loadBundle(bytes.value)
+  return bundle.ok ? ok(redirectsOf(bundle.value)) : err(bundle.error.message)
+}
+
+function compiled(path: string): Result<readonly RedirectModel[], string> {
+  const files = readConfigDirectory(path)
+  if (!files.ok) return files
+  const result = createCompiler().compile(files.value, { commit: '' })
+  return result.ok ? ok(result.model.redirects) : err(printText(result))
+}

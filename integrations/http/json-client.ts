@@ -1,0 +1,108 @@
+// Asks an HTTP API of another server for JSON, in bounded time and memory.
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface JsonRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly signal: AbortSignal
+  /** Statuses that are answers, besides those below 300. */
+  readonly statuses?: readonly number[]
+}
+
+export interface JsonAnswer {
+  readonly status: number
+  /** undefined: an empty body. */
+  readonly json: unknown
+  /** Of the header or the trailer; empty: none. */
+  readonly etag: string
+}
+
+export const httpLimits = {
+  timeoutMs: 10_000,
+  bodyBytesMax: 64_000_000,
+  /** Of an answer that is shown to people. */
+  shownCharactersMax: 200,
+} as const
+
+/** Errors: a sentence that names the server and what it did; never a header of the request. */
+export async function askJson(
+  asked: JsonRequest,
+  timeoutMs: number = httpLimits.timeoutMs,
+): Promise<Result<JsonAnswer, string>> {
+  const { host } = new URL(asked.url)
+  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(timeoutMs)])
+  let answer: { readonly response: IncomingMessage; readonly text: string }
+  try {
+    answer = await exchange(asked, signal)
+  } catch (error) {
+    if (asked.signal.aborted) return err(`${host} took too long, all requests together`)
+    if (signal.aborted) return err(`${host} did not answer within ${timeoutMs / 1000} s`)
+    const { code, message } = error as NodeJS.ErrnoException
+    return err(`${host} cannot be asked: ${code ?? message}`)
+  }
+  const { response, text } = answer
+  const status = response.statusCode ?? 0
+  const isAnswer = status < 300 || (asked.statuses ?? []).includes(status)
+  const parsed = parse(text)
+  const shown = text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
+  const what = `${asked.method} ${new URL(asked.url).pathname}`
+  if (!isAnswer) return err(`${host} answered ${status} to ${what}${hintOf(status)}: ${shown}`)
+  if (!parsed.ok) return err(`${host} answered ${what} with something that is no JSON: ${shown}`)
+  const etag = response.headers.etag ?? response.trailers['etag'] ?? ''
+  return ok({ status, json: parsed.value, etag })
+}
+
+function exchange(
+  { url, method, headers, body }: JsonRequest,
+  signal: AbortSignal,
+): Promise<{ response: IncomingMessage; text: string }> {
+  const content = body === undefined ? undefined : JSON.stringify(body)
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  return new Promise((resolve, reject) => {
+    const sent = send(url, {
+      method,
+      signal,
+      agent: false,
+      headers: {
+        accept: 'application/json',
+        ...(content === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        ...headers,
+      },
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      response.on('error', reject)
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > httpLimits.bodyBytesMax) sent.destroy(new Error('its answer is too long'))
+        else chunks.push(chunk)
+      })
+      response.on('end', () => resolve({ response, text: Buffer.concat(chunks).toString('utf8') }))
+    })
+    sent.end(content)
+  })
+}
+
+function parse(text: string): Result<unknown, null> {
+  if (text.trim() === '') return ok(undefined)
+  try {
+    return ok(JSON.parse(text))
+  } catch {
+    return err(null)
+  }
+}
+
+function hintOf(status: number): string {
+  if (status === 401 || status === 403) return ' (look at the credentials)'
+  return ''
+}

@@ -1,0 +1,204 @@
+// Redirects as HTTPRoutes of the Kubernetes Gateway API.
+import { isDeepStrictEqual } from 'node:util'
+import type { CustomObjectsApi } from '@kubernetes/client-node'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { httpLimits } from '#integrations/http/json-client.ts'
+import { isMark, patternOf } from './rule.ts'
+import type { PushedRedirect } from './rule.ts'
+import { changesOf } from './target.ts'
+import type { RedirectTarget } from './target.ts'
+
+export interface GatewaySettings {
+  /** A path; empty: the account of the pod that this runs in. */
+  readonly kubeconfig: string
+  readonly gatewayName: string
+  readonly gatewayNamespace: string
+  readonly httprouteNamespace: string
+}
+
+interface HttpRoute {
+  readonly metadata: { readonly name: string; readonly resourceVersion?: string }
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+const group = 'gateway.networking.k8s.io'
+const version = 'v1'
+const plural = 'httproutes'
+const managedBy = { 'app.kubernetes.io/managed-by': 'gslbd' }
+/** Routes of one answer. */
+const pageMax = 500
+
+export function createGateway(settings: GatewaySettings): RedirectTarget {
+  const namespace = settings.httprouteNamespace
+  const where = { group, version, plural, namespace }
+  return {
+    name: 'gateway-api',
+    look: async (wanted, signal) => {
+      const client = await clientOf(settings.kubeconfig)
+      if (!client.ok) return client
+      const call = caller(client.value, signal)
+      const there = new Map<string, HttpRoute>()
+      for (let next: string | undefined = ''; next !== undefined;) {
+        const labelSelector = Object.entries(managedBy).map((pair) => pair.join('='))[0]!
+        const page = await call((api, options) =>
+          api.listNamespacedCustomObject(
+            {
+              ...where,
+              labelSelector,
+              limit: pageMax,
+              ...(next === '' ? {} : { _continue: next! }),
+            },
+            options,
+          ),
+        )
+        if (!page.ok) return page
+        const { items, metadata } = page.value as {
+          readonly items?: readonly HttpRoute[]
+          readonly metadata?: { readonly continue?: string }
+        }
+        if (!Array.isArray(items)) return err('Kubernetes listed HTTPRoutes that are no list')
+        for (const route of items as readonly HttpRoute[]) {
+          if (isMark(route.metadata.name)) there.set(route.metadata.name, route)
+        }
+        next = metadata?.continue === '' ? undefined : metadata?.continue
+      }
+      const changes = changesOf(wanted, there, (one, route) => isSame(specOf(one, settings), route))
+      const byMark = new Map(wanted.map((one) => [one.mark, one]))
+      return ok({
+        changes,
+        skipped: [],
+        apply: async (applying) => {
+          const write = caller(client.value, applying)
+          for (const { verb, mark } of changes) {
+            const found = there.get(mark)
+            const done = await write((api, options) => {
+              if (verb === 'delete') {
+                return api.deleteNamespacedCustomObject({ ...where, name: mark }, options)
+              }
+              const body = routeOf(byMark.get(mark)!, settings, found)
+              return verb === 'create'
+                ? api.createNamespacedCustomObject({ ...where, body }, options)
+                : api.replaceNamespacedCustomObject({ ...where, name: mark, body }, options)
+            })
+            if (!done.ok) return done
+          }
+          return ok(null)
+        },
+      })
+    },
+  }
+}
+
+function routeOf(one: PushedRedirect, settings: GatewaySettings, found?: HttpRoute): object {
+  const { resourceVersion } = found?.metadata ?? {}
+  return {
+    apiVersion: `${group}/${version}`,
+    kind: 'HTTPRoute',
+    metadata: {
+      name: one.mark,
+      namespace: settings.httprouteNamespace,
+      labels: managedBy,
+      // Who has changed it meanwhile is not overwritten unseen.
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+    spec: specOf(one, settings),
+  }
+}
+
+/** The API has 301 and 302 alone: the nearest of a 308 or 307, which a browser's GET is sure of. */
+const codeOf: Readonly<Record<number, 301 | 302>> = { 301: 301, 308: 301, 302: 302, 307: 302 }
+
+function specOf(
+  one: PushedRedirect,
+  { gatewayName, gatewayNamespace }: GatewaySettings,
+): Readonly<Record<string, unknown>> {
+  const url = new URL(one.target)
+  const path = url.pathname
+  const replaces = !one.preservePath && path !== '/'
+  const requestRedirect = {
+    scheme: url.protocol.replace(':', ''),
+    hostname: url.hostname,
+    ...(url.port === '' ? {} : { port: Number(url.port) }),
+    statusCode: codeOf[one.code],
+    ...(replaces ? { path: { type: 'ReplaceFullPath', replaceFullPath: path } } : {}),
+  }
+  return {
+    parentRefs: [{ group, kind: 'Gateway', name: gatewayName, namespace: gatewayNamespace }],
+    hostnames: [patternOf(one)],
+    rules: [
+      {
+        matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+        filters: [{ type: 'RequestRedirect', requestRedirect }],
+      },
+    ],
+  }
+}
+
+/** The server may add defaults, at the top. */
+function isSame(spec: Readonly<Record<string, unknown>>, route: HttpRoute): boolean {
+  return Object.entries(spec).every(([key, value]) => isDeepStrictEqual(route.spec[key], value))
+}
+
+type Options = Parameters<CustomObjectsApi['listNamespacedCustomObject']>[1]
+type Call = (
+  send: (api: CustomObjectsApi, options: Options) => Promise<unknown>,
+) => Promise<Result<unknown, string>>
+
+/** Each request in bounded time. */
+function caller(api: CustomObjectsApi, signal: AbortSignal): Call {
+  return async (send) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(httpLimits.timeoutMs)])
+    const options = {
+      middleware: [
+        {
+          pre: async (context: { setSignal: (signal: AbortSignal) => void }) => {
+            context.setSignal(limit)
+            return context
+          },
+          post: async (context: unknown) => context,
+        },
+      ],
+      middlewareMergeStrategy: 'append',
+    } as unknown as Options
+    try {
+      return ok(await send(api, options))
+    } catch (error) {
+      if (limit.aborted) {
+        return err(`Kubernetes did not answer within ${httpLimits.timeoutMs / 1000} s`)
+      }
+      return err(`Kubernetes refused: ${reasonOf(error)}`)
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, body, message, cause } = error as {
+    readonly code?: number | string
+    readonly body?: unknown
+    readonly message?: string
+    readonly cause?: NodeJS.ErrnoException
+  }
+  const { message: said } = (typeof body === 'object' ? (body ?? {}) : {}) as {
+    readonly message?: string
+  }
+  const text = said ?? (typeof body === 'string' ? body : undefined) ?? cause?.code ?? message ?? ''
+  const shown = text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
+  return code === undefined ? shown : `${code}: ${shown}`
+}
+
+/** Loaded when it is used: it is large. */
+async function clientOf(path: string): Promise<Result<CustomObjectsApi, string>> {
+  const { KubeConfig, CustomObjectsApi } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  try {
+    if (path === '') config.loadFromCluster()
+    else config.loadFromFile(path)
+    if (config.getCurrentCluster() === null) return err(`${path} has no cluster to talk to`)
+    return ok(config.makeApiClient(CustomObjectsApi))
+  } catch (error) {
+    const place = path === '' ? 'the account of the pod' : path
+    const { message } = error as Error
+    return err(`${place} cannot be used: ${message.slice(0, httpLimits.shownCharactersMax)}`)
+  }
+}

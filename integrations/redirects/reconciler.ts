@@ -1,0 +1,146 @@
+// Keeps a server of others as the redirects say: at each change, from time to time, and again after
+// a failure. Nothing here is waited for.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { PushedRedirect } from './rule.ts'
+import type { RedirectTarget } from './target.ts'
+
+export interface ReconcilerParts {
+  readonly target: RedirectTarget
+  /** The same array for as long as none of them changes; undefined: not known yet. */
+  readonly wanted: () => readonly PushedRedirect[] | undefined
+  readonly intervalMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export const reconcilerLimits = {
+  /** Of one round: reading, and all writes. */
+  roundMs: 120_000,
+  /** From a failure to the next try. */
+  retryMs: 10_000,
+  /** Of what is skipped, lines in the log. */
+  toldMax: 20,
+} as const
+
+export interface TargetStatus {
+  readonly target: string
+  /** null: nobody has looked yet. */
+  readonly isUp: boolean | null
+  readonly rules: number
+  readonly drift: number
+}
+
+export class Reconciler {
+  readonly #parts: ReconcilerParts
+  readonly #end = new AbortController()
+  #running: Promise<void> | undefined
+  #isAsked = false
+  #dueAtMs = 0
+  /** What the server had after the last round that went well. */
+  #applied: readonly PushedRedirect[] | undefined
+  #fault: string | null = null
+  #skipped = ''
+  #isUp: boolean | null = null
+  #rules = 0
+  #drift = 0
+
+  constructor(parts: ReconcilerParts) {
+    this.#parts = parts
+  }
+
+  /** Redirects may be others now. */
+  changed(): void {
+    if (this.#end.signal.aborted || this.#parts.wanted() === this.#applied) return
+    if (this.#running !== undefined) this.#isAsked = true
+    else this.#start()
+  }
+
+  /** To be called often: it looks whether it is time. */
+  tick(): void {
+    if (this.#end.signal.aborted || this.#running !== undefined) return
+    if (this.#parts.clock.monotonicMs() >= this.#dueAtMs) this.#start()
+  }
+
+  status(): TargetStatus {
+    const { name: target } = this.#parts.target
+    return { target, isUp: this.#isUp, rules: this.#rules, drift: this.#drift }
+  }
+
+  /** Resolves when no round is under way. */
+  async settled(): Promise<void> {
+    while (this.#running !== undefined) await this.#running
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort()
+    await this.settled()
+  }
+
+  #start(): void {
+    this.#isAsked = false
+    this.#running = this.#round()
+      .catch((error: unknown) => this.#failed(String(error)))
+      .finally(() => {
+        this.#running = undefined
+        if (this.#isAsked && !this.#end.signal.aborted) this.#start()
+      })
+  }
+
+  async #round(): Promise<void> {
+    const { target, wanted: ask, clock, intervalMs } = this.#parts
+    const wanted = ask()
+    if (wanted === undefined) return
+    const signal = AbortSignal.any([
+      this.#end.signal,
+      AbortSignal.timeout(reconcilerLimits.roundMs),
+    ])
+    const plan = await target.look(wanted, signal)
+    if (!plan.ok) return this.#failed(plan.error)
+    const { changes, skipped, isPending = false } = plan.value
+    const isDrift = this.#applied === wanted && changes.length > 0
+    if (changes.length > 0 || isPending) {
+      const applied = await plan.value.apply(signal)
+      if (!applied.ok) return this.#failed(applied.error)
+    }
+    this.#tell(changes.length, isDrift, skipped)
+    this.#applied = wanted
+    this.#isUp = true
+    this.#rules = wanted.length - skipped.length
+    this.#dueAtMs = clock.monotonicMs() + intervalMs
+  }
+
+  #failed(reason: string): void {
+    if (this.#end.signal.aborted) return
+    const { target, clock, intervalMs, log } = this.#parts
+    this.#isUp = false
+    this.#dueAtMs = clock.monotonicMs() + Math.min(intervalMs, reconcilerLimits.retryMs)
+    // Once for each reason: it is tried again and again.
+    if (this.#fault !== reason) {
+      log.warn({ target: target.name, reason }, 'redirects are not written there yet')
+    }
+    this.#fault = reason
+  }
+
+  #tell(
+    changes: number,
+    isDrift: boolean,
+    skipped: readonly { readonly mark: string; readonly reason: string }[],
+  ): void {
+    const { target, log } = this.#parts
+    const fields = { target: target.name, changes }
+    if (isDrift) {
+      this.#drift += changes
+      log.warn(fields, 'redirects were changed there by somebody else, and are mended')
+    } else if (changes > 0) log.info(fields, 'redirects are written there')
+    if (this.#fault !== null) log.info({ target: target.name }, 'redirects are written there again')
+    this.#fault = null
+    const first = skipped.slice(0, reconcilerLimits.toldMax)
+    const text = JSON.stringify(first)
+    if (skipped.length > 0 && text !== this.#skipped) {
+      const fields = { target: target.name, count: skipped.length, first }
+      log.warn(fields, 'some redirects cannot be written there')
+    }
+    this.#skipped = text
+  }
+}
