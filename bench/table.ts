@@ -11,6 +11,7 @@ import { runProbing } from './probing.bench.ts'
 import { runRecords } from './records.bench.ts'
 import type { Benchmark } from './report.ts'
 import { runReads } from './reads.bench.ts'
+import { runRedirects } from './redirects.bench.ts'
 import { runRouting } from './routing.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
@@ -71,6 +72,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'reads',
     summary: 'reads of one member over HTTP: per second on one core, CPU, p99',
     run: runReads,
+  },
+  {
+    name: 'redirects',
+    summary: 'redirects per core among 100,000 hosts: the listener and nginx with the same map',
+    run: runRedirects,
   },
   {
     name: 'swap',

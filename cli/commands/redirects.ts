@@ -1,4 +1,6 @@
 // `gslbd redirects diff`: what would be changed on the servers of others that get redirects.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { redirectsOf } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -91,9 +93,12 @@ function textOf(name: string, count: number, { changes, skipped }: Plan): string
 
 /** The signature was checked when the bundle was stored. */
 function stored(dataDir: string): Result<readonly RedirectModel[], string> {
+  const none = err(`${dataDir} has no bundle yet; name a directory: PATH`)
+  // A store makes the directories that it lacks.
+  if (!existsSync(join(dataDir, 'node'))) return none
   const store = new BundleStore(dataDir)
   const { digest } = namedBy(store.record('active'))
-  if (digest === '') return err(`${dataDir} has no bundle yet; name a directory: PATH`)
+  if (digest === '') return none
   const bytes = store.bundle(digest)
   if (!bytes.ok) return bytes
   const bundle = loadBundle(bytes.value)

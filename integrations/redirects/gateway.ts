@@ -1,6 +1,6 @@
 // Redirects as HTTPRoutes of the Kubernetes Gateway API.
 import { isDeepStrictEqual } from 'node:util'
-import type { CustomObjectsApi } from '@kubernetes/client-node'
+import type { CustomObjectsApi, Observable, ObservableMiddleware } from '@kubernetes/client-node'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { httpLimits } from '#integrations/http/json-client.ts'
@@ -140,27 +140,28 @@ function isSame(spec: Readonly<Record<string, unknown>>, route: HttpRoute): bool
   return Object.entries(spec).every(([key, value]) => isDeepStrictEqual(route.spec[key], value))
 }
 
+interface Client {
+  readonly api: CustomObjectsApi
+  readonly Observable: new <T>(promise: Promise<T>) => Observable<T>
+}
+
 type Options = Parameters<CustomObjectsApi['listNamespacedCustomObject']>[1]
 type Call = (
   send: (api: CustomObjectsApi, options: Options) => Promise<unknown>,
 ) => Promise<Result<unknown, string>>
 
 /** Each request in bounded time. */
-function caller(api: CustomObjectsApi, signal: AbortSignal): Call {
+function caller({ api, Observable }: Client, signal: AbortSignal): Call {
   return async (send) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(httpLimits.timeoutMs)])
-    const options = {
-      middleware: [
-        {
-          pre: async (context: { setSignal: (signal: AbortSignal) => void }) => {
-            context.setSignal(limit)
-            return context
-          },
-          post: async (context: unknown) => context,
-        },
-      ],
-      middlewareMergeStrategy: 'append',
-    } as unknown as Options
+    const bounds: ObservableMiddleware = {
+      pre: (context) => {
+        context.setSignal(limit)
+        return new Observable(Promise.resolve(context))
+      },
+      post: (context) => new Observable(Promise.resolve(context)),
+    }
+    const options: Options = { middleware: [bounds], middlewareMergeStrategy: 'append' }
     try {
       return ok(await send(api, options))
     } catch (error) {
@@ -182,20 +183,30 @@ function reasonOf(error: unknown): string {
   const { message: said } = (typeof body === 'object' ? (body ?? {}) : {}) as {
     readonly message?: string
   }
-  const text = said ?? (typeof body === 'string' ? body : undefined) ?? cause?.code ?? message ?? ''
-  const shown = text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
-  return code === undefined ? shown : `${code}: ${shown}`
+  if (code === 401 || code === 403) return `${code} (look at the credentials)${colon(said)}`
+  // The client's own message has all headers in it.
+  const own = typeof code === 'number' ? '' : (cause?.code ?? message ?? '')
+  const text = said ?? (typeof body === 'string' ? body : own)
+  return code === undefined ? shown(text) : `${code}${colon(text)}`
+}
+
+function colon(text: string | undefined): string {
+  return text === undefined || text === '' ? '' : `: ${shown(text)}`
+}
+
+function shown(text: string): string {
+  return text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
 }
 
 /** Loaded when it is used: it is large. */
-async function clientOf(path: string): Promise<Result<CustomObjectsApi, string>> {
-  const { KubeConfig, CustomObjectsApi } = await import('@kubernetes/client-node')
+async function clientOf(path: string): Promise<Result<Client, string>> {
+  const { KubeConfig, CustomObjectsApi, Observable } = await import('@kubernetes/client-node')
   const config = new KubeConfig()
   try {
     if (path === '') config.loadFromCluster()
     else config.loadFromFile(path)
     if (config.getCurrentCluster() === null) return err(`${path} has no cluster to talk to`)
-    return ok(config.makeApiClient(CustomObjectsApi))
+    return ok({ api: config.makeApiClient(CustomObjectsApi), Observable })
   } catch (error) {
     const place = path === '' ? 'the account of the pod' : path
     const { message } = error as Error

@@ -28,6 +28,7 @@ function create(
       lookAtDatabase: async () => undefined,
       lookAtDynamicDns: async () => undefined,
       flushResponseHits: async () => undefined,
+      reconcileRedirects: () => undefined,
       backUp: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,

@@ -1,0 +1,55 @@
+// An HTTP server of a test that answers each request as a function says, and remembers it.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+export interface AskedOf {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: unknown
+}
+
+export interface Given {
+  readonly status: number
+  /** Text goes out as it is, all else as JSON; undefined: nothing. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface StandIn {
+  readonly url: string
+  readonly asked: AskedOf[]
+}
+
+/** @param answer 'hang': it never answers */
+export async function startStandIn(answer: (asked: AskedOf) => Given | 'hang'): Promise<StandIn> {
+  const asked: AskedOf[] = []
+  const server = createServer((request, response) => {
+    void text(request).then((content) => {
+      const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://x')
+      const one: AskedOf = {
+        ...{ method: request.method ?? '', path, query, headers: request.headers },
+        body: content === '' ? undefined : (JSON.parse(content) as unknown),
+      }
+      asked.push(one)
+      const given = answer(one)
+      if (given === 'hang') return
+      const { status, body, headers = {} } = given
+      const isText = typeof body === 'string'
+      response.writeHead(status, {
+        'content-type': isText ? 'text/html' : 'application/json',
+        ...headers,
+      })
+      response.end(body === undefined ? undefined : isText ? body : JSON.stringify(body))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
