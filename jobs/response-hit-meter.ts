@@ -1,4 +1,5 @@
-// Takes this node's hits of response rules and redirects to the store, and knows the sums of all nodes.
+// Takes this node's hits of response rules and redirects to the store, and knows the sums of all
+// nodes.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { uuidV7 } from '#lib/uuid.ts'

@@ -3,7 +3,7 @@ import { redirectCodeOf } from '#bundle/redirects/redirect-table.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import { redirectCodeDefault } from '#schemas/objects/redirect.ts'
 import { checkHostPattern, enclosingNames } from '#compiler/values/names.ts'
-import { headerTarget } from './redirect-target.ts'
+import { headerTarget } from '#bundle/redirects/redirect-target.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
 
 export interface PlannedRedirect {

@@ -75,7 +75,8 @@ export class RedirectAnswers {
       answer.location = this.#text.toString('latin1', start, end)
     } else {
       const hasSlash = this.#text[end - 1] === 0x2f
-      answer.location = `${this.#text.toString('latin1', start, hasSlash ? end - 1 : end)}${plain(path)}`
+      const base = this.#text.toString('latin1', start, hasSlash ? end - 1 : end)
+      answer.location = base + plain(path)
     }
     const hstsSeconds = redirectRow[at + RedirectCell.HstsSeconds]!
     if (hstsSeconds === 0) return

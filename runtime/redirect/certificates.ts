@@ -1,5 +1,5 @@
-// The certificates of the https listener: chosen by the name that a client asks for, read again when
-// their files change.
+// The certificates of the https listener: chosen by the name that a client asks for, and read
+// again when their files change.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'

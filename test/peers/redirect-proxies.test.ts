@@ -124,11 +124,12 @@ test(
     const configDir = join(directory, 'conf.d')
     const file = join(configDir, 'svc-redirects.conf')
     const theirs = join(configDir, 'theirs.conf')
-    const block = `server { listen 127.0.0.1:${nginx.port}; server_name theirs.example; return 418; }\n`
+    const listen = `127.0.0.1:${nginx.port}`
+    const block = `server { listen ${listen}; server_name theirs.example; return 418; }\n`
     writeFileSync(theirs, block)
     const target = createNginx({
       ...{ configDir, configFile: 'svc-redirects.conf', reloadCommand: nginx.reload },
-      listen: [`127.0.0.1:${nginx.port}`],
+      listen: [listen],
     })
     await follow(nginx, target, async () => writeFileSync(file, '# nothing\n'))
     expect(await locationOf(nginx, 'theirs.example')).toBe('418')

@@ -95,7 +95,8 @@ export async function makeNginx(directory: string): Promise<Proxy> {
      events { worker_connections 64; }
      http { access_log off; server_names_hash_max_size 8192; server_names_hash_bucket_size 128;
        client_body_temp_path ${directory}/b; proxy_temp_path ${directory}/p;
-       fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s;
+       fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u;
+       scgi_temp_path ${directory}/s;
        server { listen 127.0.0.1:${port} default_server; return 404; }
        include ${directory}/conf.d/*.conf; }`,
   )

@@ -2,7 +2,7 @@
 import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
-import { absoluteUrl, plainHostOf } from '#compiler/plan/redirect-target.ts'
+import { absoluteUrl, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 /** What the configuration language of some web server gives a meaning to. */

@@ -3,7 +3,7 @@ import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { redirectFor } from '#compiler/plan/redirect-plan.ts'
 import type { PlannedRedirect, RedirectPlan } from '#compiler/plan/redirect-plan.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import { plainHostOf } from '#compiler/plan/redirect-target.ts'
+import { plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** As many hosts as one sentence can hold. */

@@ -62,7 +62,7 @@ const get = (host: string, path = '/', more = '') =>
 const close = 'Connection: close\r\n'
 
 describe('a request', () => {
-  test('is sent elsewhere; requests of one connection are answered one after the other', async () => {
+  test('is sent elsewhere; those of one connection are answered one after the other', async () => {
     const { port, hits, counters } = await listening()
     const { text, statuses } = await rawHttp(port, [
       get('old.example', '/a?b') + `HEAD /c HTTP/1.1\r\nHost: OLD.example.:80\r\n\r\n`,
