@@ -91,11 +91,11 @@ test('while the store is away hits are kept, shown as far as known, and told of 
   counted.set('a', 2)
   await flush()
   expect(await totals()).toEqual({ a: 12 })
-  expect(lines).toEqual(['hits of response rules are not stored yet: away'])
+  expect(lines).toEqual(['hits of response rules and redirects are not stored yet: away'])
   isAway = false
   await flush()
   expect(await totals()).toEqual({ a: 12 })
-  expect(lines.at(-1)).toBe('hits of response rules are stored')
+  expect(lines.at(-1)).toBe('hits of response rules and redirects are stored')
 })
 
 test('the count of a rule goes with it; one that comes back begins anew', async () => {
