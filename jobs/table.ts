@@ -26,6 +26,8 @@ export interface JobContext {
   readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
+  /** Tells other nodes which commit this one answers from. */
+  readonly announceCommit: () => void
   /** Looks at the servers that get redirects, those whose time it is. */
   readonly reconcileRedirects: () => void
   /** Removes what is too old, or too much, from the copy of the audit log. */
@@ -62,6 +64,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within five seconds.
     periodMs: 4_000,
     run: (context) => context.flushResponseHits(),
+  },
+  {
+    name: 'announce-commit',
+    periodMs: 5_000,
+    run: (context) => context.announceCommit(),
   },
   {
     name: 'reconcile-redirects',

@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AuditCopy } from './ports/audit.ts'
+import type { CommitAnnouncements } from './ports/commit-news.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Licences } from './ports/licences.ts'
@@ -14,6 +15,7 @@ import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
 import { createSqlAudit } from './sql/audit.ts'
+import { createSqlCommitNews } from './sql/commit-news.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
@@ -53,6 +55,7 @@ export interface PersistentState {
   readonly healthVerdicts: HealthVerdicts
   readonly dynamicDns: DynamicDnsStore
   readonly responseHits: ResponseHits
+  readonly commitNews: CommitAnnouncements
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -89,6 +92,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     healthVerdicts: createSqlHealthVerdicts(sql, node),
     dynamicDns: createSqlDynamicDns(sql),
     responseHits: createSqlResponseHits(sql),
+    commitNews: createSqlCommitNews(sql),
     sql,
     status: sql.status,
     close: sql.close,

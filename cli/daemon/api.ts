@@ -14,6 +14,7 @@ import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { writerInCluster } from './commit-news.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Made before it listens: what fails then is taken back by its own stop. */
@@ -95,7 +96,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     log,
     view,
     config: gitops.config,
-    configWriter: gitops,
+    configWriter: writerInCluster(deps),
     memberHealth: withHostnames(
       createMemberHealthView(health, settings.state.nodeName, systemClock),
       deps.resolver,

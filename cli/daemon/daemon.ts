@@ -9,6 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { shareCommitNews } from './commit-news.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
@@ -41,6 +42,7 @@ const running: readonly Part[] = [
   openRedirects,
   makeRepository,
   createGit,
+  shareCommitNews,
   createApi,
   listen,
   lookAtLicence,

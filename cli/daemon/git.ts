@@ -43,7 +43,9 @@ export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
 export const createGit: Part = (deps) => {
   const { node, health, log } = deps
   const repacker = createRepacker(deps.settings, log)
-  const activations = new Activations(node, health === null, log)
+  const activations = new Activations(node, health === null, log, () =>
+    deps.commitNews?.activated(),
+  )
   const gitops = createGitops(deps, activations)
   return ok({
     gives: { gitops, repacker, commitToActiveSeconds: () => activations.seconds },
@@ -90,6 +92,7 @@ class Activations {
   readonly #node: DnsNode
   readonly #areChecksOff: boolean
   readonly #log: ProcessLog
+  readonly #onActive: () => void
   #last: Promise<void> = Promise.resolve()
   #isUnprobedTold = false
   /** Newest commit, and when it was seen on the monotonic clock. */
@@ -97,7 +100,8 @@ class Activations {
   /** From the moment the newest commit was seen until all responders used it; null: none yet. */
   seconds: number | null = null
 
-  constructor(node: DnsNode, areChecksOff: boolean, log: ProcessLog) {
+  constructor(node: DnsNode, areChecksOff: boolean, log: ProcessLog, onActive: () => void) {
+    this.#onActive = onActive
     this.#node = node
     this.#areChecksOff = areChecksOff
     this.#log = log
@@ -125,6 +129,7 @@ class Activations {
   async #activate(publication: CommitPublication): Promise<void> {
     const activated = await this.#node.activate(publication)
     if (!activated.ok || activated.value === 'unchanged') return
+    this.#onActive()
     this.#warnOfUnprobedPools()
     if (publication.commit !== this.#head.commit) return
     this.seconds = (systemClock.monotonicMs() - this.#head.seenAtMs) / 1000

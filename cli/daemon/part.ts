@@ -11,6 +11,7 @@ import type { Settings } from '#cli/settings/settings.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { Repacker } from '#gitops/git/repacker.ts'
+import type { CommitNews } from '#gitops/sync/commit-news.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -63,6 +64,8 @@ export interface Gifts {
   readonly gitops: GitopsControl
   /** Rollouts that do harm: who wants to hear of them listens here. */
   readonly regressions: Regressions
+  /** null: no other node can be told. */
+  readonly commitNews: CommitNews | null
   readonly repacker: Repacker
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null

@@ -44,6 +44,7 @@ function contextOf(deps: Deps): JobContext {
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,
+    announceCommit: () => deps.commitNews?.tick(),
     reconcileRedirects: () => deps.redirectPushes.tick(),
   }
 }

@@ -33,6 +33,7 @@ const persistentPorts = [
   'settings',
   'dynamicDns',
   'responseHits',
+  'commitNews',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

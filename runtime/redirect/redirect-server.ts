@@ -23,6 +23,8 @@ import { RedirectHits } from './redirect-hits.ts'
 
 export interface RedirectServerParts {
   readonly settings: RedirectListenerSettings
+  /** Left out: a thread of `worker.ts`. */
+  readonly spawn?: (data: RedirectWorkerData) => Worker
   readonly clock: Clock
   readonly log: Log
 }
@@ -113,11 +115,7 @@ export class RedirectServer {
   #startThread(): Promise<Result<ListeningPorts, string>> {
     const { settings, clock, log } = this.#parts
     const data: RedirectWorkerData = { settings: this.#settled(settings), counters: this.#shared }
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      name: 'gslbd-redirect',
-      workerData: data,
-      env: {},
-    })
+    const worker = (this.#parts.spawn ?? spawnRedirectWorker)(data)
     const startedMs = clock.monotonicMs()
     this.#worker = worker
     if (this.#table !== undefined) this.#post({ kind: 'table', table: this.#table })
@@ -174,6 +172,11 @@ export class RedirectServer {
   #post(message: ToRedirectWorker): void {
     this.#worker?.postMessage(message)
   }
+}
+
+export function spawnRedirectWorker(workerData: RedirectWorkerData): Worker {
+  const url = new URL('./worker.ts', import.meta.url)
+  return new Worker(url, { name: 'gslbd-redirect', workerData, env: {} })
 }
 
 /** A bundle's memory is used again two swaps later. */

@@ -15,12 +15,13 @@ const pauses = { firstMs: 500, mostMs: 10_000 }
  * are no notices: who needs to know looks from time to time as well.
  *
  * @param url `postgresql://user:password@host:port/database`; it is a secret
- * @param onNotice also called when the connection is there, since some may have been missed
+ * @param onNotice given what was told; called without when the connection is there, since some
+ *   may have been missed
  */
 export function listenForChanges(
   url: string,
   channel: string,
-  onNotice: () => void,
+  onNotice: (text?: string) => void,
   after: After,
 ): ChangeListener {
   let client: pg.Client | undefined
@@ -44,7 +45,7 @@ export function listenForChanges(
     }
     made.on('error', lose)
     made.on('end', lose)
-    made.on('notification', onNotice)
+    made.on('notification', ({ payload }) => onNotice(payload))
     try {
       await made.connect()
       await made.query(`listen ${pg.escapeIdentifier(channel)}`)

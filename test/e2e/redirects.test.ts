@@ -1,12 +1,14 @@
 // Redirects of a whole daemon: answered when the request that makes them returns, kept over a stop.
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const apiKey = 'ab'.repeat(32)
 const { start, spawn } = useDaemons({ GSLB_API_KEY: apiKey })
@@ -70,6 +72,27 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
   const again = await start('serve', '--settings', settings)
   expect(await ask(again, 'x.old.example')).toBe('301 https://new.example')
   await again.stop()
+})
+
+test('a server of others has them as well, and a dry run says that nothing differs', async () => {
+  const home = tempDir('redirects')
+  const configDir = join(home, 'conf.d')
+  mkdirSync(configDir)
+  const nginx = { enabled: true, configDir, reloadCommand: 'true' }
+  const settings = settingsIn(home, { nginx })
+  const daemon = await start('serve', '--settings', settings)
+  const made = await call<Rule>(daemon, 'POST', '/redirects', {
+    ...{ sourceFqdn: 'old.example', targetUrl: 'https://new.example' },
+  })
+  const file = join(configDir, 'svc-redirects.conf')
+  await waitUntil('the file', () =>
+    existsSync(file) ? readFileSync(file, 'utf8').includes(`svc-redirect-${made.body.id}`) : false,
+  )
+  const diff = () => runCli('redirects', 'diff', '--settings', settings)
+  expect(await diff()).toMatchObject({ exit: 0, out: 'nginx: 1 redirects, nothing to change\n' })
+  await daemon.stop()
+  writeFileSync(file, '')
+  expect(await diff()).toMatchObject({ exit: 1 })
 })
 
 test('without a port it does not start, and says so', async () => {

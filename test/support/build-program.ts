@@ -12,6 +12,8 @@ const dayMs = 24 * 60 * 60_000
 const external = [
   /^(koffi|bcrypt|pino|thread-stream|swagger-ui-dist|quickjs-emscripten-core)$/,
   /^@(electric-sql|jitl)\//,
+  // Large, and loaded only where it is used.
+  /^@kubernetes\//,
 ]
 
 /** Of each file that a thread starts with, its reference in the bundle. */

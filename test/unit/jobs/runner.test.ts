@@ -29,6 +29,7 @@ function create(
       lookAtDynamicDns: async () => undefined,
       flushResponseHits: async () => undefined,
       reconcileRedirects: () => undefined,
+      announceCommit: () => undefined,
       backUp: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,

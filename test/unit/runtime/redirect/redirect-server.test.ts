@@ -1,10 +1,12 @@
 // The thread of the redirect listener: swaps, its death, its end.
+import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
-import { RedirectServer } from '#runtime/redirect/redirect-server.ts'
+import { RedirectServer, spawnRedirectWorker } from '#runtime/redirect/redirect-server.ts'
 import { bundleOf, smallModel } from '#test/support/bundle-models.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
 import { redirect } from '#test/support/redirects.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const settings = {
@@ -60,4 +62,26 @@ test('a port that is taken is told; nothing waits for a thread that does not run
   second.serve(bundleWith(rule))
   await second.adopted()
   await second.stop()
+})
+
+test('a thread that dies is started again, on its port and with its redirects', async () => {
+  const spawned: Worker[] = []
+  const spawn: typeof spawnRedirectWorker = (data) => {
+    spawned.push(spawnRedirectWorker(data))
+    return spawned.at(-1)!
+  }
+  const server = new RedirectServer({ settings, spawn, clock: systemClock, log })
+  onTestFinished(() => server.stop())
+  const started = await server.start()
+  if (!started.ok) throw new Error(started.error)
+  server.serve(bundleWith(rule))
+  await server.adopted()
+  const ask = () =>
+    rawHttp(started.value.port, [
+      'GET / HTTP/1.1\r\nHost: old.example\r\nConnection: close\r\n\r\n',
+    ])
+  await ask()
+  await spawned[0]!.terminate()
+  await waitUntil('its successor', async () => (await ask()).statuses[0] === 301)
+  expect([spawned.length, server.counted().get(rule.uid)]).toEqual([2, 2])
 })

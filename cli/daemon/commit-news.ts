@@ -1,0 +1,44 @@
+// Part: what nodes that share a PostgreSQL database tell each other of the commits that they serve.
+import type { ConfigWriter } from '#api/config/writer.ts'
+import { soaSerialOf } from '#bundle/signature/channel.ts'
+import { CommitNews } from '#gitops/sync/commit-news.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { commitChannel } from '#state/sql/commit-news.ts'
+import { listenForChanges } from '#state/sql/change-listener.ts'
+import type { Deps, Part } from './part.ts'
+
+/** Without a shared database nobody is told, and nobody is waited for. */
+export const shareCommitNews: Part = (deps) => {
+  const { settings, records, node, gitops } = deps
+  const { url } = settings.database
+  if (url === '') return ok({ gives: { commitNews: null } })
+  const news = new CommitNews({
+    name: settings.state.nodeName,
+    count: () => {
+      const { active } = node.status()
+      return active === null ? 0 : soaSerialOf(active)
+    },
+    look: () => gitops.poke(),
+    announce: (text) => void records.state.persistent.commitNews.announce(text),
+    clock: systemClock,
+  })
+  const hear = (text?: string): void => {
+    if (text !== undefined) news.heard(text)
+  }
+  const listener = listenForChanges(url, commitChannel, hear, systemAfter)
+  return ok({ gives: { commitNews: news }, stop: () => listener.close() })
+}
+
+/** A change is answered when the other nodes have it, too; those that do not follow have gone. */
+export function writerInCluster({ gitops, commitNews }: Deps): ConfigWriter {
+  return {
+    write: async (request) => {
+      const done = await gitops.write(request)
+      const isNew = done.ok && done.value.isChanged && request.isDryRun !== true
+      if (isNew) await commitNews?.followed()
+      return done
+    },
+  }
+}

@@ -1,0 +1,97 @@
+// What nodes of one cluster tell each other of the commits that they answer from: a node that is
+// behind looks at the repository at once, and a write waits for those that follow.
+import type { Clock } from '#lib/clock.ts'
+
+export interface CommitNewsParts {
+  /** Of this node; no other one has it. */
+  readonly name: string
+  /** How many commits the history of the active one has; it only rises. 0: none is active. */
+  readonly count: () => number
+  /** Looks at the repository. */
+  readonly look: () => void
+  /** Tells all nodes; failures are not told, since `tick` says it again. */
+  readonly announce: (text: string) => void
+  readonly clock: Clock
+}
+
+export const commitNewsLimits = {
+  /** A write waits so long for the others. */
+  patienceMs: 5_000,
+  /** A node that was not heard of for so long has gone. */
+  forgetMs: 30_000,
+  peersMax: 1_000,
+  nameCharactersMax: 253,
+} as const
+
+interface Peer {
+  count: number
+  heardMs: number
+  /** It did not follow in time: nobody waits for it until it has caught up. */
+  isLate: boolean
+}
+
+export class CommitNews {
+  readonly #parts: CommitNewsParts
+  readonly #peers = new Map<string, Peer>()
+  #waiting: (() => void)[] = []
+
+  constructor(parts: CommitNewsParts) {
+    this.#parts = parts
+  }
+
+  /** This node answers from another commit. */
+  activated(): void {
+    const { name, count, announce } = this.#parts
+    announce(`${count()} ${name}`)
+  }
+
+  /** To be called every few seconds. */
+  tick(): void {
+    const { clock } = this.#parts
+    for (const [name, { heardMs }] of this.#peers) {
+      if (clock.monotonicMs() - heardMs > commitNewsLimits.forgetMs) this.#peers.delete(name)
+    }
+    this.activated()
+  }
+
+  /** What any node has announced, this one too; anything else is passed over. */
+  heard(text: string): void {
+    const { name: own, count: ownCount, look, clock } = this.#parts
+    const [, digits = '', name = ''] = /^(\d{1,15}) (\S+)$/.exec(text) ?? []
+    if (name === '' || name === own || name.length > commitNewsLimits.nameCharactersMax) return
+    const count = Number(digits)
+    const known = this.#peers.get(name)
+    if (known === undefined && this.#peers.size >= commitNewsLimits.peersMax) return
+    const isLate = known?.isLate === true && count < ownCount()
+    this.#peers.set(name, { count, heardMs: clock.monotonicMs(), isLate })
+    if (count > ownCount()) look()
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  /** Resolves when the nodes that follow answer from what this one does, or takes too long. */
+  async followed(): Promise<void> {
+    const { clock, count } = this.#parts
+    const wanted = count()
+    const deadlineMs = clock.monotonicMs() + commitNewsLimits.patienceMs
+    for (;;) {
+      const behind = [...this.#peers.values()].filter((one) => !one.isLate && one.count < wanted)
+      if (behind.length === 0) return
+      const leftMs = deadlineMs - clock.monotonicMs()
+      if (leftMs <= 0) {
+        for (const one of behind) one.isLate = true
+        return
+      }
+      await this.#news(leftMs)
+    }
+  }
+
+  #news(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs)
+      this.#waiting.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}

@@ -1,0 +1,7 @@
+// The port by which nodes tell each other of the commits that they answer from.
+import type { StoreCall } from './store-result.ts'
+
+export interface CommitAnnouncements {
+  /** @param text at most 8,000 octets */
+  readonly announce: (text: string) => StoreCall<void>
+}
