@@ -71,14 +71,14 @@ test('a redirect that one node makes is answered by the other when the 201 retur
     const made = await callApi(daemon, 'POST', '/redirects', { body })
     expect([made.status, made.body]).toMatchObject([201, { sourceFqdn: host }])
   }
-  await make(one!, 'warm.example')
+  await make(one, 'warm.example')
   // From then on they know of each other.
   await waitUntil('the other node', async () => {
-    const isThere = (await locationAt(two!, 'warm.example')).startsWith('https')
-    return isThere && (await callApi(two!, 'GET', '/redirects')).status === 200
+    const isThere = (await locationAt(two, 'warm.example')).startsWith('https')
+    return isThere && (await callApi(two, 'GET', '/redirects')).status === 200
   })
   for (let i = 0; i < 4; i++) {
-    const [writer, other] = i % 2 === 0 ? [two!, one!] : [one!, two!]
+    const [writer, other] = i % 2 === 0 ? [two, one] : [one, two]
     await make(writer, `h${i}.example`)
     expect(await locationAt(other, `h${i}.example`)).toBe(`https://h${i}.example.new.example`)
   }
