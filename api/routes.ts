@@ -1,5 +1,6 @@
 // The table of routes. Adding one means one row in its file in routes/ and one set of cases.
 import type { Route } from './http/route.ts'
+import { alertRoutes } from './routes/alerts.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { getHealth, getReady } from './routes/health.ts'
@@ -57,6 +58,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...rumRoutes,
   ...simulateRoutes,
   ...dnsRoutes,
+  ...alertRoutes,
   ...usageRoutes,
   ...licenseRoutes,
   ...webSocketRoutes,

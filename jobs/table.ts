@@ -30,6 +30,8 @@ export interface JobContext {
   readonly announceCommit: () => void
   /** Looks at the servers that get redirects, those whose time it is. */
   readonly reconcileRedirects: () => void
+  /** Tells what is wrong here; on the node that leads, opens, ends and sends alerts. */
+  readonly lookAtAlerts: () => Promise<void>
   /** Removes what is too old, or too much, from the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
@@ -75,6 +77,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // Each server has an interval of its own, of a second at least.
     periodMs: 1_000,
     run: (context) => context.reconcileRedirects(),
+  },
+  {
+    name: 'look-at-alerts',
+    periodMs: 5_000,
+    run: (context) => context.lookAtAlerts(),
   },
   {
     name: 'retry-disk',

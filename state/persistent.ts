@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
 import type { CommitAnnouncements } from './ports/commit-news.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
@@ -14,6 +15,7 @@ import type { SharedSettings } from './ports/settings.ts'
 import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
+import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
@@ -56,6 +58,7 @@ export interface PersistentState {
   readonly dynamicDns: DynamicDnsStore
   readonly responseHits: ResponseHits
   readonly commitNews: CommitAnnouncements
+  readonly alerts: AlertStore
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -93,6 +96,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     dynamicDns: createSqlDynamicDns(sql),
     responseHits: createSqlResponseHits(sql),
     commitNews: createSqlCommitNews(sql),
+    alerts: createSqlAlerts(sql),
     sql,
     status: sql.status,
     close: sql.close,

@@ -99,6 +99,13 @@ export const layers: readonly Layer[] = [
     node: 'any',
   },
   {
+    folder: 'alerts',
+    says: 'conditions, the channels that are told of them, and who in a cluster tells them',
+    mayImport: ['lib', 'dns', 'state/ports'],
+    packages: ['nodemailer'],
+    node: ['crypto', 'dns', 'http', 'https', 'net'],
+  },
+  {
     folder: 'licence',
     says: 'what the licence permits, with the API off, too',
     mayImport: ['lib', 'schemas', 'routing', 'compiler', 'config', 'state/ports'],
@@ -116,6 +123,7 @@ export const layers: readonly Layer[] = [
       'compiler',
       'config',
       'state/ports',
+      'alerts',
       'licence',
     ],
     packages: [
@@ -151,6 +159,7 @@ export const layers: readonly Layer[] = [
       'runtime',
       'jobs',
       'integrations',
+      'alerts',
       'licence',
       'api',
     ],
@@ -170,6 +179,8 @@ export const rowsFolders: readonly { readonly folder: string; readonly table: st
   { folder: 'schemas/objects', table: 'schemas/objects' },
   { folder: 'state/ports', table: 'state/ports' },
   { folder: 'state/sql/migrations', table: 'state/sql/database' },
+  { folder: 'alerts/conditions', table: 'alerts' },
+  { folder: 'alerts/kinds', table: 'alerts' },
   { folder: 'api/routes', table: 'api' },
   { folder: 'cli/commands', table: 'cli' },
 ]

@@ -29,6 +29,8 @@ export const apiLimits = {
   },
   /** Simulations of one client. */
   simulations: { perSecond: 5, burst: 20, sourcesMax: 10_000 },
+  /** Tests of alert channels by one client. */
+  alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
   /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,

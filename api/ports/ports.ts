@@ -3,6 +3,8 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import type { SendByChannel } from '#alerts/send-by-channel.ts'
+import type { AlertAdmin } from '#state/ports/alerts.ts'
 import type { DynamicDnsAdmin, HiddenBy } from '#state/ports/dynamic-dns.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
 import type { LoginAttempts } from '#state/ports/login-attempts.ts'
@@ -63,6 +65,11 @@ export interface ApiPorts {
   readonly dynamicDns: DynamicDnsAdmin
   /** Why nobody would get TXT records of a name, absolute and in lower case, from this node. */
   readonly hiddenBy: (name: string) => HiddenBy | undefined
+  readonly alerts: AlertAdmin
+  /** Sends one message, and waits for the receiver. */
+  readonly testAlert: SendByChannel
+  /** How often a client may test a channel. */
+  readonly alertTests: SourceBuckets
   readonly overlays: OverlayView
   readonly rum: RumView
   /** How often a browser may send measurements. */

@@ -73,18 +73,37 @@ const create = route({
   },
 })
 
+/** Nobody of the tenant is told anything any more. */
+async function turnOffChannels(
+  id: string,
+  { alerts, clock }: ApiPorts,
+): Promise<StoreFailure<string> | undefined> {
+  const scope = { tenantId: id }
+  const channels = await alerts.listChannels(scope)
+  if (!channels.ok) return channels.error
+  const off = { enabled: false, updatedAtMs: clock.nowMs() }
+  for (const { id: channel } of channels.value) {
+    const changed = await alerts.updateChannel(scope, channel, off)
+    if (!changed.ok) return changed.error
+  }
+  return undefined
+}
+
 /** What an earlier tenant of this id has left, in words; '': nothing that a new one would get. */
 async function remainsOf(
   id: string,
-  { tenants, users, roles }: ApiPorts,
+  { tenants, users, roles, alerts }: ApiPorts,
 ): Promise<Result<string, StoreFailure>> {
   const accounts = await users.list({ tenantId: id })
   if (!accounts.ok) return accounts
   const visible = await roles.list({ tenantId: id })
   if (!visible.ok) return visible
+  const channels = await alerts.listChannels({ tenantId: id })
+  if (!channels.ok) return channels
   const counts = {
     accounts: accounts.value.length,
     roles: visible.value.filter(({ isSystem }) => !isSystem).length,
+    'alert channels': channels.value.length,
     'objects of the configuration': tenants.objectCount(id),
   }
   const left = Object.entries(counts).filter(([, count]) => count > 0)
@@ -113,7 +132,8 @@ const remove = route({
   summary: 'Remove the record of a tenant and end its key; what it owns stays',
   details:
     'Nothing is deleted with it: its pools and services are answered as before, and a new tenant ' +
-    'of the same id is refused until its accounts, roles and configuration are gone.',
+    'of the same id is refused until its accounts, roles, alert channels and configuration are ' +
+    'gone. Its alert channels are turned off.',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   takesDryRun: true,
@@ -127,7 +147,9 @@ const remove = route({
     if (isDryRun) return noContent()
     const ended = await ports.tenantKeys.remove(params.id)
     ports.identities.forget()
-    return ended.ok ? noContent() : storeFailed(ended.error)
+    if (!ended.ok) return storeFailed(ended.error)
+    const fault = await turnOffChannels(params.id, ports)
+    return fault === undefined ? noContent() : storeFailed(fault)
   },
 })
 

@@ -63,7 +63,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
 
 function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
-  const { dynamicDns, regressions } = deps
+  const { dynamicDns, regressions, alerts } = deps
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
   const view = createOperatorView({
@@ -105,6 +105,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     records,
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
+    testAlert: alerts.send,
     overlays: {
       trip: regressions.trip,
       onRegression: regressions.onRegression,

@@ -6,6 +6,7 @@ import type { ProcessLog } from '#cli/terminal/log.ts'
 import { portClash } from '#cli/node/start-checks.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { keepAlerts } from './alerts.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
@@ -43,6 +44,7 @@ const running: readonly Part[] = [
   makeRepository,
   createGit,
   shareCommitNews,
+  keepAlerts,
   createApi,
   listen,
   lookAtLicence,

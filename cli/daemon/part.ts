@@ -1,5 +1,6 @@
 // A part of the daemon: a function that starts it, gives the later parts what they need, and says
 // how to stop it. Also the loop that starts a list of parts, and the one that stops them.
+import type { NodeAlerts } from '#cli/node/alerts.ts'
 import type { NodeApi } from '#cli/node/api.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { NodeRecords } from '#cli/node/records.ts'
@@ -71,6 +72,7 @@ export interface Gifts {
   readonly commitToActiveSeconds: () => number | null
   /** Samples how busy the DNS threads are. */
   readonly sampleLoad: () => void
+  readonly alerts: NodeAlerts
   /** null: the API is off. */
   readonly api: NodeApi | null
   readonly apiPort: number | null

@@ -12,6 +12,7 @@ import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
+import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
@@ -51,6 +52,7 @@ export interface NodeApiParts {
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits'>
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
+  readonly testAlert: SendByChannel
   readonly overlays: OverlayView
   readonly rum: RumView
   readonly simulator: LiveSimulator
@@ -145,7 +147,7 @@ function portsOf(
   const { settings, log, view, config, configWriter } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, simulator, hiddenBy } = parts
   const { healthSignals } = parts.shared
-  const { users, roles, tenantKeys, usage } = records.state.persistent
+  const { users, roles, tenantKeys, usage, alerts } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const clientsMax = settings.api.maxWebSocketClients
@@ -177,6 +179,9 @@ function portsOf(
     healthSignals,
     dynamicDns,
     hiddenBy,
+    alerts,
+    testAlert: parts.testAlert,
+    alertTests: new SourceBuckets(apiLimits.alertTests, systemClock),
     overlays,
     rum,
     simulator: { simulate: simulator.simulate, explain: explanationOf },

@@ -34,6 +34,7 @@ const persistentPorts = [
   'dynamicDns',
   'responseHits',
   'commitNews',
+  'alerts',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

@@ -17,6 +17,7 @@ import {
   text,
 } from './forms.ts'
 import type { SettingLeaf } from './forms.ts'
+import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
 import { license } from './license.ts'
 import { oidc } from './oidc.ts'
@@ -309,6 +310,7 @@ export const SettingsFile = Type.Object(
       },
     ),
     backup,
+    alerts,
     gitops,
     license,
     redirect,
@@ -358,7 +360,7 @@ export const SettingsFile = Type.Object(
         'x-expected': 'letters, digits, dots, dashes and underscores',
         description:
           'Name of this node to the others and in the API. No two nodes that share a ' +
-          '`redis.url` may have the same.',
+          '`redis.url` or a `database.url` may have the same.',
       }),
     }),
     geoip: section('Where clients are. [More](../operations/geo-data.md).', {

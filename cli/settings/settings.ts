@@ -14,6 +14,7 @@ import { settingRows } from './schema.ts'
 import type { SettingRow } from './schema.ts'
 import { missingForOidc } from './oidc.ts'
 import type { OidcSection } from './oidc.ts'
+import type { AlertsSection } from './alerts.ts'
 import type { BackupSection } from './backup.ts'
 import type { LicenseSection } from './license.ts'
 import { missingForRedirect } from './redirect.ts'
@@ -92,6 +93,7 @@ export interface Settings {
   readonly database: { readonly url: string; readonly cacheTTLMs: number }
   readonly redis: { readonly url: string }
   readonly backup: BackupSection
+  readonly alerts: AlertsSection
   readonly gitops: {
     /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */
     readonly url: string

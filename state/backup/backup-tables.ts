@@ -49,5 +49,25 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   }),
   row('response_hits', { rule_uid: true, hits: true, at_ms: true }),
   row('response_hit_batches', { id: true, at_ms: true }),
+  row('alert_channels', {
+    ...{ id: true, tenant_id: true, name: true, kind: true, target: true, settings: true },
+    ...{ secret_ciphertext: true, secrets: true, conditions: true, min_severity: true },
+    ...{ enabled: true, created_at_ms: true, updated_at_ms: true, last_sent_at_ms: true },
+    ...{ failures: true, fault: true, retry_at_ms: true, dropped: true },
+  }),
+  row('alert_silences', {
+    ...{ id: true, tenant_id: true, condition: true, subject: true, reason: true },
+    ...{ created_at_ms: true, until_ms: true },
+  }),
+  row('alerts', {
+    ...{ id: true, tenant_id: true, condition: true, severity: true, subject: true, node: true },
+    ...{ title: true, detail: true, channels: true, opened_at_ms: true, resolved_at_ms: true },
+  }),
+  row('alert_notices', {
+    ...{ id: true, channel_id: true, alert_id: true, event: true, message_id: true },
+    ...{ ready_at_ms: true, created_at_ms: true },
+  }),
+  row('alert_reports', { node: true, beat: true, commit_id: true, findings: true }),
+  row('alert_lease', { id: true, holder: true, term: true, beat: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

@@ -72,6 +72,7 @@ export async function createWorld(
     users: state.users,
     roles: state.roles,
     tenantKeys: state.tenantKeys,
+    alerts: state.alerts,
     sessions: new MemorySessions(clock),
     loginAttempts: createMemoryLoginAttempts(clock),
     oidcNonces: createMemoryOidcNonces(clock),

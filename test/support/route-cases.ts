@@ -93,12 +93,25 @@ const storedRecord = async ({ ports }: ConfigWorld, tenantId: string): Promise<P
   return { id }
 }
 
+const alertChannel = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/alerts', newAlertChannel()),
+})
+const silence = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/alerts/silences', newSilence()),
+})
+
 /** Of no tenant: whoever may at all sees it. */
 const responseRule = async (world: ConfigWorld): Promise<Params> => {
   const answer = await world.call(rootKey, 'POST', '/rpz/rules', newResponseRule())
   return { id: answer.body.id }
 }
 
+const newAlertChannel = () => ({
+  name: unique('channel'),
+  kind: 'webhook',
+  settings: { url: 'https://hooks.example.net/x', secret: 'x'.repeat(32) },
+})
+const newSilence = () => ({ seconds: 60 })
 const newResponseRule = () => ({
   triggerType: 'exact',
   triggerValue: `${unique('bad')}.example`,
@@ -247,6 +260,17 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   // Of no service of the tenant: test/unit/api/routes/dns.test.ts has one.
   postDnsTxtRecords: { needs: 'txt:write', body: txtRecord, statuses: [201, 400] },
   deleteDnsTxtRecordsById: { needs: 'txt:write', make: storedRecord },
+  getAlerts: { needs: 'alert:read' },
+  postAlerts: { needs: 'alert:write', body: newAlertChannel },
+  getAlertsById: { needs: 'alert:read', make: alertChannel },
+  putAlertsById: { needs: 'alert:write', make: alertChannel, body: () => ({ enabled: false }) },
+  deleteAlertsById: { needs: 'alert:write', make: alertChannel },
+  // What it sends: test/unit/api/routes/alerts.test.ts.
+  postAlertsByIdTest: { needs: 'alert:write', make: alertChannel, statuses: [200, 429] },
+  getAlertsEvents: { needs: 'alert:read' },
+  getAlertsSilences: { needs: 'alert:read' },
+  postAlertsSilences: { needs: 'alert:write', body: newSilence },
+  deleteAlertsSilencesById: { needs: 'alert:write', make: silence },
   getRpzRules: { needs: 'rpz:read' },
   postRpzRules: { needs: 'rpz:write', body: newResponseRule },
   deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },

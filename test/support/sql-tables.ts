@@ -19,6 +19,12 @@ const names: readonly (keyof Tables)[] = [
   'dynamic_dns',
   'response_hits',
   'response_hit_batches',
+  'alert_notices',
+  'alerts',
+  'alert_channels',
+  'alert_silences',
+  'alert_reports',
+  'alert_lease',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

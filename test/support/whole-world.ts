@@ -47,7 +47,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()
   await fill(running.state)
-  const { users, roles, tenantKeys, dynamicDns } = running.state
+  const { users, roles, tenantKeys, dynamicDns, alerts } = running.state
   const world = await startConfigWorld({
     settings: recordsSettings,
     ports: {
@@ -55,6 +55,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       roles,
       tenantKeys,
       dynamicDns,
+      alerts,
       simulator: { simulate: async () => ok(simulated), explain: explanationOf },
       licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),

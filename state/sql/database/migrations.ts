@@ -6,6 +6,8 @@ import { identities } from '#state/sql/migrations/0003-identities.ts'
 import { firstAccount } from '#state/sql/migrations/0004-first-account.ts'
 import { dynamicDns } from '#state/sql/migrations/0005-dynamic-dns.ts'
 import { responseHits } from '#state/sql/migrations/0006-response-hits.ts'
+import { reserved } from '#state/sql/migrations/0007-reserved.ts'
+import { alerts } from '#state/sql/migrations/0008-alerts.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -14,6 +16,8 @@ export const migrations: readonly Migration[] = Object.freeze([
   firstAccount,
   dynamicDns,
   responseHits,
+  reserved,
+  alerts,
 ])
 
 /** The schema that this program writes. */

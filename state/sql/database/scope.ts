@@ -4,7 +4,15 @@ import type { Expression } from 'kysely'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import type { Tables } from './tables.ts'
 
-type TenantTable = 'users' | 'roles' | 'audit_entries' | 'tsig_keys' | 'txt_records'
+type TenantTable =
+  | 'users'
+  | 'roles'
+  | 'audit_entries'
+  | 'tsig_keys'
+  | 'txt_records'
+  | 'alert_channels'
+  | 'alert_silences'
+  | 'alerts'
 
 export function inScope<T extends TenantTable>(scope: TenantScope) {
   return (from: ExpressionBuilder<Tables, T>): Expression<SqlBool> => {

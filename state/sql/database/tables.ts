@@ -1,5 +1,5 @@
 // The table types of the query builder; `migrations/` creates the tables.
-import type { Kysely } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 
 export interface UsersTable {
   readonly id: string
@@ -129,6 +129,83 @@ export interface ResponseHitBatchesTable {
   readonly at_ms: number
 }
 
+export interface AlertChannelsTable {
+  readonly id: string
+  /** Empty: the operator's. */
+  readonly tenant_id: string
+  readonly name: string
+  readonly kind: string
+  readonly target: string
+  /** JSON: an object. */
+  readonly settings: string
+  readonly secret_ciphertext: string
+  /** JSON: an array of names. */
+  readonly secrets: string
+  /** JSON: an array of names. */
+  readonly conditions: string
+  readonly min_severity: string
+  readonly enabled: boolean
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+  readonly last_sent_at_ms: number | null
+  readonly failures: Generated<number>
+  readonly fault: Generated<string>
+  readonly retry_at_ms: Generated<number>
+  readonly dropped: Generated<number>
+}
+
+export interface AlertSilencesTable {
+  readonly id: string
+  readonly tenant_id: string
+  readonly condition: string
+  readonly subject: string
+  readonly reason: string
+  readonly created_at_ms: number
+  readonly until_ms: number
+}
+
+export interface AlertsTable {
+  readonly id: string
+  readonly tenant_id: string
+  readonly condition: string
+  readonly severity: string
+  readonly subject: string
+  readonly node: string
+  readonly title: string
+  readonly detail: string
+  /** JSON: ids of the channels that are told of it. */
+  readonly channels: string
+  readonly opened_at_ms: number
+  readonly resolved_at_ms: number | null
+}
+
+export interface AlertNoticesTable {
+  readonly id: string
+  readonly channel_id: string
+  readonly alert_id: string
+  readonly event: string
+  /** Empty: it was not tried yet. */
+  readonly message_id: string
+  readonly ready_at_ms: number
+  readonly created_at_ms: number
+}
+
+export interface AlertReportsTable {
+  readonly node: string
+  readonly beat: number
+  readonly commit_id: string
+  /** JSON: an array. */
+  readonly findings: string
+}
+
+/** One row, with id 1. */
+export interface AlertLeaseTable {
+  readonly id: number
+  readonly holder: string
+  readonly term: number
+  readonly beat: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -150,6 +227,12 @@ export interface Tables {
   readonly dynamic_dns: DynamicDnsTable
   readonly response_hits: ResponseHitsTable
   readonly response_hit_batches: ResponseHitBatchesTable
+  readonly alert_channels: AlertChannelsTable
+  readonly alert_silences: AlertSilencesTable
+  readonly alerts: AlertsTable
+  readonly alert_notices: AlertNoticesTable
+  readonly alert_reports: AlertReportsTable
+  readonly alert_lease: AlertLeaseTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

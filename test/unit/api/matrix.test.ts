@@ -19,7 +19,7 @@ const everythingOf = (names: string, ...verbs: string[]): string[] =>
   names.split(' ').flatMap((name) => verbs.map((verb) => `${name}:${verb}`))
 const managed = 'pool member service hc geo'
 /** What deletes them is a write, too. */
-const written = 'rollout maintenance record tsig txt redirect'
+const written = 'rollout maintenance record tsig txt redirect alert'
 const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
   'role:read',

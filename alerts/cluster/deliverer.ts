@@ -1,0 +1,143 @@
+// Sends what waits: each channel by itself, one message after the other, again after a growing
+// pause when it fails. What is sent is in the database until the receiver has taken it, so that it
+// goes out at least once.
+import type { SendByChannel } from '#alerts/send-by-channel.ts'
+import { channelKind } from '#alerts/channel-kinds.ts'
+import { failed } from '#alerts/send/outcome.ts'
+import { backoffMs } from '#lib/backoff.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import { noLongerThan } from '#lib/timer.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import type {
+  AlertNotice,
+  AlertStore,
+  ChannelWithHealth,
+  SendOutcome,
+} from '#state/ports/alerts.ts'
+import { clusterLimits } from './limits.ts'
+
+export interface DelivererParts {
+  readonly store: Pick<AlertStore, 'due' | 'findChannel' | 'beginMessage' | 'settleMessage'>
+  readonly send: SendByChannel
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface DeliveryCounts {
+  readonly sent: number
+  readonly failed: number
+}
+
+export class Deliverer {
+  readonly #parts: DelivererParts
+  /** By channel: its messages on their way. */
+  readonly #busy = new Map<string, Promise<void>>()
+  #isStopped = false
+  #sent = 0
+  #failed = 0
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts
+  }
+
+  /** Begins to send what is due, and does not wait for it. */
+  async look(term: number): Promise<void> {
+    const { store, clock, log } = this.#parts
+    const found = await store.due(clock.nowMs(), [...this.#busy.keys()])
+    if (!found.ok) return
+    for (const [channelId, notices] of byChannel(found.value)) {
+      if (this.#isStopped || this.#busy.has(channelId)) continue
+      const sending = this.#drain(term, channelId, notices)
+        .catch((error: unknown) => log.error({ err: error }, 'alerts of a channel were not sent'))
+        .finally(() => this.#busy.delete(channelId))
+      this.#busy.set(channelId, sending)
+    }
+  }
+
+  counts(): DeliveryCounts {
+    return { sent: this.#sent, failed: this.#failed }
+  }
+
+  /** Resolves when nothing is on its way. */
+  async idle(): Promise<void> {
+    while (this.#busy.size > 0) await Promise.all(this.#busy.values())
+  }
+
+  /** Starts nothing more, and waits a little for what is on its way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await noLongerThan(clusterLimits.stopGraceMs, this.idle())
+  }
+
+  async #drain(term: number, channelId: string, notices: readonly AlertNotice[]): Promise<void> {
+    const found = await this.#parts.store.findChannel('every-tenant', channelId)
+    if (!found.ok || found.value === null) return
+    const channel = found.value
+    const size = channelKind(channel.kind)?.noticesPerMessage ?? 1
+    for (const message of messagesOf(notices, size)) {
+      if (this.#isStopped || !(await this.#sendOne(term, channel, message))) return
+    }
+  }
+
+  /** @returns whether the next one may follow */
+  async #sendOne(
+    term: number,
+    channel: ChannelWithHealth,
+    notices: readonly AlertNotice[],
+  ): Promise<boolean> {
+    const { store, send, clock } = this.#parts
+    const sentAtMs = clock.nowMs()
+    const messageId = notices[0]!.messageId || uuidV7(sentAtMs)
+    const ids = notices.map(({ id }) => id)
+    const begun = await store.beginMessage(term, messageId, ids)
+    if (!begun.ok || begun.value !== 'begun') return false
+    const message = { id: messageId, sentAtMs, isTest: false, told: notices }
+    const outcome = await send(channel, message).catch(() => failed('gslbd itself failed'))
+    this.#tell(channel, outcome)
+    const failures = channel.health.failures + 1
+    const nowMs = clock.nowMs()
+    const times = { nowMs, retryAtMs: nowMs + this.#pauseMs(failures) }
+    const settled = await store.settleMessage(channel.id, messageId, outcome, times)
+    return settled.ok && (outcome.ok || outcome.isFinal)
+  }
+
+  #tell(channel: ChannelWithHealth, outcome: SendOutcome): void {
+    const { log } = this.#parts
+    const { id, name, kind, health } = channel
+    const fields = { channel: id, name, kind }
+    if (outcome.ok) {
+      this.#sent++
+      if (health.failures > 0) log.info(fields, 'an alert channel works again')
+      return
+    }
+    this.#failed++
+    // Once when it begins: the API says how it goes on.
+    if (health.failures > 0 && !outcome.isFinal) return
+    const rest = outcome.isFinal ? 'the message is dropped' : 'it is tried again'
+    log.warn({ ...fields, fault: outcome.fault }, `an alert was not sent; ${rest}`)
+  }
+
+  #pauseMs(failures: number): number {
+    const spread = (this.#parts.random.next() / 0xffff_ffff) * 2 - 1
+    const pauseMs = backoffMs(clusterLimits.retry, failures)
+    return Math.round(pauseMs * (1 + spread * clusterLimits.retryJitter))
+  }
+}
+
+function byChannel(notices: readonly AlertNotice[]): ReadonlyMap<string, readonly AlertNotice[]> {
+  return Map.groupBy(notices, ({ channelId }) => channelId)
+}
+
+/** What was tried together is tried together again; the others are put together anew. */
+function* messagesOf(
+  notices: readonly AlertNotice[],
+  size: number,
+): Generator<readonly AlertNotice[]> {
+  for (const [messageId, some] of Map.groupBy(notices, (notice) => notice.messageId)) {
+    if (messageId !== '') yield some
+    else for (let i = 0; i < some.length; i += size) yield some.slice(i, i + size)
+  }
+}

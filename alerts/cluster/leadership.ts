@@ -1,0 +1,78 @@
+// Decides which node opens and sends alerts: the holder of a lease in the database, taken and
+// renewed by compare-and-swap. Who waits for it counts on its own clock how long it was not renewed.
+import type { Clock } from '#lib/clock.ts'
+import type { AlertLease, AlertStore } from '#state/ports/alerts.ts'
+import { clusterLimits } from './limits.ts'
+
+export interface LeadershipParts {
+  readonly store: Pick<AlertStore, 'lease' | 'takeLease' | 'renewLease' | 'releaseLease'>
+  /** Of this process: no other one, not even of the same node later, has it. */
+  readonly holder: string
+  /** Nobody else uses the database: there is nobody to wait for. */
+  readonly isAlone: boolean
+  readonly clock: Clock
+}
+
+export class Leadership {
+  readonly #parts: LeadershipParts
+  #own: AlertLease | null = null
+  #seen: { readonly lease: AlertLease; readonly atMs: number } | null = null
+
+  constructor(parts: LeadershipParts) {
+    this.#parts = parts
+  }
+
+  /** @returns the term while this node leads; null: it does not, or nobody knows */
+  async look(): Promise<number | null> {
+    const { isAlone } = this.#parts
+    if (this.#own !== null) {
+      if (isAlone) return this.#own.term
+      const own = await this.#renew(this.#own)
+      if (own !== undefined) return own
+    }
+    return await this.#take()
+  }
+
+  /** The next one need not wait. */
+  async release(): Promise<void> {
+    if (this.#own !== null) await this.#parts.store.releaseLease(this.#own)
+    this.#own = null
+  }
+
+  /** @returns undefined: another node leads now */
+  async #renew(own: AlertLease): Promise<number | null | undefined> {
+    const renewed = await this.#parts.store.renewLease(own)
+    // It may be this node's all the same; what needs the term asks for it.
+    if (!renewed.ok) return null
+    this.#own = renewed.value
+    return renewed.value === null ? undefined : renewed.value.term
+  }
+
+  async #take(): Promise<number | null> {
+    const { store, holder, isAlone } = this.#parts
+    const found = await store.lease()
+    if (!found.ok) return null
+    const lease = found.value
+    // Taken, though the database did not get to say so.
+    if (lease?.holder === holder) {
+      this.#own = lease
+      return lease.term
+    }
+    const isFree = lease === null || lease.holder === '' || isAlone
+    if (!isFree && !this.#isOver(lease)) return null
+    const taken = await store.takeLease(lease, holder)
+    if (!taken.ok) return null
+    this.#own = taken.value
+    return taken.value?.term ?? null
+  }
+
+  #isOver(lease: AlertLease): boolean {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const seen = this.#seen
+    if (seen?.lease.term !== lease.term || seen.lease.beat !== lease.beat) {
+      this.#seen = { lease, atMs: nowMs }
+      return false
+    }
+    return nowMs - seen.atMs >= clusterLimits.leaseMs
+  }
+}

@@ -1,0 +1,128 @@
+// Opens and ends alerts by what the nodes tell, and says which channels hear of it.
+import { conditionOf } from '#alerts/conditions.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { alertLimits, operatorId, severities } from '#state/ports/alerts.ts'
+import type {
+  AlertChanges,
+  AlertStore,
+  Finding,
+  NodeReport,
+  StoredAlert,
+  StoredChannel,
+} from '#state/ports/alerts.ts'
+import { keyOf } from './findings.ts'
+
+export interface OpeningsParts {
+  readonly store: Pick<AlertStore, 'listAlerts' | 'listChannels' | 'record'>
+  /** So long what begins is gathered into one message. */
+  readonly groupWaitMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What several nodes find is one; '' is the node of that. */
+interface Wanted {
+  readonly finding: Finding
+  readonly node: string
+}
+
+export class Openings {
+  readonly #parts: OpeningsParts
+  /** When an open alert was last told of, on the monotonic clock. */
+  #lastTold = new Map<string, number>()
+  #isFullTold = false
+
+  constructor(parts: OpeningsParts) {
+    this.#parts = parts
+  }
+
+  async look(term: number, reports: readonly NodeReport[]): Promise<void> {
+    const { store } = this.#parts
+    const query = { state: 'open', before: '', limit: alertLimits.openMax } as const
+    const open = await store.listAlerts('every-tenant', query)
+    if (!open.ok) return
+    const changes = this.#changes(open.value, wantedBy(reports))
+    const { opened, updated, resolved } = changes
+    if (opened.length + updated.length + resolved.length === 0) return
+    const channels = opened.length === 0 ? undefined : await store.listChannels('every-tenant')
+    if (channels?.ok === false) return
+    const listeners = channels?.value ?? []
+    const told = opened.map(({ alert }) => ({
+      alert,
+      channels: listeners.filter((channel) => hears(channel, alert)).map(({ id }) => id),
+    }))
+    await store.record(term, { ...changes, opened: told })
+  }
+
+  #changes(open: readonly StoredAlert[], wanted: ReadonlyMap<string, Wanted>): AlertChanges {
+    const { clock, groupWaitMs } = this.#parts
+    const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()]
+    const byKey = new Map(open.map((alert) => [alertKey(alert), alert]))
+    const lastTold = new Map<string, number>()
+    const resolved: string[] = []
+    for (const [key, alert] of byKey) {
+      const atMs = wanted.has(key) ? monotonicMs : (this.#lastTold.get(key) ?? monotonicMs)
+      lastTold.set(key, atMs)
+      // Of a condition that a newer version of the program had: it ends at once.
+      const clearMs = conditionOf(alert.condition)?.clearMs ?? 0
+      if (!wanted.has(key) && monotonicMs - atMs >= clearMs) resolved.push(alert.id)
+    }
+    this.#lastTold = lastTold
+    const missing = [...wanted].filter(([key]) => !byKey.has(key))
+    const opened = this.#bounded(missing, alertLimits.openMax - open.length + resolved.length).map(
+      ([, { finding, node }]) => ({ alert: alertOf(finding, node, nowMs), channels: [] }),
+    )
+    const updated = [...wanted].flatMap(([key, { finding }]) => {
+      const alert = byKey.get(key)
+      if (alert === undefined || isSame(alert, finding)) return []
+      const { severity, title, detail } = finding
+      return [{ id: alert.id, severity, title, detail }]
+    })
+    return { opened, updated, resolved, nowMs, readyAtMs: nowMs + groupWaitMs }
+  }
+
+  #bounded<T>(missing: readonly T[], room: number): readonly T[] {
+    const isFull = missing.length > room
+    if (isFull && !this.#isFullTold) {
+      this.#parts.log.warn({ max: alertLimits.openMax }, 'no more alerts are opened until some end')
+    }
+    this.#isFullTold = isFull
+    return missing.slice(0, Math.max(0, room))
+  }
+}
+
+function wantedBy(reports: readonly NodeReport[]): ReadonlyMap<string, Wanted> {
+  const wanted = new Map<string, Wanted>()
+  for (const { node, findings } of reports) {
+    for (const finding of findings) {
+      const of = finding.isOfNode ? node : ''
+      const key = JSON.stringify([keyOf(finding), of])
+      // Of several nodes' words the first one's, so that they do not take turns.
+      if (!wanted.has(key)) wanted.set(key, { finding, node: of })
+    }
+  }
+  return wanted
+}
+
+const alertKey = (alert: StoredAlert): string => JSON.stringify([keyOf(alert), alert.node])
+
+const isSame = (alert: StoredAlert, { severity, title, detail }: Finding): boolean =>
+  alert.severity === severity && alert.title === title && alert.detail === detail
+
+function alertOf(finding: Finding, node: string, nowMs: number): StoredAlert {
+  const { tenantId, condition, severity, subject, title, detail } = finding
+  return {
+    ...{ id: uuidV7(nowMs), tenantId, condition, severity, subject, node, title, detail },
+    ...{ openedAtMs: nowMs, resolvedAtMs: null },
+  }
+}
+
+/** A tenant hears of its own, the operator of everything. */
+export function hears(channel: StoredChannel, alert: StoredAlert): boolean {
+  const isTheirs = channel.tenantId === operatorId || channel.tenantId === alert.tenantId
+  const isChosen = channel.conditions.length === 0 || channel.conditions.includes(alert.condition)
+  const isSevere = severities.indexOf(alert.severity) <= severities.indexOf(channel.minSeverity)
+  return channel.enabled && isTheirs && isChosen && isSevere
+}

@@ -1,0 +1,31 @@
+// The table of conditions. Adding one means one row here, one file and its cases.
+import type { Condition } from './condition.ts'
+import { certificate } from './conditions/certificate.ts'
+import { disk } from './conditions/disk.ts'
+import { drift } from './conditions/drift.ts'
+import { geoDatabaseStale } from './conditions/geo-database-stale.ts'
+import { heldCommit } from './conditions/held-commit.ts'
+import { licence } from './conditions/licence.ts'
+import { memberFlapping } from './conditions/member-flapping.ts'
+import { nodeMissing } from './conditions/node-missing.ts'
+import { poolWithoutMembers } from './conditions/pool-without-members.ts'
+import { rolloutRegression } from './conditions/rollout-regression.ts'
+
+export const conditions: readonly Condition[] = Object.freeze([
+  rolloutRegression,
+  poolWithoutMembers,
+  memberFlapping,
+  heldCommit,
+  geoDatabaseStale,
+  licence,
+  certificate,
+  nodeMissing,
+  drift,
+  disk,
+])
+
+export const conditionNames: readonly string[] = conditions.map(({ name }) => name)
+
+export function conditionOf(name: string): Condition | undefined {
+  return conditions.find((row) => row.name === name)
+}

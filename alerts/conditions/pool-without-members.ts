@@ -1,0 +1,25 @@
+// A pool that a service answers from has nobody who may answer.
+import type { Condition } from '#alerts/condition.ts'
+
+export const poolWithoutMembers: Condition = {
+  name: 'pool-without-members',
+  severity: 'critical',
+  audience: 'tenant',
+  isOfNode: false,
+  holdMs: 0,
+  clearMs: 15_000,
+  says: 'No member of a pool that a service uses may answer: unhealthy, disabled, or none there',
+  find: (facts) =>
+    facts
+      .pools()
+      .filter(({ candidates }) => candidates === 0)
+      .map(({ uid, name, tenant, members }) => ({
+        tenantId: tenant,
+        subject: uid,
+        title: `pool ${name} has no member that may answer`,
+        detail:
+          members === 0
+            ? 'It has no member of weight above 0 that is enabled. Add or enable one.'
+            : `None of its ${members} members is healthy, enabled and of weight above 0.`,
+      })),
+}

@@ -1,0 +1,19 @@
+// A rollout was taken back because of what was measured.
+import type { Condition } from '#alerts/condition.ts'
+
+export const rolloutRegression: Condition = {
+  name: 'rollout-regression',
+  severity: 'error',
+  audience: 'tenant',
+  isOfNode: false,
+  holdMs: 0,
+  clearMs: 0,
+  says: 'A rollout was rolled back; it ends when the rollout is promoted, aborted or replaced',
+  find: (facts) =>
+    facts.regressions().map(({ uid, name, tenant, pool, reason }) => ({
+      tenantId: tenant,
+      subject: uid,
+      title: `rollout ${name} of pool ${pool} was rolled back`,
+      detail: `${reason}. The weight from before is in force again: look at the member, then abort the rollout or promote it.`,
+    })),
+}

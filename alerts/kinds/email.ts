@@ -1,0 +1,119 @@
+// Channels that send e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
+import { createTransport } from 'nodemailer'
+import { textOf } from '#alerts/channel-kind.ts'
+import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
+import { connectTo } from '#alerts/send/connect.ts'
+import { headline, paragraphs } from '#alerts/send/message.ts'
+import type { AlertMessage } from '#alerts/send/message.ts'
+import { failed, sent } from '#alerts/send/outcome.ts'
+import { sendLimits } from '#alerts/send/limits.ts'
+import type { Way } from '#alerts/send/post.ts'
+import { alertLimits } from '#state/ports/alerts.ts'
+import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
+
+export const mailSecurities = ['starttls', 'tls', 'none'] as const
+type MailSecurity = (typeof mailSecurities)[number]
+const ports: Readonly<Record<MailSecurity, number>> = { starttls: 587, tls: 465, none: 25 }
+
+export const email: ChannelKind = {
+  kind: 'email',
+  says: 'e-mail from `from` to the addresses `to`, by the SMTP server `host`',
+  required: ['host', 'from', 'to'],
+  optional: ['port', 'security', 'username', 'password'],
+  secrets: ['password'],
+  sendsSecretsTo: ['host', 'port', 'security', 'username'],
+  noticesPerMessage: alertLimits.noticesPerMessageMax,
+  target: (settings) => `${textOf(settings, 'host')}:${portOf(settings)}`,
+  fault,
+  send: async (message, settings, way) => {
+    try {
+      return await send(message, settings, way)
+    } catch (error) {
+      return failed(faultOf(error as Error))
+    }
+  },
+}
+
+function fault(settings: ChannelSettings): ChannelFault | undefined {
+  const [username, password] = [textOf(settings, 'username'), textOf(settings, 'password')]
+  if ((username === '') !== (password === '')) {
+    const field = username === '' ? 'username' : 'password'
+    return { field, reason: 'is missing: a login has a username and a password' }
+  }
+  if (securityOf(settings) === 'none' && username !== '') {
+    return { field: 'security', reason: 'must not be none where there is a password' }
+  }
+  return undefined
+}
+
+async function send(
+  message: AlertMessage,
+  settings: ChannelSettings,
+  way: Way,
+): Promise<SendOutcome> {
+  const security = securityOf(settings)
+  const host = textOf(settings, 'host')
+  const timeoutMs = way.timeoutMs ?? sendLimits.timeoutMs
+  const connected = await connectTo(host, portOf(settings), way, timeoutMs)
+  if (!connected.ok) return failed(connected.error)
+  const { socket, areListed, stop } = connected.value
+  try {
+    if (security === 'none' && !areListed) {
+      return failed('security none is for servers of alerts.allowedHosts alone')
+    }
+    const username = textOf(settings, 'username')
+    const transport = createTransport({
+      host,
+      port: portOf(settings),
+      connection: socket,
+      secure: security === 'tls',
+      requireTLS: security === 'starttls',
+      ignoreTLS: security === 'none',
+      tls: { servername: host, ...(way.ca === undefined ? {} : { ca: way.ca }) },
+      ...(username === '' ? {} : { auth: { user: username, pass: textOf(settings, 'password') } }),
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+    await transport.sendMail(mailOf(message, settings))
+    return sent
+  } finally {
+    // By then it has been said, or it is too late.
+    stop()
+  }
+}
+
+function mailOf(message: AlertMessage, settings: ChannelSettings) {
+  const { to } = settings
+  const from = textOf(settings, 'from')
+  return {
+    from,
+    to: Array.isArray(to) ? [...(to as string[])] : [],
+    subject: `[gslbd] ${message.isTest ? 'Test: ' : ''}${headline(message)}`,
+    text: `${paragraphs(message).join('\n\n')}\n`,
+    // The same where it is sent again: programs show such a message once. RFC 5322 section 3.6.4.
+    messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`,
+    // RFC 3834 section 5: no vacation notice is wanted.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    date: new Date(message.sentAtMs),
+  }
+}
+
+function securityOf(settings: ChannelSettings): MailSecurity {
+  return mailSecurities.find((one) => one === settings['security']) ?? 'starttls'
+}
+
+function portOf(settings: ChannelSettings): number {
+  const { port } = settings
+  return typeof port === 'number' ? port : ports[securityOf(settings)]
+}
+
+/** Codes alone: what a server says may hold anything. */
+function faultOf(error: Error): string {
+  const { code = 'failed', responseCode } = error as { code?: string; responseCode?: number }
+  const hint = code === 'ETLS' ? ': it offers no STARTTLS, or its certificate is not trusted' : ''
+  const status = responseCode === undefined ? '' : `, the server said ${responseCode}`
+  return `the mail was not sent (${code}${status})${hint}`
+}

@@ -1,0 +1,51 @@
+// Channels that trigger and resolve incidents by PagerDuty's Events API v2, or by what takes the
+// same.
+import { textOf, urlFault, urlTarget } from '#alerts/channel-kind.ts'
+import type { ChannelKind } from '#alerts/channel-kind.ts'
+import type { AlertMessage } from '#alerts/send/message.ts'
+import { outcomeOf } from '#alerts/send/outcome.ts'
+import { post } from '#alerts/send/post.ts'
+
+export const eventsUrl = 'https://events.pagerduty.com/v2/enqueue'
+/** Of the service. */
+const summaryLengthMax = 1_024
+
+export const pagerduty: ChannelKind = {
+  kind: 'pagerduty',
+  says: `events of the integration \`routingKey\`, posted to \`url\` (\`${eventsUrl}\`)`,
+  required: ['routingKey'],
+  optional: ['url'],
+  secrets: ['routingKey'],
+  sendsSecretsTo: ['url'],
+  // An event is about one incident.
+  noticesPerMessage: 1,
+  target: (settings) => urlTarget({ ...settings, url: textOf(settings, 'url') || eventsUrl }),
+  fault: urlFault,
+  send: async (message, settings, way) => {
+    const body = pagerdutyBody(message, textOf(settings, 'routingKey'))
+    return outcomeOf(await post(textOf(settings, 'url') || eventsUrl, body, {}, way))
+  },
+}
+
+/** The alert's id joins the end to its beginning, and a repeated event to the first. */
+export function pagerdutyBody({ told, isTest }: AlertMessage, routingKey: string): string {
+  const [{ event, alert } = undefined!] = told
+  const common = { routing_key: routingKey, dedup_key: `gslbd-${alert.id}` }
+  if (event === 'resolved') return JSON.stringify({ ...common, event_action: 'resolve' })
+  const { title, detail, severity, condition, subject, tenantId, node, openedAtMs } = alert
+  return JSON.stringify({
+    ...common,
+    event_action: 'trigger',
+    client: 'gslbd',
+    payload: {
+      summary: title.slice(0, summaryLengthMax),
+      source: node === '' ? 'gslbd' : node,
+      severity: isTest ? 'info' : severity,
+      timestamp: new Date(openedAtMs).toISOString(),
+      component: subject,
+      group: tenantId === '' ? 'operator' : tenantId,
+      class: condition,
+      custom_details: { detail, test: isTest },
+    },
+  })
+}

@@ -1,0 +1,47 @@
+// Channels that post a text to an incoming webhook as Slack has it; Mattermost, Rocket.Chat and
+// others take the same.
+import { textOf, urlFault, urlTarget } from '#alerts/channel-kind.ts'
+import type { ChannelKind } from '#alerts/channel-kind.ts'
+import { headline, paragraphs, severityOf } from '#alerts/send/message.ts'
+import { outcomeOf } from '#alerts/send/outcome.ts'
+import { post } from '#alerts/send/post.ts'
+import type { Severity } from '#state/ports/alerts.ts'
+
+/** One message stays readable, and below what such services cut off. */
+const noticesMax = 20
+const textLengthMax = 12_000
+
+const colors: Readonly<Record<Severity, string>> = {
+  critical: '#b00020',
+  error: '#d9480f',
+  warning: '#e8a300',
+  info: '#2b8a3e',
+}
+
+export const slack: ChannelKind = {
+  kind: 'slack',
+  says: 'a text, posted to the incoming webhook `url` of Slack or of what takes the same',
+  required: ['url'],
+  optional: [],
+  // Whoever knows it may write into the channel.
+  secrets: ['url'],
+  sendsSecretsTo: [],
+  noticesPerMessage: noticesMax,
+  target: urlTarget,
+  fault: urlFault,
+  send: async (message, settings, way) => {
+    const text = escaped(headline(message))
+    const attachment = {
+      color: colors[severityOf(message)],
+      fallback: text,
+      text: escaped(paragraphs(message).join('\n\n')).slice(0, textLengthMax),
+    }
+    const body = JSON.stringify({ text, attachments: [attachment] })
+    return outcomeOf(await post(textOf(settings, 'url'), body, {}, way))
+  },
+}
+
+/** Three characters begin mentions and links there. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

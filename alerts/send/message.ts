@@ -1,0 +1,65 @@
+// A message: what one channel is told at once, and its words for people.
+import type { AlertEvent, Severity, StoredAlert } from '#state/ports/alerts.ts'
+import { severities } from '#state/ports/alerts.ts'
+
+export interface Told {
+  readonly event: AlertEvent
+  readonly alert: StoredAlert
+}
+
+export interface AlertMessage {
+  /** Unique; a message that is sent again has the same. */
+  readonly id: string
+  readonly sentAtMs: number
+  /** It was asked for by a person, and nothing is wrong. */
+  readonly isTest: boolean
+  /** At least one. */
+  readonly told: readonly Told[]
+}
+
+/** Of what is open. Of a message of ends alone: `info`. */
+export function severityOf({ told }: AlertMessage): Severity {
+  const open = new Set(
+    told.flatMap(({ event, alert }) => (event === 'opened' ? alert.severity : [])),
+  )
+  return severities.find((severity) => open.has(severity)) ?? 'info'
+}
+
+/** One line without a line end. */
+export function headline(message: AlertMessage): string {
+  const [first] = message.told
+  if (message.told.length === 1 && first !== undefined)
+    return `${wordOf(first)}: ${first.alert.title}`
+  const opened = message.told.filter(({ event }) => event === 'opened').length
+  const resolved = message.told.length - opened
+  const parts = [
+    ...(opened === 0 ? [] : [`${opened} new`]),
+    ...(resolved === 0 ? [] : [`${resolved} resolved`]),
+  ]
+  return `${message.told.length} alerts: ${parts.join(', ')}`
+}
+
+/** A paragraph for each, the severest first, ends last. */
+export function paragraphs(message: AlertMessage): readonly string[] {
+  const rank = ({ event, alert }: Told): number =>
+    event === 'resolved' ? severities.length : severities.indexOf(alert.severity)
+  return message.told
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((told) => [`${wordOf(told)}: ${told.alert.title}`, ...linesOf(told)].join('\n'))
+}
+
+function linesOf({ event, alert }: Told): string[] {
+  const { detail, tenantId, node, condition, openedAtMs, resolvedAtMs } = alert
+  const place = [
+    `condition ${condition}`,
+    ...(tenantId === '' ? [] : [`tenant ${tenantId}`]),
+    ...(node === '' ? [] : [`node ${node}`]),
+    `since ${new Date(openedAtMs).toISOString()}`,
+    ...(resolvedAtMs === null ? [] : [`until ${new Date(resolvedAtMs).toISOString()}`]),
+  ]
+  return [...(event === 'opened' && detail !== '' ? [detail] : []), place.join(', ')]
+}
+
+function wordOf({ event, alert }: Told): string {
+  return event === 'resolved' ? 'RESOLVED' : alert.severity.toUpperCase()
+}

@@ -1,0 +1,124 @@
+// Posts JSON to an address that somebody else wrote: checked addresses, TLS, no redirect, one
+// deadline, a bounded answer.
+import { request as requestHttp } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
+import type { LookupFunction } from 'node:net'
+import type { Network } from '#dns/network.ts'
+import { boundedBytes } from '#lib/bounded-body.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { version } from '#lib/version.ts'
+import { sendLimits } from './limits.ts'
+import { openAddresses } from './open-addresses.ts'
+import type { LookUp } from './open-addresses.ts'
+
+/** How messages reach others; the composition sets it. */
+export interface Way {
+  readonly lookUp: LookUp
+  /** Internal networks that may be reached, and without TLS. */
+  readonly allowed: readonly Network[]
+  /** PEM; left out: the certificates that Node trusts. */
+  readonly ca?: string
+  /** Default: `sendLimits.timeoutMs`. */
+  readonly timeoutMs?: number
+}
+
+export interface PostAnswer {
+  readonly status: number
+  /** Of its type alone, in lower case; '' where it says none. */
+  readonly contentType: string
+  /** At most `sendLimits.answerBytesMax`. */
+  readonly text: string
+}
+
+/** Errors: a sentence without the address, which may hold a token. */
+export async function post(
+  address: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  way: Way,
+): Promise<Result<PostAnswer, string>> {
+  const url = URL.parse(address)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return err('the address is no http:// or https:// address')
+  }
+  const timeoutMs = way.timeoutMs ?? sendLimits.timeoutMs
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const late = new Promise<'late'>((resolve) => {
+    deadline.addEventListener('abort', () => resolve('late'), { once: true })
+  })
+  const open = await Promise.race([openAddresses(url.hostname, way.lookUp, way.allowed), late])
+  if (open === 'late') return err(`the host name was not looked up within ${timeoutMs} ms`)
+  if (!open.ok) return open
+  const { addresses, areListed } = open.value
+  if (url.protocol === 'http:' && !areListed) {
+    return err('http:// is for addresses of alerts.allowedHosts alone; write an https:// address')
+  }
+  try {
+    return ok(await exchange(url, addresses, body, headers, deadline, way.ca))
+  } catch (error) {
+    if (deadline.aborted) return err(`no whole answer within ${timeoutMs} ms`)
+    const { code = 'failed' } = error as NodeJS.ErrnoException
+    return err(`the request failed (${code})`)
+  }
+}
+
+async function exchange(
+  url: URL,
+  addresses: readonly string[],
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  ca: string | undefined,
+): Promise<PostAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const request = open(url, addresses, headers, body, signal, ca)
+  request.once('response', resolve).once('error', reject)
+  request.end(body)
+  try {
+    const answer = await promise
+    const bytes = await boundedBytes(answer, sendLimits.answerBytesMax)
+    const [type = ''] = (answer.headers['content-type'] ?? '').split(';')
+    return {
+      status: answer.statusCode ?? 0,
+      contentType: type.trim().toLowerCase(),
+      text: Buffer.from(bytes).toString('utf8'),
+    }
+  } finally {
+    request.destroy()
+  }
+}
+
+function open(
+  url: URL,
+  addresses: readonly string[],
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal: AbortSignal,
+  ca: string | undefined,
+): ClientRequest {
+  // A name that leads somewhere else a moment later must not matter: it is not asked again.
+  const checked = addresses.map((address) => ({ address, family: isIP(address) }))
+  const lookup: LookupFunction = (_host, { all }, give) => {
+    if (all === true) give(null, checked)
+    else give(null, checked[0]!.address, checked[0]!.family)
+  }
+  const options = {
+    method: 'POST',
+    agent: false,
+    signal,
+    lookup,
+    autoSelectFamily: true,
+    maxHeaderSize: sendLimits.answerBytesMax,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': `gslbd/${version}`,
+      ...headers,
+    },
+  } as const
+  if (url.protocol === 'http:') return requestHttp(url, options)
+  return requestHttps(url, { ...options, ...(ca === undefined ? {} : { ca }) })
+}

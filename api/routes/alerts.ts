@@ -1,0 +1,348 @@
+// /api/v1/alerts: channels, what is wrong now and was lately, silences.
+import { Type } from 'typebox'
+import type { Caller } from '#api/access/caller.ts'
+import { scopeOf } from '#api/access/grants.ts'
+import { Alert, NewSilence, Silence, showAlert, showSilence } from '#api/alerts/alert.ts'
+import {
+  AlertChannel,
+  ChangedAlertChannel,
+  NewAlertChannel,
+  NewAlertChannelAnswer,
+  checkSettings,
+  showChannel,
+} from '#api/alerts/channel.ts'
+import type { CheckedSettings } from '#api/alerts/channel.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, missing, noContent, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
+import { openSettings } from '#alerts/send-by-channel.ts'
+import type { AlertMessage } from '#alerts/send/message.ts'
+import { conditions } from '#alerts/conditions.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { seal } from '#lib/secret-box.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { alertLimits, operatorId } from '#state/ports/alerts.ts'
+import type { ChannelChange, StoredAlert, StoredChannel } from '#state/ports/alerts.ts'
+
+const tag = 'Alerts'
+
+const noHealth = { lastSentAtMs: null, failures: 0, fault: '', retryAtMs: 0, dropped: 0, queued: 0 }
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/alerts',
+  needs: 'alert:read',
+  withoutConfig: true,
+  tag,
+  summary: 'Channels by name, without their secrets, and how they do',
+  query: Paging,
+  responses: { 200: { description: 'Channels', schema: Type.Array(AlertChannel) } },
+  handle: async ({ caller, ports, query }) => {
+    const channels = await ports.alerts.listChannels(scopeOf(caller))
+    if (!channels.ok) return storeFailed(channels.error)
+    const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+    const rows = channels.value.map((channel) => ({ ...channel, uid: channel.id }))
+    rows.sort((a, b) => order(a.name, b.name) || order(a.uid, b.uid))
+    return pageByName(rows, query, showChannel)
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/alerts',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Create a channel',
+  details:
+    'It is told of what begins from now on. It needs `GSLB_SECRET_KEY`, under which secrets are ' +
+    `stored; without it the answer is 503. Conditions: ${conditions
+      .map(({ name, says }) => `\`${name}\`: ${says}`)
+      .join('. ')}.`,
+  body: NewAlertChannel,
+  responses: { 201: { description: 'The channel', schema: NewAlertChannelAnswer } },
+  refusals: [409, 503],
+  handle: async ({ caller, ports, body }) => {
+    const { secretKey } = ports.auth
+    if (secretKey === null) return noSecretKey
+    const tenantId = ownerOf(caller, body.scope)
+    if (!tenantId.ok) return tenantId.error
+    const checked = checkSettings(body.kind, body.settings, undefined)
+    if (!checked.ok) return checked.error
+    const nowMs = ports.clock.nowMs()
+    const { name, kind, conditions: chosen = [], minSeverity = 'info', enabled = true } = body
+    const channel: StoredChannel = {
+      ...{ id: uuidV7(nowMs), tenantId: tenantId.value, name, kind, conditions: chosen },
+      ...{ minSeverity, enabled, createdAtMs: nowMs, updatedAtMs: nowMs },
+      ...sealed(checked.value, secretKey),
+    }
+    const stored = await ports.alerts.createChannel(channel)
+    if (stored.ok) {
+      const shown = showChannel({ ...channel, health: noHealth })
+      const { made } = checked.value
+      return created(made === undefined ? shown : { ...shown, secret: made })
+    }
+    return channelRefused(stored.error)
+  },
+})
+
+const find = route({
+  method: 'GET',
+  path: '/api/v1/alerts/{id}',
+  needs: 'alert:read',
+  withoutConfig: true,
+  tag,
+  summary: 'A channel, without its secrets, and how it does',
+  params: Id,
+  responses: { 200: { description: 'The channel', schema: AlertChannel } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
+    if (!channel.ok) return storeFailed(channel.error)
+    return channel.value === null ? noChannel : success(showChannel(channel.value))
+  },
+})
+
+const update = route({
+  method: 'PUT',
+  path: '/api/v1/alerts/{id}',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Change a channel; what is left out stays',
+  details:
+    '`settings` replaces all settings but the secret ones, which stay where they are left out. ' +
+    'A secret that would be sent to another place must be written again. What failed is tried ' +
+    'again at once; a channel that is turned off forgets what waits.',
+  params: Id,
+  body: ChangedAlertChannel,
+  responses: { 200: { description: 'The channel', schema: AlertChannel } },
+  refusals: [404, 409, 503],
+  handle: async ({ caller, ports, params, body }) => {
+    const scope = scopeOf(caller)
+    const before = await ports.alerts.findChannel(scope, params.id)
+    if (!before.ok) return storeFailed(before.error)
+    if (before.value === null) return noChannel
+    const { secretKey } = ports.auth
+    const { settings, ...rest } = body
+    const given = Object.entries(rest).filter(([, value]) => value !== undefined)
+    let change: ChannelChange = { ...Object.fromEntries(given), updatedAtMs: ports.clock.nowMs() }
+    if (settings !== undefined) {
+      if (secretKey === null) return noSecretKey
+      const known = openSettings(before.value, secretKey)
+      const checked = checkSettings(before.value.kind, settings, known)
+      if (!checked.ok) return checked.error
+      change = { ...change, ...sealed(checked.value, secretKey) }
+    }
+    const updated = await ports.alerts.updateChannel(scope, params.id, change)
+    if (!updated.ok) return channelRefused(updated.error)
+    return updated.value === null ? noChannel : success(showChannel(updated.value))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/v1/alerts/{id}',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Delete a channel and what waits for it',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.alerts.deleteChannel(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value ? noContent() : noChannel
+  },
+})
+
+const Tested = Type.Object(
+  {
+    delivered: Type.Boolean({ description: 'The receiver has taken the message' }),
+    error: Type.String({ description: 'Why it was not delivered; empty: it was' }),
+    milliseconds: Type.Integer({ description: 'How long it took' }),
+  },
+  { title: 'AlertTest' },
+)
+
+const test = route({
+  method: 'POST',
+  path: '/api/v1/alerts/{id}/test',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Send a test message by a channel, now and from this node, and say how it went',
+  details:
+    'Also where the channel is turned off. Its queue and its failures stay as they are. An ' +
+    'incident service gets an event of severity info, which a person ends.',
+  params: Id,
+  responses: { 200: { description: 'How it went', schema: Tested } },
+  refusals: [404, 429],
+  handle: async ({ caller, ports, params, request }) => {
+    const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
+    if (!channel.ok) return storeFailed(channel.error)
+    if (channel.value === null) return noChannel
+    const waitMs = ports.alertTests.take(request.address)
+    if (waitMs > 0) return tooManyTests(waitMs)
+    const startedMs = ports.clock.monotonicMs()
+    const outcome = await ports.testAlert(
+      channel.value,
+      testMessage(channel.value, ports.clock.nowMs()),
+    )
+    const milliseconds = Math.round(ports.clock.monotonicMs() - startedMs)
+    const error = outcome.ok ? '' : outcome.fault
+    return success({ delivered: outcome.ok, error, milliseconds })
+  },
+})
+
+const Listed = Type.Object(
+  {
+    state: Type.Optional(Type.Enum(['open', 'resolved'], { description: 'Left out: both' })),
+    before: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'Opened before the one of this id',
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  },
+  { additionalProperties: false },
+)
+
+const listAlerts = route({
+  method: 'GET',
+  path: '/api/v1/alerts/events',
+  needs: 'alert:read',
+  withoutConfig: true,
+  tag,
+  summary: 'What is wrong now, and what was within 30 days, newest first',
+  details: 'Also where there is no channel. Those of the operator are for system administrators.',
+  query: Listed,
+  responses: { 200: { description: 'Alerts', schema: Type.Array(Alert) } },
+  handle: async ({ caller, ports, query }) => {
+    const { state, before = '', limit = 100 } = query
+    const asked = { before, limit, ...(state === undefined ? {} : { state }) }
+    const alerts = await ports.alerts.listAlerts(scopeOf(caller), asked)
+    return alerts.ok ? success(alerts.value.map(showAlert)) : storeFailed(alerts.error)
+  },
+})
+
+const listSilences = route({
+  method: 'GET',
+  path: '/api/v1/alerts/silences',
+  needs: 'alert:read',
+  withoutConfig: true,
+  tag,
+  summary: 'Silences that hold',
+  responses: { 200: { description: 'Silences', schema: Type.Array(Silence) } },
+  handle: async ({ caller, ports }) => {
+    const silences = await ports.alerts.listSilences(scopeOf(caller), ports.clock.nowMs())
+    return silences.ok ? success(silences.value.map(showSilence)) : storeFailed(silences.error)
+  },
+})
+
+const createSilence = route({
+  method: 'POST',
+  path: '/api/v1/alerts/silences',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'Hold messages back for a time',
+  details:
+    'It counts for the channels of its tenant. What begins meanwhile is told when it ends, if it ' +
+    'is wrong still; the end of what was told before is told at once. Alerts are listed all the same.',
+  body: NewSilence,
+  responses: { 201: { description: 'The silence', schema: Silence } },
+  refusals: [409],
+  handle: async ({ caller, ports, body }) => {
+    const tenantId = ownerOf(caller, body.scope)
+    if (!tenantId.ok) return tenantId.error
+    const nowMs = ports.clock.nowMs()
+    const { condition = '', subject = '', reason = '', seconds } = body
+    const silence = {
+      ...{ id: uuidV7(nowMs), tenantId: tenantId.value, condition, subject, reason },
+      ...{ createdAtMs: nowMs, untilMs: nowMs + seconds * 1_000 },
+    }
+    const stored = await ports.alerts.createSilence(silence)
+    if (stored.ok) return created(showSilence(silence))
+    if (stored.error.code === 'too-many-silences') return refused(409, stored.error.message)
+    return storeFailed(stored.error)
+  },
+})
+
+const removeSilence = route({
+  method: 'DELETE',
+  path: '/api/v1/alerts/silences/{id}',
+  needs: 'alert:write',
+  withoutConfig: true,
+  tag,
+  summary: 'End a silence',
+  params: Id,
+  responses: { 204: { description: 'It is over', schema: null } },
+  refusals: [404],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.alerts.deleteSilence(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value ? noContent() : missing('silence')
+  },
+})
+
+const noChannel = missing('alert channel')
+
+const noSecretKey = refused(
+  503,
+  'this node has no GSLB_SECRET_KEY, under which the secrets of alert channels are stored; set it ' +
+    'to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
+)
+
+function tooManyTests(waitMs: number): Reply {
+  const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
+  return { ...refused(429, 'too many tests of alert channels; wait a moment'), headers }
+}
+
+function ownerOf(caller: Caller, scope: 'tenant' | 'platform' = 'tenant'): Result<string, Reply> {
+  if (scope === 'tenant') return ok(caller.tenant)
+  return caller.isSystemAdmin ? ok(operatorId) : err(refused(403, 'admin access required'))
+}
+
+function sealed({ open, secret, target }: CheckedSettings, key: Uint8Array) {
+  const secrets = Object.keys(secret).toSorted()
+  const secretCiphertext = seal(key, JSON.stringify(secret))
+  return { settings: open, secrets, secretCiphertext, target }
+}
+
+function channelRefused(error: Parameters<typeof storeFailed>[0]): Reply {
+  if (error.code === 'name-taken') return refused(409, 'name: another channel has it')
+  if (error.code === 'too-many-channels') return refused(409, error.message)
+  return storeFailed(error)
+}
+
+function testMessage({ tenantId, name }: StoredChannel, nowMs: number): AlertMessage {
+  const alert: StoredAlert = {
+    ...{ id: uuidV7(nowMs), tenantId, condition: 'test', subject: 'test', severity: 'info' },
+    ...{ node: '', title: `test of the channel ${name}`.slice(0, alertLimits.titleLengthMax) },
+    ...{ detail: 'Nothing is wrong: somebody tests this channel.' },
+    ...{ openedAtMs: nowMs, resolvedAtMs: null },
+  }
+  return { id: uuidV7(nowMs), sentAtMs: nowMs, isTest: true, told: [{ event: 'opened', alert }] }
+}
+
+export const alertRoutes: readonly Route[] = Object.freeze([
+  list,
+  create,
+  listAlerts,
+  listSilences,
+  createSilence,
+  removeSilence,
+  find,
+  update,
+  remove,
+  test,
+])

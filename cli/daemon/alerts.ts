@@ -1,0 +1,20 @@
+// Part: alerts. Their rounds are a job's; here they are put together, and left at the end.
+import { createNodeAlerts } from '#cli/node/alerts.ts'
+import { createAlertFacts } from '#cli/status/alert-facts.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Deps, Part } from './part.ts'
+
+export const keepAlerts: Part = (deps) => {
+  const { settings, env, log, node, gitops, geo, health, records, dataDir } = deps
+  // A later part puts the licence together.
+  const licence = (): Partial<Deps>['licence'] => deps.licence
+  const facts = createAlertFacts({
+    ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
+    dataDirFault: () => dataDir.fault(),
+  })
+  const { state } = records
+  const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })
+  if (!alerts.ok) return alerts
+  return ok({ gives: { alerts: alerts.value }, stop: () => alerts.value.keeper.stop() })
+}

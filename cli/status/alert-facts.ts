@@ -1,0 +1,167 @@
+// What conditions of alerts look at on this node.
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync, statfsSync } from 'node:fs'
+import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
+import type { CertificateFacts, FlappingMember, LicenceFacts, PoolFacts } from '#alerts/facts.ts'
+import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
+import { poolOfService, textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { NodeLicence } from '#cli/node/licence.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import type { Clock } from '#lib/clock.ts'
+import { PoolCell } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+
+export interface AlertFactsParts {
+  readonly settings: Pick<Settings, 'health' | 'dataDir'>
+  readonly node: Pick<DnsNode, 'live' | 'overlays' | 'status'>
+  readonly gitops: Pick<GitopsControl, 'status'>
+  readonly geo: Pick<GeoSource, 'status'>
+  /** null: health checks are off. */
+  readonly health: Pick<HealthMonitor, 'onChange'> | null
+  /** undefined: it was not put together yet. */
+  readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
+  readonly dataDirFault: () => string | null
+  readonly clock: Clock
+}
+
+/** Why a rollout is rolled back that a person has aborted. */
+const byHand = 'aborted'
+/** How often the files of certificates are read. */
+const certificatesEveryMs = 60_000
+const certificateBytesMax = 256 * 1024
+
+export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
+  const { node, gitops, geo, health, licence, clock } = parts
+  const flaps = new FlapCounter(clock)
+  health?.onChange((changes) => {
+    for (const { memberUid, ipAddress } of changes) flaps.note(memberUid, ipAddress)
+  })
+  const bundle = (): Bundle | undefined => node.live()?.bundle
+  return {
+    commit: () => node.status().active?.commit ?? '',
+    regressions: () =>
+      node
+        .overlays()
+        .rollouts.filter(({ state, reason }) => state === 'rolled_back' && reason !== byHand),
+    pools: () => {
+      const live = node.live()
+      return live === undefined ? [] : poolsOf(live.bundle, live.state)
+    },
+    flapping: () => flappingIn(bundle(), flaps),
+    held: () => {
+      const { sync, code, reason, accepted } = gitops.status()
+      // A node that nobody has given a configuration yet.
+      if (sync !== 'held' || (code === 'BranchMissing' && accepted === null)) return null
+      return { code, reason }
+    },
+    geo: () =>
+      geo.status().map(({ setting, error, buildEpoch }) => ({
+        setting,
+        error: error ?? '',
+        builtAtMs: buildEpoch === null ? null : buildEpoch * 1_000,
+      })),
+    licence: () => licenceOf(licence()),
+    certificates: remembered(clock, () => certificatesOf(parts.settings)),
+    disk: () => ({
+      fault: diskFault(parts),
+      freePercent: freePercentOf(parts.settings.dataDir),
+    }),
+  }
+}
+
+function poolsOf(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
+  const used = new Set<number>()
+  for (let service = 0; service < bundle.counts.services; service++) {
+    const pool = poolOfService(bundle, service)
+    if (pool >= 0) used.add(pool)
+  }
+  return [...used].map((pool) => {
+    const row = pool * PoolCell.Words
+    const count = row + PoolCell.Count + (state.pools[row + PoolCell.Version]! & 1) * 2
+    return {
+      uid: uidOf(bundle.poolUid, pool),
+      name: textOf(bundle, bundle.poolName[pool]!),
+      tenant: textOf(bundle, bundle.poolTenant[pool]!),
+      members: bundle.poolCount4[pool]! + bundle.poolCount6[pool]!,
+      candidates: state.pools[count]! + state.pools[count + 1]!,
+    }
+  })
+}
+
+/** Members that the bundle does not have any more do not flap. */
+function flappingIn(bundle: Bundle | undefined, flaps: FlapCounter): readonly FlappingMember[] {
+  const found = flaps.flapping()
+  if (bundle === undefined || found.length === 0) return []
+  const rows = new Map<string, number>()
+  for (let row = 0; row < bundle.counts.members; row++) rows.set(uidOf(bundle.memberUid, row), row)
+  return found.flatMap(({ uid, address, changes }) => {
+    const row = rows.get(uid)
+    if (row === undefined) return []
+    const pool = bundle.memberPool[row]!
+    const name = textOf(bundle, bundle.poolName[pool]!)
+    const tenant = textOf(bundle, bundle.poolTenant[pool]!)
+    return [{ uid, address, pool: name, tenant, changes, windowMs: flapLimits.windowMs }]
+  })
+}
+
+function licenceOf(
+  licence: Pick<NodeLicence, 'keeper' | 'warnings'> | undefined,
+): LicenceFacts | null {
+  if (licence === undefined) return null
+  const { enforced, valid, reason, expiresAt, installId } = licence.keeper.state
+  // Before the database has said what there is, a licence in it is not known.
+  if (installId === '') return null
+  return {
+    isEnforced: enforced,
+    isValid: valid,
+    reason,
+    expiresAtMs: expiresAt === 0 ? null : expiresAt * 1_000,
+    excess: licence.warnings()[0]?.message ?? '',
+  }
+}
+
+function remembered<T>(clock: Clock, read: () => T): () => T {
+  let known: { readonly value: T; readonly atMs: number } | undefined
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (known === undefined || nowMs - known.atMs >= certificatesEveryMs) {
+      known = { value: read(), atMs: nowMs }
+    }
+    return known.value
+  }
+}
+
+function certificatesOf({ health }: AlertFactsParts['settings']): readonly CertificateFacts[] {
+  return Object.entries(health.clientCertificates).map(([name, { cert: path }]) => {
+    try {
+      if (statSync(path).size > certificateBytesMax) throw new Error('the file is too large')
+      const { validTo } = new X509Certificate(readFileSync(path))
+      return { name, path, error: '', expiresAtMs: Date.parse(validTo) }
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      return { name, path, error: code ?? message, expiresAtMs: null }
+    }
+  })
+}
+
+function diskFault({ node, dataDirFault }: AlertFactsParts): string {
+  const fault = dataDirFault()
+  if (fault !== null) return fault
+  return node.status().isStored
+    ? ''
+    : 'The bundle is not stored: a restart would serve an older one.'
+}
+
+function freePercentOf(path: string): number | null {
+  try {
+    const { bavail, blocks } = statfsSync(path)
+    return blocks === 0 ? null : (bavail / blocks) * 100
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,250 @@
+// Channels and silences of alerts in the tables `alert_channels` and `alert_silences`.
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import { err, ok } from '#lib/result.ts'
+import { alertLimits } from '#state/ports/alerts.ts'
+import type {
+  AlertStore,
+  ChannelChange,
+  ChannelSettings,
+  ChannelWithHealth,
+  Severity,
+  StoredChannel,
+  StoredSilence,
+} from '#state/ports/alerts.ts'
+import type { TenantScope } from '#state/ports/tenant-scope.ts'
+import { inScope } from '#state/sql/database/scope.ts'
+import type { Sql } from '#state/sql/database/sql.ts'
+import type { AlertChannelsTable, AlertSilencesTable, Db } from '#state/sql/database/tables.ts'
+
+type ChannelCall =
+  'listChannels' | 'findChannel' | 'createChannel' | 'updateChannel' | 'deleteChannel'
+
+export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
+  return {
+    listChannels: (scope) =>
+      database.repeatable(async (db) => {
+        const rows = await channelsOf(db, scope).orderBy('name').orderBy('id').execute()
+        return rows.map(channelOf)
+      }),
+    findChannel: (scope, id) => database.repeatable((db) => find(db, scope, id)),
+    createChannel: async (channel) => {
+      const created = await database.once((db) => create(db, channel))
+      if (!created.ok) return created
+      if (created.value === 'name-taken') return nameTaken
+      if (created.value === 'created') return ok(undefined)
+      const { channelsPerTenantMax, channelsMax } = alertLimits
+      const message = `A tenant has at most ${channelsPerTenantMax} channels, and all have ${channelsMax}.`
+      return err({ code: 'too-many-channels', message })
+    },
+    updateChannel: async (scope, id, change) => {
+      const updated = await database.once((db) => update(db, scope, id, change))
+      return updated.ok && updated.value === 'name-taken' ? nameTaken : (updated as never)
+    },
+    deleteChannel: (scope, id) =>
+      database.once(async (db) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('alert_channels')
+          .where('id', '=', id)
+          .where(inScope<'alert_channels'>(scope))
+          .executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+  }
+}
+
+const nameTaken = err({ code: 'name-taken', message: 'Another channel has this name.' } as const)
+
+async function create(
+  db: Db,
+  channel: StoredChannel,
+): Promise<'created' | 'name-taken' | 'too-many-channels'> {
+  return await db.transaction().execute(async (transaction) => {
+    // Of two at once, the second counts the channel of the first.
+    await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
+    if (await isNamed(transaction, channel.tenantId, channel.name)) return 'name-taken'
+    const counts = await transaction
+      .selectFrom('alert_channels')
+      .select((from) => [
+        from.fn.countAll<number>().as('all'),
+        from.fn.countAll<number>().filterWhere('tenant_id', '=', channel.tenantId).as('own'),
+      ])
+      .executeTakeFirstOrThrow()
+    const isFull =
+      Number(counts.own) >= alertLimits.channelsPerTenantMax ||
+      Number(counts.all) >= alertLimits.channelsMax
+    if (isFull) return 'too-many-channels'
+    const { id, tenantId: tenant_id, kind, createdAtMs: created_at_ms } = channel
+    await transaction
+      .insertInto('alert_channels')
+      .values({ id, tenant_id, kind, created_at_ms, ...columnsOf(channel) } as never)
+      .execute()
+    return 'created'
+  })
+}
+
+async function update(
+  db: Db,
+  scope: TenantScope,
+  id: string,
+  change: ChannelChange,
+): Promise<ChannelWithHealth | null | 'name-taken'> {
+  return await db.transaction().execute(async (transaction) => {
+    await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
+    const before = await find(transaction, scope, id)
+    if (before === null) return null
+    const name = change.name ?? before.name
+    if (name !== before.name && (await isNamed(transaction, before.tenantId, name))) {
+      return 'name-taken'
+    }
+    // What was changed may be why it failed.
+    const anew = { failures: 0, fault: '', retry_at_ms: 0 }
+    await transaction
+      .updateTable('alert_channels')
+      .set({ ...columnsOf(change), ...anew })
+      .where('id', '=', id)
+      .execute()
+    if (change.enabled === false) {
+      await transaction.deleteFrom('alert_notices').where('channel_id', '=', id).execute()
+    }
+    return await find(transaction, scope, id)
+  })
+}
+
+async function isNamed(db: Db, tenantId: string, name: string): Promise<boolean> {
+  const named = db
+    .selectFrom('alert_channels')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('name', '=', name)
+  return (await named.executeTakeFirst()) !== undefined
+}
+
+async function find(db: Db, scope: TenantScope, id: string): Promise<ChannelWithHealth | null> {
+  const row = await channelsOf(db, scope).where('id', '=', id).executeTakeFirst()
+  return row === undefined ? null : channelOf(row)
+}
+
+const channelsOf = (db: Db, scope: TenantScope) =>
+  db
+    .selectFrom('alert_channels')
+    .selectAll()
+    .select((from) =>
+      from
+        .selectFrom('alert_notices')
+        .select((notices) => notices.fn.countAll<number>().as('count'))
+        .whereRef('alert_notices.channel_id', '=', 'alert_channels.id')
+        .as('queued'),
+    )
+    .where(inScope<'alert_channels'>(scope))
+
+type Columns = Partial<Selectable<AlertChannelsTable>>
+
+function columnsOf(change: ChannelChange): Columns {
+  const { name, target, settings, secretCiphertext, secrets, conditions } = change
+  const { minSeverity, enabled, updatedAtMs } = change
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(target === undefined ? {} : { target }),
+    ...(settings === undefined ? {} : { settings: JSON.stringify(settings) }),
+    ...(secretCiphertext === undefined ? {} : { secret_ciphertext: secretCiphertext }),
+    ...(secrets === undefined ? {} : { secrets: JSON.stringify(secrets) }),
+    ...(conditions === undefined ? {} : { conditions: JSON.stringify(conditions) }),
+    ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
+    ...(enabled === undefined ? {} : { enabled }),
+    updated_at_ms: updatedAtMs,
+  }
+}
+
+function channelOf(
+  row: Selectable<AlertChannelsTable> & { readonly queued: number | null },
+): ChannelWithHealth {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    kind: row.kind,
+    target: row.target,
+    settings: JSON.parse(row.settings) as ChannelSettings,
+    secretCiphertext: row.secret_ciphertext,
+    secrets: JSON.parse(row.secrets) as string[],
+    conditions: JSON.parse(row.conditions) as string[],
+    minSeverity: row.min_severity as Severity,
+    enabled: row.enabled,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    health: {
+      lastSentAtMs: row.last_sent_at_ms,
+      failures: row.failures,
+      fault: row.fault,
+      retryAtMs: row.retry_at_ms,
+      dropped: row.dropped,
+      queued: Number(row.queued ?? 0),
+    },
+  }
+}
+
+type SilenceCall = 'listSilences' | 'createSilence' | 'deleteSilence'
+
+export function silenceCalls(database: Sql): Pick<AlertStore, SilenceCall> {
+  return {
+    listSilences: (scope, nowMs) =>
+      database.repeatable(async (db) => {
+        const rows = await db
+          .selectFrom('alert_silences')
+          .selectAll()
+          .where(inScope<'alert_silences'>(scope))
+          .where('until_ms', '>', nowMs)
+          .orderBy('id')
+          .execute()
+        return rows.map(silenceOf)
+      }),
+    createSilence: async (silence) => {
+      const created = await database.once((db) => createSilence(db, silence))
+      if (!created.ok) return created
+      if (created.value) return ok(undefined)
+      const message = `A tenant has at most ${alertLimits.silencesPerTenantMax} silences at once.`
+      return err({ code: 'too-many-silences', message })
+    },
+    deleteSilence: (scope, id) =>
+      database.once(async (db) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('alert_silences')
+          .where('id', '=', id)
+          .where(inScope<'alert_silences'>(scope))
+          .executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+  }
+}
+
+/** @returns false: there are too many */
+async function createSilence(db: Db, silence: StoredSilence): Promise<boolean> {
+  const { id, tenantId, condition, subject, reason, createdAtMs, untilMs } = silence
+  return await db.transaction().execute(async (transaction) => {
+    await sql`lock table alert_silences in share row exclusive mode`.execute(transaction)
+    const { count } = await transaction
+      .selectFrom('alert_silences')
+      .select((from) => from.fn.countAll<number>().as('count'))
+      .where('tenant_id', '=', tenantId)
+      .where('until_ms', '>', createdAtMs)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= alertLimits.silencesPerTenantMax) return false
+    await transaction
+      .insertInto('alert_silences')
+      .values({
+        ...{ id, tenant_id: tenantId, condition, subject, reason },
+        ...{ created_at_ms: createdAtMs, until_ms: untilMs },
+      })
+      .execute()
+    return true
+  })
+}
+
+function silenceOf(row: Selectable<AlertSilencesTable>): StoredSilence {
+  const { id, condition, subject, reason } = row
+  return {
+    ...{ id, tenantId: row.tenant_id, condition, subject, reason },
+    ...{ createdAtMs: row.created_at_ms, untilMs: row.until_ms },
+  }
+}

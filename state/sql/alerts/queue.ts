@@ -1,0 +1,286 @@
+// Alerts and what is to be told of them, in the tables `alerts` and `alert_notices`. An alert and
+// its notices are written in one transaction, so that no end of the process parts them.
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import { uuidV7 } from '#lib/uuid.ts'
+import { alertLimits } from '#state/ports/alerts.ts'
+import type {
+  AlertChanges,
+  AlertEvent,
+  AlertNotice,
+  AlertStore,
+  SendOutcome,
+  Severity,
+  StoredAlert,
+} from '#state/ports/alerts.ts'
+import { sqlLimits } from '#state/sql/database/limits.ts'
+import { inScope } from '#state/sql/database/scope.ts'
+import type { Sql } from '#state/sql/database/sql.ts'
+import type { AlertNoticesTable, AlertsTable, Db } from '#state/sql/database/tables.ts'
+import { holdTerm } from './cluster.ts'
+
+type AlertCall = 'listAlerts' | 'record' | 'prune'
+
+export function alertCalls(database: Sql): Pick<AlertStore, AlertCall> {
+  return {
+    listAlerts: (scope, { state, before, limit }) =>
+      database.repeatable(async (db) => {
+        let query = db.selectFrom('alerts').selectAll().where(inScope<'alerts'>(scope))
+        if (state === 'open') query = query.where('resolved_at_ms', 'is', null)
+        if (state === 'resolved') query = query.where('resolved_at_ms', 'is not', null)
+        if (before !== '') query = query.where('id', '<', before)
+        const rows = await query.orderBy('id', 'desc').limit(limit).execute()
+        return rows.map(alertOf)
+      }),
+    record: (term, changes) =>
+      database.once((db) =>
+        db.transaction().execute(async (transaction) => {
+          if (!(await holdTerm(transaction, term))) return 'term-over'
+          await recordAll(transaction, changes)
+          return 'recorded'
+        }),
+      ),
+    prune: (nowMs) =>
+      database.repeatable(async (db) => {
+        const { alertKeptMs, alertsKeptMax } = alertLimits
+        const ended = db.deleteFrom('alerts').where('resolved_at_ms', 'is not', null)
+        await ended.where('resolved_at_ms', '<', nowMs - alertKeptMs).execute()
+        const newest = db.selectFrom('alerts').select('id').orderBy('id', 'desc')
+        await ended.where('id', 'not in', newest.limit(alertsKeptMax)).execute()
+        await db.deleteFrom('alert_silences').where('until_ms', '<=', nowMs).execute()
+      }),
+  }
+}
+
+async function recordAll(db: Db, changes: AlertChanges): Promise<void> {
+  const { opened, updated, resolved, nowMs, readyAtMs } = changes
+  const notices: NewNotice[] = []
+  for (const { alert, channels } of opened) {
+    const inserted = await db
+      .insertInto('alerts')
+      .values(rowOf(alert, channels))
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (inserted === undefined) continue
+    for (const channelId of channels) {
+      notices.push({ channelId, alertId: alert.id, event: 'opened', readyAtMs })
+    }
+  }
+  for (const { id, severity, title, detail } of updated) {
+    await db.updateTable('alerts').set({ severity, title, detail }).where('id', '=', id).execute()
+  }
+  for (const id of resolved) {
+    const told = await resolve(db, id, nowMs)
+    for (const channelId of told) {
+      notices.push({ channelId, alertId: id, event: 'resolved', readyAtMs: nowMs })
+    }
+  }
+  await queue(db, notices, nowMs)
+}
+
+interface NewNotice {
+  readonly channelId: string
+  readonly alertId: string
+  readonly event: AlertEvent
+  readonly readyAtMs: number
+}
+
+/** @returns channels that may have heard of the alert: of one that has not, it never began */
+async function resolve(db: Db, id: string, nowMs: number): Promise<readonly string[]> {
+  const row = await db
+    .updateTable('alerts')
+    .set({ resolved_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('resolved_at_ms', 'is', null)
+    .returning('channels')
+    .executeTakeFirst()
+  if (row === undefined) return []
+  const untold = await db
+    .deleteFrom('alert_notices')
+    .where('alert_id', '=', id)
+    .where('message_id', '=', '')
+    .returning('channel_id')
+    .execute()
+  const names = new Set(untold.map(({ channel_id }) => channel_id))
+  return (JSON.parse(row.channels) as string[]).filter((channel) => !names.has(channel))
+}
+
+/** What is too much for the queue of a channel is counted, not kept. */
+async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Promise<void> {
+  const channels = [...new Set(notices.map(({ channelId }) => channelId))]
+  if (channels.length === 0) return
+  const present = await db
+    .selectFrom('alert_channels')
+    .select((from) => [
+      'id',
+      from
+        .selectFrom('alert_notices')
+        .select((queued) => queued.fn.countAll<number>().as('count'))
+        .whereRef('alert_notices.channel_id', '=', 'alert_channels.id')
+        .as('queued'),
+    ])
+    .where('id', 'in', channels)
+    .where('enabled', '=', true)
+    .execute()
+  const room = new Map(
+    present.map(({ id, queued }) => [id, alertLimits.noticesPerChannelMax - Number(queued ?? 0)]),
+  )
+  const dropped = new Map<string, number>()
+  const rows: Selectable<AlertNoticesTable>[] = []
+  for (const { channelId, alertId, event, readyAtMs } of notices) {
+    const free = room.get(channelId)
+    if (free === undefined) continue
+    if (free <= 0) {
+      dropped.set(channelId, (dropped.get(channelId) ?? 0) + 1)
+      continue
+    }
+    room.set(channelId, free - 1)
+    rows.push({
+      ...{ id: uuidV7(nowMs), channel_id: channelId, alert_id: alertId, event },
+      ...{ message_id: '', ready_at_ms: readyAtMs, created_at_ms: nowMs },
+    })
+  }
+  const size = sqlLimits.rowsPerStatement
+  for (let i = 0; i < rows.length; i += size) {
+    await db
+      .insertInto('alert_notices')
+      .values(rows.slice(i, i + size))
+      .execute()
+  }
+  for (const [id, count] of dropped) await addDropped(db, id, count)
+}
+
+async function addDropped(db: Db, channelId: string, count: number): Promise<void> {
+  if (count === 0) return
+  await db
+    .updateTable('alert_channels')
+    .set({ dropped: sql<number>`dropped + ${count}` })
+    .where('id', '=', channelId)
+    .execute()
+}
+
+type NoticeCall = 'due' | 'beginMessage' | 'settleMessage'
+
+export function noticeCalls(database: Sql): Pick<AlertStore, NoticeCall> {
+  return {
+    due: (nowMs, busy) => database.repeatable((db) => due(db, nowMs, busy)),
+    beginMessage: (term, messageId, noticeIds) =>
+      database.once((db) =>
+        db.transaction().execute(async (transaction) => {
+          if (!(await holdTerm(transaction, term))) return 'term-over'
+          const named = transaction.selectFrom('alert_notices').select('id').forUpdate()
+          const there = await named.where('id', 'in', noticeIds).execute()
+          if (there.length !== noticeIds.length) return 'term-over'
+          await transaction
+            .updateTable('alert_notices')
+            .set({ message_id: messageId })
+            .where('id', 'in', noticeIds)
+            .execute()
+          return 'begun'
+        }),
+      ),
+    settleMessage: (channelId, messageId, outcome, times) =>
+      database.repeatable((db) =>
+        db
+          .transaction()
+          .execute((transaction) => settle(transaction, channelId, messageId, outcome, times)),
+      ),
+  }
+}
+
+async function due(
+  db: Db,
+  nowMs: number,
+  busy: readonly string[],
+): Promise<readonly AlertNotice[]> {
+  // A silence counts for the channels of whoever made it, and not for what was tried already.
+  const silenced = sql<boolean>`exists (
+    select 1 from alert_silences s
+    where s.tenant_id = c.tenant_id and s.until_ms > ${nowMs}
+      and (s.condition = '' or s.condition = a.condition)
+      and (s.subject = '' or s.subject = a.subject)
+  )`
+  const rank = sql<number>`row_number() over (
+    partition by n.channel_id order by (n.message_id = ''), n.id
+  )`
+  const ready = db
+    .selectFrom('alert_notices as n')
+    .innerJoin('alert_channels as c', 'c.id', 'n.channel_id')
+    .innerJoin('alerts as a', 'a.id', 'n.alert_id')
+    .select(['n.id as notice_id', 'n.channel_id', 'n.event', 'n.message_id'])
+    .selectAll('a')
+    .select(rank.as('rank'))
+    .where('c.enabled', '=', true)
+    .where('c.retry_at_ms', '<=', nowMs)
+    .where('n.ready_at_ms', '<=', nowMs)
+    .where((at) =>
+      at.or([at('n.event', '=', 'resolved'), at('n.message_id', '!=', ''), at.not(silenced)]),
+    )
+    .$if(busy.length > 0, (query) => query.where('n.channel_id', 'not in', busy))
+  const rows = await db
+    .selectFrom(ready.as('ready'))
+    .selectAll()
+    .where('rank', '<=', alertLimits.noticesPerMessageMax)
+    .orderBy('channel_id')
+    .orderBy('rank')
+    .execute()
+  return rows.map((row) => ({
+    id: row.notice_id,
+    channelId: row.channel_id,
+    event: row.event as AlertEvent,
+    messageId: row.message_id,
+    alert: alertOf(row),
+  }))
+}
+
+async function settle(
+  db: Db,
+  channelId: string,
+  messageId: string,
+  outcome: SendOutcome,
+  { nowMs, retryAtMs }: { readonly nowMs: number; readonly retryAtMs: number },
+): Promise<void> {
+  const ofMessage = db
+    .deleteFrom('alert_notices')
+    .where('channel_id', '=', channelId)
+    .where('message_id', '=', messageId)
+  const channel = db.updateTable('alert_channels').where('id', '=', channelId)
+  if (outcome.ok) {
+    await ofMessage.execute()
+    const well = { failures: 0, fault: '', retry_at_ms: 0 }
+    await channel.set({ ...well, last_sent_at_ms: nowMs }).execute()
+    return
+  }
+  const beforeMs = outcome.isFinal ? Infinity : nowMs - alertLimits.noticeKeptMs
+  const old = beforeMs === Infinity ? ofMessage : ofMessage.where('created_at_ms', '<', beforeMs)
+  const { numDeletedRows } = await old.executeTakeFirst()
+  await addDropped(db, channelId, Number(numDeletedRows))
+  await channel
+    .set({
+      failures: sql<number>`failures + 1`,
+      fault: outcome.fault.slice(0, alertLimits.faultLengthMax),
+      retry_at_ms: retryAtMs,
+    })
+    .execute()
+}
+
+function rowOf(alert: StoredAlert, channels: readonly string[]): Selectable<AlertsTable> {
+  const { id, condition, severity, subject, node, title, detail } = alert
+  return {
+    ...{ id, tenant_id: alert.tenantId, condition, severity, subject, node, title, detail },
+    channels: JSON.stringify(channels),
+    opened_at_ms: alert.openedAtMs,
+    resolved_at_ms: alert.resolvedAtMs,
+  }
+}
+
+function alertOf(row: Omit<Selectable<AlertsTable>, 'channels'>): StoredAlert {
+  const { id, condition, subject, node, title, detail } = row
+  return {
+    ...{ id, tenantId: row.tenant_id, condition, subject, node, title, detail },
+    severity: row.severity as Severity,
+    openedAtMs: row.opened_at_ms,
+    resolvedAtMs: row.resolved_at_ms,
+  }
+}
