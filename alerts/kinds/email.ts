@@ -113,7 +113,8 @@ function portOf(settings: ChannelSettings): number {
 /** Codes alone: what a server says may hold anything. */
 function faultOf(error: Error): string {
   const { code = 'failed', responseCode } = error as { code?: string; responseCode?: number }
-  const hint = code === 'ETLS' ? ': it offers no STARTTLS, or its certificate is not trusted' : ''
+  const isTls = code === 'ETLS' || code === 'ESOCKET'
+  const hint = isTls ? ': no STARTTLS, or a certificate that is not trusted' : ''
   const status = responseCode === undefined ? '' : `, the server said ${responseCode}`
   return `the mail was not sent (${code}${status})${hint}`
 }

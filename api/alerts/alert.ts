@@ -41,6 +41,11 @@ export function showAlert(alert: StoredAlert) {
 
 const condition = Type.Enum([...conditionNames], { description: 'Left out: every condition' })
 const dayS = 86_400
+/** What no database and no line of a log could take. */
+const oneLine = {
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  'x-expected': 'one line of text',
+} as const
 
 export const NewSilence = body({
   seconds: Type.Integer({ minimum: 1, maximum: 30 * dayS, description: 'How long it holds' }),
@@ -49,10 +54,13 @@ export const NewSilence = body({
     Type.String({
       minLength: 1,
       maxLength: 200,
+      ...oneLine,
       description: 'Of one alert, such as the id of a pool. Left out: every subject',
     }),
   ),
-  reason: Type.Optional(Type.String({ maxLength: 200, default: '', description: 'For people' })),
+  reason: Type.Optional(
+    Type.String({ maxLength: 200, ...oneLine, default: '', description: 'For people' }),
+  ),
   scope: Type.Optional(
     Type.Enum(['tenant', 'platform'], {
       default: 'tenant',

@@ -121,7 +121,7 @@ const update = route({
     'again at once; a channel that is turned off forgets what waits.',
   params: Id,
   body: ChangedAlertChannel,
-  responses: { 200: { description: 'The channel', schema: AlertChannel } },
+  responses: { 200: { description: 'The channel', schema: NewAlertChannelAnswer } },
   refusals: [404, 409, 503],
   handle: async ({ caller, ports, params, body }) => {
     const scope = scopeOf(caller)
@@ -131,17 +131,21 @@ const update = route({
     const { secretKey } = ports.auth
     const { settings, ...rest } = body
     const given = Object.entries(rest).filter(([, value]) => value !== undefined)
+    let made: string | undefined
     let change: ChannelChange = { ...Object.fromEntries(given), updatedAtMs: ports.clock.nowMs() }
     if (settings !== undefined) {
       if (secretKey === null) return noSecretKey
       const known = openSettings(before.value, secretKey)
       const checked = checkSettings(before.value.kind, settings, known)
       if (!checked.ok) return checked.error
+      made = checked.value.made
       change = { ...change, ...sealed(checked.value, secretKey) }
     }
     const updated = await ports.alerts.updateChannel(scope, params.id, change)
     if (!updated.ok) return channelRefused(updated.error)
-    return updated.value === null ? noChannel : success(showChannel(updated.value))
+    if (updated.value === null) return noChannel
+    const shown = showChannel(updated.value)
+    return success(made === undefined ? shown : { ...shown, secret: made })
   },
 })
 

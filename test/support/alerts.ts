@@ -1,4 +1,5 @@
 // Channels, findings, alerts and silences for tests.
+import type { AlertFacts } from '#alerts/facts.ts'
 import type { Finding, StoredAlert, StoredChannel, StoredSilence } from '#state/ports/alerts.ts'
 
 export const newChannel = (id: string, parts: Partial<StoredChannel> = {}): StoredChannel => ({
@@ -25,3 +26,18 @@ export const newSilence = (id: string, parts: Partial<StoredSilence> = {}): Stor
   ...{ createdAtMs: 1, untilMs: 1_060_000 },
   ...parts,
 })
+
+/** Of a node on which all is well. */
+export const healthyFacts: AlertFacts = {
+  regressions: () => [],
+  pools: () => [],
+  flapping: () => [],
+  held: () => null,
+  geo: () => [],
+  licence: () => null,
+  certificates: () => [],
+  missing: () => [],
+  commits: () => new Map(),
+  disk: () => ({ fault: '', freePercent: 50 }),
+  nowMs: () => 0,
+}

@@ -1,4 +1,5 @@
 // One example for each route: who may call it, on what, with which body.
+import { newChannel, newSilence } from './alerts.ts'
 import type { ConfigWorld } from './config-world.ts'
 import { keyOf, recordsZone, rootKey } from './config-world.ts'
 import { newUser, valueOf } from './store-values.ts'
@@ -93,12 +94,16 @@ const storedRecord = async ({ ports }: ConfigWorld, tenantId: string): Promise<P
   return { id }
 }
 
-const alertChannel = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
-  id: await made(world, tenant, '/alerts', newAlertChannel()),
-})
-const silence = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
-  id: await made(world, tenant, '/alerts/silences', newSilence()),
-})
+const alertChannel = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('channel')
+  await valueOf(ports.alerts.createChannel(newChannel(id, { tenantId })))
+  return { id }
+}
+const silence = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
+  const id = unique('silence')
+  await valueOf(ports.alerts.createSilence(newSilence(id, { tenantId })))
+  return { id }
+}
 
 /** Of no tenant: whoever may at all sees it. */
 const responseRule = async (world: ConfigWorld): Promise<Params> => {
@@ -111,7 +116,6 @@ const newAlertChannel = () => ({
   kind: 'webhook',
   settings: { url: 'https://hooks.example.net/x', secret: 'x'.repeat(32) },
 })
-const newSilence = () => ({ seconds: 60 })
 const newResponseRule = () => ({
   triggerType: 'exact',
   triggerValue: `${unique('bad')}.example`,
@@ -269,7 +273,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postAlertsByIdTest: { needs: 'alert:write', make: alertChannel, statuses: [200, 429] },
   getAlertsEvents: { needs: 'alert:read' },
   getAlertsSilences: { needs: 'alert:read' },
-  postAlertsSilences: { needs: 'alert:write', body: newSilence },
+  postAlertsSilences: { needs: 'alert:write', body: () => ({ seconds: 60 }) },
   deleteAlertsSilencesById: { needs: 'alert:write', make: silence },
   getRpzRules: { needs: 'rpz:read' },
   postRpzRules: { needs: 'rpz:write', body: newResponseRule },

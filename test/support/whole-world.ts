@@ -18,6 +18,7 @@ import { persistentAdapters } from './persistent-adapters.ts'
 import { newUser, valueOf } from './store-values.ts'
 
 export interface WholeWorld {
+  readonly state: PersistentState
   readonly world: ConfigWorld
   /**
    * The credential of `nobody`, `junk`, `root`, `acme key`, or a tenant and a role; a session is
@@ -72,6 +73,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
     },
   })
   return {
+    state: running.state,
     world,
     bearerOf: (actor) => bearerOf(world, actor),
     stop: async () => {

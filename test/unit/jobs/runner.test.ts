@@ -197,6 +197,7 @@ describe('the table', () => {
     await timers.advance(2 * 3_600_000)
     await runner.stop()
     expect([...new Set(calls)].sort()).toEqual([
+      'alerts',
       'audit',
       'backup',
       'collect',

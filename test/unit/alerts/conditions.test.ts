@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { conditionOf, conditions } from '#alerts/conditions.ts'
+import type { AlertFacts } from '#alerts/facts.ts'
+import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
+import { operatorId } from '#state/ports/alerts.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { healthyFacts } from '#test/support/alerts.ts'
+
+const dayMs = 86_400_000
+const nowMs = Date.UTC(2026, 5, 15)
+const settings = { geoMaxAgeMs: 45 * dayMs, expiryWarningMs: 14 * dayMs, diskFreeMinPercent: 5 }
+const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 3, candidates: 1 }
+const licensed = { isEnforced: true, isValid: true, reason: 'fine', expiresAtMs: null, excess: '' }
+const file = { name: 'client', path: '/etc/c.pem', error: '', expiresAtMs: nowMs + 90 * dayMs }
+const rollout = { uid: 'r1', name: 'up', tenant: 'acme', pool: 'web', reason: 'RTT went up' }
+const member = { uid: 'm1', address: '192.0.2.1', pool: 'web', tenant: 'acme', changes: 7 }
+const geo = { setting: 'geoip.dbPath', error: '', builtAtMs: nowMs - dayMs }
+
+type Row = readonly [name: string, facts: Partial<AlertFacts>, found: readonly string[]]
+
+/** What is found, as `SEVERITY TENANT SUBJECT: TITLE`. */
+const rows: readonly Row[] = [
+  ['rollout-regression', {}, []],
+  [
+    'rollout-regression',
+    { regressions: () => [rollout] },
+    ['error acme r1: rollout up of pool web was rolled back'],
+  ],
+  ['pool-without-members', { pools: () => [pool] }, []],
+  [
+    'pool-without-members',
+    { pools: () => [pool, { ...pool, candidates: 0 }, { ...pool, members: 0, candidates: 0 }] },
+    [
+      'critical acme p1: pool web has no member that may answer',
+      'critical acme p1: pool web has no member that may answer',
+    ],
+  ],
+  [
+    'member-flapping',
+    { flapping: () => [{ ...member, windowMs: 600_000 }] },
+    ['warning acme m1: member 192.0.2.1 of pool web is flapping'],
+  ],
+  ['held-commit', {}, []],
+  [
+    'held-commit',
+    { held: () => ({ code: 'Unsigned', reason: 'A commit has no signature.' }) },
+    ['error  configuration: the newest commit is held: Unsigned'],
+  ],
+  ['geo-database-stale', { geo: () => [geo, { ...geo, builtAtMs: null }] }, []],
+  [
+    'geo-database-stale',
+    {
+      geo: () => [
+        { ...geo, builtAtMs: nowMs - 46 * dayMs },
+        { ...geo, setting: 'asn.dbPath', error: 'it is cut short' },
+      ],
+    },
+    [
+      'warning  geoip.dbPath: the database of geoip.dbPath is 46 days old',
+      'warning  asn.dbPath: the database of asn.dbPath cannot be used',
+    ],
+  ],
+  ['licence', { licence: () => ({ ...licensed, isEnforced: false, isValid: false }) }, []],
+  ['licence', { licence: () => ({ ...licensed, expiresAtMs: nowMs + 15 * dayMs }) }, []],
+  [
+    'licence',
+    { licence: () => ({ ...licensed, isValid: false, reason: 'it has expired' }) },
+    ['error  validity: the licence does not count'],
+  ],
+  [
+    'licence',
+    { licence: () => ({ ...licensed, expiresAtMs: nowMs + 3 * dayMs + 1, excess: 'two nodes' }) },
+    ['warning  expiry: the licence ends in 3 days', 'warning  excess: the licence is exceeded'],
+  ],
+  ['certificate', { certificates: () => [file] }, []],
+  [
+    'certificate',
+    {
+      certificates: () => [
+        { ...file, expiresAtMs: nowMs + 2 * dayMs },
+        { ...file, name: 'old', expiresAtMs: nowMs },
+        { ...file, name: 'gone', error: 'ENOENT', expiresAtMs: null },
+      ],
+    },
+    [
+      'warning  client: the certificate client ends in 2 days',
+      'error  old: the certificate old has ended',
+      'error  gone: the certificate gone cannot be read',
+    ],
+  ],
+  [
+    'node-missing',
+    { missing: () => [{ node: 'n2', sinceMs: nowMs - 60_000 }] },
+    ['error  n2: node n2 is missing'],
+  ],
+  [
+    'drift',
+    {
+      commits: () =>
+        new Map([
+          ['n1', 'a'],
+          ['n2', 'a'],
+        ]),
+    },
+    [],
+  ],
+  [
+    'drift',
+    {
+      commits: () =>
+        new Map([
+          ['n1', 'a'],
+          ['n2', ''],
+        ]),
+    },
+    ['warning  configuration: nodes answer from different commits'],
+  ],
+  ['disk', { disk: () => ({ fault: '', freePercent: 5 }) }, []],
+  ['disk', { disk: () => ({ fault: '', freePercent: null }) }, []],
+  [
+    'disk',
+    { disk: () => ({ fault: '', freePercent: 4.9 }) },
+    ['warning  data-directory: 4 % of the disk of the data directory is free'],
+  ],
+  [
+    'disk',
+    { disk: () => ({ fault: 'It is read-only.', freePercent: 50 }) },
+    ['critical  data-directory: the data directory cannot be written'],
+  ],
+]
+
+describe('conditions', () => {
+  test.each(rows)('%s, by what there is', (name, facts, expected) => {
+    const condition = conditionOf(name)!
+    const found = condition.find({ ...healthyFacts, nowMs: () => nowMs, ...facts }, settings)
+    const lines = found.map(
+      ({ severity = condition.severity, tenantId, subject, title }) =>
+        `${severity} ${tenantId} ${subject}: ${title}`,
+    )
+    expect(lines).toEqual(expected)
+    for (const { detail } of found) expect(detail).not.toBe('')
+  })
+
+  test('each has rows above, and those of the operator concern no tenant', () => {
+    expect(new Set(rows.map(([name]) => name))).toEqual(new Set(conditions.map(({ name }) => name)))
+    for (const [name, facts] of rows) {
+      const condition = conditionOf(name)!
+      const found = condition.find({ ...healthyFacts, nowMs: () => nowMs, ...facts }, settings)
+      const isOperators = condition.audience === 'operator'
+      for (const { tenantId } of found) expect(tenantId === operatorId).toBe(isOperators)
+    }
+  })
+
+  test('of a node on which all is well none holds', () => {
+    const found = conditions.flatMap((condition) => condition.find(healthyFacts, settings))
+    expect(found).toEqual([])
+  })
+})
+
+describe('flapping', () => {
+  const time = new FakeTime(nowMs)
+  const counter = new FlapCounter(time.clock)
+  const changes = () => counter.flapping().map(({ uid, changes: count }) => `${uid} ${count}`)
+
+  test('counts within the window, by member, and forgets', () => {
+    for (let i = 1; i < flapLimits.changesMin; i++) {
+      counter.note('m1', '192.0.2.1')
+      time.pass(1_000)
+    }
+    counter.note('m2', '192.0.2.2')
+    expect(changes()).toEqual([])
+    counter.note('m1', '192.0.2.1')
+    expect(changes()).toEqual([`m1 ${flapLimits.changesMin}`])
+    time.pass(flapLimits.windowMs - 5_000)
+    expect(changes()).toEqual([])
+    for (let i = 0; i < 1_000; i++) counter.note('m3', '192.0.2.3')
+    expect(changes()).toEqual([`m3 ${flapLimits.changesMax}`])
+  })
+})
