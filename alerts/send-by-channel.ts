@@ -33,8 +33,8 @@ export function createSender({ secretKey, way, log }: SendParts): SendByChannel 
 }
 
 const sealed =
-  'the secrets of this channel cannot be read: GSLB_SECRET_KEY is missing, or is not the key under ' +
-  'which they were stored'
+  'the secrets of this channel cannot be read: GSLB_SECRET_KEY is missing, or is not the key ' +
+  'under which they were stored'
 
 /** @returns all settings, the secret ones too; undefined: they cannot be read */
 export function openSettings(

@@ -1,5 +1,6 @@
 // Decides which node opens and sends alerts: the holder of a lease in the database, taken and
-// renewed by compare-and-swap. Who waits for it counts on its own clock how long it was not renewed.
+// renewed by compare-and-swap. Who waits for it counts by its own clock how long it was not
+// renewed.
 import type { Clock } from '#lib/clock.ts'
 import type { AlertLease, AlertStore } from '#state/ports/alerts.ts'
 import { clusterLimits } from './limits.ts'

@@ -11,7 +11,9 @@ export const certificate: Condition = {
   isOfNode: true,
   holdMs: 0,
   clearMs: 0,
-  says: 'A certificate of `health.clientCertificates` ends within `alerts.expiryWarning`, has ended, or cannot be read',
+  says:
+    'A certificate of `health.clientCertificates` ends within `alerts.expiryWarning`, has ended, ' +
+    'or cannot be read',
   find: (facts, { expiryWarningMs }) =>
     facts.certificates().flatMap(({ name, path, error, expiresAtMs }) => {
       const about = { tenantId: operatorId, subject: name }

@@ -9,7 +9,9 @@ export const disk: Condition = {
   isOfNode: true,
   holdMs: 0,
   clearMs: 60_000,
-  says: 'The data directory cannot be written, or less than `alerts.diskFreeMinPercent` of its disk is free',
+  says:
+    'The data directory cannot be written, or less than `alerts.diskFreeMinPercent` of its disk ' +
+    'is free',
   find: (facts, { diskFreeMinPercent }) => {
     const { fault, freePercent } = facts.disk()
     const about = { tenantId: operatorId, subject: 'data-directory' }

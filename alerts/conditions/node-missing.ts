@@ -9,7 +9,9 @@ export const nodeMissing: Condition = {
   isOfNode: false,
   holdMs: 0,
   clearMs: 0,
-  says: 'A node that shares the database was not heard of for 30 s; one that was stopped is not missed, and after a day none is',
+  says:
+    'A node that shares the database was not heard of for 30 s; one that was stopped is not ' +
+    'missed, and after a day none is',
   find: (facts) =>
     facts.missing().map(({ node, sinceMs }) => ({
       tenantId: operatorId,

@@ -14,6 +14,8 @@ export const rolloutRegression: Condition = {
       tenantId: tenant,
       subject: uid,
       title: `rollout ${name} of pool ${pool} was rolled back`,
-      detail: `${reason}. The weight from before is in force again: look at the member, then abort the rollout or promote it.`,
+      detail:
+        `${reason}. The weight from before is in force again: look at the member, then abort the ` +
+        'rollout or promote it.',
     })),
 }

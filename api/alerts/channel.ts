@@ -254,7 +254,7 @@ export function checkSettings(
   if (missing !== undefined) return fault(missing, `is required for a channel of kind ${row.kind}`)
   const wrong = row.fault(all)
   if (wrong !== undefined) return fault(wrong.field, wrong.reason)
-  const leaked = before === undefined ? undefined : leakedBy(row, given, before)
+  const leaked = before === undefined ? undefined : leakedBy(row, given, before, all)
   if (leaked !== undefined) {
     return fault(leaked.secret, `write it again, since it would be sent to another ${leaked.place}`)
   }
@@ -293,10 +293,11 @@ function leakedBy(
   row: ChannelKind,
   given: Given,
   before: ChannelSettings,
+  after: ChannelSettings,
 ): { readonly secret: ChannelField; readonly place: ChannelField } | undefined {
   const place = row.sendsSecretsTo.find((field) => given[field] !== before[field])
   const secret = row.secrets.find(
-    (field) => before[field] !== undefined && given[field] === undefined,
+    (field) => after[field] !== undefined && given[field] === undefined,
   )
   return place === undefined || secret === undefined ? undefined : { secret, place }
 }

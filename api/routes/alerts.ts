@@ -261,7 +261,8 @@ const createSilence = route({
   summary: 'Hold messages back for a time',
   details:
     'It counts for the channels of its tenant. What begins meanwhile is told when it ends, if it ' +
-    'is wrong still; the end of what was told before is told at once. Alerts are listed all the same.',
+    'is wrong still; the end of what was told before is told at once. Alerts are listed all the ' +
+    'same.',
   body: NewSilence,
   responses: { 201: { description: 'The silence', schema: Silence } },
   refusals: [409],

@@ -221,7 +221,7 @@ export interface AlertStore {
 
   /** null: there never was one. */
   readonly lease: () => StoreCall<AlertLease | null>
-  /** @param seen it is taken over from that one, or as the first. @returns null: another was faster */
+  /** @param seen taken over from that; null: as the first. @returns null: another was faster */
   readonly takeLease: (seen: AlertLease | null, holder: string) => StoreCall<AlertLease | null>
   /** @returns null: it was lost */
   readonly renewLease: (own: AlertLease) => StoreCall<AlertLease | null>

@@ -4,6 +4,7 @@ import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
+import { newAlert, newChannel, newFinding, newSilence } from './alerts.ts'
 import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
 
 const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
@@ -38,6 +39,14 @@ export async function fill(state: PersistentState): Promise<void> {
   const add = { verb: 'add', name: 'a.example.', rdata: 'AWE=', ttlSeconds: 60 } as const
   await valueOf(dynamicDns.applyChanges('k1', [add], 2))
   await valueOf(state.responseHits.add({ id: 'b1', nowMs: 1, hits: new Map([['r1', 2 ** 45]]) }))
+  const { alerts } = state
+  await valueOf(alerts.createChannel(newChannel('c1')))
+  await valueOf(alerts.createSilence(newSilence('s1')))
+  await valueOf(alerts.report('n1', 'abc', [newFinding('p1')]))
+  const lease = await valueOf(alerts.takeLease(null, 'n1/1'))
+  const opened = [{ alert: newAlert('a1'), channels: ['c1'] }]
+  const changes = { opened, updated: [], resolved: [], nowMs: 1, readyAtMs: 1 }
+  await valueOf(alerts.record(lease!.term, changes))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -55,6 +64,11 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await healthVerdicts.load(),
     await valueOf(state.dynamicDns.load()),
     [...(await valueOf(state.responseHits.totals()))].toSorted(),
+    await valueOf(state.alerts.listChannels('every-tenant')),
+    await valueOf(state.alerts.listSilences('every-tenant', 0)),
+    await valueOf(state.alerts.reports()),
+    await valueOf(state.alerts.lease()),
+    await valueOf(state.alerts.due(1, [])),
   ]
 }
 

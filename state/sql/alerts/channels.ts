@@ -34,7 +34,8 @@ export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
       if (created.value === 'name-taken') return nameTaken
       if (created.value === 'created') return ok(undefined)
       const { channelsPerTenantMax, channelsMax } = alertLimits
-      const message = `A tenant has at most ${channelsPerTenantMax} channels, and all have ${channelsMax}.`
+      const message =
+        `A tenant has at most ${channelsPerTenantMax} channels, and all have ` + `${channelsMax}.`
       return err({ code: 'too-many-channels', message })
     },
     updateChannel: async (scope, id, change) => {

@@ -98,7 +98,7 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await valueOf(store().reports())).toMatchObject([{ node: 'n1', findings: [] }])
   })
 
-  test('of many that want to lead at once one does, and a term that was lost writes nothing', async () => {
+  test('of many that want to lead one does, and a term that was lost writes nothing', async () => {
     const takers = Array.from({ length: 8 }, (_, i) => store().takeLease(null, `n${i}/1`))
     const taken = (await Promise.all(takers.map(valueOf))).filter((lease) => lease !== null)
     expect(taken).toHaveLength(1)
@@ -145,7 +145,7 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(newest).toEqual({ ...anew, severity: 'info', title: 't', detail: 'd' })
   })
 
-  test('an end is told to whoever may have heard of the beginning, and to nobody else', async () => {
+  test('an end is told to whoever may have heard of the beginning, and to none else', async () => {
     const { term } = await lead()
     for (const id of ['c1', 'c2']) await valueOf(store().createChannel(newChannel(id)))
     await record(term, {
@@ -164,7 +164,7 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await due(nowMs + 20)).toEqual(['c1 resolved a1'])
   })
 
-  test('a failure holds its channel back, and what was tried comes again under its id', async () => {
+  test('a failure holds its channel back, and what was tried keeps its id', async () => {
     const { term } = await lead()
     for (const id of ['c1', 'c2']) await valueOf(store().createChannel(newChannel(id)))
     await record(term, { opened: [{ alert: newAlert('a1'), channels: ['c1', 'c2'] }] })

@@ -132,7 +132,7 @@ describe('one node', () => {
     expect(await alerts('resolved')).toEqual(['the newest commit is held: Unsigned'])
   })
 
-  test('tells a tenant of its own alone, the operator of everything, and each what it chose', async () => {
+  test('tells a tenant of its own, the operator of all, and each what it chose', async () => {
     await addChannel('acme')
     await addChannel('zenith', { tenantId: 'zenith' })
     await addChannel('operator', { tenantId: operatorId })
@@ -153,7 +153,7 @@ describe('one node', () => {
     expect(await alerts('open')).toContain('1 % of the disk of the data directory is free on n1')
   })
 
-  test('tries again under the same id after growing pauses, and holds no other channel', async () => {
+  test('tries again under the same id after growing pauses', async () => {
     await addChannel('bad')
     await addChannel('good')
     answers = { bad: [failure, failure, failure, { ok: true }] }
@@ -244,7 +244,7 @@ describe('one node', () => {
 })
 
 describe('several nodes on one database', () => {
-  test('tell once what each of them finds, and its end when the last one finds it no more', async () => {
+  test('tell once what each finds, and its end when the last finds it no more', async () => {
     await addChannel('c1')
     const nodes = [new Node('n1'), new Node('n2'), new Node('n3')]
     await pass(40_000, ...nodes)
@@ -270,7 +270,7 @@ describe('several nodes on one database', () => {
     expect((await alerts('open')).toSorted()).toEqual([`${title} on n1`, `${title} on n2`])
   })
 
-  test('when the leader dies another one goes on, and misses it; none misses one that was stopped', async () => {
+  test('when the leader dies another one goes on, and misses it alone', async () => {
     await addChannel('c1', { tenantId: operatorId })
     const [first, second, third] = [new Node('n1'), new Node('n2'), new Node('n3')]
     await pass(40_000, first, second, third)

@@ -271,7 +271,7 @@ describe('what is kept of channels', () => {
   const sender = (secretKey: Buffer | null) =>
     createSender({ secretKey, way: local, log: silentLog })
 
-  test('is opened with the key under which it was sealed, and else is said to be shut', async () => {
+  test('is opened with the key under which it was sealed alone', async () => {
     const { url, posts } = await receiver()
     const secretCiphertext = seal(key, JSON.stringify({ url, secret: 'x'.repeat(16) }))
     const channel = newChannel('c1', { secretCiphertext })
