@@ -303,8 +303,8 @@ const noChannel = missing('alert channel')
 
 const noSecretKey = refused(
   503,
-  'this node has no GSLB_SECRET_KEY, under which the secrets of alert channels are stored; set it ' +
-    'to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
+  'this node has no GSLB_SECRET_KEY, under which the secrets of alert channels are stored; set ' +
+    'it to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
 )
 
 function tooManyTests(waitMs: number): Reply {

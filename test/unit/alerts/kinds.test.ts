@@ -58,7 +58,7 @@ const sendBy = (
   way: Partial<Way> = {},
 ): Promise<SendOutcome> => channelKind(kind)!.send(what, settings, { ...local, ...way })
 const failure = (fault: string | RegExp, isFinal = false) =>
-  ({ ok: false, fault: expect.stringMatching(fault), isFinal }) as unknown
+  ({ ok: false, fault: expect.stringMatching(fault) as unknown, isFinal }) as unknown
 
 describe('a webhook', () => {
   test('is posted as JSON, with a signature over time and body', async () => {
@@ -179,7 +179,7 @@ describe('a text channel', () => {
     expect(JSON.parse(posts[0]!.body)).toMatchObject({
       text: 'CRITICAL: pool &lt;web&gt; has no member',
       attachments: [
-        { color: '#b00020', text: expect.stringContaining('a detail\ncondition disk') },
+        { color: '#b00020', text: expect.stringContaining('a detail\ncondition disk') as unknown },
       ],
     })
     await sendBy('slack', { url }, ended)
