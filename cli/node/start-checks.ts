@@ -40,17 +40,39 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
   }
 }
 
+/** A TCP port of this node, and the setting that names it. */
+interface Listening {
+  readonly key: string
+  readonly listenAddr: string
+  readonly port: number
+}
+
 /** The system would say that another program listens there: it is the node itself. */
-export function portClash({ dns, api }: Settings): string | undefined {
-  if (!api.enabled || dns.port !== api.port || dns.port === 0) return undefined
-  const isSame = dns.listenAddr === api.listenAddr
-  if (!isSame && !isAny(dns.listenAddr) && !isAny(api.listenAddr)) return undefined
-  const isV6 = [dns, api].map(({ listenAddr }) => listenAddr.includes(':'))
-  if (isV6[0] !== isV6[1]) return undefined
-  return (
-    `dns.port and api.port are both ${dns.port}, on the same address: DNS listens on TCP, too; ` +
-    'set api.port to another port'
-  )
+export function portClash({ dns, api, redirect }: Settings): string | undefined {
+  const { listenAddr, enabled, port = 0, https } = redirect
+  const ports: readonly Listening[] = [
+    { ...dns, key: 'dns.port' },
+    ...(api.enabled ? [{ ...api, key: 'api.port' }] : []),
+    ...(enabled ? [{ listenAddr, port, key: 'redirect.port' }] : []),
+    ...(enabled ? [{ listenAddr, port: https.port ?? 0, key: 'redirect.https.port' }] : []),
+  ]
+  for (const [i, one] of ports.entries()) {
+    const other = ports.slice(i + 1).find((later) => areOnePort(one, later))
+    if (other === undefined) continue
+    const why = one.key === 'dns.port' ? ': DNS listens on TCP, too' : ''
+    return (
+      `${one.key} and ${other.key} are both ${one.port}, on the same address${why}; ` +
+      `set ${other.key} to another port`
+    )
+  }
+  return undefined
+}
+
+function areOnePort(one: Listening, other: Listening): boolean {
+  if (one.port !== other.port || one.port === 0) return false
+  const isSame = one.listenAddr === other.listenAddr
+  if (!isSame && !isAny(one.listenAddr) && !isAny(other.listenAddr)) return false
+  return one.listenAddr.includes(':') === other.listenAddr.includes(':')
 }
 
 const isAny = (address: string): boolean => address === '0.0.0.0' || address === '::'

@@ -58,6 +58,18 @@ test.each([
     {},
     'dns.port and api.port are both 5353',
   ],
+  [
+    'one port for API and redirects',
+    `${api('listenAddr: 127.0.0.1, port: 8080')}\nredirect: { enabled: true, port: 8080 }`,
+    {},
+    'api.port and redirect.port are both 8080, on the same address; set redirect.port to another',
+  ],
+  [
+    'redirects without a port',
+    'redirect: { enabled: true }',
+    {},
+    'redirect.port is missing; write it, or take redirect.enabled away',
+  ],
 ])('check-settings refuses %s', async (_what, text, env, words) => {
   const { file, exit, out, err } = await check(text, env)
   expect([exit, out]).toEqual([Exit.ErrorsFound, ''])
