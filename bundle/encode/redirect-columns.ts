@@ -9,7 +9,7 @@ import {
   redirectTrailer,
 } from '#bundle/redirects/redirect-table.ts'
 import type { RedirectColumns, RedirectModel } from '#bundle/redirects/redirect-table.ts'
-import { RecordPool, wireOf } from './record-pool.ts'
+import { wireOf } from './record-pool.ts'
 import { sortedByUid, uidColumn } from './rows.ts'
 
 /** Keeps the columns of the last bundle: most changes are not of redirects. */
@@ -29,34 +29,65 @@ export class RedirectMemory {
 
 function redirectColumns(models: readonly RedirectModel[]): RedirectColumns {
   const sorted = sortedByUid(models)
-  const texts = new RecordPool()
+  const texts = new Texts()
   const redirectRow = new Uint32Array(sorted.length * RedirectCell.Words)
   const hosts = new Set<string>()
+  let wildcards = 0
   for (const [row, model] of sorted.entries()) {
-    const key = `${model.isWildcard ? '*.' : ''}${model.host}`
+    const key = model.isWildcard ? `*.${model.host}` : model.host
     assert(!hosts.has(key), `there is one redirect for ${key}`)
     hosts.add(key)
-    const host = Buffer.from(wireOf(model.host))
-    const target = Buffer.from(model.target)
-    const tenant = Buffer.from(model.tenant)
+    if (model.isWildcard) wildcards++
+    const host = wireOf(model.host)
     const at = row * RedirectCell.Words
-    redirectRow[at + RedirectCell.Host] = texts.add(host, 'host')
+    redirectRow[at + RedirectCell.Host] = texts.append(host)
     redirectRow[at + RedirectCell.Bits] =
       host.length |
       (model.isWildcard ? RedirectBits.Wildcard : 0) |
       (model.preservePath ? RedirectBits.PreservePath : 0) |
       (model.hstsIncludeSubDomains ? RedirectBits.IncludeSubDomains : 0) |
       (redirectCodeOf.indexOf(model.code) << RedirectBits.CodeShift)
-    redirectRow[at + RedirectCell.Target] = texts.add(target)
-    redirectRow[at + RedirectCell.TargetBytes] = target.length
-    redirectRow[at + RedirectCell.Tenant] = texts.add(tenant)
-    redirectRow[at + RedirectCell.TenantBytes] = tenant.length
+    redirectRow.set(texts.add(model.target), at + RedirectCell.Target)
+    redirectRow.set(texts.add(model.tenant), at + RedirectCell.Tenant)
     redirectRow[at + RedirectCell.HstsSeconds] = model.hstsSeconds
   }
   const redirectText = texts.bytes()
-  const wildcards = sorted.filter(({ isWildcard }) => isWildcard).length
   const redirectIndex = indexOf(redirectRow, redirectText, wildcards)
   return { redirectUid: uidColumn(sorted), redirectRow, redirectText, redirectIndex }
+}
+
+/** Octets that grow. */
+class Texts {
+  readonly #places = new Map<string, readonly [offset: number, bytes: number]>()
+  #octets = Buffer.alloc(4096)
+  #length = 0
+
+  /** @returns where it is; equal texts are in one place */
+  add(text: string): readonly [offset: number, bytes: number] {
+    let place = this.#places.get(text)
+    if (place === undefined) {
+      const octets = Buffer.from(text)
+      place = [this.append(octets), octets.length]
+      this.#places.set(text, place)
+    }
+    return place
+  }
+
+  append(octets: Uint8Array): number {
+    const offset = this.#length
+    if (offset + octets.length > this.#octets.length) {
+      const larger = Buffer.alloc(Math.max(this.#octets.length * 2, offset + octets.length))
+      this.#octets.copy(larger, 0, 0, offset)
+      this.#octets = larger
+    }
+    this.#octets.set(octets, offset)
+    this.#length += octets.length
+    return offset
+  }
+
+  bytes(): Uint8Array {
+    return this.#octets.subarray(0, this.#length)
+  }
 }
 
 /** Under the first seed for which no host is far from its place. */

@@ -27,7 +27,7 @@ export interface RedirectColumns {
   readonly redirectUid: Uint8Array
   /** Cells of RedirectCell. */
   readonly redirectRow: Uint32Array
-  /** Hosts in wire form, targets and tenants in UTF-8; equal runs are stored once. */
+  /** Hosts in wire form; targets and tenants in UTF-8, each stored once. */
   readonly redirectText: Uint8Array
   /**
    * Open addressing, linear probing: pairs of (hash, row + 1), 0 in the second is a free slot. One
