@@ -18,3 +18,10 @@ export interface NodeStatus {
   readonly swapPauseMicros: number
   readonly port: number
 }
+
+/** What the log says of a bundle, by the threads that have taken it over. */
+export const activationLines = {
+  'by all': 'bundle activated',
+  'not by all': 'bundle activated, but not all threads have taken it over',
+  stopping: 'bundle kept: the stop came before all threads had taken it over',
+} as const

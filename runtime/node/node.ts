@@ -30,6 +30,7 @@ import { SwapTimes } from '#runtime/counters/swap-times.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
+import { activationLines } from './node-status.ts'
 import type { NodeStatus } from './node-status.ts'
 import { namedBy, refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -91,11 +92,6 @@ interface Serving {
 const generationMax = 2 ** 31 - 1
 /** Threads that do not answer within this time are reported, not waited for. */
 const adoptionPatienceMs = 5_000
-const activationLines = {
-  'by all': 'bundle activated',
-  'not by all': 'bundle activated, but not all threads have taken it over',
-  stopping: 'bundle kept: the stop came before all threads had taken it over',
-} as const
 /** A bundle under which threads die this often, this soon, is taken out of service. */
 const crashes = { max: 3, windowMs: 60_000 } as const
 
