@@ -6,6 +6,7 @@ import type { Result } from '#lib/result.ts'
 import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
 import type { CommitAnnouncements } from './ports/commit-news.ts'
+import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Licences } from './ports/licences.ts'
@@ -18,6 +19,7 @@ import type { Users } from './ports/users.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
+import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
@@ -59,6 +61,7 @@ export interface PersistentState {
   readonly responseHits: ResponseHits
   readonly commitNews: CommitAnnouncements
   readonly alerts: AlertStore
+  readonly domains: Domains
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -97,6 +100,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     responseHits: createSqlResponseHits(sql),
     commitNews: createSqlCommitNews(sql),
     alerts: createSqlAlerts(sql),
+    domains: createSqlDomains(sql),
     sql,
     status: sql.status,
     close: sql.close,

@@ -35,6 +35,7 @@ const persistentPorts = [
   'responseHits',
   'commitNews',
   'alerts',
+  'domains',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

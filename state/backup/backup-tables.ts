@@ -69,5 +69,8 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   }),
   row('alert_reports', { node: true, beat: true, commit_id: true, findings: true }),
   row('alert_lease', { id: true, holder: true, term: true, beat: true }),
+  row('domain_checks', {
+    ...{ uid: true, domain: true, verified_at_ms: true, result: true, claimed_until_ms: true },
+  }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

@@ -47,6 +47,9 @@ export async function fill(state: PersistentState): Promise<void> {
   const opened = [{ alert: newAlert('a1'), channels: ['c1'] }]
   const changes = { opened, updated: [], resolved: [], nowMs: 1, readyAtMs: 1 }
   await valueOf(alerts.record(lease!.term, changes))
+  const found = { nsOk: true, dsOk: false, dsExpected: false, error: '', checks: [] }
+  const checked = { domain: 'example.net.', ...found, verifiedAtMs: 2 ** 45 }
+  await valueOf(state.domains.put('d1', checked))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -69,6 +72,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(state.alerts.reports()),
     await valueOf(state.alerts.lease()),
     await valueOf(state.alerts.due(1, [])),
+    [...(await valueOf(state.domains.results(['d1'])))],
   ]
 }
 

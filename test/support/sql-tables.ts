@@ -25,6 +25,7 @@ const names: readonly (keyof Tables)[] = [
   'alert_silences',
   'alert_reports',
   'alert_lease',
+  'domain_checks',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

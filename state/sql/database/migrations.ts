@@ -6,7 +6,7 @@ import { identities } from '#state/sql/migrations/0003-identities.ts'
 import { firstAccount } from '#state/sql/migrations/0004-first-account.ts'
 import { dynamicDns } from '#state/sql/migrations/0005-dynamic-dns.ts'
 import { responseHits } from '#state/sql/migrations/0006-response-hits.ts'
-import { reserved } from '#state/sql/migrations/0007-reserved.ts'
+import { domains } from '#state/sql/migrations/0007-domains.ts'
 import { alerts } from '#state/sql/migrations/0008-alerts.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
@@ -16,7 +16,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   firstAccount,
   dynamicDns,
   responseHits,
-  reserved,
+  domains,
   alerts,
 ])
 

@@ -206,6 +206,16 @@ export interface AlertLeaseTable {
   readonly beat: number
 }
 
+export interface DomainChecksTable {
+  readonly uid: string
+  readonly domain: string
+  /** null: it was claimed, and never checked. */
+  readonly verified_at_ms: number | null
+  /** JSON. */
+  readonly result: string | null
+  readonly claimed_until_ms: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -233,6 +243,7 @@ export interface Tables {
   readonly alert_notices: AlertNoticesTable
   readonly alert_reports: AlertReportsTable
   readonly alert_lease: AlertLeaseTable
+  readonly domain_checks: DomainChecksTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 
