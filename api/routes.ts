@@ -20,6 +20,7 @@ import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
+import { domainRoutes } from './routes/domains.ts'
 import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...rolloutRoutes,
   ...responseRuleRoutes,
   ...redirectRoutes,
+  ...domainRoutes,
   ...rumRoutes,
   ...simulateRoutes,
   ...dnsRoutes,

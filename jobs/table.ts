@@ -32,6 +32,8 @@ export interface JobContext {
   readonly reconcileRedirects: () => void
   /** Tells what is wrong here; on the node that leads, opens, ends and sends alerts. */
   readonly lookAtAlerts: () => Promise<void>
+  /** Checks delegated domains that are due. */
+  readonly verifyDomains: () => Promise<void>
   /** Removes what is too old, or too much, from the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
@@ -92,6 +94,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'forget-old-measurements',
     periodMs: 10_000,
     run: (context) => context.forgetOldMeasurements(),
+  },
+  {
+    name: 'verify-domains',
+    // A look takes no longer.
+    periodMs: 30_000,
+    run: (context) => context.verifyDomains(),
   },
   {
     name: 'refresh-licence',

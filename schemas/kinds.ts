@@ -72,7 +72,7 @@ const table = {
     schema: objectOf('DelegatedDomain', DelegatedDomainSpec),
     path: 'tenants/<tenant>/domains/<name>.yaml',
     names: 'within-tenant',
-    isServed: false,
+    isServed: true,
   },
   Rollout: {
     schema: objectOf('Rollout', RolloutSpec),

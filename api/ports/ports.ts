@@ -25,6 +25,7 @@ import type { Feed } from '#api/feed/feed.ts'
 import type { FeedTokens } from '#api/feed/tokens.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
+import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { OperatorView } from './operator-view.ts'
@@ -70,6 +71,8 @@ export interface ApiPorts {
   readonly testAlert: SendByChannel
   /** How often a client may test a channel. */
   readonly alertTests: SourceBuckets
+  /** Results of checks of delegated domains, and new ones. */
+  readonly domains: DomainChecks
   readonly overlays: OverlayView
   readonly rum: RumView
   /** How often a browser may send measurements. */

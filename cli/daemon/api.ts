@@ -63,7 +63,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
 
 function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
-  const { dynamicDns, regressions, alerts } = deps
+  const { dynamicDns, regressions, alerts, domains } = deps
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
   const view = createOperatorView({
@@ -111,6 +111,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       onRegression: regressions.onRegression,
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
+    domains,
     simulator: new LiveSimulator({
       node: () => node.live(),
       nodeName: settings.state.nodeName,

@@ -9,6 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { keepAlerts } from './alerts.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
+import { createDomains } from './domains.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { shareCommitNews } from './commit-news.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
@@ -45,6 +46,7 @@ const running: readonly Part[] = [
   createGit,
   shareCommitNews,
   keepAlerts,
+  createDomains,
   createApi,
   listen,
   lookAtLicence,

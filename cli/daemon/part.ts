@@ -1,6 +1,7 @@
 // A part of the daemon: a function that starts it, gives the later parts what they need, and says
 // how to stop it. Also the loop that starts a list of parts, and the one that stops them.
 import type { NodeAlerts } from '#cli/node/alerts.ts'
+import type { NodeDomains } from '#cli/node/domains.ts'
 import type { NodeApi } from '#cli/node/api.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { NodeRecords } from '#cli/node/records.ts'
@@ -68,6 +69,8 @@ export interface Gifts {
   /** null: no other node can be told. */
   readonly commitNews: CommitNews | null
   readonly repacker: Repacker
+  readonly domains: NodeDomains
+  readonly verifyDomains: () => Promise<void>
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
   /** Samples how busy the DNS threads are. */

@@ -41,6 +41,7 @@ function contextOf(deps: Deps): JobContext {
     collectOldBundles: async () => void store.collect(),
     lookAtDynamicDns: deps.lookAtDynamicDns,
     lookAtAlerts: () => deps.alerts.keeper.look(),
+    verifyDomains: deps.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),

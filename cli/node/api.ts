@@ -7,6 +7,7 @@ import { systemKey } from '#api/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import { apiLimits } from '#api/http/limits.ts'
+import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
@@ -53,6 +54,7 @@ export interface NodeApiParts {
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
   readonly testAlert: SendByChannel
+  readonly domains: DomainChecks
   readonly overlays: OverlayView
   readonly rum: RumView
   readonly simulator: LiveSimulator
@@ -145,7 +147,8 @@ function portsOf(
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter } = parts
-  const { memberHealth, overlays, records, rum, dynamicDns, simulator, hiddenBy } = parts
+  const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
+  const { hiddenBy } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage, alerts } = records.state.persistent
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -182,6 +185,7 @@ function portsOf(
     alerts,
     testAlert: parts.testAlert,
     alertTests: new SourceBuckets(apiLimits.alertTests, systemClock),
+    domains,
     overlays,
     rum,
     simulator: { simulate: simulator.simulate, explain: explanationOf },

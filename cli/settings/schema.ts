@@ -312,6 +312,16 @@ export const SettingsFile = Type.Object(
     backup,
     alerts,
     gitops,
+    domains: section('Delegated domains. [More](../operations/domains.md).', {
+      verifyInterval: duration({
+        default: '10m',
+        minimumMs: 30_000,
+        maximumMs: 7 * 86_400_000,
+        description:
+          'From one check of a domain to the next, give or take a tenth. One of several nodes ' +
+          'that share a database makes it.',
+      }),
+    }),
     license,
     redirect,
     health: section('Health probes.', {

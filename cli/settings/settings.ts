@@ -107,6 +107,7 @@ export interface Settings {
     readonly sshKey: string
     readonly knownHosts: string
   }
+  readonly domains: { readonly verifyIntervalMs: number }
   readonly license: LicenseSection
   readonly redirect: RedirectSection
   readonly health: {

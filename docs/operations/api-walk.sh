@@ -234,6 +234,15 @@ call 400 POST /redirects '{"sourceFqdn":"older.example.com","targetUrl":"https:/
 call 200 GET /redirects
 wants '"hitCount":0'
 call 204 DELETE "/redirects/$redirect"
+# A zone that its parent has to point at.
+call 201 POST /domains '{"domain":"gslb.example.com"}'
+domain=$(field id)
+wants '"verified":false'
+call 409 POST /domains '{"domain":"GSLB.example.com."}'
+call 200 POST "/domains/$domain/verify"
+wants '"lastVerifiedAt":'
+call 200 GET /domains
+call 204 DELETE "/domains/$domain"
 
 # What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token

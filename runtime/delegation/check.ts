@@ -76,7 +76,7 @@ async function askParent(
     atMs: parts.nowMs(),
   })
   if (!asked.ok) return { check: ended([asked.error], [], []), delegated: [] }
-  const found = delegationIn(asked.value, zone, domain)
+  const found = await wholeDelegation(asked, zone, domain, parts)
   if ('code' in found) return { check: ended([found], [], []), delegated: [] }
   const ds = await parts.questions.ask(asked.address, domain, RrType.DS)
   const digests = ds.ok ? digestsIn(ds.value, domain) : []
@@ -87,6 +87,27 @@ async function askParent(
     ...(ds.ok ? dsFaults(digests, wanted) : [{ ...ds.error, why: `${ds.error.why} (DS)` }]),
   ]
   return { check: ended(faults, names, digests), delegated: found.servers }
+}
+
+/**
+ * A referral without glue may be one that did not fit: before RFC 9471, servers left addresses out of
+ * an answer over UDP without a word.
+ */
+async function wholeDelegation(
+  { address, value }: OneAsked & { readonly ok: true },
+  zone: FoundZone,
+  domain: string,
+  { questions }: CheckParts,
+): Promise<Delegation | Fault> {
+  const found = delegationIn(value, zone, domain)
+  if ('code' in found || !found.isReferral || !lacksGlue(found.servers, domain)) return found
+  const again = await questions.ask(address, domain, RrType.NS, 'tcp')
+  const whole = again.ok ? delegationIn(again.value, zone, domain) : found
+  return 'code' in whole ? found : whole
+}
+
+function lacksGlue(servers: readonly ServerName[], domain: string): boolean {
+  return servers.some(({ name, addresses }) => addresses.length === 0 && isInside(name, domain))
 }
 
 interface Delegation {

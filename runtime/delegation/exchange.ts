@@ -13,6 +13,9 @@ import { delegationLimits } from './limits.ts'
 import { readResponse } from './response.ts'
 import type { Answered } from './response.ts'
 
+/** `tcp`: at once, for answers of which nothing was left out. */
+export type Transport = 'udp-then-tcp' | 'tcp'
+
 export interface Question {
   /** Wire form. */
   readonly name: Uint8Array
@@ -36,14 +39,19 @@ const silent = { code: 'no-answer', why: 'does not answer in time' } as const
 const nonsense = { code: 'bad-answer', why: 'answers nonsense' } as const
 
 /** Never rejects. Errors: what is wrong with the answer, or with its absence. */
-export async function askServer(server: Server, question: Question, timeoutMs: number): Asked {
+export async function askServer(
+  server: Server,
+  question: Question,
+  timeoutMs: number,
+  transport: Transport = 'udp-then-tcp',
+): Asked {
   const endMs = performance.now() + timeoutMs
   const left = (): number => Math.max(endMs - performance.now(), 1)
-  const withEdns = await askOnce(server, question, true, left)
+  const withEdns = await askOnce(server, question, true, left, transport)
   // RFC 6891 section 7: a server that does not know EDNS says FORMERR, some NOTIMP.
   const isPuzzled =
     withEdns.ok && [Rcode.FormErr, Rcode.NotImp].some((code) => code === withEdns.value.rcode)
-  const answered = isPuzzled ? await askOnce(server, question, false, left) : withEdns
+  const answered = isPuzzled ? await askOnce(server, question, false, left, transport) : withEdns
   if (!answered.ok) return answered
   const { rcode } = answered.value
   if (rcode === Rcode.NoError || rcode === Rcode.NXDomain) return answered
@@ -55,10 +63,13 @@ async function askOnce(
   question: Question,
   hasEdns: boolean,
   left: () => number,
+  transport: Transport,
 ): Asked {
   const query = queryOf(question, hasEdns)
-  const overUdp = await judged(udp(server, query, left()), query)
-  if (!overUdp.ok || !overUdp.value.isCut) return overUdp
+  if (transport === 'udp-then-tcp') {
+    const overUdp = await judged(udp(server, query, left()), query)
+    if (!overUdp.ok || !overUdp.value.isCut) return overUdp
+  }
   const overTcp = await judged(tcp(server, query, left()), query)
   if (!overTcp.ok || !overTcp.value.isCut) return overTcp
   return err({ code: 'bad-answer', why: 'cuts its answer short, over TCP too' })

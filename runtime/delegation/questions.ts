@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { isLocal, whyUnusable } from '#runtime/resolve/usable-addresses.ts'
 import { askServer } from './exchange.ts'
-import type { Asked } from './exchange.ts'
+import type { Asked, Transport } from './exchange.ts'
 import { delegationLimits } from './limits.ts'
 
 export interface QuestionParts {
@@ -28,7 +28,7 @@ export class Questions {
   }
 
   /** @param name presentation form */
-  async ask(address: string, name: string, type: number): Asked {
+  async ask(address: string, name: string, type: number, transport?: Transport): Asked {
     const { allowLocal, port, askMs, clock } = this.#parts
     const odd = whyUnusable(address)
     if (odd !== undefined && !(allowLocal && isLocal(odd))) {
@@ -43,6 +43,11 @@ export class Questions {
     if (this.#left === 0)
       return err({ code: 'no-answer', why: 'was not asked: too many questions' })
     this.#left--
-    return askServer({ address, port }, { name: wire.value, type }, Math.min(leftMs, askMs))
+    return askServer(
+      { address, port },
+      { name: wire.value, type },
+      Math.min(leftMs, askMs),
+      transport,
+    )
   }
 }

@@ -26,7 +26,8 @@ beforeEach(() => {
 
 async function serve(more: object): Promise<void> {
   const settings = join(home, 'gslbd.yaml')
-  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
+  // Nobody outside is asked.
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1, resolvers: ['127.0.0.1:1'] }
   const api = { enabled: true, port: 0 }
   writeFileSync(settings, JSON.stringify({ dataDir: './data', dns, api, ...more }))
   daemon = await start('serve', '--settings', settings)

@@ -72,6 +72,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     testAlert: async () => ({ ok: true }),
     alertTests: new SourceBuckets(apiLimits.alertTests, stores.clock),
     overlays: unseenOverlays,
+    domains: notBrought('domains'),
     rum: unmeasured,
     homePath: referencePath,
     simulator: notBrought('simulator'),

@@ -104,6 +104,9 @@ const silence = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params
   await valueOf(ports.alerts.createSilence(newSilence(id, { tenantId })))
   return { id }
 }
+const domain = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
+  id: await made(world, tenant, '/domains', newDomain()),
+})
 
 /** Of no tenant: whoever may at all sees it. */
 const responseRule = async (world: ConfigWorld): Promise<Params> => {
@@ -128,6 +131,7 @@ const newRedirect = () => ({
   sourceFqdn: `${unique('old')}.example.com`,
   targetUrl: 'https://www.example.com/',
 })
+const newDomain = () => ({ domain: `${unique('zone')}.example.org` })
 const measured = () => ({
   domain: 'www.example.com.',
   samples: [{ ip: '192.0.2.10', latencyMs: 20 }],
@@ -281,6 +285,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRedirects: { needs: 'redirect:read' },
   postRedirects: { needs: 'redirect:write', body: newRedirect },
   deleteRedirectsById: { needs: 'redirect:write', make: redirected },
+  getDomains: { needs: 'domain:read' },
+  postDomains: { needs: 'domain:write', body: newDomain },
+  postDomainsByIdVerify: { needs: 'domain:write', make: domain },
+  deleteDomainsById: { needs: 'domain:write', make: domain },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
   getExplainByCode: { needs: 'any', statuses: [200, 404] },

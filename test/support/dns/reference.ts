@@ -22,13 +22,14 @@ export interface ReferenceServer {
   readonly name: 'knot' | 'nsd'
   /** False when the program is not on this machine. */
   readonly isInstalled: () => boolean
-  readonly start: (config: Served) => Promise<RunningServer>
+  /** @param at 127.0.0.1 and a free port, where it is left out */
+  readonly start: (config: Served, at?: Endpoint) => Promise<RunningServer>
 }
 
 interface Program {
   readonly binary: string
   readonly args: (configFile: string) => readonly string[]
-  readonly configText: (directory: string, port: number, zones: readonly ZoneFile[]) => string
+  readonly configText: (directory: string, at: Endpoint, zones: readonly ZoneFile[]) => string
 }
 
 interface ZoneFile {
@@ -36,12 +37,12 @@ interface ZoneFile {
   readonly path: string
 }
 
-const host = '127.0.0.1'
+const loopback = '127.0.0.1'
 
 const knot: Program = {
   binary: 'knotd',
   args: (configFile) => ['-c', configFile],
-  configText: (directory, port, zones) => `
+  configText: (directory, { host, port }, zones) => `
 server:
     rundir: ${directory}
     listen: ${host}@${port}
@@ -63,7 +64,7 @@ ${zones.map(knotZone).join('')}`,
 const nsd: Program = {
   binary: 'nsd',
   args: (configFile) => ['-d', '-c', configFile],
-  configText: (directory, port, zones) => `
+  configText: (directory, { host, port }, zones) => `
 server:
     ip-address: ${host}@${port}
     port: ${port}
@@ -93,15 +94,19 @@ function knotZone({ name, path }: ZoneFile): string {
 }
 
 export const referenceServers: readonly ReferenceServer[] = Object.freeze([
-  { name: 'knot', isInstalled: () => isOnPath(knot), start: (config) => start(knot, config) },
-  { name: 'nsd', isInstalled: () => isOnPath(nsd), start: (config) => start(nsd, config) },
+  {
+    name: 'knot',
+    isInstalled: () => isOnPath(knot),
+    start: (config, at) => start(knot, config, at),
+  },
+  { name: 'nsd', isInstalled: () => isOnPath(nsd), start: (config, at) => start(nsd, config, at) },
 ])
 
 function isOnPath({ binary }: Program): boolean {
   return spawnSync('sh', ['-c', `command -v ${binary}`]).status === 0
 }
 
-async function start(program: Program, config: Served): Promise<RunningServer> {
+async function start(program: Program, config: Served, at?: Endpoint): Promise<RunningServer> {
   const directory = makeTempDir(program.binary)
   mkdirSync(join(directory, 'zones'))
   const written =
@@ -113,9 +118,9 @@ async function start(program: Program, config: Served): Promise<RunningServer> {
     writeFileSync(path, text)
     return { name, path }
   })
-  const port = await freePort()
+  const { host, port } = at ?? { host: loopback, port: await freePort() }
   const configFile = join(directory, `${program.binary}.conf`)
-  writeFileSync(configFile, program.configText(directory, port, zones))
+  writeFileSync(configFile, program.configText(directory, { host, port }, zones))
   const child = spawn(program.binary, program.args(configFile), {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -152,13 +157,13 @@ async function stopChild(child: ChildProcess): Promise<void> {
 /** A port free for UDP and TCP at this moment; the programs cannot bind 0 and say which. */
 async function freePort(): Promise<number> {
   for (;;) {
-    const server = createServer().listen(0, host)
+    const server = createServer().listen(0, loopback)
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const socket = createSocket('udp4')
     const isFree = await new Promise<boolean>((resolve) => {
       socket.once('error', () => resolve(false))
-      socket.bind(port, host, () => resolve(true))
+      socket.bind(port, loopback, () => resolve(true))
     })
     if (isFree) socket.close()
     server.close()

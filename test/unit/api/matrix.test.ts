@@ -19,7 +19,7 @@ const everythingOf = (names: string, ...verbs: string[]): string[] =>
   names.split(' ').flatMap((name) => verbs.map((verb) => `${name}:${verb}`))
 const managed = 'pool member service hc geo'
 /** What deletes them is a write, too. */
-const written = 'rollout maintenance record tsig txt redirect alert'
+const written = 'rollout maintenance record tsig txt redirect alert domain'
 const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
   'role:read',
@@ -158,6 +158,7 @@ test.each([
   ['getServices', 'getServicesById'],
   ['getRollouts', 'getRolloutsById'],
   ['getMaintenanceWindows', 'deleteMaintenanceWindowsById'],
+  ['getDomains', 'deleteDomainsById'],
 ])('%s has X-Next-Cursor, as the document says, while there is more', async (list, maker) => {
   const row = routes.find((one) => operationId(one) === list)!
   for (let i = 0; i < 2; i++) await routeCases[maker]?.make?.(whole.world, 'acme')

@@ -3,6 +3,7 @@ import type { TObject } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { operationId } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
+import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
 import { GeoRule } from '#schemas/objects/geo-rule.ts'
 import { HealthCheck } from '#schemas/objects/health-check.ts'
 import { kindNames } from '#schemas/kinds.ts'
@@ -90,6 +91,15 @@ const resources: Readonly<Record<string, Resource>> = {
       ...['baselineRttMs', 'startAt', 'settledAt'],
     ],
   },
+  DelegatedDomain: {
+    file: DelegatedDomainSpec,
+    read: 'getDomains',
+    writes: ['postDomains'],
+    readOnly: [
+      ...['id', 'verified', 'nsOk', 'dsOk', 'dsExpected', 'lastVerifiedAt', 'verificationError'],
+      ...['checks', 'createdAt'],
+    ],
+  },
   Tenant: {
     file: TenantSpec,
     read: 'getTenants',
@@ -100,7 +110,7 @@ const resources: Readonly<Record<string, Resource>> = {
 }
 
 /** No route of the API is about them yet. */
-const withoutApi: readonly Kind[] = ['Settings', 'ResponsePolicy', 'Redirect', 'DelegatedDomain']
+const withoutApi: readonly Kind[] = ['Settings', 'ResponsePolicy', 'Redirect']
 /** The name of the object is beside its spec in the file. */
 const named: ReadonlySet<string> = new Set(['Pool', 'Service'])
 

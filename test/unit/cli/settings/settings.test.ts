@@ -82,6 +82,7 @@ describe('defaults', () => {
           sshKey: resolve('./data/ssh_key'),
           knownHosts: resolve('./data/known_hosts'),
         },
+        domains: { verifyIntervalMs: 600_000 },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {

@@ -128,6 +128,14 @@ describe('a parent that', () => {
     expect(world.asked.filter((one) => one.endsWith(' tcp'))).not.toEqual([])
   })
 
+  test('leaves glue out of an answer over UDP without a word is asked over TCP', async () => {
+    const bare = parentOf({ [domain]: { ns: names } })
+    await world.serve(parent, (query, isTcp) => (isTcp ? toShop : bare)(query, isTcp))
+    expect(await codesOf()).toEqual([true, '', '', ''])
+    await world.serve(parent, (query, isTcp) => (isTcp ? undefined : bare(query, isTcp)))
+    expect(await codesOf()).toEqual([false, 'missing-glue', 'no-address', 'no-address'])
+  })
+
   test('knows no EDNS is asked without', async () => {
     await world.serve(parent, (query) =>
       query.opt === undefined ? toShop(query, false) : { rcode: 1 },

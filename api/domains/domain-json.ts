@@ -1,0 +1,75 @@
+// The JSON of a delegated domain: what Git declares of it, and what its last check found.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import type { ConfigEntry } from '#config/entry.ts'
+import { domainKey } from '#config/delegation.ts'
+import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
+import type { DomainClaim, DomainResult } from '#state/ports/domains.ts'
+import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { plain } from '#api/resources/fields.ts'
+
+const Check = Type.Object({
+  role: Type.String({
+    description: '`parent`: a server of the zone above; `nameserver`: one of the delegation',
+  }),
+  server: Type.String({ description: 'Its name; empty when none was found' }),
+  address: Type.String({ description: 'The address that was asked; empty: none' }),
+  ns: Type.Array(Type.String(), { description: 'Names of the NS records that it has' }),
+  ds: Type.Array(Type.String(), { description: 'DS records of the parent' }),
+  code: Type.String({ description: 'A word for programs, such as `lame`; empty: it is well' }),
+  error: Type.String({ description: 'A sentence; empty: it is well' }),
+  at: UnixSeconds,
+})
+
+export const DelegatedDomain = Type.Object(
+  {
+    id: Type.String(),
+    domain: Type.String({ description: 'Lower case, without the trailing dot' }),
+    verified: Type.Boolean({ description: 'The NS check passed' }),
+    nsOk: Type.Boolean({ description: 'The parent has the NS records of this cluster' }),
+    dsOk: Type.Boolean({ description: 'The parent has a DS record of a key of the zone' }),
+    dsExpected: Type.Boolean({
+      description: 'False while the zone is not signed: then the parent should have no DS record',
+    }),
+    lastVerifiedAt: nullable(UnixSeconds),
+    verificationError: Type.String({ description: 'Of the last check; empty: all is well' }),
+    checks: Type.Array(Check, { description: 'What each server said at the last check' }),
+    createdAt: UnixSeconds,
+  },
+  { title: 'DelegatedDomain' },
+)
+
+export const NewDelegatedDomain = body({
+  domain: plain(DelegatedDomainSpec.properties.domain, { examples: ['gslb.example.com'] }),
+})
+export type NewDelegatedDomain = Static<typeof NewDelegatedDomain>
+
+type Entry = ConfigEntry<'DelegatedDomain'>
+
+export function claimOf({ uid, object }: Entry): DomainClaim {
+  return { uid, domain: domainKey(object.spec.domain) ?? object.spec.domain }
+}
+
+/** What is no name is left as it is: the compiler says why. */
+export function plainDomain(text: string): string {
+  return domainKey(text)?.replace(/\.$/, '') ?? text
+}
+
+/** @param found of an earlier domain of this object it says nothing */
+export function showDomain(entry: Entry, found: DomainResult | undefined) {
+  const { uid: id, domain: name } = claimOf(entry)
+  const result = found?.domain === name ? found : undefined
+  const { nsOk = false, dsOk = false, dsExpected = false, error = '', checks = [] } = result ?? {}
+  const domain = name.replace(/\.$/, '')
+  return {
+    ...{ id, domain, verified: nsOk, nsOk, dsOk, dsExpected },
+    lastVerifiedAt: result === undefined ? null : seconds(result.verifiedAtMs),
+    verificationError: error,
+    checks: checks.map(({ atMs, ...check }) => ({ ...check, at: seconds(atMs) })),
+    createdAt: entry.object.spec.createdAt ?? 0,
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1_000)
+}

@@ -1,0 +1,128 @@
+// /api/v1/domains: domains that their owners have delegated to this cluster, and their checks.
+import { Type } from 'typebox'
+import type { ConfigEntry } from '#config/entry.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
+import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { Paging, pageByName } from '#api/http/paging.ts'
+import { created, missing, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
+import {
+  DelegatedDomain,
+  NewDelegatedDomain,
+  claimOf,
+  plainDomain,
+  showDomain,
+} from '#api/domains/domain-json.ts'
+
+const tag = 'Delegated domains'
+type Entry = ConfigEntry<'DelegatedDomain'>
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/domains',
+  needs: 'domain:read',
+  tag,
+  summary: 'All delegated domains, with what their last check found',
+  details:
+    'Each is checked every `domains.verifyInterval` by one node: the servers of its parent are ' +
+    'asked for its NS and DS records, and its name servers whether they serve it.',
+  query: Paging,
+  responses: { 200: { description: 'Delegated domains', schema: Type.Array(DelegatedDomain) } },
+  handle: async (context) => {
+    const shown: Entry[] = []
+    const page = pageByName(listObjects(context, 'DelegatedDomain'), context.query, (entry) => {
+      shown.push(entry)
+      return entry
+    })
+    if (page.status !== 200 || shown.length === 0) return page
+    const found = await context.ports.domains.results(shown.map(({ uid }) => uid))
+    if (!found.ok) return storeFailed(found.error)
+    const body = shown.map((entry) => showDomain(entry, found.value.get(entry.uid)))
+    return { ...page, body }
+  },
+})
+
+const create = route({
+  method: 'POST',
+  path: '/api/v1/domains',
+  needs: 'domain:write',
+  tag,
+  summary: 'Register a delegated domain',
+  details:
+    'A domain is registered once, by one tenant; case and the trailing dot make no difference. It ' +
+    'is checked within half a minute, and at once by `verify`.',
+  body: NewDelegatedDomain,
+  responses: {
+    201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
+  },
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const { caller, ports, body } = context
+    const { tenant } = caller
+    const nowMs = ports.clock.nowMs()
+    const domain = plainDomain(body.domain)
+    const uid = uuidV7(nowMs)
+    const isFree = ports.config.snapshot().find('DelegatedDomain', tenant, domain) === undefined
+    const done = await write(context, {
+      ...{ verb: 'create', kind: 'DelegatedDomain', tenant, uid },
+      name: isFree && domain.length <= 255 ? domain : `domain-${uid}`,
+      spec: { domain, createdAt: Math.floor(nowMs / 1_000) },
+    })
+    if (!done.ok) return done.error
+    return created(showDomain(done.value.entry as Entry, undefined), done.value.headers)
+  },
+})
+
+const verify = route({
+  method: 'POST',
+  path: '/api/v1/domains/{id}/verify',
+  needs: 'domain:write',
+  tag,
+  summary: 'Check a delegated domain now',
+  details: 'It takes as long as the servers do, at most some ten seconds.',
+  params: Id,
+  responses: { 200: { description: 'The domain, checked', schema: DelegatedDomain } },
+  refusals: [404, 503],
+  handle: async (context) => {
+    const entry = findObject(context, 'DelegatedDomain', context.params.id)
+    if (entry === undefined) return missing('delegated domain')
+    const found = await context.ports.domains.verify(claimOf(entry))
+    if (found.ok) return success(showDomain(entry, found.value))
+    if (found.error !== 'busy') return storeFailed(found.error)
+    const busy = refused(503, 'other domains are being checked already: try again in a moment')
+    return { ...busy, headers: { 'retry-after': '5' } }
+  },
+})
+
+const removeDomain = route({
+  method: 'DELETE',
+  path: '/api/v1/domains/{id}',
+  needs: 'domain:write',
+  tag,
+  summary: 'Delete a delegated domain; the records in its parent stay',
+  params: Id,
+  responses: { 204: { description: 'It is gone', schema: null } },
+  ifMatch: 'the domain',
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, ports, isDryRun } = context
+    const entry = findObject(context, 'DelegatedDomain', context.params.id)
+    if (entry === undefined) return missing('delegated domain')
+    const condition = preconditionOf(context, entry.object)
+    if (!condition.ok) return condition.error
+    const { uid } = entry
+    const target = targetOf(caller, uid)
+    const of = { kind: 'DelegatedDomain', target, ...condition.value } as const
+    const reply = await remove(context, { verb: 'delete', ...of })
+    // What is left of it in the store is of no object, and goes after a time.
+    if (reply.status === 204 && !isDryRun) await ports.domains.forget([uid])
+    return reply
+  },
+})
+
+export const domainRoutes: readonly Route[] = Object.freeze([list, create, verify, removeDomain])

@@ -1,0 +1,73 @@
+// Composes the checks of delegated domains: who asks the DNS, what is expected, where results are.
+import { randomInt } from 'node:crypto'
+import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import { domainKey, nameserversOf } from '#config/delegation.ts'
+import type { ConfigView } from '#config/view.ts'
+import { DomainVerifier } from '#jobs/domain-verifier.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { Random } from '#lib/random.ts'
+import { createResolverFinder } from '#runtime/delegation/by-resolver.ts'
+import { checkDelegation } from '#runtime/delegation/check.ts'
+import { RootWalk } from '#runtime/delegation/from-root.ts'
+import { delegationLimits } from '#runtime/delegation/limits.ts'
+import { Questions } from '#runtime/delegation/questions.ts'
+import { rootHints } from '#runtime/delegation/root-hints.ts'
+import type { ServerName } from '#runtime/delegation/root-hints.ts'
+import type { DomainClaim, DomainResult, Domains } from '#state/ports/domains.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+export interface NodeDomainsParts {
+  readonly settings: Pick<Settings, 'dns' | 'domains'>
+  readonly store: Domains
+  readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Servers of the root zone; other ones in tests. */
+  readonly hints?: readonly ServerName[]
+  /** Of all name servers; another one in tests. */
+  readonly port?: number
+}
+
+export interface NodeDomains extends DomainChecks {
+  /** Checks what is due. */
+  readonly look: () => Promise<void>
+}
+
+const dnsPort = 53
+
+export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
+  const { settings, store, config, clock, log, hints = rootHints, port = dnsPort } = parts
+  const { resolvers, allowLocalTargets: allowLocal } = settings.dns
+  const walk = new RootWalk({ hints, clock })
+  const { askMs } = delegationLimits
+  const check = (domain: string): Promise<DomainResult> => {
+    const questions = new Questions({ port, allowLocal, askMs, clock })
+    const finder =
+      resolvers.length > 0 ? createResolverFinder(resolvers, hints) : walk.finder(questions)
+    const nameservers = config.isReady() ? nameserversOf(config.snapshot(), domain) : []
+    // Zones are not signed: no DS is expected.
+    return checkDelegation(
+      { domain, nameservers, ds: [] },
+      { finder, questions, nowMs: clock.nowMs },
+    )
+  }
+  const domains = (): DomainClaim[] =>
+    (config.isReady() ? config.snapshot().list('DelegatedDomain') : []).flatMap(
+      ({ uid, object: { spec } }) => {
+        const domain = domainKey(spec.domain)
+        return domain === undefined ? [] : [{ uid, domain }]
+      },
+    )
+  const verifier = new DomainVerifier({
+    ...{ store, domains, check, clock, log },
+    intervalMs: settings.domains.verifyIntervalMs,
+    random: new Random(randomInt(0x1_0000_0000)),
+  })
+  return {
+    results: store.results,
+    forget: store.forget,
+    verify: (domain) => verifier.verify(domain),
+    look: () => verifier.look(),
+  }
+}

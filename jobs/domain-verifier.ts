@@ -1,0 +1,119 @@
+// Checks delegated domains: each once in a while by one of the nodes, and one at once when asked.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Random } from '#lib/random.ts'
+import type { DomainClaim, DomainResult, Domains } from '#state/ports/domains.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+
+export interface DomainVerifierParts {
+  readonly store: Domains
+  /** Of the accepted configuration; empty before there is one. */
+  readonly domains: () => readonly DomainClaim[]
+  /** Never rejects, and ends in bounded time. */
+  readonly check: (domain: string) => Promise<DomainResult>
+  readonly intervalMs: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export const verifierLimits = {
+  /** Checks at once, of those on the clock. */
+  atOnce: 16,
+  /** Checks at once that somebody waits for. */
+  askedMax: 8,
+  /** No further ones are begun in one look. */
+  lookMs: 15_000,
+  /** A domain is taken for so long: longer than a check takes. */
+  claimMs: 60_000,
+  /** Of a domain, before and after its time. */
+  jitter: 0.1,
+} as const
+
+export type VerifyFault = 'busy' | StoreFailure
+
+export class DomainVerifier {
+  readonly #parts: DomainVerifierParts
+  /** When this node looks at a domain next, by uid, on the monotonic clock. */
+  #dueMs = new Map<string, number>()
+  readonly #asked = new Map<string, Promise<Result<DomainResult, VerifyFault>>>()
+  #isAwayTold = false
+
+  constructor(parts: DomainVerifierParts) {
+    this.#parts = parts
+  }
+
+  /** Checks what is due, as many as there is time for. */
+  async look(): Promise<void> {
+    const { clock, domains } = this.#parts
+    const startMs = clock.monotonicMs()
+    const all = domains()
+    this.#keepOnly(all)
+    const due = all.filter(({ uid }) => (this.#dueMs.get(uid) ?? 0) <= startMs)
+    for (let i = 0; i < due.length; i += verifierLimits.atOnce) {
+      if (clock.monotonicMs() - startMs >= verifierLimits.lookMs) return
+      if (!(await this.#checkSome(due.slice(i, i + verifierLimits.atOnce)))) return
+    }
+  }
+
+  /** At once; two who ask for one domain at the same time get one answer. */
+  verify({ uid, domain }: DomainClaim): Promise<Result<DomainResult, VerifyFault>> {
+    const key = `${uid} ${domain}`
+    const running = this.#asked.get(key)
+    if (running !== undefined) return running
+    if (this.#asked.size >= verifierLimits.askedMax) return Promise.resolve(err('busy'))
+    const checking = this.#checkOne({ uid, domain }).finally(() => this.#asked.delete(key))
+    this.#asked.set(key, checking)
+    return checking
+  }
+
+  #keepOnly(all: readonly DomainClaim[]): void {
+    const known = this.#dueMs
+    if (known.size <= all.length) return
+    this.#dueMs = new Map(all.map(({ uid }) => [uid, known.get(uid) ?? 0]))
+  }
+
+  /** @returns false: the store is away, and the rest waits for the next look */
+  async #checkSome(some: readonly DomainClaim[]): Promise<boolean> {
+    const { store, clock, intervalMs } = this.#parts
+    const nowMs = clock.nowMs()
+    const dueBeforeMs = nowMs - intervalMs * (1 - verifierLimits.jitter)
+    const untilMs = nowMs + verifierLimits.claimMs
+    const claimed = await store.claim(some, { nowMs, dueBeforeMs, untilMs })
+    this.#tell(claimed.ok ? '' : claimed.error.message)
+    if (!claimed.ok) return false
+    for (const { uid } of some) {
+      this.#dueMs.set(uid, this.#nextMs(claimed.value.has(uid) ? intervalMs : intervalMs / 4))
+    }
+    const mine = some.filter(({ uid }) => claimed.value.has(uid))
+    const done = await Promise.all(mine.map((one) => this.#checkOne(one)))
+    const fault = done.find((one) => !one.ok)
+    if (fault?.ok !== false || fault.error === 'busy') return true
+    this.#tell(fault.error.message)
+    return false
+  }
+
+  async #checkOne({ uid, domain }: DomainClaim): Promise<Result<DomainResult, VerifyFault>> {
+    const result = await this.#parts.check(domain)
+    const stored = await this.#parts.store.put(uid, result)
+    return stored.ok ? ok(result) : stored
+  }
+
+  /** Of what another node has checked, some time later, so that its end is not missed by much. */
+  #nextMs(intervalMs: number): number {
+    const { clock, random } = this.#parts
+    const spread = (random.next() / 0xffff_ffff) * 2 - 1
+    return clock.monotonicMs() + intervalMs * (1 + spread * verifierLimits.jitter)
+  }
+
+  /** Once when it goes away. */
+  #tell(fault: string): void {
+    const isAway = fault !== ''
+    if (isAway && !this.#isAwayTold) {
+      this.#parts.log.warn({}, `delegated domains are not checked: ${fault}`)
+    }
+    this.#isAwayTold = isAway
+  }
+}
