@@ -54,8 +54,8 @@ const create = route({
   tag,
   summary: 'Register a delegated domain',
   details:
-    'A domain is registered once, by one tenant; case and the trailing dot make no difference. It ' +
-    'is checked within half a minute, and at once by `verify`.',
+    'A domain is registered once, by one tenant; case and the trailing dot make no ' +
+    'difference. It is checked within half a minute, and at once by `verify`.',
   body: NewDelegatedDomain,
   responses: {
     201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },

@@ -90,8 +90,8 @@ async function askParent(
 }
 
 /**
- * A referral without glue may be one that did not fit: before RFC 9471, servers left addresses out of
- * an answer over UDP without a word.
+ * A referral without glue may be one that did not fit: before RFC 9471, servers left addresses
+ * out of an answer over UDP without a word.
  */
 async function wholeDelegation(
   { address, value }: OneAsked & { readonly ok: true },

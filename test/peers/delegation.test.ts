@@ -39,13 +39,16 @@ const declared = (name: string, servers: readonly string[]): string =>
   `    - name: ${name}\n      nameservers:\n${servers
     .map((server) => `        - { name: ${server}, addresses: ["${childHost}"] }\n`)
     .join('')}`
+const own = ['good', 'lame', 'signed', 'noglue']
+  .map((name) => declared(`${name}.test.`, [`ns1.${name}.test.`]))
+  .join('')
 const settings = `apiVersion: gslb/v1
 kind: Settings
 metadata: { name: settings }
 spec:
   defaults: { nameservers: [{ name: ns.elsewhere.test. }] }
   zones:
-${['good', 'lame', 'signed', 'noglue'].map((name) => declared(`${name}.test.`, [`ns1.${name}.test.`])).join('')}${declared('wide.test.', wideNames)}`
+${own}${declared('wide.test.', wideNames)}`
 
 describe.each(referenceServers)('a parent on $name', (program) => {
   const state = useState(persistentAdapters[0]![1])

@@ -144,7 +144,7 @@ describe('a check that is asked for', () => {
 
   test('is refused when many run already', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    pause = promise as unknown as Promise<void>
+    pause = promise
     const one = node(1)
     const running = domains.slice(0, verifierLimits.askedMax).map((domain) => one.verify(domain))
     await settle()

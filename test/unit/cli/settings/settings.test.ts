@@ -86,10 +86,8 @@ describe('defaults', () => {
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
-          enabled: false,
-          allowScriptChecks: false,
-          webhookAllowedHosts: [],
-          clientCertificates: {},
+          ...{ enabled: false, allowScriptChecks: false },
+          ...{ webhookAllowedHosts: [], clientCertificates: {} },
         },
         state: {
           healthPolicy: 'local-or-global-fallback',
