@@ -27,6 +27,7 @@ import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
 import { redirectRoutes } from './routes/redirects.ts'
 import { responseRuleRoutes } from './routes/rpz.ts'
+import { historyRoutes } from './routes/history.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { simulateRoutes } from './routes/simulate.ts'
@@ -57,6 +58,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...responseRuleRoutes,
   ...redirectRoutes,
   ...domainRoutes,
+  ...historyRoutes,
   ...rumRoutes,
   ...simulateRoutes,
   ...dnsRoutes,

@@ -206,6 +206,8 @@ export interface WriteRequest {
   readonly operations: readonly Operation[]
   /** Why it may remove more names than the settings permit; a trailer of the commit. */
   readonly override?: string
+  /** The commit that it takes back; a trailer of the new one. */
+  readonly reverts?: string
   /** All checks, and nothing is written. */
   readonly isDryRun?: true
 }

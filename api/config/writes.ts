@@ -8,6 +8,7 @@ import type {
   WriteDiagnostic,
   WriteFailure,
   WriteFailureCode,
+  WriteRequest,
   WriteSuccess,
 } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
@@ -77,11 +78,24 @@ function toldOf(
   }
 }
 
+/** For operations of any kind. Errors: the answer. */
+export async function writeAll(
+  context: Context,
+  operations: readonly Operation[],
+  more: Pick<WriteRequest, 'reverts'>,
+): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
+  const done = await submit(context, operations, more)
+  if (!done.ok) return done
+  const { revision } = done.value
+  return ok({ revision, headers: { [revisionHeader]: revision } })
+}
+
 const revisionHeader = 'x-gslb-revision'
 
 async function submit(
   { caller, requestId, isDryRun, ports, request }: Context,
   operations: readonly Operation[],
+  more: Pick<WriteRequest, 'reverts'> = {},
 ): Promise<Result<WriteSuccess, Reply>> {
   const actor = commitActor(caller)
   const override = overrideOf(caller, request?.header(overrideHeader))
@@ -90,6 +104,7 @@ async function submit(
     requestId,
     actor,
     operations,
+    ...more,
     ...override.value,
     ...(isDryRun ? { isDryRun } : {}),
   })

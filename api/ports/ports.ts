@@ -1,5 +1,6 @@
 // All ports of the handlers: the composition passes real ones, a test its own.
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import type { ConfigHistory } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -40,6 +41,8 @@ export interface ApiPorts {
   /** The accepted configuration, in memory. */
   readonly config: ConfigView
   readonly configWriter: ConfigWriter
+  /** What commits changed. */
+  readonly history: ConfigHistory
   /** Settings and keys of logins. */
   readonly auth: AuthPolicy
   /** What users and tenant keys stand for; tell it to forget after a change of either. */

@@ -205,7 +205,7 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
 }
 
 /** @param before scripts that were there already are nobody's change */
-function scriptRefusal(
+export function scriptRefusal(
   caller: Caller,
   { filterChain }: Asked,
   before: readonly string[],
@@ -218,7 +218,7 @@ function scriptRefusal(
 }
 
 /** A chain needs a licence, and so do some of its filters. */
-function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Reply | undefined {
+export function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Reply | undefined {
   for (const feature of chainFeatures(filterChain)) {
     const refusal = licence.refusal(feature)
     if (refusal !== undefined) return refused(403, refusal)

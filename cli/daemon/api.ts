@@ -97,6 +97,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     view,
     config: gitops.config,
     configWriter: writerInCluster(deps),
+    history: gitops.history,
     memberHealth: withHostnames(
       createMemberHealthView(health, settings.state.nodeName, systemClock),
       deps.resolver,

@@ -18,6 +18,7 @@ import { createApiServer } from '#api/server/server.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
+import type { ConfigHistory } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -48,6 +49,7 @@ export interface NodeApiParts {
   readonly view: OperatorView
   readonly config: ConfigView
   readonly configWriter: ConfigWriter
+  readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits'>
@@ -146,7 +148,7 @@ function portsOf(
   { apiKey, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
-  const { settings, log, view, config, configWriter } = parts
+  const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
   const { hiddenBy } = parts
   const { healthSignals } = parts.shared
@@ -158,6 +160,7 @@ function portsOf(
     view,
     config,
     configWriter,
+    history,
     auth: {
       systemKey: apiKey === null ? null : systemKey(apiKey),
       secretKey,

@@ -244,6 +244,14 @@ wants '"lastVerifiedAt":'
 call 200 GET /domains
 call 204 DELETE "/domains/$domain"
 
+# What was changed, and taking it back.
+call 200 GET "/pools/$pool/history"
+call 200 GET '/history?limit=1'
+commit=$(field commit)
+call 200 GET "/history/$commit"
+wants '"fields":'
+call 201 POST "/history/$commit/revert?dryRun=true"
+
 # What happens, as it happens: a token opens the feed, once.
 call 200 GET /ws/token
 feed=$(field token)

@@ -8,6 +8,7 @@ import type { GitDriver, ObjectError, StagedObject } from './driver.ts'
 import { deflateAhead, isThere, writeLooseObjects } from './objects/loose-objects.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { loosePath, ObjectStore } from './objects/object-store.ts'
+import { parseTree } from './objects/tree-object.ts'
 import { Oversized } from './objects/oversized.ts'
 import { Presence } from './objects/presence.ts'
 import { listRefs, moveRef, readRef } from './refs.ts'
@@ -39,6 +40,13 @@ export function createDiskDriver(gitdir: string): GitDriver {
     readCommit: (oid) => read(oid, 'commit'),
     readBlob: (oid, bytesMax) => read(oid, 'blob', bytesMax),
     readTree: (oid) => walker.walk(oid),
+    readFolder: async (oid) => {
+      const raw = await read(oid, 'tree')
+      if (!raw.ok) return raw
+      const entries = parseTree(raw.value)
+      if (entries.ok) return entries
+      return err({ kind: 'damaged', reason: `The folder ${oid} ${entries.error}.` })
+    },
     stillHas: (objects) => {
       try {
         const gone = presence.firstMissing(objects)

@@ -1,5 +1,6 @@
 // The port to a Git object store.
 import type { Result } from '#lib/result.ts'
+import type { TreeEntry } from './objects/tree-object.ts'
 import type { CommitObjects } from './objects/presence.ts'
 
 export type EntryKind = 'file' | 'symlink' | 'submodule'
@@ -56,6 +57,8 @@ export interface GitDriver {
    * use.
    */
   readTree(treeOid: string): Promise<Result<readonly TreeFile[], ObjectError>>
+  /** The entries of one folder, in Git's order. */
+  readFolder(treeOid: string): Promise<Result<readonly TreeEntry[], ObjectError>>
   /** @param bytesMax what is larger is `oversized`, and costs no more than a look at its header */
   readBlob(oid: string, bytesMax?: number): Promise<Result<Uint8Array, ObjectError>>
   /** Whether all of them are still there; their content is not read. */

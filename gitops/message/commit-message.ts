@@ -28,12 +28,13 @@ export function commitText(requests: readonly WriteRequest[], named: Named): Com
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
   const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
-  const trailers = requests.flatMap(({ actor, requestId, operations: list, override }) => [
+  const trailers = requests.flatMap(({ actor, requestId, operations: list, override, reverts }) => [
     ...toldOf(list, named).flatMap((operation) => [
       `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
+    ...(reverts === undefined ? [] : [`Gslb-Reverts: ${plain(reverts)}`]),
     ...(override === undefined ? [] : [`${overrideTrailer}: ${plain(override)}`]),
   ])
   const authors = new Set(requests.map(({ actor }) => authorOf(actor)))

@@ -16,6 +16,8 @@ import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 import { compilerHeapMb, resourceLimitsOf } from './worker-memory.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
+import type { ConfigHistory } from '#config/history.ts'
+import { PendingQuestions } from './history-calls.ts'
 import { PendingWrites, writeFailed } from '#gitops/write/pending-writes.ts'
 import { withUids } from '#config/uids.ts'
 
@@ -44,6 +46,8 @@ export interface GitopsControl {
   readonly config: ConfigView
   /** Into Git and live, or why not. Never rejects. */
   readonly write: (request: WriteRequest) => Promise<WriteResult>
+  /** What commits did to objects. */
+  readonly history: ConfigHistory
   /** Starts over with other options; what was accepted and published stays. */
   readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
 }
@@ -73,6 +77,11 @@ class Control implements GitopsControl {
   readonly config: ConfigView = this.#view
   readonly #looked = Promise.withResolvers<void>()
   readonly #writes = new PendingWrites()
+  readonly #asked = new PendingQuestions((id, question) => {
+    this.#worker?.postMessage({ kind: 'history', id, question } satisfies ToWorker)
+    return this.#worker !== undefined
+  })
+  readonly history: ConfigHistory = this.#asked
   /** Ends when all that was handed over is active. */
   #activation: Promise<void> = Promise.resolve()
   #report: (status: GitopsStatus, change: string) => void = () => undefined
@@ -169,6 +178,7 @@ class Control implements GitopsControl {
     })
     worker.on('exit', () => {
       // A worker that was stopped on purpose is no longer ours.
+      this.#asked.abandon()
       if (this.#worker !== worker) return
       this.#afterActivation(() => this.#writes.abandon())
       if (this.#clock.monotonicMs() - startedAtMs > stableMs) this.#crashes = 0
@@ -187,6 +197,7 @@ class Control implements GitopsControl {
         this.#looked.resolve()
       })
     }
+    if (message.kind === 'told') return this.#asked.settle(message.id, message.answer)
     if (message.kind === 'written') {
       return this.#afterActivation(() => this.#writes.settle(message.id, message.result))
     }

@@ -7,6 +7,9 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import { askHistory } from './history-calls.ts'
+import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
+import { History } from '#gitops/history/history.ts'
 import type { CommitTrials } from './commit-trials.ts'
 import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
 import type { ConfigNews } from '#config/view.ts'
@@ -52,6 +55,8 @@ export interface PipelineParts {
 export interface Pipeline {
   readonly poke: () => void
   readonly write: (pending: Pending) => void
+  /** Never rejects. */
+  readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
   readonly stop: () => Promise<void>
 }
 
@@ -91,6 +96,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
       const message = `The configuration repository cannot be opened. ${told}`
       pending.settle(err({ code: 'unreachable', message, operation: -1, diagnostics: [] }))
     },
+    history: async (question) => pipeline?.history(question) ?? err('unavailable'),
     async stop() {
       clearInterval(timer)
       await pipeline?.stop()
@@ -148,6 +154,7 @@ function run(
       onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
     inspect,
   })
+  const history = new History(source.driver, () => accepted.commit)
   const lookLater = (): void => runner.poke()
   const onFault = (line: string): void => onStatus(status, line)
   const shared = { source, publisher, reconciler, accepted, inspect, onFault }
@@ -174,6 +181,7 @@ function run(
   return {
     poke: () => runner.poke(),
     write: (pending) => queue.add(pending),
+    history: (question) => askHistory(history, question),
     async stop() {
       watch.close()
       clearInterval(renewal)

@@ -6,6 +6,7 @@ import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { version } from '#lib/version.ts'
 import { CommitTrials } from './commit-trials.ts'
+import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
@@ -27,6 +28,7 @@ export interface WorkerStart {
 export type ToWorker =
   | { readonly kind: 'poke' }
   | { readonly kind: 'stop' }
+  | { readonly kind: 'history'; readonly id: number; readonly question: HistoryAsked }
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
 
 export type FromWorker =
@@ -36,6 +38,7 @@ export type FromWorker =
   | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
   /** Comes after the publication that it belongs to, and before the answers to its writes. */
   | { readonly kind: 'config'; readonly news: ConfigNews }
+  | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
   | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
 
 assert(parentPort !== null, 'gitops/thread/worker.ts runs in a worker thread')
@@ -75,6 +78,9 @@ port.on('message', (message: ToWorker) => {
   else if (message.kind === 'write') {
     const { id, request } = message
     pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })
+  } else if (message.kind === 'history') {
+    const { id, question } = message
+    void pipeline.history(question).then((answer) => tell({ kind: 'told', id, answer }))
   }
   // Not `port.close()`: idle connections to the remote would keep the thread for seconds.
   else void pipeline.stop().then(() => process.exit(0))

@@ -52,6 +52,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     view: plainView,
     config: { ...notBrought<ApiPorts['config']>('config'), isReady: () => true },
     configWriter: notBrought('configWriter'),
+    history: notBrought('history'),
     auth: devMode,
     identities: new Identities(stores),
     sessions: notBrought('sessions'),

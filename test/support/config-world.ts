@@ -107,6 +107,7 @@ export async function startConfigWorld({
     auth: { ...devMode, systemKey: systemKey(rootKey) },
     config: control.config,
     configWriter: control,
+    history: control.history,
     checkPolicy,
     tenants,
     tenantKeys: { findTenant: async (hash: string) => ok(tenantOf.get(hash) ?? null) } as never,

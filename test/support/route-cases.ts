@@ -108,6 +108,11 @@ const domain = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
   id: await made(world, tenant, '/domains', newDomain()),
 })
 
+const commit = async (world: ConfigWorld, tenant: string): Promise<Params> => {
+  await pool(world, tenant)
+  return { commit: world.git('rev-parse', 'main') }
+}
+
 /** Of no tenant: whoever may at all sees it. */
 const responseRule = async (world: ConfigWorld): Promise<Params> => {
   const answer = await world.call(rootKey, 'POST', '/rpz/rules', newResponseRule())
@@ -289,6 +294,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postDomains: { needs: 'domain:write', body: newDomain },
   postDomainsByIdVerify: { needs: 'domain:write', make: domain },
   deleteDomainsById: { needs: 'domain:write', make: domain },
+  getHistory: { needs: 'history:read' },
+  getHistoryByCommit: { needs: 'history:read', make: commit },
+  postHistoryByCommitRevert: { needs: 'history:write', make: commit },
+  getPoolsByIdHistory: { needs: 'history:read', make: pool },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
   getExplainByCode: { needs: 'any', statuses: [200, 404] },

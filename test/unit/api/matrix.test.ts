@@ -28,6 +28,7 @@ const viewing = [
   'cluster:status',
   'usage:read_own',
   'license:read',
+  'history:read',
 ]
 const operating = [
   ...everythingOf(managed, 'read', 'write', 'delete'),
@@ -40,6 +41,7 @@ const administering = [
   ...everythingOf('user', 'write', 'delete'),
   'role:write',
   'license:write',
+  'history:write',
 ]
 
 interface Actor {
@@ -71,7 +73,13 @@ function pathOf({ path }: Route, params: Params): string {
 }
 
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
-const missing: Params = { id: noSuchId, poolId: noSuchId, code: 'pool-unknown' }
+const noSuchCommit = '0'.repeat(40)
+const missing: Params = {
+  commit: noSuchCommit,
+  id: noSuchId,
+  poolId: noSuchId,
+  code: 'pool-unknown',
+}
 
 const document = openApiOf(routes) as unknown as {
   readonly paths: Record<
@@ -159,6 +167,7 @@ test.each([
   ['getRollouts', 'getRolloutsById'],
   ['getMaintenanceWindows', 'deleteMaintenanceWindowsById'],
   ['getDomains', 'deleteDomainsById'],
+  ['getHistory', 'getPoolsById'],
 ])('%s has X-Next-Cursor, as the document says, while there is more', async (list, maker) => {
   const row = routes.find((one) => operationId(one) === list)!
   for (let i = 0; i < 2; i++) await routeCases[maker]?.make?.(whole.world, 'acme')

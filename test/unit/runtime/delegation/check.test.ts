@@ -43,7 +43,7 @@ const codesOf = async (want = wanted): Promise<readonly [boolean, ...(DomainFaul
   return [nsOk, ...checks.map(({ code }) => code)]
 }
 
-test('a good delegation is found from the root, and each server is told with its words', async () => {
+test('a good delegation is found from the root, and each server is told', async () => {
   const found = await world.check(wanted)
   expect(found).toMatchObject({ domain, nsOk: true, dsOk: false, dsExpected: false, error: '' })
   const fine = { ns: names, ds: [], code: '', error: '', atMs: expect.any(Number) as number }

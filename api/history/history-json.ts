@@ -1,0 +1,114 @@
+// The JSON of a commit in the history, and of what it changed, field by field.
+import { Type } from 'typebox'
+import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
+import { UnixSeconds, nullable } from '#api/http/shapes.ts'
+
+const objectFields = {
+  kind: Type.String(),
+  id: Type.String(),
+  tenantId: Type.String({ description: 'Empty: of the whole installation' }),
+  name: Type.String(),
+  change: Type.String({ description: '`created`, `updated` or `deleted`' }),
+}
+
+const commitFields = {
+  commit: Type.String(),
+  parent: nullable(Type.String({ description: 'null: the first commit' })),
+  author: Type.String(),
+  time: UnixSeconds,
+  subject: Type.String({ description: 'Empty where it may be about objects of others' }),
+  verdict: Type.String({ description: '`accepted`: what is held is no part of the history' }),
+  isActive: Type.Boolean({ description: 'The node that answers serves it now' }),
+  isPartial: Type.Boolean({ description: 'It changed more than is shown' }),
+}
+
+export const HistoryEntry = Type.Object(
+  { ...commitFields, objects: Type.Array(Type.Object(objectFields)) },
+  { title: 'HistoryEntry' },
+)
+
+const FieldChange = Type.Object({
+  field: Type.String({ description: 'As `members.<id>.weight`' }),
+  before: Type.Optional(Type.Unknown({ description: 'Left out: there was none' })),
+  after: Type.Optional(Type.Unknown({ description: 'Left out: there is none' })),
+})
+
+export const HistoryDetail = Type.Object(
+  {
+    ...commitFields,
+    objects: Type.Array(Type.Object({ ...objectFields, fields: Type.Array(FieldChange) })),
+  },
+  { title: 'HistoryDetail' },
+)
+
+export const Reverted = Type.Object(
+  {
+    commit: Type.String({ description: 'The new commit; the newest one where nothing changed' }),
+    reverts: Type.String(),
+  },
+  { title: 'Reverted' },
+)
+
+/** @param active the commit that this node serves */
+export function showCommit(commit: HistoryCommit, active: string | null) {
+  const { commit: id, parent, author, atSeconds: time, subject, isMore, objects } = commit
+  return {
+    ...{ commit: id, parent, author, time, subject, verdict: 'accepted' },
+    ...{ isActive: id === active, isPartial: isMore },
+    objects: objects.map(({ kind, uid, tenant: tenantId, name, change }) => ({
+      ...{ kind, id: uid, tenantId, name, change },
+    })),
+  }
+}
+
+/** Of all objects of a commit. */
+const fieldsMax = 1_000
+
+export function showChange(change: CommitChange, active: string | null) {
+  const shown = showCommit(change, active)
+  let left = fieldsMax
+  const objects = shown.objects.map((object) => {
+    const found = change.changes.find(({ uid }) => uid === object.id)
+    const fields = found === undefined ? [] : fieldsOf(found).slice(0, left)
+    left -= fields.length
+    return { ...object, fields }
+  })
+  return { ...shown, isPartial: shown.isPartial || left <= 0, objects }
+}
+
+interface Field {
+  readonly field: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+function fieldsOf({ before, after }: ObjectChange): readonly Field[] {
+  const fields: Field[] = []
+  if (before !== null && after !== null && before.name !== after.name) {
+    fields.push({ field: 'name', before: before.name, after: after.name })
+  }
+  compare('', before?.object.spec, after?.object.spec, fields)
+  return fields
+}
+
+function compare(path: string, before: unknown, after: unknown, fields: Field[]): void {
+  if (fields.length > fieldsMax || JSON.stringify(before) === JSON.stringify(after)) return
+  const [old, now] = [namedIn(before), namedIn(after)]
+  if (old === undefined && now === undefined) {
+    const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
+    fields.push({ field: path, ...sides })
+    return
+  }
+  for (const name of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
+    compare(path === '' ? name : `${path}.${name}`, old?.get(name), now?.get(name), fields)
+  }
+}
+
+/** Values by name, of a list by the id of each; undefined: it is shown whole. */
+function namedIn(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (!Array.isArray(value)) return new Map(Object.entries(value))
+  const list = value as readonly { readonly uid?: unknown }[]
+  if (list.length === 0 || !list.every((one) => typeof one?.uid === 'string')) return undefined
+  return new Map(list.map((one) => [String(one.uid), one]))
+}

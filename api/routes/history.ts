@@ -1,0 +1,187 @@
+// /api/v1/history: what commits changed, and taking one back; also the history of a pool.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { historyLimits } from '#config/history.ts'
+import type { CommitChange, HistoryFault } from '#config/history.ts'
+import { revertOperations } from '#config/revert.ts'
+import type { LicensedFeature } from '#licence/gate.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { visibleTenant } from '#api/access/caller.ts'
+import { findObject } from '#api/config/reads.ts'
+import { writeAll, writeRefusals } from '#api/config/writes.ts'
+import {
+  HistoryDetail,
+  HistoryEntry,
+  Reverted,
+  showChange,
+  showCommit,
+} from '#api/history/history-json.ts'
+import { created, missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import { chainRefusal, scriptRefusal } from './services.ts'
+
+const tag = 'History'
+const pageDefault = 100
+
+const Page = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, description: 'Commits in one answer, at most.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{40}$',
+        description: 'From the header X-Next-Cursor of the answer before.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+type Page = Static<typeof Page>
+
+const Commit = Type.Object({ commit: Type.String({ minLength: 1, maxLength: 255 }) })
+
+type Context = Pick<RouteContext, 'caller' | 'ports'>
+
+const activeOf = ({ ports }: Context): string | null => ports.view.gitops().active
+
+function failed(fault: HistoryFault): Reply {
+  if (fault === 'not-found') return missing('commit')
+  const why =
+    fault === 'busy' ? 'too many ask for the history' : 'the history cannot be read at the moment'
+  return { ...refused(503, `${why}: try again in a moment`), headers: { 'retry-after': '1' } }
+}
+
+async function page(context: Context, { limit, cursor = '' }: Page, uid: string): Promise<Reply> {
+  const { caller, ports } = context
+  const found = await ports.history.list({
+    ...{ tenant: visibleTenant(caller), uid, after: cursor },
+    commitsMax: limit ?? pageDefault,
+  })
+  if (!found.ok) return failed(found.error)
+  const { commits, next } = found.value
+  const active = activeOf(context)
+  return success(
+    commits.map((commit) => showCommit(commit, active)),
+    next === '' ? {} : { 'x-next-cursor': next },
+  )
+}
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/history',
+  needs: 'history:read',
+  tag,
+  summary: 'Commits of the accepted configuration that changed something of yours, newest first',
+  details:
+    'Each commit is compared with its first parent. One question looks at ' +
+    `${historyLimits.walkedMax} commits at most: a page may have less than \`limit\`, even none, ` +
+    'while there is a cursor.',
+  query: Page,
+  responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
+  refusals: [404, 503],
+  handle: (context) => page(context, context.query, ''),
+})
+
+const ofPool = route({
+  method: 'GET',
+  path: '/api/v1/pools/{id}/history',
+  needs: 'history:read',
+  tag,
+  summary: 'Commits that changed a pool, with its members, rules and health check',
+  params: Id,
+  query: Page,
+  responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
+  refusals: [404, 503],
+  handle: (context) => {
+    const pool = findObject(context, 'Pool', context.params.id)
+    return pool === undefined ? missing('pool') : page(context, context.query, pool.uid)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/history/{commit}',
+  needs: 'history:read',
+  tag,
+  summary: 'What a commit changed, object by object and field by field',
+  params: Commit,
+  responses: { 200: { description: 'The commit', schema: HistoryDetail } },
+  refusals: [404, 503],
+  handle: async (context) => {
+    const { caller, ports, params } = context
+    const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
+    return found.ok ? success(showChange(found.value, activeOf(context))) : failed(found.error)
+  },
+})
+
+const revert = route({
+  method: 'POST',
+  path: '/api/v1/history/{commit}/revert',
+  needs: 'history:write',
+  tag,
+  summary: 'Take back what a commit changed, in a new commit',
+  details:
+    'Fields, members and rules that it changed get their values from before; other changes stay. ' +
+    '409 names what was changed since and stands in the way. Of a commit that changed objects of ' +
+    'several tenants, a tenant takes back its own part.',
+  params: Commit,
+  responses: { 201: { description: 'The new commit', schema: Reverted, hasRevision: true } },
+  takesDryRun: true,
+  refusals: [404, ...writeRefusals],
+  handle: async (context) => {
+    const { caller, ports, params } = context
+    const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
+    if (!found.ok) return failed(found.error)
+    const { parent, changes, commit } = found.value
+    if (parent === null) {
+      return refused(409, 'this is the first commit: there is nothing before it to go back to')
+    }
+    if (changes.length >= historyLimits.objectsMax) {
+      return refused(409, `it changed ${historyLimits.objectsMax} objects or more: use Git`)
+    }
+    const refusal = restoreRefusal(context, found.value)
+    if (refusal !== undefined) return refusal
+    const operations = revertOperations(changes, ports.config.snapshot())
+    if (!operations.ok) {
+      const named = operations.error.slice(0, 5).join('; ')
+      return refused(409, `later changes stand in the way: ${named}`)
+    }
+    if (operations.value.length === 0) return refused(409, 'it has been taken back already')
+    const done = await writeAll(context, operations.value, { reverts: commit })
+    if (!done.ok) {
+      const isOverrun = done.error.status === 412
+      return isOverrun ? refused(409, 'somebody else has just changed the same') : done.error
+    }
+    const { revision, headers } = done.value
+    return created({ commit: revision, reverts: commit }, headers)
+  },
+})
+
+/** What comes back needs what making it does. */
+const featureOf: Partial<Record<Kind, LicensedFeature>> = {
+  Rollout: 'rollouts',
+  ResponsePolicy: 'response-policy',
+  Tenant: 'extra-tenants',
+}
+
+function restoreRefusal({ caller, ports }: Context, { changes }: CommitChange): Reply | undefined {
+  for (const { kind, uid, before, change } of changes) {
+    if (before === null) continue
+    const feature = change === 'deleted' ? featureOf[kind] : undefined
+    const unlicensed = feature === undefined ? undefined : ports.licence.refusal(feature)
+    if (unlicensed !== undefined) return refused(403, unlicensed)
+    if (kind !== 'Service') continue
+    const chain = (before.object.spec as { filterChain?: string[] }).filterChain ?? []
+    const now = ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
+    const body = { filterChain: chain }
+    const refusal = chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, now)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+export const historyRoutes: readonly Route[] = Object.freeze([list, get, revert, ofPool])

@@ -1,0 +1,77 @@
+// What commits did to objects, as data: asked of the history, shown and taken back by the API.
+import type { Result } from '#lib/result.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import type { ConfigEntry } from './entry.ts'
+
+export interface ChangedObject {
+  readonly kind: Kind
+  /** '' for the settings and for response policies. */
+  readonly tenant: string
+  readonly name: string
+  readonly uid: string
+  readonly change: 'created' | 'updated' | 'deleted'
+}
+
+/** Against its first parent: what it changed when it became the newest. */
+export interface HistoryCommit {
+  readonly commit: string
+  /** null: the first commit. */
+  readonly parent: string | null
+  /** `Name <address>` */
+  readonly author: string
+  readonly atSeconds: number
+  readonly subject: string
+  readonly objects: readonly ChangedObject[]
+  /** It changed what others own, or more objects than are listed. */
+  readonly isMore: boolean
+}
+
+export interface HistoryQuestion {
+  /** null: whoever asks sees all. */
+  readonly tenant: string | null
+  /** Commits that changed this object; '': any. */
+  readonly uid: string
+  /** Goes on after this commit; '': from the accepted one. */
+  readonly after: string
+  readonly commitsMax: number
+}
+
+export interface HistoryPage {
+  readonly commits: readonly HistoryCommit[]
+  /** There may be more after this commit; '': there is none. */
+  readonly next: string
+}
+
+export interface ObjectChange extends ChangedObject {
+  /** null: there was none, or the file was none that can be read. */
+  readonly before: ConfigEntry | null
+  readonly after: ConfigEntry | null
+}
+
+export interface CommitChange extends HistoryCommit {
+  readonly changes: readonly ObjectChange[]
+}
+
+/** `not-found`: not in the history of the accepted commit, or nothing of the asker's. */
+export type HistoryFault = 'not-found' | 'busy' | 'unavailable'
+
+export interface ConfigHistory {
+  readonly list: (question: HistoryQuestion) => Promise<Result<HistoryPage, HistoryFault>>
+  readonly changeOf: (
+    commit: string,
+    tenant: string | null,
+  ) => Promise<Result<CommitChange, HistoryFault>>
+}
+
+export const historyLimits = {
+  /** Commits that one question looks at; the next page goes on from there. */
+  walkedMax: 2_000,
+  /** How deep a commit may lie to be found by its id. */
+  depthMax: 100_000,
+  /** Objects of one commit that are shown; a revert takes no more. */
+  objectsMax: 200,
+  /** Questions at once. */
+  askedMax: 32,
+  /** Commits whose changes are remembered. */
+  keptMax: 5_000,
+} as const

@@ -1,0 +1,174 @@
+// Answers what commits changed: along first parents from the accepted commit, in bounded steps.
+import { setImmediate as turn } from 'node:timers/promises'
+import { isRead } from '#compiler/read/layout.ts'
+import { readFile } from '#compiler/read/read-file.ts'
+import { configEntry } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { historyLimits } from '#config/history.ts'
+import type {
+  CommitChange,
+  ConfigHistory,
+  HistoryCommit,
+  HistoryFault,
+  HistoryPage,
+  HistoryQuestion,
+  ObjectChange,
+} from '#config/history.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import type { GitDriver } from '#gitops/git/driver.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { changedFiles } from './changed-files.ts'
+import type { ChangedFile } from './changed-files.ts'
+
+interface Told {
+  readonly parent: string | null
+  readonly commit: HistoryCommit
+  readonly files: readonly ChangedFile[]
+}
+
+const commitId = /^[0-9a-f]{40}$/
+/** The loop of the thread gets its turn after so many commits. */
+const turnEvery = 50
+
+export class History implements ConfigHistory {
+  readonly #driver: GitDriver
+  readonly #graph: CommitGraph
+  readonly #accepted: () => string | null
+  /** Oldest first. What a commit changed never changes. */
+  readonly #told = new Map<string, Told>()
+
+  constructor(driver: GitDriver, accepted: () => string | null) {
+    this.#driver = driver
+    this.#graph = new CommitGraph(driver)
+    this.#accepted = accepted
+  }
+
+  list = async (question: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> => {
+    const { tenant, uid, after, commitsMax } = question
+    let at = this.#accepted()
+    if (after !== '') {
+      const known = await this.#inLine(after)
+      if (known === undefined) return err('not-found')
+      at = known.parents[0] ?? null
+    }
+    const commits: HistoryCommit[] = []
+    let last = ''
+    for (let walked = 0; at !== null; walked++) {
+      if (walked === historyLimits.walkedMax || commits.length === commitsMax) {
+        return ok({ commits, next: last })
+      }
+      if (walked % turnEvery === turnEvery - 1) await turn()
+      const told = await this.#tell(at)
+      if (told === undefined) return err('unavailable')
+      const shown = visible(told.commit, tenant)
+      const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
+      if (shown.objects.length > 0 && fits) commits.push(shown)
+      last = at
+      at = told.parent
+    }
+    return ok({ commits, next: '' })
+  }
+
+  changeOf = async (
+    commit: string,
+    tenant: string | null,
+  ): Promise<Result<CommitChange, HistoryFault>> => {
+    if ((await this.#inLine(commit)) === undefined) return err('not-found')
+    const told = await this.#tell(commit)
+    if (told === undefined) return err('unavailable')
+    const shown = visible(told.commit, tenant)
+    if (shown.objects.length === 0) return err('not-found')
+    const wanted = new Set(shown.objects.map((one) => one.uid))
+    const changes = await this.#changesIn(told.files)
+    return ok({ ...shown, changes: changes.filter(({ uid }) => wanted.has(uid)) })
+  }
+
+  /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */
+  async #inLine(commit: string): Promise<CommitObject | undefined> {
+    let at = commitId.test(commit) ? this.#accepted() : null
+    for (let depth = 0; at !== null && depth < historyLimits.depthMax; depth++) {
+      if (depth % turnEvery === turnEvery - 1) await turn()
+      if (at === commit) {
+        const found = await this.#graph.commit(at)
+        return found.ok ? found.value : undefined
+      }
+      at = await this.#parentOf(at)
+    }
+    return undefined
+  }
+
+  async #parentOf(commit: string): Promise<string | null> {
+    const told = this.#told.get(commit)
+    if (told !== undefined) return told.parent
+    const found = await this.#graph.commit(commit)
+    return found.ok ? (found.value.parents[0] ?? null) : null
+  }
+
+  /** undefined: an object is missing, or damaged. */
+  async #tell(oid: string): Promise<Told | undefined> {
+    const known = this.#told.get(oid)
+    if (known !== undefined) return known
+    const commit = await this.#graph.commit(oid)
+    if (!commit.ok) return undefined
+    const parent = commit.value.parents[0] ?? null
+    const before = parent === null ? null : await this.#graph.commit(parent)
+    if (before?.ok === false) return undefined
+    const oldTree = before === null ? null : before.value.tree
+    const all = await changedFiles(this.#driver, oldTree, commit.value.tree)
+    if (!all.ok) return undefined
+    const read = all.value.filter(({ path }) => isRead(path))
+    const files = read.slice(0, historyLimits.objectsMax)
+    const changes = await this.#changesIn(files)
+    const { author, committer, subject } = commit.value
+    const objects = changes.map(({ kind, tenant, name, uid, change }) => ({
+      ...{ kind, tenant, name, uid, change },
+    }))
+    const about = { author: author.name, atSeconds: committer.seconds, subject, objects }
+    const isMore = read.length > files.length
+    const told = { parent, files, commit: { commit: oid, parent, ...about, isMore } }
+    const [oldest] = this.#told.keys()
+    if (this.#told.size >= historyLimits.keptMax && oldest !== undefined) this.#told.delete(oldest)
+    this.#told.set(oid, told)
+    return told
+  }
+
+  /** A file that has moved is one object. */
+  async #changesIn(files: readonly ChangedFile[]): Promise<readonly ObjectChange[]> {
+    const pairs = new Map<string, { before: ConfigEntry | null; after: ConfigEntry | null }>()
+    for (const { path, before: old, after: now } of files) {
+      for (const [side, oid] of [['before', old] as const, ['after', now] as const]) {
+        const entry = oid === null ? null : await this.#entry(path, oid)
+        if (entry === null) continue
+        const pair = pairs.get(entry.uid) ?? { before: null, after: null }
+        pairs.set(entry.uid, { ...pair, [side]: entry })
+      }
+    }
+    return [...pairs].map(([uid, { before, after }]) => {
+      const { kind, tenant, name } = (after ?? before)!
+      const change = before === null ? 'created' : after === null ? 'deleted' : 'updated'
+      return { kind, tenant, name, uid, change, before, after } as const
+    })
+  }
+
+  async #entry(path: string, oid: string): Promise<ConfigEntry | null> {
+    const blob = await this.#driver.readBlob(oid, gitLimits.treeBytesMax)
+    if (!blob.ok) return null
+    const { kind, object } = readFile(oid, blob.value)
+    return kind === undefined || object === undefined ? null : configEntry(path, oid, kind, object)
+  }
+}
+
+/** To a tenant, its own objects; a subject that may be about others' is not shown. */
+function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
+  if (tenant === null) return commit
+  const objects = commit.objects.filter((one) => one.tenant === tenant && isOwn(one.kind))
+  const isMore = commit.isMore || objects.length < commit.objects.length
+  return { ...commit, objects, isMore, subject: isMore ? '' : commit.subject }
+}
+
+function isOwn(kind: ConfigEntry['kind']): boolean {
+  return kind !== 'Settings' && kind !== 'ResponsePolicy' && kind !== 'Tenant'
+}

@@ -1,0 +1,68 @@
+// Questions about the history between the main thread and the Git thread.
+import { historyLimits } from '#config/history.ts'
+import type {
+  CommitChange,
+  ConfigHistory,
+  HistoryFault,
+  HistoryPage,
+  HistoryQuestion,
+} from '#config/history.ts'
+import { err } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export type HistoryAsked =
+  | { readonly about: 'list'; readonly list: HistoryQuestion }
+  | { readonly about: 'change'; readonly commit: string; readonly tenant: string | null }
+export type HistoryAnswer = Result<HistoryPage | CommitChange, HistoryFault>
+
+/** In the Git thread. Never rejects. */
+export async function askHistory(
+  history: ConfigHistory,
+  asked: HistoryAsked,
+): Promise<HistoryAnswer> {
+  try {
+    if (asked.about === 'list') return await history.list(asked.list)
+    return await history.changeOf(asked.commit, asked.tenant)
+  } catch {
+    return err('unavailable')
+  }
+}
+
+/** In the main thread: those that are not answered yet. */
+export class PendingQuestions implements ConfigHistory {
+  readonly #send: (id: number, asked: HistoryAsked) => boolean
+  readonly #resolvers = new Map<number, (answer: HistoryAnswer) => void>()
+  #lastId = 0
+
+  /** @param send false: there is no thread to ask */
+  constructor(send: (id: number, asked: HistoryAsked) => boolean) {
+    this.#send = send
+  }
+
+  list = (list: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> =>
+    this.#ask({ about: 'list', list }) as Promise<Result<HistoryPage, HistoryFault>>
+
+  changeOf = (commit: string, tenant: string | null): Promise<Result<CommitChange, HistoryFault>> =>
+    this.#ask({ about: 'change', commit, tenant }) as Promise<Result<CommitChange, HistoryFault>>
+
+  settle(id: number, answer: HistoryAnswer): void {
+    this.#resolvers.get(id)?.(answer)
+    this.#resolvers.delete(id)
+  }
+
+  abandon(): void {
+    for (const resolve of this.#resolvers.values()) resolve(err('unavailable'))
+    this.#resolvers.clear()
+  }
+
+  #ask(asked: HistoryAsked): Promise<HistoryAnswer> {
+    if (this.#resolvers.size >= historyLimits.askedMax) return Promise.resolve(err('busy'))
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#resolvers.set(id, resolve)
+      if (this.#send(id, asked)) return
+      this.#resolvers.delete(id)
+      resolve(err('unavailable'))
+    })
+  }
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
+import { startingStatus } from '#test/support/gitops-status.ts'
+
+interface Commit {
+  readonly commit: string
+  readonly parent: string | null
+  readonly author: string
+  readonly subject: string
+  readonly isActive: boolean
+  readonly isPartial: boolean
+  readonly objects: readonly {
+    readonly kind: string
+    readonly id: string
+    readonly name: string
+    readonly change: string
+    readonly fields?: readonly unknown[]
+  }[]
+}
+
+let world: ConfigWorld
+beforeAll(async () => {
+  const gitops = () => ({ ...startingStatus, active: world.git('rev-parse', 'main') })
+  const view = { health: () => ({}), unready: () => [], gitops, metrics: async () => '' }
+  world = await startConfigWorld({ ports: { view: view as never } })
+})
+afterAll(() => world.close())
+
+const call = (method: string, path: string, body?: unknown, tenant = 'acme') =>
+  world.call(tenant === 'root' ? rootKey : keyOf(tenant), method, path, body)
+const admin = (method: string, path: string, body?: unknown) => call(method, path, body, 'root')
+const history = async (path = '/history', tenant = 'root') =>
+  (await call('GET', path, undefined, tenant)).list as unknown as readonly Commit[]
+const head = (): string => world.git('rev-parse', 'main')
+const revert = (commit: string): Promise<Answered> => admin('POST', `/history/${commit}/revert`)
+/** @returns the commit and the answer */
+const change = async (...parts: Parameters<typeof call>) => {
+  const answer = await call(...parts)
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return { commit: head(), id: answer.body?.id }
+}
+
+let count = 0
+const newPool = async (tenant = 'acme') => {
+  const { id, commit } = await change('POST', '/pools', { name: `pool-${++count}` }, tenant)
+  return { id: id!, name: `pool-${count}`, commit }
+}
+const newMember = async (pool: string, ipAddress: string) =>
+  (await change('POST', `/pools/${pool}/members`, { ipAddress, port: 443, weight: 10 })).id!
+
+describe('the history', () => {
+  test('has each commit with its objects, newest first, and says which one serves', async () => {
+    const pool = await newPool()
+    const member = await newMember(pool.id, '192.0.2.1')
+    const [newest, before] = await history()
+    expect(newest).toMatchObject({
+      ...{ commit: head(), parent: pool.commit, isActive: true, isPartial: false },
+      objects: [{ kind: 'Pool', id: pool.id, name: pool.name, change: 'updated' }],
+    })
+    expect(before).toMatchObject({ commit: pool.commit, isActive: false })
+    expect(before!.subject).toBe(`api: create Pool ${pool.name}`)
+    const shown = await admin('GET', `/history/${head()}`)
+    const [object] = (shown.body as unknown as Commit).objects
+    expect(object!.fields).toEqual([
+      {
+        field: `members.${member}`,
+        after: expect.objectContaining({ ipAddress: '192.0.2.1', weight: 10 }) as unknown,
+      },
+    ])
+    await change('PUT', `/members/${member}`, { weight: 20 })
+    const detail = (await admin('GET', `/history/${head()}`)).body as unknown as Commit
+    expect(detail.objects[0]!.fields).toEqual([
+      { field: `members.${member}.weight`, before: 10, after: 20 },
+    ])
+    expect((await history(`/pools/${pool.id}/history`)).length).toBe(3)
+  })
+
+  test('of a tenant has what it owns, and says nothing of others', async () => {
+    const own = await newPool('acme')
+    const others = await newPool('zenith')
+    const seen = await history('/history', 'acme')
+    expect(seen.map(({ commit }) => commit)).toContain(own.commit)
+    expect(seen.map(({ commit }) => commit)).not.toContain(others.commit)
+    const kinds = seen.flatMap(({ objects }) => objects.map(({ kind }) => kind))
+    expect(kinds).not.toContain('Tenant')
+    for (const [method, path] of [
+      ['GET', `/history/${others.commit}`],
+      ['GET', `/pools/${others.id}/history`],
+      ['GET', `/history/${'0'.repeat(40)}`],
+      ['GET', '/history/main'],
+    ] as const) {
+      expect((await call(method, path)).status).toBe(404)
+    }
+  })
+
+  test('is paged, and a page has no gaps', async () => {
+    const all = (await history()).map(({ commit }) => commit)
+    const paged: string[] = []
+    for (let cursor = ''; ;) {
+      const answer = await admin('GET', `/history?limit=3${cursor}`)
+      paged.push(...(answer.list as unknown as Commit[]).map(({ commit }) => commit))
+      const next = answer.headers['x-next-cursor']
+      if (next === undefined) break
+      cursor = `&cursor=${next}`
+    }
+    expect(paged).toEqual(all)
+    expect(all).toEqual(world.git('rev-list', '--first-parent', 'main').split('\n'))
+    expect((await admin('GET', `/history?cursor=${'0'.repeat(40)}`)).status).toBe(404)
+    expect((await admin('GET', '/history?cursor=x')).status).toBe(400)
+  })
+})
+
+describe('a revert', () => {
+  const weightOf = async (member: string) => (await call('GET', `/members/${member}`)).body.weight
+
+  test('takes back a field, and leaves what came later beside it', async () => {
+    const pool = await newPool()
+    const [one, two] = [
+      await newMember(pool.id, '192.0.2.1'),
+      await newMember(pool.id, '192.0.2.2'),
+    ]
+    const { commit } = await change('PUT', `/members/${one}`, { weight: 99 })
+    await change('PUT', `/members/${two}`, { weight: 50 })
+    const answer = await revert(commit)
+    expect([answer.status, answer.headers['x-gslb-revision']]).toEqual([201, head()])
+    expect([await weightOf(one), await weightOf(two)]).toEqual([10, 50])
+    expect(world.git('log', '-1', '--format=%B', 'main')).toContain(`Gslb-Reverts: ${commit}`)
+    const again = await revert(commit)
+    expect([again.status, again.body.error]).toEqual([409, 'it has been taken back already'])
+    // The revert is a commit like any other.
+    expect((await revert(answer.headers['x-gslb-revision']!)).status).toBe(201)
+    expect(await weightOf(one)).toBe(99)
+  })
+
+  test('is refused with the conflict when the same was changed later', async () => {
+    const pool = await newPool()
+    const member = await newMember(pool.id, '192.0.2.1')
+    const { commit } = await change('PUT', `/members/${member}`, { weight: 20 })
+    await change('PUT', `/members/${member}`, { weight: 30 })
+    const before = head()
+    const answer = await revert(commit)
+    expect([answer.status, answer.body.error]).toEqual([
+      409,
+      `later changes stand in the way: Pool ${pool.name} has another weight since`,
+    ])
+    expect([head(), await weightOf(member)]).toEqual([before, 30])
+  })
+
+  test('brings back what was deleted, under its id, and deletes what was made', async () => {
+    const pool = await newPool()
+    await newMember(pool.id, '192.0.2.1')
+    const made = await change('POST', '/services', {
+      ...{ name: `svc-${count}`, domain: `w${count}.example.com.`, poolId: pool.id },
+    })
+    const gone = await change('DELETE', `/pools/${pool.id}`)
+    expect((await call('GET', `/services/${made.id}`)).body.poolId).toBe(null)
+    expect((await revert(gone.commit)).status).toBe(201)
+    expect((await call('GET', `/pools/${pool.id}`)).body.name).toBe(pool.name)
+    expect((await call('GET', `/services/${made.id}`)).body.poolId).toBe(pool.id)
+    const used = await revert(pool.commit)
+    expect([used.status, used.body.error]).toEqual([
+      409,
+      `later changes stand in the way: Pool ${pool.name} was changed since`,
+    ])
+    expect((await revert(made.commit)).status).toBe(201)
+    expect((await call('GET', `/services/${made.id}`)).status).toBe(404)
+  })
+
+  test('of a pool that a service uses meanwhile is refused', async () => {
+    const pool = await newPool()
+    const domain = `u${count}.example.com.`
+    await change('POST', '/services', { name: `user-${count}`, domain, poolId: pool.id })
+    const answer = await revert(pool.commit)
+    expect([answer.status, answer.body.error]).toEqual([
+      409,
+      `later changes stand in the way: Pool ${pool.name} is used by a service since`,
+    ])
+  })
+
+  test('of a rename renames back; of the first commit there is none', async () => {
+    const pool = await newPool()
+    const { commit } = await change('PUT', `/pools/${pool.id}`, { name: `other-${count}` })
+    expect((await revert(commit)).status).toBe(201)
+    expect((await call('GET', `/pools/${pool.id}`)).body.name).toBe(pool.name)
+    const first = world.git('rev-list', '--max-parents=0', 'main')
+    const answer = await revert(first)
+    expect([answer.status, answer.body.error]).toEqual([
+      409,
+      'this is the first commit: there is nothing before it to go back to',
+    ])
+  })
+
+  test('is tried without being made', async () => {
+    const { commit } = await newPool()
+    const before = head()
+    const answer = await admin('POST', `/history/${commit}/revert?dryRun=true`)
+    expect([answer.status, head()]).toEqual([201, before])
+  })
+
+  test('needs history:write, which an operator has not', async () => {
+    const { commit } = await newPool()
+    expect((await call('POST', `/history/${commit}/revert`)).status).toBe(403)
+  })
+})
