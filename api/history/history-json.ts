@@ -94,7 +94,9 @@ function fieldsOf({ before, after }: ObjectChange): readonly Field[] {
 function compare(path: string, before: unknown, after: unknown, fields: Field[]): void {
   if (fields.length > fieldsMax || JSON.stringify(before) === JSON.stringify(after)) return
   const [old, now] = [namedIn(before), namedIn(after)]
-  if (old === undefined && now === undefined) {
+  // What came or went is shown whole.
+  const isWhole = path !== '' && (before === undefined || after === undefined)
+  if (isWhole || (old === undefined && now === undefined)) {
     const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
     fields.push({ field: path, ...sides })
     return

@@ -137,11 +137,7 @@ function run(
     return objects === null ? ok(undefined) : source.inspect(objects)
   }
   const reconciler = new Reconciler({
-    source,
-    compiler,
-    publisher,
-    clock,
-    branch,
+    ...{ source, compiler, publisher, clock, branch },
     ...(trials && { trials }),
     requireSignature,
     allowedSignersPath,

@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 import { startingStatus } from '#test/support/gitops-status.ts'
 
 interface Commit {
@@ -44,10 +47,10 @@ const change = async (...parts: Parameters<typeof call>) => {
 let count = 0
 const newPool = async (tenant = 'acme') => {
   const { id, commit } = await change('POST', '/pools', { name: `pool-${++count}` }, tenant)
-  return { id: id!, name: `pool-${count}`, commit }
+  return { id: id, name: `pool-${count}`, commit }
 }
 const newMember = async (pool: string, ipAddress: string) =>
-  (await change('POST', `/pools/${pool}/members`, { ipAddress, port: 443, weight: 10 })).id!
+  (await change('POST', `/pools/${pool}/members`, { ipAddress, port: 443, weight: 10 })).id
 
 describe('the history', () => {
   test('has each commit with its objects, newest first, and says which one serves', async () => {
@@ -92,6 +95,39 @@ describe('the history', () => {
     ] as const) {
       expect((await call(method, path)).status).toBe(404)
     }
+  })
+
+  test('of a commit about several tenants shows each its own part alone', async () => {
+    const [own, others] = [await newPool('acme'), await newPool('zenith')]
+    const index = join(world.gitdir, 'index-of-a-person')
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', world.gitdir, ...args], {
+        env: { ...process.env, GIT_INDEX_FILE: index },
+        encoding: 'utf8',
+      }).trim()
+    git('read-tree', 'main')
+    for (const [tenant, { name }] of [['acme', own] as const, ['zenith', others] as const]) {
+      const path = `tenants/${tenant}/pools/${name}.yaml`
+      const before = git('show', `main:${path}`)
+      const text = before.replace(/spec:[^]*$/, 'spec: { minHealthy: 0 }\n')
+      const blob = execFileSync('git', ['-C', world.gitdir, 'hash-object', '-w', '--stdin'], {
+        input: text,
+        encoding: 'utf8',
+      }).trim()
+      git('update-index', '--add', '--cacheinfo', `100644,${blob},${path}`)
+    }
+    const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
+    const tree = git('write-tree')
+    const commit = git(...person, 'commit-tree', tree, '-p', 'main', '-m', 'secret of zenith')
+    git('update-ref', 'refs/heads/main', commit)
+    await waitUntil('the commit', () => world.ports.config.snapshot().revision === commit)
+    const [seen] = await history('/history', 'acme')
+    expect(seen).toMatchObject({ commit, author: 'ann <ann@example.com>', subject: '' })
+    expect([seen!.isPartial, seen!.objects.map(({ name }) => name)]).toEqual([true, [own.name]])
+    const detail = await call('GET', `/history/${commit}`)
+    expect(detail.text).not.toContain(others.name)
+    const [whole] = await history()
+    expect([whole!.subject, whole!.objects.length]).toEqual(['secret of zenith', 2])
   })
 
   test('is paged, and a page has no gaps', async () => {
