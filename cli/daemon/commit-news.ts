@@ -9,11 +9,15 @@ import { commitChannel } from '#state/sql/commit-news.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { Deps, Part } from './part.ts'
 
-/** Without a shared database nobody is told, and nobody is waited for. */
+/**
+ * Without a shared database nobody is told; with a repository of its own a node has nobody to wait
+ * for.
+ */
 export const shareCommitNews: Part = (deps) => {
   const { settings, records, node, gitops } = deps
   const { url } = settings.database
-  if (url === '') return ok({ gives: { commitNews: null } })
+  const isAlone = url === '' || settings.gitops.url === ''
+  if (isAlone) return ok({ gives: { commitNews: null } })
   const news = new CommitNews({
     name: settings.state.nodeName,
     count: () => {
