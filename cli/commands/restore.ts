@@ -5,7 +5,7 @@ import type { Result } from '#lib/result.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
-import { withLoneState } from '#cli/node/lone-state.ts'
+import { withLoneState } from '#cli/stores/lone-state.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 

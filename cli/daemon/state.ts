@@ -1,7 +1,7 @@
 // Parts: what the node keeps besides its configuration. Shared and short-lived (Redis or memory),
 // or lasting (the database), and of that the TSIG keys and TXT records.
 import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
-import { createNodeRecords } from '#cli/node/records.ts'
+import { createNodeRecords } from '#cli/stores/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { createEphemeral } from '#state/ephemeral.ts'

@@ -14,7 +14,7 @@ import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
-import type { NodeState } from './state.ts'
+import type { NodeState } from '#cli/stores/state.ts'
 
 export interface NodeAlertsParts {
   readonly settings: Settings

@@ -13,7 +13,7 @@ import { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import { createLocalCopy } from '#runtime/dynamic/local-copy.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
-import type { NodeState } from './state.ts'
+import type { NodeState } from '#cli/stores/state.ts'
 
 export interface NodeDynamicDnsParts {
   readonly settings: Pick<Settings, 'dataDir' | 'database'>

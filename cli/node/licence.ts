@@ -15,7 +15,7 @@ import type { Result } from '#lib/result.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
-import type { NodeState } from './state.ts'
+import type { NodeState } from '#cli/stores/state.ts'
 import type { LicenseSection } from '#cli/settings/license.ts'
 
 export interface NodeLicenceParts extends Pick<LicenceServiceParts, 'clock' | 'log' | 'onRate'> {

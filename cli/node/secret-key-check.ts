@@ -6,7 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import type { Users } from '#state/ports/users.ts'
-import type { NodeState } from './state.ts'
+import type { NodeState } from '#cli/stores/state.ts'
 
 export interface SecretKeyCheckParts {
   readonly state: Pick<NodeState, 'exists' | 'open'>

@@ -3,7 +3,7 @@ import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
-import type { DatabaseView } from '#cli/node/records.ts'
+import type { DatabaseView } from '#cli/stores/records.ts'
 
 export interface HealthParts {
   readonly node: Pick<DnsNode, 'status'>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAdmin } from '#cli/create-admin.ts'
-import { withLoneState } from '#cli/node/lone-state.ts'
+import { withLoneState } from '#cli/stores/lone-state.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { ok } from '#lib/result.ts'

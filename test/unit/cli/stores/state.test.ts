@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createNodeState } from '#cli/node/state.ts'
+import { createNodeState } from '#cli/stores/state.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { tempDir } from '#test/support/temp-dir.ts'

@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
-import { createNodeState } from './state.ts'
+import { createNodeState } from '#cli/stores/state.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 /**
