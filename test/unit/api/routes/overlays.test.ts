@@ -81,6 +81,7 @@ describe('maintenance windows', () => {
     const made = await call(acme, 'POST', '/maintenance-windows', fresh(pool, 'pool'))
     expect(made).toMatchObject({ status: 201, body: { resourceId: pool } })
     expect(made.text).not.toContain(off.id)
+    await call(acme, 'DELETE', `/maintenance-windows/${made.body.id}`)
   })
 
   test('cancelled before it begins, nothing is left of it', async () => {

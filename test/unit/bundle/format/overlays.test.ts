@@ -87,7 +87,7 @@ describe('rows are refused whose digests fit but', () => {
 
 describe('a text is read with care', () => {
   const { pool: _p, member: _m, ...rolloutText } = rollout()
-  const { pool: _q, member: _n, ...windowText } = maintenance()
+  const { pool: _q, member: _n, members: _h, ...windowText } = maintenance()
   const intent = { intent: 'pause', atMs: 5 }
   const step = { weightPct: 5, holdSeconds: 5 }
   const policy = rolloutText.regressionPolicy
@@ -120,6 +120,7 @@ describe('a text is read with care', () => {
     ['an end before its start', { endAtMs: 0 }],
     ['an end that is no number', { endAtMs: null }],
     ['a tenant that is no text', { tenant: 1 }],
+    ['members that are no ids', { members: ['web'] }],
   ])('no window has %s', (_name, fields) => {
     expect(parseWindow(JSON.stringify(windowText))).toEqual(windowText)
     expect(parseWindow(JSON.stringify({ ...windowText, ...fields }))).toBeUndefined()

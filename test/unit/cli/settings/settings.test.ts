@@ -83,6 +83,10 @@ describe('defaults', () => {
           knownHosts: resolve('./data/known_hosts'),
         },
         domains: { verifyIntervalMs: 600_000 },
+        alerts: {
+          ...{ allowedHosts: [], diskFreeMinPercent: 5, groupWaitMs: 10_000 },
+          ...{ expiryWarningMs: 14 * 86_400_000, geoMaxAgeMs: 45 * 86_400_000 },
+        },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
