@@ -36,7 +36,7 @@ const put = route({
     const { params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
-    const refusal = scriptRefusal(context, body)
+    const refusal = scriptCheckRefusal(context, body)
     if (refusal !== undefined) return refusal
     return change(context, pool, () => ({ patch: { healthCheck: specOfHealthCheck(body) } }))
   },
@@ -61,7 +61,7 @@ const patch = route({
     const { healthCheck: before } = pool.object.spec
     if (before === undefined) return missing('health check')
     const isScript = (body.type ?? before.type) === 'script'
-    const refusal = scriptRefusal(context, { type: isScript ? 'script' : 'tcp' })
+    const refusal = scriptCheckRefusal(context, { type: isScript ? 'script' : 'tcp' })
     if (refusal !== undefined) return refusal
     const unless = { field: 'type', value: 'script', message: scriptsAreForAdmins }
     return change(context, pool, (condition) => ({
@@ -149,7 +149,7 @@ async function change(
 }
 
 /** Two controls: the setting of the node, and the permission of the caller. */
-function scriptRefusal(
+export function scriptCheckRefusal(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
   { type }: Pick<HealthCheckBody, 'type'>,
 ): Reply | undefined {

@@ -1,8 +1,10 @@
 // /api/v1/history: what commits changed, and taking one back; also the history of a pool.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
 import type { CommitChange, HistoryFault } from '#config/history.ts'
+import type { Operation } from '#config/operation.ts'
 import { revertOperations } from '#config/revert.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
 import type { Kind } from '#schemas/kinds.ts'
@@ -21,6 +23,7 @@ import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
+import { scriptCheckRefusal } from './healthcheck.ts'
 import { chainRefusal, scriptRefusal } from './services.ts'
 
 const tag = 'History'
@@ -151,7 +154,8 @@ const revert = route({
       return refused(409, `later changes stand in the way: ${named}`)
     }
     if (operations.value.length === 0) return refused(409, 'it has been taken back already')
-    const done = await writeAll(context, operations.value, { reverts: commit })
+    const limited = operations.value.map((operation) => withLimit(operation, context))
+    const done = await writeAll(context, limited, { reverts: commit })
     if (!done.ok) {
       const isOverrun = done.error.status === 412
       return isOverrun ? refused(409, 'somebody else has just changed the same') : done.error
@@ -163,25 +167,62 @@ const revert = route({
 
 /** What comes back needs what making it does. */
 const featureOf: Partial<Record<Kind, LicensedFeature>> = {
+  Redirect: 'redirects',
   Rollout: 'rollouts',
   ResponsePolicy: 'response-policy',
   Tenant: 'extra-tenants',
 }
 
-function restoreRefusal({ caller, ports }: Context, { changes }: CommitChange): Reply | undefined {
-  for (const { kind, uid, before, change } of changes) {
+function restoreRefusal(context: Context, { changes }: CommitChange): Reply | undefined {
+  const { licence } = context.ports
+  for (const { kind, before, after, change } of changes) {
     if (before === null) continue
     const feature = change === 'deleted' ? featureOf[kind] : undefined
-    const unlicensed = feature === undefined ? undefined : ports.licence.refusal(feature)
+    const unlicensed = feature === undefined ? undefined : licence.refusal(feature)
     if (unlicensed !== undefined) return refused(403, unlicensed)
-    if (kind !== 'Service') continue
-    const chain = (before.object.spec as { filterChain?: string[] }).filterChain ?? []
-    const now = ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
-    const body = { filterChain: chain }
-    const refusal = chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, now)
+    const refusal =
+      kind === 'Service'
+        ? serviceRefusal(context, before as Service)
+        : kind === 'Pool'
+          ? poolRefusal(context, before as Pool, after as Pool | null)
+          : undefined
     if (refusal !== undefined) return refusal
   }
   return undefined
+}
+
+type Service = ConfigEntry<'Service'>
+type Pool = ConfigEntry<'Pool'>
+
+function serviceRefusal({ caller, ports }: Context, { uid, object }: Service): Reply | undefined {
+  const { filterChain = [] } = object.spec
+  const now = ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
+  return chainRefusal(ports.licence, { filterChain }) ?? scriptRefusal(caller, { filterChain }, now)
+}
+
+function poolRefusal(context: Context, before: Pool, after: Pool | null): Reply | undefined {
+  const { healthCheck, geoRules, members } = before.object.spec
+  const { licence } = context.ports
+  const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+  if (healthCheck !== undefined && !isSame(healthCheck, after?.object.spec.healthCheck)) {
+    const refusal = scriptCheckRefusal(context, healthCheck)
+    if (refusal !== undefined) return refusal
+  }
+  const left = new Set(after?.object.spec.geoRules.map((rule) => JSON.stringify(rule)))
+  const hasRules = geoRules.some((rule) => !left.has(JSON.stringify(rule)))
+  const unlicensed = hasRules ? licence.refusal('geo-rules') : undefined
+  if (unlicensed !== undefined) return refused(403, unlicensed)
+  const most = after === null ? licence.memberLimit() : undefined
+  return most !== undefined && members.length > most.membersMax
+    ? refused(403, most.refusal)
+    : undefined
+}
+
+/** A member that comes back counts as a new one does. */
+function withLimit(operation: Operation, { ports }: Context): Operation {
+  const most = operation.kind === 'Member' ? ports.licence.memberLimit() : undefined
+  if (operation.verb !== 'create' || most === undefined) return operation
+  return { ...operation, limit: { partsMax: most.membersMax, message: most.refusal } } as Operation
 }
 
 export const historyRoutes: readonly Route[] = Object.freeze([list, get, revert, ofPool])

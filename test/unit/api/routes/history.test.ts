@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { strictPolicy } from '#compiler/values/health-check-policy.ts'
+import { ok } from '#lib/result.ts'
+import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -22,11 +25,33 @@ interface Commit {
   }[]
 }
 
+/** Of an administrator of the tenant acme. */
+const session = 's'.repeat(43)
+const user = { id: 'u1', displayName: 'Ann', tenantId: 'acme', role: 'tenant_admin' }
+
+const unlicensed = new Set<LicensedFeature>()
+let membersMax = Infinity
+const licence: LicenceGate = {
+  refusal: (feature) => (unlicensed.has(feature) ? `no licence for ${feature}` : undefined),
+  memberLimit: () => ({ membersMax, refusal: 'too many members for the licence' }),
+}
+
 let world: ConfigWorld
 beforeAll(async () => {
   const gitops = () => ({ ...startingStatus, active: world.git('rev-parse', 'main') })
   const view = { health: () => ({}), unready: () => [], gitops, metrics: async () => '' }
-  world = await startConfigWorld({ ports: { view: view as never } })
+  const sessions = { find: async () => ok({ userId: user.id }) }
+  const users = { find: async () => ok(user) }
+  const roles = { findByName: async () => ok(null) }
+  const ports = { view, sessions, users, roles, licence } as never
+  world = await startConfigWorld({
+    ports,
+    checkPolicy: { ...strictPolicy, allowScriptChecks: true },
+  })
+})
+afterEach(() => {
+  unlicensed.clear()
+  membersMax = Infinity
 })
 afterAll(() => world.close())
 
@@ -237,5 +262,58 @@ describe('a revert', () => {
   test('needs history:write, which an operator has not', async () => {
     const { commit } = await newPool()
     expect((await call('POST', `/history/${commit}/revert`)).status).toBe(403)
+  })
+
+  const asAdministrator = (commit: string): Promise<Answered> =>
+    world.call(session, 'POST', `/history/${commit}/revert`)
+
+  test('brings a script check back for a system administrator alone', async () => {
+    const { id } = await newPool()
+    const path = `/pools/${id}/healthcheck`
+    await change('PUT', path, { type: 'script', scriptContent: 'exit 0' }, 'root')
+    const replaced = await change('PUT', path, { type: 'tcp' })
+    const refusal = await asAdministrator(replaced.commit)
+    expect([refusal.status, refusal.body.error]).toEqual([
+      403,
+      'admin access required: only a system administrator sets script checks',
+    ])
+    expect((await call('GET', path)).body).toMatchObject({ type: 'tcp' })
+    // What the commit left alone is nobody's change.
+    await change('PUT', path, { type: 'script', scriptContent: 'exit 0' }, 'root')
+    const renamed = await change('PUT', `/pools/${id}`, { name: `renamed-${count}` })
+    expect((await asAdministrator(renamed.commit)).status).toBe(201)
+    const gone = await change('DELETE', `/pools/${id}`)
+    expect((await asAdministrator(gone.commit)).status).toBe(403)
+    expect((await revert(gone.commit)).status).toBe(201)
+  })
+
+  test('brings back nothing that the licence does not permit', async () => {
+    const targetUrl = 'https://www.example.com'
+    const sourceFqdn = `old-${++count}.example.com`
+    const redirect = await change('POST', '/redirects', { sourceFqdn, targetUrl })
+    const noRedirect = await change('DELETE', `/redirects/${redirect.id}`)
+    const pool = await newPool()
+    const member = await newMember(pool.id, '192.0.2.1')
+    await newMember(pool.id, '192.0.2.2')
+    const rule = { cidr: '198.51.100.0/24', endpoint: '192.0.2.2', priority: 1 }
+    const made = await change('POST', `/pools/${pool.id}/georules`, rule)
+    const noRule = await change('DELETE', `/georules/${made.id}`)
+    const noMember = await change('DELETE', `/members/${member}`)
+    const noPool = await change('DELETE', `/pools/${pool.id}`)
+    const refusedWith = async (commit: string): Promise<unknown> => {
+      const answer = await revert(commit)
+      return [answer.status, answer.body.error]
+    }
+    unlicensed.add('redirects').add('geo-rules')
+    membersMax = 0
+    expect(await refusedWith(noRedirect.commit)).toEqual([403, 'no licence for redirects'])
+    const tooMany = [403, 'too many members for the licence']
+    expect(await refusedWith(noPool.commit)).toEqual(tooMany)
+    membersMax = 1
+    expect((await revert(noPool.commit)).status).toBe(201)
+    expect(await refusedWith(noRule.commit)).toEqual([403, 'no licence for geo-rules'])
+    expect(await refusedWith(noMember.commit)).toEqual(tooMany)
+    membersMax = 2
+    expect((await revert(noMember.commit)).status).toBe(201)
   })
 })
