@@ -14,8 +14,6 @@ export interface PoolFacts {
   readonly tenant: string
   /** Declared, of both families. */
   readonly members: number
-  /** That may answer now. */
-  readonly candidates: number
 }
 
 export interface FlappingMember {
@@ -70,8 +68,8 @@ export interface DiskFacts {
 export interface AlertFacts {
   /** Rollouts that stand rolled back. */
   readonly regressions: () => readonly RegressedRollout[]
-  /** Pools that some service answers from. */
-  readonly pools: () => readonly PoolFacts[]
+  /** Pools that some service answers from, and of which no member may answer now. */
+  readonly emptyPools: () => readonly PoolFacts[]
   readonly flapping: () => readonly FlappingMember[]
   /** Why the newest commit is not taken; null: it is, or is on its way. */
   readonly held: () => { readonly code: string; readonly reason: string } | null

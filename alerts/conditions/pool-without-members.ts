@@ -10,16 +10,13 @@ export const poolWithoutMembers: Condition = {
   clearMs: 15_000,
   says: 'No member of a pool that a service uses may answer: unhealthy, disabled, or none there',
   find: (facts) =>
-    facts
-      .pools()
-      .filter(({ candidates }) => candidates === 0)
-      .map(({ uid, name, tenant, members }) => ({
-        tenantId: tenant,
-        subject: uid,
-        title: `pool ${name} has no member that may answer`,
-        detail:
-          members === 0
-            ? 'It has no member of weight above 0 that is enabled. Add or enable one.'
-            : `None of its ${members} members is healthy, enabled and of weight above 0.`,
-      })),
+    facts.emptyPools().map(({ uid, name, tenant, members }) => ({
+      tenantId: tenant,
+      subject: uid,
+      title: `pool ${name} has no member that may answer`,
+      detail:
+        members === 0
+          ? 'It has no member of weight above 0 that is enabled. Add or enable one.'
+          : `None of its ${members} members is healthy, enabled and of weight above 0.`,
+    })),
 }

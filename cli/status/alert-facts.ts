@@ -4,6 +4,7 @@ import { readFileSync, statSync, statfsSync } from 'node:fs'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
 import type { CertificateFacts, FlappingMember, LicenceFacts, PoolFacts } from '#alerts/facts.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
+import type { Flapping } from '#alerts/flap-counter.ts'
 import { poolOfService, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
@@ -15,6 +16,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import { alertLimits } from '#state/ports/alerts.ts'
 
 export interface AlertFactsParts {
   readonly settings: Pick<Settings, 'health' | 'dataDir'>
@@ -41,18 +43,17 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
   health?.onChange((changes) => {
     for (const { memberUid, ipAddress } of changes) flaps.note(memberUid, ipAddress)
   })
-  const bundle = (): Bundle | undefined => node.live()?.bundle
   return {
     commit: () => node.status().active?.commit ?? '',
     regressions: () =>
       node
         .overlays()
         .rollouts.filter(({ state, reason }) => state === 'rolled_back' && reason !== byHand),
-    pools: () => {
+    emptyPools: () => {
       const live = node.live()
-      return live === undefined ? [] : poolsOf(live.bundle, live.state)
+      return live === undefined ? [] : emptyPoolsIn(live.bundle, live.state)
     },
-    flapping: () => flappingIn(bundle(), flaps),
+    flapping: () => flappingIn(node.live()?.bundle, flaps.flapping()),
     held: () => {
       const { sync, code, reason, accepted } = gitops.status()
       // A node that nobody has given a configuration yet.
@@ -74,32 +75,40 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
   }
 }
 
-function poolsOf(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
-  const used = new Set<number>()
+/** More are not told of anyway; one more says that there are too many. */
+const factsMax = alertLimits.findingsPerNodeMax + 1
+
+/** Looks through all pools on the main thread: only of those that it finds it makes texts. */
+export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
+  const found = new Set<number>()
   for (let service = 0; service < bundle.counts.services; service++) {
     const pool = poolOfService(bundle, service)
-    if (pool >= 0) used.add(pool)
+    if (pool >= 0 && candidatesOf(state, pool) === 0) found.add(pool)
+    if (found.size === factsMax) break
   }
-  return [...used].map((pool) => {
-    const row = pool * PoolCell.Words
-    const count = row + PoolCell.Count + (state.pools[row + PoolCell.Version]! & 1) * 2
-    return {
-      uid: uidOf(bundle.poolUid, pool),
-      name: textOf(bundle, bundle.poolName[pool]!),
-      tenant: textOf(bundle, bundle.poolTenant[pool]!),
-      members: bundle.poolCount4[pool]! + bundle.poolCount6[pool]!,
-      candidates: state.pools[count]! + state.pools[count + 1]!,
-    }
-  })
+  return Array.from(found, (pool) => ({
+    uid: uidOf(bundle.poolUid, pool),
+    name: textOf(bundle, bundle.poolName[pool]!),
+    tenant: textOf(bundle, bundle.poolTenant[pool]!),
+    members: bundle.poolCount4[pool]! + bundle.poolCount6[pool]!,
+  }))
+}
+
+function candidatesOf({ pools }: RoutingState, pool: number): number {
+  const row = pool * PoolCell.Words
+  const count = row + PoolCell.Count + (pools[row + PoolCell.Version]! & 1) * 2
+  return pools[count]! + pools[count + 1]!
 }
 
 /** Members that the bundle does not have any more do not flap. */
-function flappingIn(bundle: Bundle | undefined, flaps: FlapCounter): readonly FlappingMember[] {
-  const found = flaps.flapping()
-  if (bundle === undefined || found.length === 0) return []
-  const rows = new Map<string, number>()
-  for (let row = 0; row < bundle.counts.members; row++) rows.set(uidOf(bundle.memberUid, row), row)
-  return found.flatMap(({ uid, address, changes }) => {
+export function flappingIn(
+  bundle: Bundle | undefined,
+  all: readonly Flapping[],
+): readonly FlappingMember[] {
+  if (bundle === undefined || all.length === 0) return []
+  const flapping = all.slice(0, factsMax)
+  const rows = rowsOf(bundle, new Set(flapping.map(({ uid }) => uid)))
+  return flapping.flatMap(({ uid, address, changes }) => {
     const row = rows.get(uid)
     if (row === undefined) return []
     const pool = bundle.memberPool[row]!
@@ -107,6 +116,22 @@ function flappingIn(bundle: Bundle | undefined, flaps: FlapCounter): readonly Fl
     const tenant = textOf(bundle, bundle.poolTenant[pool]!)
     return [{ uid, address, pool: name, tenant, changes, windowMs: flapLimits.windowMs }]
   })
+}
+
+/** Looks through all members, and compares whole uids of those alone whose last octets fit. */
+function rowsOf(
+  { memberUid, counts }: Bundle,
+  uids: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const tails = new Set([...uids].map((uid) => Number.parseInt(uid.slice(-8), 16)))
+  const view = new DataView(memberUid.buffer, memberUid.byteOffset, memberUid.byteLength)
+  const rows = new Map<string, number>()
+  for (let row = 0; row < counts.members; row++) {
+    if (!tails.has(view.getUint32(row * 16 + 12))) continue
+    const uid = uidOf(memberUid, row)
+    if (uids.has(uid)) rows.set(uid, row)
+  }
+  return rows
 }
 
 function licenceOf(

@@ -15,7 +15,7 @@ const [, , url = '', node = '', fault = ''] = process.argv
 const silent = { info: () => {}, warn: () => {}, error: () => {} }
 const opened = await createPersistent({ url, dataDir: '', node, clock: systemClock })
 if (!opened.ok) throw new Error(opened.error)
-const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 1, candidates: 0 }
+const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 1 }
 const keeper = new AlertKeeper({
   store: opened.value.alerts,
   isThere: () => true,
@@ -25,7 +25,7 @@ const keeper = new AlertKeeper({
   facts: {
     ...healthyFacts,
     commit: () => 'c1',
-    pools: () => (existsSync(fault) ? [pool] : []),
+    emptyPools: () => (existsSync(fault) ? [pool] : []),
   },
   settings: { geoMaxAgeMs: 1, expiryWarningMs: 0, diskFreeMinPercent: 0, groupWaitMs: 0 },
   send: createSender({

@@ -30,7 +30,7 @@ export const newSilence = (id: string, parts: Partial<StoredSilence> = {}): Stor
 /** Of a node on which all is well. */
 export const healthyFacts: AlertFacts = {
   regressions: () => [],
-  pools: () => [],
+  emptyPools: () => [],
   flapping: () => [],
   held: () => null,
   geo: () => [],

@@ -9,7 +9,7 @@ import { healthyFacts } from '#test/support/alerts.ts'
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 5, 15)
 const settings = { geoMaxAgeMs: 45 * dayMs, expiryWarningMs: 14 * dayMs, diskFreeMinPercent: 5 }
-const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 3, candidates: 1 }
+const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 3 }
 const licensed = { isEnforced: true, isValid: true, reason: 'fine', expiresAtMs: null, excess: '' }
 const file = { name: 'client', path: '/etc/c.pem', error: '', expiresAtMs: nowMs + 90 * dayMs }
 const rollout = { uid: 'r1', name: 'up', tenant: 'acme', pool: 'web', reason: 'RTT went up' }
@@ -26,10 +26,10 @@ const rows: readonly Row[] = [
     { regressions: () => [rollout] },
     ['error acme r1: rollout up of pool web was rolled back'],
   ],
-  ['pool-without-members', { pools: () => [pool] }, []],
+  ['pool-without-members', {}, []],
   [
     'pool-without-members',
-    { pools: () => [pool, { ...pool, candidates: 0 }, { ...pool, members: 0, candidates: 0 }] },
+    { emptyPools: () => [pool, { ...pool, members: 0 }] },
     [
       'critical acme p1: pool web has no member that may answer',
       'critical acme p1: pool web has no member that may answer',

@@ -66,7 +66,7 @@ class Node {
   /** Nobody of a pool may answer. */
   breakPools(...names: string[]): void {
     const pools = names.map((name) => ({ uid: name, name, tenant: 'acme' }))
-    this.facts = { pools: () => pools.map((pool) => ({ ...pool, members: 1, candidates: 0 })) }
+    this.facts = { emptyPools: () => pools.map((pool) => ({ ...pool, members: 1 })) }
   }
 
   mend(): void {
