@@ -63,15 +63,26 @@ export interface ConfigHistory {
   ) => Promise<Result<CommitChange, HistoryFault>>
 }
 
-export const historyLimits = {
+export interface HistoryLimits {
   /** Commits that one question looks at; the next page goes on from there. */
-  walkedMax: 2_000,
+  readonly walkedMax: number
+  /** The same of files, those of its last commit apart. */
+  readonly filesMax: number
   /** How deep a commit may lie to be found by its id. */
-  depthMax: 100_000,
+  readonly depthMax: number
   /** Objects of one commit that are shown; a revert takes no more. */
-  objectsMax: 200,
+  readonly objectsMax: number
   /** Questions at once. */
+  readonly askedMax: number
+  /** Commits whose changes are remembered, and files in them, together. */
+  readonly keptMax: number
+}
+
+export const historyLimits: HistoryLimits = Object.freeze({
+  walkedMax: 2_000,
+  filesMax: 2_000,
+  depthMax: 100_000,
+  objectsMax: 200,
   askedMax: 32,
-  /** Commits whose changes are remembered. */
-  keptMax: 5_000,
-} as const
+  keptMax: 20_000,
+})

@@ -33,7 +33,8 @@ export function revertOperations(
       else deletions.unshift({ ...targetOf(now), verb: 'delete', ifMatch: etagOf(now.object) })
     } else if (change.after === null) {
       if (now !== undefined) {
-        if (!isSame(now.object, change.before.object)) conflict('was made anew since')
+        if (now.tenant !== change.before.tenant) conflict('belongs to another tenant now')
+        else if (!isSame(now.object, change.before.object)) conflict('was made anew since')
       } else if (snapshot.holderOf(change.kind, change.before.tenant, change.before.name)) {
         conflict('has a name that another one has now')
       } else creations.push(creationOf(change.before))

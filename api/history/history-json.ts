@@ -68,7 +68,10 @@ export function showChange(change: CommitChange, active: string | null) {
   const shown = showCommit(change, active)
   let left = fieldsMax
   const objects = shown.objects.map((object) => {
-    const found = change.changes.find(({ uid }) => uid === object.id)
+    const found = change.changes.find(
+      ({ uid, tenant, kind }) =>
+        uid === object.id && tenant === object.tenantId && kind === object.kind,
+    )
     const fields = found === undefined ? [] : fieldsOf(found).slice(0, left)
     left -= fields.length
     return { ...object, fields }

@@ -81,7 +81,7 @@ const list = route({
   summary: 'Commits of the accepted configuration that changed something of yours, newest first',
   details:
     'Each commit is compared with its first parent. One question looks at ' +
-    `${historyLimits.walkedMax} commits at most: a page may have less than \`limit\`, even none, ` +
+    `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files at most: a page may have less than \`limit\`, even none, ` +
     'while there is a cursor.',
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },

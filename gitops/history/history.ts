@@ -6,10 +6,12 @@ import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
 import type {
+  ChangedObject,
   CommitChange,
   ConfigHistory,
   HistoryCommit,
   HistoryFault,
+  HistoryLimits,
   HistoryPage,
   HistoryQuestion,
   ObjectChange,
@@ -30,20 +32,26 @@ interface Told {
 }
 
 const commitId = /^[0-9a-f]{40}$/
-/** The loop of the thread gets its turn after so many commits. */
+/** The loop of the thread gets its turn after so many commits and files. */
 const turnEvery = 50
 
 export class History implements ConfigHistory {
   readonly #driver: GitDriver
   readonly #graph: CommitGraph
   readonly #accepted: () => string | null
+  readonly #limits: HistoryLimits
   /** Oldest first. What a commit changed never changes. */
   readonly #told = new Map<string, Told>()
+  /** Commits and files in `#told`. */
+  #kept = 0
+  /** Commits and files that were read. */
+  #read = 0
 
-  constructor(driver: GitDriver, accepted: () => string | null) {
+  constructor(driver: GitDriver, accepted: () => string | null, limits = historyLimits) {
     this.#driver = driver
     this.#graph = new CommitGraph(driver)
     this.#accepted = accepted
+    this.#limits = limits
   }
 
   list = async (question: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> => {
@@ -55,14 +63,17 @@ export class History implements ConfigHistory {
       at = known.parents[0] ?? null
     }
     const commits: HistoryCommit[] = []
+    const { walkedMax, filesMax } = this.#limits
     let last = ''
+    let files = 0
     for (let walked = 0; at !== null; walked++) {
-      if (walked === historyLimits.walkedMax || commits.length === commitsMax) {
+      if (walked === walkedMax || files >= filesMax || commits.length === commitsMax) {
         return ok({ commits, next: last })
       }
-      if (walked % turnEvery === turnEvery - 1) await turn()
+      const isKnown = this.#told.has(at)
       const told = await this.#tell(at)
       if (told === undefined) return err('unavailable')
+      if (!isKnown) files += told.files.length
       const shown = visible(told.commit, tenant)
       const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
       if (shown.objects.length > 0 && fits) commits.push(shown)
@@ -81,23 +92,27 @@ export class History implements ConfigHistory {
     if (told === undefined) return err('unavailable')
     const shown = visible(told.commit, tenant)
     if (shown.objects.length === 0) return err('not-found')
-    const wanted = new Set(shown.objects.map((one) => one.uid))
     const changes = await this.#changesIn(told.files)
-    return ok({ ...shown, changes: changes.filter(({ uid }) => wanted.has(uid)) })
+    return ok({ ...shown, changes: changes.filter((one) => isVisible(one, tenant)) })
   }
 
   /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */
   async #inLine(commit: string): Promise<CommitObject | undefined> {
-    let at = commitId.test(commit) ? this.#accepted() : null
-    for (let depth = 0; at !== null && depth < historyLimits.depthMax; depth++) {
-      if (depth % turnEvery === turnEvery - 1) await turn()
-      if (at === commit) {
-        const found = await this.#graph.commit(at)
-        return found.ok ? found.value : undefined
-      }
+    // One that is nowhere is not looked for through all of them.
+    const found = commitId.test(commit) ? await this.#graph.commit(commit) : undefined
+    if (found?.ok !== true) return undefined
+    let at = this.#accepted()
+    for (let depth = 0; at !== null && depth < this.#limits.depthMax; depth++) {
+      if (at === commit) return found.value
+      await this.#takeTurns()
       at = await this.#parentOf(at)
     }
     return undefined
+  }
+
+  /** Before each commit and each file: reading them waits for nothing else. */
+  async #takeTurns(): Promise<void> {
+    if (++this.#read % turnEvery === 0) await turn()
   }
 
   async #parentOf(commit: string): Promise<string | null> {
@@ -111,6 +126,7 @@ export class History implements ConfigHistory {
   async #tell(oid: string): Promise<Told | undefined> {
     const known = this.#told.get(oid)
     if (known !== undefined) return known
+    await this.#takeTurns()
     const commit = await this.#graph.commit(oid)
     if (!commit.ok) return undefined
     const parent = commit.value.parents[0] ?? null
@@ -120,7 +136,7 @@ export class History implements ConfigHistory {
     const all = await changedFiles(this.#driver, oldTree, commit.value.tree)
     if (!all.ok) return undefined
     const read = all.value.filter(({ path }) => isRead(path))
-    const files = read.slice(0, historyLimits.objectsMax)
+    const files = read.slice(0, this.#limits.objectsMax)
     const changes = await this.#changesIn(files)
     const { author, committer, subject } = commit.value
     const objects = changes.map(({ kind, tenant, name, uid, change }) => ({
@@ -129,31 +145,43 @@ export class History implements ConfigHistory {
     const about = { author: author.name, atSeconds: committer.seconds, subject, objects }
     const isMore = read.length > files.length
     const told = { parent, files, commit: { commit: oid, parent, ...about, isMore } }
-    const [oldest] = this.#told.keys()
-    if (this.#told.size >= historyLimits.keptMax && oldest !== undefined) this.#told.delete(oldest)
-    this.#told.set(oid, told)
+    this.#keep(oid, told)
     return told
   }
 
-  /** A file that has moved is one object. */
+  /** Another question may have told it meanwhile. */
+  #keep(oid: string, told: Told): void {
+    if (this.#told.has(oid)) return
+    this.#told.set(oid, told)
+    this.#kept += weightOf(told)
+    for (const [oldest, { files }] of this.#told) {
+      if (this.#kept <= this.#limits.keptMax) return
+      this.#told.delete(oldest)
+      this.#kept -= weightOf({ files })
+    }
+  }
+
+  /** A file that has moved is one object, unless it is another tenant's now. */
   async #changesIn(files: readonly ChangedFile[]): Promise<readonly ObjectChange[]> {
     const pairs = new Map<string, { before: ConfigEntry | null; after: ConfigEntry | null }>()
     for (const { path, before: old, after: now } of files) {
       for (const [side, oid] of [['before', old] as const, ['after', now] as const]) {
         const entry = oid === null ? null : await this.#entry(path, oid)
         if (entry === null) continue
-        const pair = pairs.get(entry.uid) ?? { before: null, after: null }
-        pairs.set(entry.uid, { ...pair, [side]: entry })
+        const key = `${entry.kind} ${entry.tenant} ${entry.uid}`
+        const pair = pairs.get(key) ?? { before: null, after: null }
+        pairs.set(key, { ...pair, [side]: entry })
       }
     }
-    return [...pairs].map(([uid, { before, after }]) => {
-      const { kind, tenant, name } = (after ?? before)!
+    return [...pairs.values()].map(({ before, after }) => {
+      const { kind, tenant, name, uid } = (after ?? before)!
       const change = before === null ? 'created' : after === null ? 'deleted' : 'updated'
       return { kind, tenant, name, uid, change, before, after } as const
     })
   }
 
   async #entry(path: string, oid: string): Promise<ConfigEntry | null> {
+    await this.#takeTurns()
     const blob = await this.#driver.readBlob(oid, gitLimits.treeBytesMax)
     if (!blob.ok) return null
     const { kind, object } = readFile(oid, blob.value)
@@ -161,14 +189,18 @@ export class History implements ConfigHistory {
   }
 }
 
+const weightOf = ({ files }: Pick<Told, 'files'>): number => 1 + files.length
+
 /** To a tenant, its own objects; a subject that may be about others' is not shown. */
 function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
   if (tenant === null) return commit
-  const objects = commit.objects.filter((one) => one.tenant === tenant && isOwn(one.kind))
+  const objects = commit.objects.filter((one) => isVisible(one, tenant))
   const isMore = commit.isMore || objects.length < commit.objects.length
   return { ...commit, objects, isMore, subject: isMore ? '' : commit.subject }
 }
 
-function isOwn(kind: ConfigEntry['kind']): boolean {
-  return kind !== 'Settings' && kind !== 'ResponsePolicy' && kind !== 'Tenant'
+function isVisible({ kind, tenant }: ChangedObject, viewer: string | null): boolean {
+  if (viewer === null) return true
+  const isOperators = kind === 'Settings' || kind === 'ResponsePolicy' || kind === 'Tenant'
+  return tenant === viewer && !isOperators
 }

@@ -1,0 +1,109 @@
+// The history of a repository that people write: what it reads, remembers and shows of moves.
+import { expect, test } from 'vitest'
+import { historyLimits } from '#config/history.ts'
+import type { HistoryCommit, HistoryLimits } from '#config/history.ts'
+import { revertOperations } from '#config/revert.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
+import { History } from '#gitops/history/history.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+
+const uid = '0190aaaa-0000-7000-8000-000000000001'
+const poolText = (name: string, id = ''): string =>
+  `apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: ${name}${id && `, uid: ${id}`} }\n` +
+  'spec: { minHealthy: 1 }\n'
+
+function repository() {
+  const box = gitSandbox()
+  box.run('git', ['init', '-q', '-b', 'main', 'repo'])
+  const git = (...args: string[]): string => box.git(box.at('repo'), ...args)
+  const commit = (files: Readonly<Record<string, string | null>>): string => {
+    for (const [path, text] of Object.entries(files)) {
+      if (text === null) git('rm', '-q', path)
+      else box.write(`repo/${path}`, text)
+    }
+    git('add', '-A')
+    git('commit', '-q', '-m', 'a change')
+    return git('rev-parse', 'main')
+  }
+  let reads = 0
+  const driver = createDiskDriver(box.at('repo/.git'))
+  const counting: typeof driver = {
+    ...driver,
+    readBlob: (oid, bytesMax) => {
+      reads++
+      return driver.readBlob(oid, bytesMax)
+    },
+  }
+  return {
+    commit,
+    readsOf: async (work: () => Promise<unknown>): Promise<number> => {
+      const before = reads
+      await work()
+      return reads - before
+    },
+    historyWith: (limits: Partial<HistoryLimits> = {}) =>
+      new History(counting, () => git('rev-parse', 'main'), { ...historyLimits, ...limits }),
+  }
+}
+
+const all = { tenant: null, uid: '', after: '', commitsMax: 100 } as const
+
+test('a question that would read too many files goes on with the next page', async () => {
+  const { commit, historyWith } = repository()
+  const made = [1, 2, 3].map((number) =>
+    commit({
+      [`tenants/default/pools/a${number}.yaml`]: poolText(`a${number}`),
+      [`tenants/default/pools/b${number}.yaml`]: poolText(`b${number}`),
+    }),
+  )
+  const history = historyWith({ filesMax: 2, keptMax: 0 })
+  const pages: string[][] = []
+  for (let after = ''; ;) {
+    const page = await history.list({ ...all, after })
+    if (!page.ok) throw new Error(page.error)
+    pages.push(page.value.commits.map((one) => one.commit))
+    after = page.value.next
+    if (after === '') break
+  }
+  expect(pages).toEqual(made.toReversed().map((one) => [one]))
+})
+
+test('what commits changed is remembered up to a sum of commits and files', async () => {
+  const { commit, historyWith, readsOf } = repository()
+  for (const number of [1, 2, 3]) {
+    commit({ [`tenants/default/pools/p${number}.yaml`]: poolText(`p${number}`) })
+  }
+  const [roomy, narrow] = [historyWith({ keptMax: 6 }), historyWith({ keptMax: 5 })]
+  for (const history of [roomy, narrow]) expect(await readsOf(() => history.list(all))).toBe(3)
+  expect(await readsOf(() => roomy.list(all))).toBe(0)
+  expect(await readsOf(() => narrow.list(all))).toBeGreaterThan(0)
+})
+
+test('an object that goes to another tenant is shown to each as it was, or is, its own', async () => {
+  const { commit, historyWith } = repository()
+  const [acme, zenith] = ['tenants/acme/pools/web.yaml', 'tenants/zenith/pools/web.yaml']
+  commit({ [acme]: poolText('secret-of-acme', uid) })
+  const moved = commit({ [acme]: null, [zenith]: poolText('web-of-zenith', uid) })
+  const history = historyWith()
+  const changeOf = async (tenant: string | null) => {
+    const found = await history.changeOf(moved, tenant)
+    if (!found.ok) throw new Error(found.error)
+    return found.value
+  }
+  const shown = ({ objects }: HistoryCommit) => objects.map(({ name, change }) => [name, change])
+  const ofZenith = await changeOf('zenith')
+  expect(shown(ofZenith)).toEqual([['web-of-zenith', 'created']])
+  expect(JSON.stringify(ofZenith)).not.toContain('secret-of-acme')
+  const ofAcme = await changeOf('acme')
+  expect(shown(ofAcme)).toEqual([['secret-of-acme', 'deleted']])
+  expect(JSON.stringify(ofAcme)).not.toContain('web-of-zenith')
+  const { changes } = await changeOf(null)
+  expect(changes).toHaveLength(2)
+  // It would be deleted there, and not come back here.
+  const now = changes.find(({ tenant }) => tenant === 'zenith')!.after!
+  const snapshot = { get: () => now, holderOf: () => undefined, list: () => [] } as never
+  expect(revertOperations(changes, snapshot)).toEqual({
+    ok: false,
+    error: ['Pool secret-of-acme belongs to another tenant now'],
+  })
+})
