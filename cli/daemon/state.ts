@@ -22,8 +22,11 @@ export const keepRecords: Part = (deps) => {
   // A later part that fails ends the node before it has answered anything.
   const later: Partial<Deps> = deps
   const takeQueries = (): ReadonlyMap<string, number> => later.node?.takeQueries() ?? new Map()
-  const responseHits = (): ReadonlyMap<string, number> =>
-    new Map([...(later.node?.responseHits.counted() ?? []), ...(later.redirects?.counted() ?? [])])
+  const responseHits = (): ReadonlyMap<string, number> => {
+    const hits = new Map(later.node?.responseHits.counted() ?? [])
+    for (const [uid, count] of later.redirects?.counted() ?? []) hits.set(uid, count)
+    return hits
+  }
   const parts = { settings, takeQueries, responseHits, clock: systemClock, log }
   const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })

@@ -21,17 +21,26 @@ export function isMark(text: unknown): text is string {
 
 /** Hosts before wildcards, deep ones first: the order in which the first that fits is right. */
 export function pushedOf(models: readonly RedirectModel[]): readonly PushedRedirect[] {
-  return models
-    .map(({ uid, host, isWildcard, target, code, preservePath }) => ({
-      ...{ id: uid, mark: `svc-redirect-${uid}`, host: host.replace(/\.$/, '') },
-      ...{ isWildcard, target, code, preservePath },
-    }))
-    .toSorted(
-      (a, b) =>
-        Number(a.isWildcard) - Number(b.isWildcard) ||
-        b.host.split('.').length - a.host.split('.').length ||
-        (a.host < b.host ? -1 : 1),
-    )
+  const pushed = models.map(({ uid, host: name, isWildcard, target, code, preservePath }) => {
+    const host = name.replace(/\.$/, '')
+    const one = {
+      id: uid,
+      mark: `svc-redirect-${uid}`,
+      host,
+      isWildcard,
+      target,
+      code,
+      preservePath,
+    }
+    return { one, depth: host.split('.').length }
+  })
+  pushed.sort(
+    (a, b) =>
+      Number(a.one.isWildcard) - Number(b.one.isWildcard) ||
+      b.depth - a.depth ||
+      (a.one.host < b.one.host ? -1 : 1),
+  )
+  return pushed.map(({ one }) => one)
 }
 
 /** What the path of a request is appended to. */

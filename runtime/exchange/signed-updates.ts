@@ -68,6 +68,7 @@ export class SignedUpdates {
     this.#count++
     while (memory.count > this.#limits.perKeyMax) this.#forgetEarliest(memory)
     for (const other of this.#byKey.values()) {
+      if (this.#count <= this.#limits.max) return
       while (this.#count > this.#limits.max && other.count > 0) this.#forgetEarliest(other)
     }
   }

@@ -8,13 +8,18 @@ interface Table {
   readonly hits: Float64Array
   /** What of them is in the sums already. */
   readonly taken: Float64Array
+  /** By row: the row of the same redirect in the last table; -1: it has none. */
+  rowInLast: Int32Array
 }
 
+/** With 100,000 redirects, what is done at each change of them has to be quick. */
 export class RedirectHits {
   /** The one that is used now is the last. */
   #tables: Table[] = []
   /** By row of the last table: what was counted in earlier ones. */
   #before = new Float64Array(0)
+  /** By row of the last table: uids as texts, of those that were asked for. */
+  #texts: (string | undefined)[] = []
 
   /** @param uids sorted, 16 octets a row @returns where hits of the new table are counted */
   next(number: number, uids: Uint8Array): SharedArrayBuffer {
@@ -22,20 +27,29 @@ export class RedirectHits {
     const rows = uids.length / 16
     const last = this.#tables.at(-1)
     const before = new Float64Array(rows)
-    for (let row = 0; row < this.#before.length; row++) {
-      const count = this.#before[row]! + last!.hits[row]!
-      if (count === 0) continue
-      const found = rowOf(uids, last!.uids, row)
-      if (found >= 0) before[found] = count
+    const texts = new Array<string | undefined>(rows)
+    if (last !== undefined) {
+      const rowInNext = rowsIn(uids, last.uids)
+      for (const [row, place] of rowInNext.entries()) {
+        const hits = last.hits[row]!
+        last.taken[row] = hits
+        if (place < 0) continue
+        before[place] = this.#before[row]! + hits
+        texts[place] = this.#texts[row]
+      }
+      for (const table of this.#tables) {
+        table.rowInLast = table.rowInLast.map((row) => (row < 0 ? -1 : rowInNext[row]!))
+      }
     }
-    last?.taken.set(last.hits)
     this.#before = before
+    this.#texts = texts
     const hits = new SharedArrayBuffer(rows * 8)
     this.#tables.push({
       number,
       uids,
       hits: new Float64Array(hits),
       taken: new Float64Array(rows),
+      rowInLast: Int32Array.from({ length: rows }, (_, row) => row),
     })
     return hits
   }
@@ -54,7 +68,7 @@ export class RedirectHits {
     if (last === undefined) return counts
     for (let row = 0; row < last.hits.length; row++) {
       const count = this.#before[row]! + last.hits[row]!
-      if (count > 0) counts.set(uidOf(last.uids, row), count)
+      if (count > 0) counts.set((this.#texts[row] ??= uidOf(last.uids, row)), count)
     }
     return counts
   }
@@ -69,24 +83,29 @@ export class RedirectHits {
         const more = count - table.taken[row]!
         if (more === 0) continue
         table.taken[row] = count
-        const found = rowOf(last!.uids, table.uids, row)
+        const found = table.rowInLast[row]!
         if (found >= 0) this.#before[found]! += more
       }
     }
   }
 }
 
-/** The row of `uids` that is row `row` of `others`, or -1. */
-function rowOf(uids: Uint8Array, others: Uint8Array, row: number): number {
-  const wanted = others.subarray(row * 16, row * 16 + 16)
-  let low = 0
-  let high = uids.length / 16
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const order = Buffer.compare(uids.subarray(middle * 16, middle * 16 + 16), wanted)
-    if (order === 0) return middle
-    if (order < 0) low = middle + 1
-    else high = middle
+/** By row of `others`: the row of the same uid in `uids`, or -1. Both are sorted. */
+function rowsIn(uids: Uint8Array, others: Uint8Array): Int32Array {
+  const found = new Int32Array(others.length / 16).fill(-1)
+  const [left, right] = [octetsOf(others), octetsOf(uids)]
+  let at = 0
+  for (let row = 0; row < found.length; row++) {
+    let order = 1
+    while (at < right.length && order > 0) {
+      order = left.compare(right, at, at + 16, row * 16, row * 16 + 16)
+      if (order > 0) at += 16
+    }
+    if (order === 0) found[row] = at / 16
   }
-  return -1
+  return found
+}
+
+function octetsOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }

@@ -35,3 +35,20 @@ test('three tables at once, and one that was never adopted', () => {
   hits.next(4, uidsOf())
   expect([...hits.counted()]).toEqual([])
 })
+
+test('a redirect that went and came back between two tables begins anew; others move by rows', () => {
+  const hits = new RedirectHits()
+  const first = new Float64Array(hits.next(1, uidsOf(1, 3, 5, 7)))
+  first.set([1, 3, 5, 7])
+  const second = new Float64Array(hits.next(2, uidsOf(0, 3, 4, 7, 9)))
+  second.set([10, 30, 40, 70, 90])
+  const third = new Float64Array(hits.next(3, uidsOf(3, 5, 9)))
+  third.set([300, 500, 900])
+  // Of an older table, by way of the one between.
+  first.set([2, 4, 6, 8])
+  expect([...hits.counted()]).toEqual([
+    [uid(3), 334],
+    [uid(5), 500],
+    [uid(9), 990],
+  ])
+})
