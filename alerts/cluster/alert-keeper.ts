@@ -89,7 +89,8 @@ export class AlertKeeper {
     if (this.#isStopped || !isThere()) return
     this.#current = this.#findings.look()
     const reports = await store.reports()
-    if (!reports.ok) return
+    // Once it is stopped, it has left: it must not be missed.
+    if (!reports.ok || this.#isStopped) return
     await this.#report(reports.value)
     this.#note(reports.value)
     this.#term = await this.#leadership.look()

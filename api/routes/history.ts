@@ -154,8 +154,8 @@ const revert = route({
       return refused(409, `later changes stand in the way: ${named}`)
     }
     if (operations.value.length === 0) return refused(409, 'it has been taken back already')
-    const limited = operations.value.map((operation) => withLimit(operation, context))
-    const done = await writeAll(context, limited, { reverts: commit })
+    const byHand = operations.value.map((operation) => asByHand(operation, context))
+    const done = await writeAll(context, byHand, { reverts: commit })
     if (!done.ok) {
       const isOverrun = done.error.status === 412
       return isOverrun ? refused(409, 'somebody else has just changed the same') : done.error
@@ -218,11 +218,14 @@ function poolRefusal(context: Context, before: Pool, after: Pool | null): Reply 
     : undefined
 }
 
-/** A member that comes back counts as a new one does. */
-function withLimit(operation: Operation, { ports }: Context): Operation {
-  const most = operation.kind === 'Member' ? ports.licence.memberLimit() : undefined
-  if (operation.verb !== 'create' || most === undefined) return operation
-  return { ...operation, limit: { partsMax: most.membersMax, message: most.refusal } } as Operation
+/** A member that comes back counts as a new one does; its rollouts and windows are respected. */
+function asByHand(operation: Operation, { ports }: Context): Operation {
+  const { kind, verb } = operation
+  if (kind !== 'Member' || (verb !== 'create' && verb !== 'update')) return operation
+  const timed = { ...operation, atMs: ports.clock.nowMs() }
+  const most = verb === 'create' ? ports.licence.memberLimit() : undefined
+  if (most === undefined) return timed as Operation
+  return { ...timed, limit: { partsMax: most.membersMax, message: most.refusal } } as Operation
 }
 
 export const historyRoutes: readonly Route[] = Object.freeze([list, get, revert, ofPool])

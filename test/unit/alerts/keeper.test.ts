@@ -50,14 +50,14 @@ class Node {
   facts: Partial<NodeAlertFacts> = {}
   readonly keeper: AlertKeeper
 
-  constructor(node: string, { isAlone = false, send: sender = send } = {}) {
+  constructor(node: string, { isAlone = false, send: sender = send, store = state().alerts } = {}) {
     const names = [...Object.keys(healthyFacts), 'commit'] as (keyof NodeAlertFacts)[]
     // As they are when they are asked for.
     const factOf = (name: keyof NodeAlertFacts) => () =>
       ({ ...healthyFacts, commit: () => 'c1', ...this.facts })[name]()
     const facts = Object.fromEntries(names.map((name) => [name, factOf(name)])) as never
     this.keeper = new AlertKeeper({
-      ...{ store: state().alerts, isThere: () => true, isAlone, node, holder: `${node}/1`, facts },
+      ...{ store, isThere: () => true, isAlone, node, holder: `${node}/1`, facts },
       settings: { geoMaxAgeMs: 1, expiryWarningMs: 0, diskFreeMinPercent: 5, groupWaitMs },
       ...{ send: sender, clock: time.clock, random: new Random(1), log: silentLog },
     })
@@ -286,6 +286,28 @@ describe('several nodes on one database', () => {
     await pass(60_000, second, back)
     expect(told('c1').at(-1)).toEqual(['resolved node n1 is missing'])
     expect(back.keeper.status().isLeading).toBe(false)
+  })
+
+  test('one that stops during a round has left, and is not missed', async () => {
+    await addChannel('c1', { tenantId: operatorId })
+    const stays = new Node('n1')
+    const { alerts: real } = state()
+    const read = Promise.withResolvers<undefined>()
+    let isSlow = false
+    const reports: typeof real.reports = async () => {
+      const found = await real.reports()
+      if (isSlow) await read.promise
+      return found
+    }
+    const leaves = new Node('n2', { store: { ...real, reports } })
+    await pass(40_000, stays, leaves)
+    isSlow = true
+    time.pass(clusterLimits.beatEveryMs)
+    const round = leaves.keeper.look()
+    await leaves.keeper.stop()
+    read.resolve(undefined)
+    await round
+    expect((await valueOf(real.reports())).map(({ node }) => node)).toEqual(['n1'])
   })
 
   test('a leader that was cut off sends nothing once another one leads', async () => {

@@ -252,6 +252,19 @@ describe('a revert', () => {
     ])
   })
 
+  test('does not put a weight back that a rollout says', async () => {
+    const pool = await newPool()
+    const member = await newMember(pool.id, '192.0.2.1')
+    const { commit } = await change('PUT', `/members/${member}`, { weight: 60 })
+    const steps = [{ weightPct: 10, holdSeconds: 600 }]
+    const rollout = await change('POST', '/rollouts', { memberId: member, steps })
+    const answer = await revert(commit)
+    expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining(rollout.id)])
+    await change('POST', `/rollouts/${rollout.id}/abort`)
+    expect((await revert(commit)).status).toBe(201)
+    expect(await weightOf(member)).toBe(10)
+  })
+
   test('is tried without being made', async () => {
     const { commit } = await newPool()
     const before = head()
