@@ -209,7 +209,8 @@ async function clientOf(path: string): Promise<Result<Client, string>> {
     return ok({ api: config.makeApiClient(CustomObjectsApi), Observable })
   } catch (error) {
     const place = path === '' ? 'the account of the pod' : path
-    const { message } = error as Error
-    return err(`${place} cannot be used: ${message.slice(0, httpLimits.shownCharactersMax)}`)
+    // The lines after the first are those of the file, which has secrets.
+    const [reason = ''] = (error as Error).message.split('\n')
+    return err(`${place} cannot be used: ${shown(reason)}`)
   }
 }

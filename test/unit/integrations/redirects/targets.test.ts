@@ -105,6 +105,10 @@ describe('HTTPRoutes', () => {
     const odd = join(tempDir('kubeconfig'), 'config')
     writeFileSync(odd, '<html>')
     expect(await say(odd)).toMatch(/cannot be used|no cluster/)
+    // Nothing of the file, which has secrets.
+    const broken = join(tempDir('kubeconfig'), 'config')
+    writeFileSync(broken, 'users:\n- user: { token: secret\n- x: [\n')
+    expect(await say(broken)).toMatch(/cannot be used: [^\n]+ \(\d+:\d+\)$/)
     expect(await say(kubeconfigFor('http://127.0.0.1:1'))).toMatch(/^Kubernetes refused: /)
     expect(await say('')).toMatch(/^(the account of the pod cannot|Kubernetes refused)/)
   })
