@@ -81,8 +81,8 @@ const list = route({
   summary: 'Commits of the accepted configuration that changed something of yours, newest first',
   details:
     'Each commit is compared with its first parent. One question looks at ' +
-    `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files at most: a page may have less than \`limit\`, even none, ` +
-    'while there is a cursor.',
+    `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files at most: a page ` +
+    'may have less than `limit`, even none, while there is a cursor.',
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404, 503],
@@ -224,7 +224,7 @@ function asByHand(operation: Operation, { ports }: Context): Operation {
   if (kind !== 'Member' || (verb !== 'create' && verb !== 'update')) return operation
   const timed = { ...operation, atMs: ports.clock.nowMs() }
   const most = verb === 'create' ? ports.licence.memberLimit() : undefined
-  if (most === undefined) return timed as Operation
+  if (most === undefined) return timed
   return { ...timed, limit: { partsMax: most.membersMax, message: most.refusal } } as Operation
 }
 

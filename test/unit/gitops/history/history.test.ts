@@ -79,7 +79,7 @@ test('what commits changed is remembered up to a sum of commits and files', asyn
   expect(await readsOf(() => narrow.list(all))).toBeGreaterThan(0)
 })
 
-test('an object that goes to another tenant is shown to each as it was, or is, its own', async () => {
+test('to each of two tenants an object that moves is shown as its own alone', async () => {
   const { commit, historyWith } = repository()
   const [acme, zenith] = ['tenants/acme/pools/web.yaml', 'tenants/zenith/pools/web.yaml']
   commit({ [acme]: poolText('secret-of-acme', uid) })

@@ -36,7 +36,7 @@ test('three tables at once, and one that was never adopted', () => {
   expect([...hits.counted()]).toEqual([])
 })
 
-test('a redirect that went and came back between two tables begins anew; others move by rows', () => {
+test('a redirect that comes back begins anew; others keep their hits over three tables', () => {
   const hits = new RedirectHits()
   const first = new Float64Array(hits.next(1, uidsOf(1, 3, 5, 7)))
   first.set([1, 3, 5, 7])
