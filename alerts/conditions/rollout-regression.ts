@@ -8,14 +8,16 @@ export const rolloutRegression: Condition = {
   isOfNode: false,
   holdMs: 0,
   clearMs: 0,
-  says: 'A rollout was rolled back; it ends when the rollout is promoted, aborted or replaced',
+  says:
+    'A rollout was rolled back because of what was measured; it ends after 24 hours, or when the ' +
+    'member has another rollout',
   find: (facts) =>
     facts.regressions().map(({ uid, name, tenant, pool, reason }) => ({
       tenantId: tenant,
       subject: uid,
       title: `rollout ${name} of pool ${pool} was rolled back`,
       detail:
-        `${reason}. The weight from before is in force again: look at the member, then abort the ` +
-        'rollout or promote it.',
+        `${reason}. The weight from before is in force again: look at the member; a new rollout ` +
+        'tries again.',
     })),
 }

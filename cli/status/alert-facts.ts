@@ -17,11 +17,12 @@ import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
+import { regressedRollouts } from './regressed-rollouts.ts'
 
 export interface AlertFactsParts {
   readonly settings: Pick<Settings, 'health' | 'dataDir'>
   readonly node: Pick<DnsNode, 'live' | 'overlays' | 'status'>
-  readonly gitops: Pick<GitopsControl, 'status'>
+  readonly gitops: Pick<GitopsControl, 'status' | 'config'>
   readonly geo: Pick<GeoSource, 'status'>
   /** null: health checks are off. */
   readonly health: Pick<HealthMonitor, 'onChange'> | null
@@ -31,8 +32,6 @@ export interface AlertFactsParts {
   readonly clock: Clock
 }
 
-/** Why a rollout is rolled back that a person has aborted. */
-const byHand = 'aborted'
 /** How often the files of certificates are read. */
 const certificatesEveryMs = 60_000
 const certificateBytesMax = 256 * 1024
@@ -45,10 +44,11 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
   })
   return {
     commit: () => node.status().active?.commit ?? '',
-    regressions: () =>
-      node
-        .overlays()
-        .rollouts.filter(({ state, reason }) => state === 'rolled_back' && reason !== byHand),
+    regressions: () => {
+      const { config } = gitops
+      const snapshot = config.isReady() ? config.snapshot() : undefined
+      return regressedRollouts(node.overlays().rollouts, snapshot, clock.nowMs())
+    },
     emptyPools: () => {
       const live = node.live()
       return live === undefined ? [] : emptyPoolsIn(live.bundle, live.state)
