@@ -31,7 +31,11 @@ const stringBytesMax = 255
 export const valueBytesMax = 4_000
 
 export const NewTxtRecord = body({
-  name: Type.String({ minLength: 1, maxLength: 255, description: 'Fully qualified' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Fully qualified; its first label may be `*`',
+  }),
   value: Type.String({
     minLength: 1,
     maxLength: valueBytesMax,

@@ -1,7 +1,8 @@
 // /api/v1/dns: TSIG keys, and the TXT records that clients with such keys write, too.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
-import { checkHostName } from '#compiler/values/names.ts'
+import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
+import type { CheckedName } from '#compiler/values/names.ts'
 import { nameHolder, zoneOf, zonesOf } from '#config/name-holder.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -47,9 +48,10 @@ const createKey = route({
     if (secretKey === null) return noSecretKey
     const algorithm = algorithmOf(body.algorithm)
     if (!algorithm.ok) return algorithm.error
-    const name = absoluteName('name', body.name)
+    const name = absoluteName('name', checkHostName(body.name))
     if (!name.ok) return name.error
-    const scope = body.scope === undefined ? ok(null) : ownName(context, 'scope', body.scope)
+    const scope =
+      body.scope === undefined ? ok(null) : ownName(context, 'scope', checkHostName(body.scope))
     if (!scope.ok) return scope.error
     const nowMs = ports.clock.nowMs()
     const secret = randomBytes(secretBytes).toString('base64')
@@ -117,7 +119,7 @@ const createRecord = route({
   refusals: [409],
   handle: async (context) => {
     const { caller, ports, body } = context
-    const name = ownName(context, 'name', body.name)
+    const name = ownName(context, 'name', checkHostPattern(body.name))
     if (!name.ok) return name.error
     const rdata = txtRdata(body.value)
     if (rdata === undefined) {
@@ -199,8 +201,7 @@ function algorithmOf(text: string = tsigAlgorithmNames[0]): Result<string, Reply
 }
 
 /** @returns in lower case, with the final dot */
-function absoluteName(field: string, text: string): Result<string, Reply> {
-  const { key, fault } = checkHostName(text)
+function absoluteName(field: string, { key, fault }: CheckedName): Result<string, Reply> {
   if (key !== undefined && fault === undefined) return ok(key)
   return err(invalid(field, 'must be a domain name such as _acme-challenge.www.example.com.'))
 }
@@ -209,9 +210,9 @@ function absoluteName(field: string, text: string): Result<string, Reply> {
 function ownName(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
   field: string,
-  text: string,
+  checked: CheckedName,
 ): Result<string, Reply> {
-  const name = absoluteName(field, text)
+  const name = absoluteName(field, checked)
   if (!name.ok) return name
   const snapshot = ports.config.snapshot()
   const holder = nameHolder(snapshot, name.value)

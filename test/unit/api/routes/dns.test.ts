@@ -171,6 +171,8 @@ describe('a TXT record', () => {
     [zenith, `${below}.apps.example.com.`, 400],
     [zenith, `${below}.example.net.`, 201],
     [zenith, `${below}.acme.example.net.`, 400],
+    [acme, '*.www.example.com.', 201],
+    [acme, '*.one.apps.example.com.', 400],
     [acme, 'xwww.example.com.', 400],
     [rootKey, `${below}.anything.example.org.`, 201],
   ])('is a tenant’s own (%#): %s', async (by, name, status) => {
@@ -188,6 +190,8 @@ describe('a TXT record', () => {
     [{ name: 'www.example.com.', value: 'v', ttl: -1 }, 'ttl'],
     [{ name: 'www.example.com.', value: 'v', ttl: 2 ** 31 }, 'ttl'],
     [{ name: '.', value: 'v' }, 'name: must be a domain name'],
+    [{ name: '*', value: 'v' }, 'name: must be a domain name'],
+    [{ name: 'www.*.example.com.', value: 'v' }, 'name: must be a domain name'],
     [{ name: 'a\\.www.example.com.', value: 'v' }, 'name: must be a domain name'],
   ])('%j is refused', async (body, says) => {
     const answer = await post(acme, records, body)
