@@ -20,7 +20,8 @@ export function sentenceList(sentences: readonly Sentence[]): string {
 
 /** What a string of RFC 8941 section 3.3.3 can hold: printable ASCII, two characters escaped. */
 function plain(text: string): string {
-  const characters = [...text]
+  // The one sign of our own sentences that is no ASCII.
+  const characters = [...text.replaceAll('→', '->')]
   const isLong = characters.length > charactersMax
   const first = isLong ? [...characters.slice(0, charactersMax - 3), '...'] : characters
   return first

@@ -107,6 +107,7 @@ test('the deletion of a pool names what uses it, dry or refused', async () => {
 test.each([
   ['quotes and backslashes', [{ text: 'a "b" \\c' }], '1, "a \\"b\\" \\\\c"'],
   ['what no header can hold', [{ text: 'ü\r\nx: y' }], '1, "???x: y"'],
+  ['arrows', [{ text: 'a. → b. → a.' }], '1, "a. -> b. -> a."'],
   ['many', ['a', 'b', 'c', 'd'].map((text) => ({ text })), '4, "a", "b", "c"'],
   ['long ones', [{ text: 'x'.repeat(500) }], `1, "${'x'.repeat(197)}..."`],
 ])('a list of sentences is a list of RFC 8941: %s', (_what, sentences, expected) => {
