@@ -86,8 +86,7 @@ export async function writeAll(
 ): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
   const done = await submit(context, operations, more)
   if (!done.ok) return done
-  const { revision } = done.value
-  return ok({ revision, headers: { [revisionHeader]: revision } })
+  return ok({ revision: done.value.revision, headers: toldOf(done.value, context.caller) })
 }
 
 const revisionHeader = 'x-gslb-revision'

@@ -43,7 +43,9 @@ export const HistoryDetail = Type.Object(
 
 export const Reverted = Type.Object(
   {
-    commit: Type.String({ description: 'The new commit; the newest one where nothing changed' }),
+    commit: Type.String({
+      description: 'The new commit; of a dry run, and where nothing changed, the newest one',
+    }),
     reverts: Type.String(),
   },
   { title: 'Reverted' },

@@ -45,11 +45,13 @@ const fields = {
 /** Of an answer that is no refusal. */
 export function answerHeaders(row: Route, status: number, response: RouteResponse): Json {
   const { isTagged, setsCookie, hasRevision } = response
+  // It may change anything, and nothing of it has a tag.
+  const isRevert = hasRevision === true && row.takesDryRun === true
   return shown({
     ETag: isTagged === true,
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
-    'X-Gslb-Warnings': isConfigWrite(row),
-    'X-Gslb-Affected': isConfigWrite(row) && row.method === 'DELETE',
+    'X-Gslb-Warnings': isConfigWrite(row) || isRevert,
+    'X-Gslb-Affected': isRevert || (isConfigWrite(row) && row.method === 'DELETE'),
     'X-Gslb-Dry-Run': takesDryRun(row),
     'X-Next-Cursor': isPaged(row),
     'Set-Cookie': setsCookie === true,

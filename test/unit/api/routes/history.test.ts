@@ -265,6 +265,16 @@ describe('a revert', () => {
     expect(await weightOf(member)).toBe(10)
   })
 
+  test.each(['?dryRun=true', ''])('tells the warnings that it causes%s', async (query) => {
+    const { id } = await newPool()
+    const { commit } = await change('DELETE', `/pools/${id}`)
+    const answer = await admin('POST', `/history/${commit}/revert${query}`)
+    expect([answer.status, answer.headers['x-gslb-warnings']]).toEqual([
+      201,
+      expect.stringMatching(/^1, .*;code=pool-empty$/),
+    ])
+  })
+
   test('is tried without being made', async () => {
     const { commit } = await newPool()
     const before = head()

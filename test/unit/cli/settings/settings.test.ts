@@ -67,9 +67,7 @@ describe('defaults', () => {
         database: { url: '', cacheTTLMs: 30_000 },
         redis: { url: '' },
         backup: {
-          enabled: false,
-          intervalMs: 3_600_000,
-          keep: 24,
+          ...{ enabled: false, intervalMs: 3_600_000, keep: 24 },
           directory: '/var/lib/gslbd/backups',
         },
         gitops: {
