@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { fullName, isDoubled, nameInZone, rrsetOf } from '#compiler/values/record-sets.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
+import { rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { RecordSet, RecordsSpec, recordTtlDefault } from '#schemas/objects/records.ts'
@@ -70,7 +71,7 @@ export function showRecord({ owner, part }: Found) {
     id: part.uid,
     zone,
     name: fullName(zone, part.name) ?? part.name,
-    type: part.type.toUpperCase(),
+    type: typeName(part.type),
     ttl: part.ttl ?? spec.ttl,
     values: part.values,
   }
@@ -110,6 +111,12 @@ function inOrder(a: RecordRow, b: RecordRow): number {
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }
 
+/** Of a type that has a name, the name: `TYPE1` is `A` (RFC 3597 section 5). */
+function typeName(text: string): string {
+  const upper = text.toUpperCase()
+  return upper.startsWith('TYPE') ? (rdataTypeNamed(upper)?.name ?? upper) : upper
+}
+
 /** What the file of a new record set says. */
 export function specOfNewRecord({
   zone,
@@ -122,7 +129,7 @@ export function specOfNewRecord({
   const full = fullName(key, text)
   const set: Record<string, JsonObject[string]> = {
     name: full === undefined ? text : nameInZone(key, full),
-    type: kind.toUpperCase(),
+    type: typeName(kind),
   }
   if (seconds !== undefined && seconds !== recordTtlDefault) set['ttl'] = seconds
   return { zone: key, records: [{ ...set, values: list }] }
@@ -131,7 +138,7 @@ export function specOfNewRecord({
 /** `www.example.com MX`: of the object, and so of its file. */
 export function nameOfNewRecord({ zone, name: text, type: kind }: NewRecord): string {
   const full = fullName(checkName(zone, false).key ?? zone, text) ?? text
-  return `${full.replace(/\.$/, '').slice(0, 200)} ${kind.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')}`
+  return `${full.replace(/\.$/, '').slice(0, 200)} ${typeName(kind).replaceAll(/[^A-Z0-9]/g, '')}`
 }
 
 /** A name that would get its zone twice, though nobody reads warnings here. */

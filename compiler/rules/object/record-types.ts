@@ -37,7 +37,7 @@ function checkMade(
   const isApex = name === zone
   const place = recordPlace(index, 'type')
   if (type.code === RrType.SOA) {
-    report('record-of-settings', place, { args: ['SOA', name, 'soa'] })
+    report('record-of-settings', place, { args: ['SOA', zone ?? name, 'soa'] })
   } else if (isApex && type.code === RrType.NS) {
     report('record-of-settings', place, { args: ['NS', name, 'nameservers'] })
   } else if (isApex && type.code === RrType.CNAME) {

@@ -66,6 +66,27 @@ describe('records', () => {
     expect((await made({ ...sent, name: '@' })).body.id).toBe(id)
   })
 
+  test('a type that has a name is known by it, whichever way it was written', async () => {
+    const name = fresh()
+    const values = ['\\# 4 c000020a']
+    const answer = await made({ zone: 'acme.example.', name, type: 'type1', values })
+    expect([answer.status, answer.body]).toMatchObject([201, { type: 'A', values }])
+    const other = await made({ zone: 'acme.example.', name, type: 'TYPE65280', values })
+    expect(other.body).toMatchObject({ type: 'TYPE65280' })
+    const { list } = await call(acme, 'GET', `/records?type=A&name=${name}.acme.example.`)
+    expect(list).toMatchObject([{ id: answer.body.id }])
+    for (const { id } of [answer.body, other.body]) await call(acme, 'DELETE', `/records/${id}`)
+  })
+
+  test('a SOA record below a zone is told of the zone, which has one', async () => {
+    const values = ['ns. mail. 1 2 3 4 5']
+    const answer = await made({ zone: 'acme.example.', name: fresh(), type: 'SOA', values })
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.stringContaining('the SOA records of the zone acme.example. come from gslb.yaml'),
+    ])
+  })
+
   test('a list is of one zone, name or type, and has pages', async () => {
     const name = fresh()
     for (const type of ['A', 'AAAA']) {
@@ -82,7 +103,9 @@ describe('records', () => {
     expect(await ask('zone=ACME.example')).toEqual(both)
     expect(await ask(`name=${name}.acme.example.`)).toEqual(both)
     expect(await ask('zone=acme.example.&type=aaaa')).toEqual(both.slice(1))
+    expect(await ask('zone=acme.example.&type=type28')).toEqual(both.slice(1))
     expect(await ask('zone=nobody.example.')).toEqual([])
+    expect(await ask('type=bogus')).toEqual([])
     const first = await call(acme, 'GET', '/records?zone=acme.example.&limit=1')
     const cursor = first.headers['x-next-cursor']
     const second = await call(acme, 'GET', `/records?zone=acme.example.&limit=1&cursor=${cursor}`)
