@@ -138,6 +138,8 @@ export class RedirectListener {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
       this.#refuse(error, socket),
     )
+    // This is no proxy, and CONNECT names what another one should reach, not a host of ours.
+    server.on('connect', (_request, socket: Duplex) => this.#refuse({}, socket))
     return new Promise((resolve) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
         resolve(err(whyNot(listenAddr, port, setting, error)))
@@ -186,7 +188,7 @@ export class RedirectListener {
   }
 
   /** What is no HTTP, too long or too slow. */
-  #refuse({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+  #refuse({ code }: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
     const status = refusals[code ?? ''] ?? 400
     if (code !== 'ECONNRESET') this.#parts.counters.answered(status)
     if (!socket.writable || code === 'ECONNRESET') {

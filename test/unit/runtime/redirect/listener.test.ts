@@ -96,6 +96,7 @@ describe('a request', () => {
     ['that is no HTTP', '\u0016\u0003\u0001\r\n\r\n', 400],
     ['with a whole address', get('none.example', 'http://old.example/', close), 301],
     ['of a method of its own', `BREW / HTTP/1.1\r\nHost: old.example\r\n\r\n`, 400],
+    ['CONNECT', 'CONNECT old.example:443 HTTP/1.1\r\nHost: old.example\r\n\r\n', 400],
     ['PURGE', `PURGE / HTTP/1.1\r\nHost: old.example\r\n${close}\r\n`, 301],
     ['to upgrade', get('old.example', '/', `${close}Upgrade: websocket\r\n`), 301],
   ])('%s', async (_what, octets, status) => {
