@@ -106,10 +106,10 @@ export const nameDiagnostics = {
   'name-wildcard': {
     severity: 'error',
     message: '"%s" has a * where none can be',
-    help: 'write * as the whole first label of a service domain: "*.example.com."',
+    help: 'write * as the whole first label of a name, "*.example.com.", where one may have it',
     cause:
-      'Only a whole first label is a wildcard (RFC 4592 section 2.1.1), and only a service ' +
-      'can have one.',
+      'Only a whole first label is a wildcard (RFC 4592 section 2.1.1). Services, redirects and ' +
+      'records can have one; zones, delegated domains and name servers cannot.',
     bad: 'domain: "www.*.example.com."',
     good: 'domain: "*.example.com."',
   },
