@@ -44,7 +44,7 @@ const dayS = 86_400
 /** What no database and no line of a log could take. */
 const oneLine = {
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  'x-expected': 'one line of text',
+  'x-expected': 'one line of at most 200 characters',
 } as const
 
 export const NewSilence = body({

@@ -18,8 +18,8 @@ import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
-  'x-expected': 'one line of text',
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  'x-expected': 'one line of 1 to 100 characters',
   description: 'Of no other channel of the tenant',
 })
 const printable = '^[!-~]+$'

@@ -37,6 +37,7 @@ const Page = Type.Object(
     cursor: Type.Optional(
       Type.String({
         pattern: '^[0-9a-f]{40}$',
+        'x-form': 'is none that an answer of this list has given',
         description: 'From the header X-Next-Cursor of the answer before.',
       }),
     ),

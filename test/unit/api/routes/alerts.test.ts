@@ -118,6 +118,18 @@ describe('a channel', () => {
     expect(answer.body.error).toContain(reason)
   })
 
+  test.each([
+    [
+      'x'.repeat(101),
+      'name: must be one line of 1 to 100 characters, not this text of 101 characters',
+    ],
+    ['a\nb', 'name: must be one line of 1 to 100 characters, not this text of 3 characters'],
+    ['', 'name: must not be empty'],
+  ])('of a wrong name is refused with what is right (%#)', async (name, error) => {
+    const answer = await call(acme, 'POST', '/alerts', { ...webhook(), name })
+    expect([answer.status, answer.body.error]).toEqual([400, error])
+  })
+
   test('of a name that is taken is 409, and one too many', async () => {
     const body = webhook()
     expect((await call(zenith, 'POST', '/alerts', body)).status).toBe(201)

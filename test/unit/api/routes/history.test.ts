@@ -168,7 +168,11 @@ describe('the history', () => {
     expect(paged).toEqual(all)
     expect(all).toEqual(world.git('rev-list', '--first-parent', 'main').split('\n'))
     expect((await admin('GET', `/history?cursor=${'0'.repeat(40)}`)).status).toBe(404)
-    expect((await admin('GET', '/history?cursor=x')).status).toBe(400)
+    const wrong = await admin('GET', '/history?cursor=x')
+    expect([wrong.status, wrong.body.error]).toEqual([
+      400,
+      'cursor: is none that an answer of this list has given',
+    ])
   })
 })
 
