@@ -30,6 +30,10 @@ export function bundledProgram(): string {
   return folder
 }
 
+function startsThreads(code: string, id: string): boolean {
+  return code.includes('new URL(') && !/^(\.\.|test|bench|node_modules)\b/.test(relative(root, id))
+}
+
 /**
  * Threads that our code starts in the process of a test begin with a file of the bundle: a thread
  * loads everything anew, and 300 files of source take four times as long.
@@ -39,9 +43,16 @@ export function bundledThreads(): Plugin {
   let threads: Readonly<Record<string, string>> = {}
   return {
     name: 'bundled-threads',
+    // Vitest keeps what it has transformed: a file that is as before may name an older bundle.
+    configureVitest({ defineCacheKeyGenerator }) {
+      const print = fingerprint()
+      defineCacheKeyGenerator(({ id, sourceCode }) =>
+        startsThreads(sourceCode, id) ? print : null,
+      )
+    },
     transform(code, id) {
+      if (!startsThreads(code, id)) return null
       const path = relative(root, id)
-      if (!code.includes('new URL(') || /^(\.\.|test|bench|node_modules)\b/.test(path)) return null
       if (folder === undefined) {
         folder = bundledProgram()
         threads = JSON.parse(readFileSync(join(folder, 'threads.json'), 'utf8')) as typeof threads
