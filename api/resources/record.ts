@@ -1,10 +1,9 @@
 // The JSON of a record set: as the API shows it, and as it accepts it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { fullName, isDoubled, nameInZone, rrsetOf } from '#compiler/values/record-sets.ts'
+import { fullName, isDoubled, nameInZone, rrsetOf, typeName } from '#compiler/values/record-sets.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
-import { rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { RecordSet, RecordsSpec, recordTtlDefault } from '#schemas/objects/records.ts'
@@ -109,12 +108,6 @@ function rowsIn(owner: ConfigEntry<'Records'>): RecordRow[] {
 function inOrder(a: RecordRow, b: RecordRow): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
-}
-
-/** Of a type that has a name, the name: `TYPE1` is `A` (RFC 3597 section 5). */
-function typeName(text: string): string {
-  const upper = text.toUpperCase()
-  return upper.startsWith('TYPE') ? (rdataTypeNamed(upper)?.name ?? upper) : upper
 }
 
 /** What the file of a new record set says. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { sees } from '#api/access/caller.ts'
 import { partsIn } from '#config/entry.ts'
-import { rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { rrsetOf } from '#compiler/values/record-sets.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
@@ -99,7 +99,7 @@ const list = route({
 
 function filterOf({ zone, name, type }: Static<typeof Query>) {
   const whole = (text: string): string => `${text.toLowerCase().replace(/\.$/, '')}.`
-  const code = type === undefined ? undefined : rdataTypeNamed(type)?.code
+  const code = type === undefined ? undefined : rrsetOf('.', '@', type).code
   return (row: RecordRow): boolean =>
     (zone === undefined || row.zone === whole(zone)) &&
     (name === undefined || row.name === whole(name)) &&

@@ -154,6 +154,12 @@ export function rrsetOf(
   return { name: fullName(zone, name) ?? name, code: rdataTypeNamed(type)?.code ?? 0 }
 }
 
+/** Of a type that has a name, the name: `TYPE1` is `A` (RFC 3597 section 5). */
+export function typeName(text: string): string {
+  const upper = text.toUpperCase()
+  return upper.startsWith('TYPE') ? (rdataTypeNamed(upper)?.name ?? upper) : upper
+}
+
 /** As `ReadRrset.name`; undefined where the text is no name. */
 export function fullName(zone: string, text: string): string | undefined {
   const origin = parseName(zone.toLowerCase())
