@@ -9,6 +9,7 @@ import {
   vectorUnit,
 } from '#bundle/format/routing-cells.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
+import { routingValues } from '#bundle/format/routing-text.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
 /** Rows for the addresses that the settings name. Row 0 stands for all others. */
@@ -102,11 +103,10 @@ function onAllDownCode(onAllDown: OnAllDown): number {
 }
 
 export function routingText(routing: RoutingModel, endpoints: EndpointTable): string {
-  const { signals, latency } = routing
   const asnRules = routing.asnRules.map(({ asn, org, endpoint }) => ({
     asn,
     org,
     endpoint: endpoints.rowOf(endpoint),
   }))
-  return canonicalJson({ asnRules, signals, latency } as unknown as Json)
+  return canonicalJson({ asnRules, ...routingValues(routing) } as unknown as Json)
 }

@@ -2,6 +2,8 @@
 // checked, references are positions in the arrays. No field is optional.
 
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
+import { plainValues } from './routing-text.ts'
+import type { RoutingValues } from './routing-text.ts'
 
 /** One commit's configuration. The encoder sorts; the order of the arrays does not matter. */
 export interface BundleModel {
@@ -86,15 +88,13 @@ export interface WindowModel {
 }
 
 /** What the settings of the repository say about the choice of members. */
-export interface RoutingModel {
+export interface RoutingModel extends RoutingValues {
   /** `mapFile.rules` as disjoint ranges; an endpoint list holds the matching rules in order. */
   readonly mapRules: ClientRanges
   /** In the order in which they are tried. */
   readonly asnRules: readonly AsnRuleModel[]
   /** `geoip.endpointLocations`. */
   readonly endpointLocations: readonly EndpointLocationModel[]
-  readonly signals: SignalsModel
-  readonly latency: LatencyModel
 }
 
 /** A repository that says nothing of it; the values are the defaults. */
@@ -102,8 +102,7 @@ export const plainRouting: RoutingModel = Object.freeze({
   mapRules: { v4: [], v6: [] },
   asnRules: [],
   endpointLocations: [],
-  signals: { weight: 0.5, static: {} },
-  latency: { regionBonusMultiplier: 1, minRttThresholdMs: 5, fallbackRegion: 'unknown' },
+  ...plainValues,
 })
 
 /** Disjoint ranges of client addresses, ascending; what is in none has no preference. */
@@ -134,21 +133,6 @@ export interface EndpointLocationModel {
   /** Degrees. */
   readonly lat: number
   readonly lon: number
-}
-
-/** Settings of the filter `signal-weight`. */
-export interface SignalsModel {
-  /** 0 to 1: share of the signal in the blended score. */
-  readonly weight: number
-  /** Signal of a region; the lower the better. */
-  readonly static: Readonly<Record<string, number>>
-}
-
-/** Settings of the algorithm `latency`. */
-export interface LatencyModel {
-  readonly regionBonusMultiplier: number
-  readonly minRttThresholdMs: number
-  readonly fallbackRegion: string
 }
 
 /** An apex that this server is authoritative for. */

@@ -1,5 +1,4 @@
 // The row layouts of routing: policies of services, locations of endpoints.
-import type { RoutingModel } from './model.ts'
 
 /**
  * A row of `policyRow`: how a service chooses that is not plain. `Text`: canonical JSON of a
@@ -73,16 +72,4 @@ export function placeName(place: number): string {
     subdivision = signs[(left % signBase) - 1]! + subdivision
   }
   return `${country}-${subdivision}`
-}
-
-/** The settings as text: what is read once for a bundle, not for a query. */
-export interface RoutingText {
-  readonly asnRules: readonly {
-    readonly asn: number | null
-    readonly org: string
-    /** Row in `endpointVector`. */
-    readonly endpoint: number
-  }[]
-  readonly signals: RoutingModel['signals']
-  readonly latency: RoutingModel['latency']
 }

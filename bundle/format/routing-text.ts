@@ -1,10 +1,70 @@
-// Parses and validates the routing parts of a bundle that are stored as JSON text.
+// The routing parts of a bundle that are JSON text: policies, and the table of the settings of ways.
 import { bundleLimits } from './limits.ts'
-import type { LatencyModel, SignalsModel } from './model.ts'
-import type { RoutingText } from './routing-cells.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
 
+/** Settings of the filter `signal-weight`. */
+export interface SignalsModel {
+  /** 0 to 1: share of the signal in the blended score. */
+  readonly weight: number
+  /** Signal of a region; the lower the better. */
+  readonly static: Readonly<Record<string, number>>
+}
+
+/** Settings of the algorithm `latency`. */
+export interface LatencyModel {
+  readonly regionBonusMultiplier: number
+  readonly minRttThresholdMs: number
+  readonly fallbackRegion: string
+}
+
 type Fields = Record<string, unknown>
+
+interface ValueRow<Value> {
+  /** Of a repository that does not say. */
+  readonly plain: Value
+  readonly isWhole: (value: unknown) => boolean
+}
+
+const signals: ValueRow<SignalsModel> = {
+  plain: { weight: 0.5, static: {} },
+  isWhole: isSignals,
+}
+
+const latency: ValueRow<LatencyModel> = {
+  plain: { regionBonusMultiplier: 1, minRttThresholdMs: 5, fallbackRegion: 'unknown' },
+  isWhole: isLatency,
+}
+
+/** The settings that go into a bundle as they are. A way with a new one adds its row here. */
+const valueTable = { signals, latency } as const
+
+type ValueName = keyof typeof valueTable
+export type RoutingValues = { readonly [Name in ValueName]: (typeof valueTable)[Name]['plain'] }
+
+const valueNames = Object.keys(valueTable) as readonly ValueName[]
+
+export const plainValues: RoutingValues = Object.freeze(valuesOf((name) => valueTable[name].plain))
+
+/** Those among the fields of a model. */
+export function routingValues(model: RoutingValues): RoutingValues {
+  return valuesOf((name) => model[name])
+}
+
+function valuesOf(valueOf: (name: ValueName) => unknown): RoutingValues {
+  return Object.fromEntries(
+    valueNames.map((name) => [name, valueOf(name)]),
+  ) as unknown as RoutingValues
+}
+
+/** The settings as text: what is read once for a bundle, not for a query. */
+export interface RoutingText extends RoutingValues {
+  readonly asnRules: readonly {
+    readonly asn: number | null
+    readonly org: string
+    /** Row in `endpointVector`. */
+    readonly endpoint: number
+  }[]
+}
 
 const isNumber = (value: unknown): boolean => Number.isFinite(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
@@ -29,7 +89,7 @@ export function parseRoutingText(text: string): RoutingText | undefined {
   const rules = value?.['asnRules']
   if (value === undefined || !Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
   if (rules.length > bundleLimits.asnRulesMax) return undefined
-  const isWhole = isSignals(value['signals']) && isLatency(value['latency'])
+  const isWhole = valueNames.every((name) => valueTable[name].isWhole(value[name]))
   return isWhole ? (value as unknown as RoutingText) : undefined
 }
 
@@ -57,7 +117,7 @@ function isRow(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-function isSignals(value: unknown): value is SignalsModel {
+function isSignals(value: unknown): boolean {
   if (!isFields(value) || !isNumber(value['weight'])) return false
   const regions = value['static']
   if (!isFields(regions)) return false
@@ -65,7 +125,7 @@ function isSignals(value: unknown): value is SignalsModel {
   return signals.length <= bundleLimits.signalRegionsMax && signals.every(isNumber)
 }
 
-function isLatency(value: unknown): value is LatencyModel {
+function isLatency(value: unknown): boolean {
   if (!isFields(value)) return false
   const { regionBonusMultiplier, minRttThresholdMs, fallbackRegion } = value
   return isNumber(regionBonusMultiplier) && isNumber(minRttThresholdMs) && isText(fallbackRegion)

@@ -1,8 +1,8 @@
 // What steps are bound to: the settings of a bundle, and the geo, RUM and script tables beside it.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import type { RoutingText } from '#bundle/format/routing-cells.ts'
 import { parseRoutingText } from '#bundle/format/routing-text.ts'
+import type { RoutingText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import { AsnPreferences } from '#routing/geo/asn-rules.ts'
 import type { AsnPreferenceBuffers } from '#routing/geo/asn-rules.ts'

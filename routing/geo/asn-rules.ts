@@ -1,5 +1,5 @@
 // Resolves `asn.rules` to the preferred members of each row of an ASN database.
-import type { RoutingText } from '#bundle/format/routing-cells.ts'
+import type { RoutingText } from '#bundle/format/routing-text.ts'
 import type { AsnTable } from './geo-tables.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'

@@ -125,6 +125,15 @@ export const Latency = Type.Object(
   { additionalProperties: false, description: 'For the algorithm `latency`.' },
 )
 
+/** As fields of the settings of a repository. */
+export const routingSettings = {
+  mapFile: Type.Optional(MapFile),
+  asn: Type.Optional(Asn),
+  geoip: Type.Optional(GeoIp),
+  signals: Type.Optional(Signals),
+  latency: Type.Optional(Latency),
+} as const
+
 /** A mapping with keys of people's choice. */
 function mapOf<Value extends TSchema>(value: Value, description: string) {
   return Type.Unsafe<Record<string, Static<Value>>>({

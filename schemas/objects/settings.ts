@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { Guardrails } from './guardrails.ts'
-import { Asn, GeoIp, Latency, MapFile, Signals } from './routing-settings.ts'
+import { routingSettings } from './routing-settings.ts'
 import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'
 
 export const SettingsDefaults = Type.Object(
@@ -23,11 +23,7 @@ export const SettingsSpec = Type.Object(
   {
     defaults: Type.Optional(SettingsDefaults),
     zones: Type.Array(Zone, { default: [], description: 'The declared zones.' }),
-    mapFile: Type.Optional(MapFile),
-    asn: Type.Optional(Asn),
-    geoip: Type.Optional(GeoIp),
-    signals: Type.Optional(Signals),
-    latency: Type.Optional(Latency),
+    ...routingSettings,
     guardrails: Type.Optional(Guardrails),
   },
   { additionalProperties: false, description: 'What holds for the whole repository.' },
