@@ -47,25 +47,3 @@ export class HostnameRows {
     return { hostnameRow: Uint32Array.from(this.#cells), hostnameNames: this.#names.bytes() }
   }
 }
-
-/** Runs of members that stay side by side. */
-interface MemberSpan {
-  readonly fromMember: number
-  readonly toMember: number
-  readonly members: number
-}
-
-/** The rows of members that stay, in order. No other member has any. */
-export function copyHostnames(column: Uint32Array, spans: readonly MemberSpan[]) {
-  const copy = Uint32Array.from(column)
-  let span = 0
-  for (let at = 0; at < copy.length; at += HostnameCell.Words) {
-    const first = copy[at + HostnameCell.First4]!
-    while (spans[span]!.fromMember + spans[span]!.members <= first) span++
-    const { fromMember, toMember } = spans[span]!
-    for (const cell of [HostnameCell.First4, HostnameCell.First6]) {
-      copy[at + cell] = copy[at + cell]! - fromMember + toMember
-    }
-  }
-  return copy
-}

@@ -72,7 +72,7 @@ export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: P
 }
 
 /** What `address6Row` reads. */
-export function writeAddress6Row(
+function writeAddress6Row(
   { memberAddress }: Pick<PoolColumns, 'memberAddress'>,
   member: number,
   row6: number,

@@ -26,7 +26,7 @@ const plainExtra: MemberExtra = Object.freeze({
 })
 
 /** Does the member have a row? */
-export function hasExtra({ warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): boolean {
+function hasExtra({ warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): boolean {
   return warmupThreshold !== 0 || rumUrl !== '' || externalSignalMode !== modes[0]
 }
 
@@ -48,33 +48,6 @@ export class MemberExtraRows {
 
   column(): Uint32Array {
     return Uint32Array.from(this.#cells)
-  }
-}
-
-/** Runs of members that stay side by side. */
-interface MemberSpan {
-  readonly fromMember: number
-  readonly toMember: number
-  readonly members: number
-}
-
-/** The rows of members that stay, in order. No other member has any. */
-export function copyExtra(column: Uint32Array, spans: readonly MemberSpan[]): Uint32Array {
-  const copy = column.slice()
-  const { Words, Member } = MemberExtraCell
-  let span = 0
-  for (let at = Member; at < copy.length; at += Words) {
-    while (spans[span]!.fromMember + spans[span]!.members <= copy[at]!) span++
-    const { fromMember, toMember } = spans[span]!
-    copy[at] = copy[at]! - fromMember + toMember
-  }
-  return copy
-}
-
-/** @param numbers the new number of each text */
-export function renumberExtra(column: Uint32Array, numbers: Uint32Array): void {
-  for (let at = MemberExtraCell.RumUrl; at < column.length; at += MemberExtraCell.Words) {
-    column[at] = numbers[column[at]!]!
   }
 }
 

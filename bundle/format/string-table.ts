@@ -95,48 +95,22 @@ export class StringTable {
     return this.#lastNumber
   }
 
-  /** What has been asked so far, for `knows` of the next table. */
+  /** What has been asked so far, for `repeat` of the next table. */
   mark(): AskedTexts {
     return { table: this.#memory.table + 1, count: this.#askedCount }
   }
 
   /**
-   * Where what is asked from here on begins, for `repeat` of the next table, whatever was asked
-   * before it.
-   */
-  begin(): number {
-    this.#last = ''
-    this.#lastNumber = 0
-    return this.#askedCount
-  }
-
-  /** Can be repeated what was asked then? */
-  knows({ table }: AskedTexts): boolean {
-    return table === this.#memory.table
-  }
-
-  /** Asks for what the table before was asked for, from one place to another. */
-  repeat(from: number, to: number): void {
-    this.#isSame &&= this.#askedCount === from
-    for (let i = from; i < to; i++) this.#numberOf(this.#before[i]!)
-    this.#at = to
-    this.begin()
-  }
-
-  /**
-   * The number now of each number of the table before; 0: nobody has asked for it yet.
+   * Asks for the first texts that the table before was asked for; nothing was asked yet. All have
+   * the numbers that they had.
    *
-   * @returns undefined when all that were asked for have the numbers they had
+   * @returns false: they are no longer known
    */
-  renumbering(): Uint32Array | undefined {
-    const { idOfNumber, numberOfId } = this.#memory
-    const numbers = new Uint32Array(idOfNumber.length)
-    let isSame = true
-    for (let i = 0; i < numbers.length; i++) {
-      numbers[i] = numberOfId[idOfNumber[i]!]!
-      if (numbers[i] !== i && numbers[i] !== 0) isSame = false
-    }
-    return isSame ? undefined : numbers
+  repeat({ table, count }: AskedTexts): boolean {
+    if (table !== this.#memory.table) return false
+    for (let i = 0; i < count; i++) this.#numberOf(this.#before[i]!)
+    this.#at = count
+    return true
   }
 
   #idOf(text: string): number {
