@@ -1,4 +1,4 @@
-// The routing parts of a bundle that are JSON text: policies, and the table of the settings of ways.
+// The routing parts of a bundle that are JSON text: policies, and the settings of ways.
 import { bundleLimits } from './limits.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
 
