@@ -47,6 +47,11 @@ export function sees(caller: Viewer, tenant: string): boolean {
   return caller.isSystemAdmin || caller.tenant === tenant
 }
 
+/** Whether a permission, or the rank of a system administrator, lets the caller see it. */
+export function maySee(caller: Caller, permission: Permission): boolean {
+  return caller.isSystemAdmin || caller.permissions.has(permission)
+}
+
 /** Who did it, for commits and logs: no name, no address, no secret. */
 export function actorOf(caller: Caller): string {
   if (caller.userId !== null) return `user:${caller.userId}`

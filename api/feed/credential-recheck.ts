@@ -1,7 +1,7 @@
 // Re-checks the credential of a feed connection periodically, and ends the connection when it no
-// longer holds.
+// longer holds, or no longer permits the feed.
 import type { Clock } from '#lib/clock.ts'
-import { visibleTenant } from '#api/access/caller.ts'
+import { maySee, visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import type { Obstacle } from '#api/access/unread.ts'
 import { closeCodes, feedLimits } from './limits.ts'
@@ -24,6 +24,11 @@ const unchecked: End = {
   reason: 'the credential cannot be checked; try again later',
 }
 
+/** The feed begins with a snapshot, and goes on with what would change it. */
+export const mayFollow = (caller: Caller): boolean => maySee(caller, 'snapshot:read')
+/** The numbers of the dashboard, as GET /dashboard/stats. */
+const mayCount = (caller: Caller): boolean => maySee(caller, 'pool:read')
+
 export class CredentialRecheck {
   readonly #tenant: string | null
   readonly #ask: AskCaller
@@ -31,13 +36,19 @@ export class CredentialRecheck {
   #askedAtMs: number
   #goodAtMs: number
   #isAsking = false
+  #seesStats: boolean
 
-  /** @param tenant what the client sees; null: all tenants */
-  constructor(tenant: string | null, ask: AskCaller, clock: Clock) {
-    this.#tenant = tenant
+  constructor(caller: Caller, ask: AskCaller, clock: Clock) {
+    this.#tenant = visibleTenant(caller)
+    this.#seesStats = mayCount(caller)
     this.#ask = ask
     this.#clock = clock
     this.#askedAtMs = this.#goodAtMs = clock.monotonicMs()
+  }
+
+  /** Whether the client gets the numbers of the dashboard. */
+  get seesStats(): boolean {
+    return this.#seesStats
   }
 
   /** Asks when it is time to. @returns why the feed ends; null: it goes on */
@@ -49,7 +60,8 @@ export class CredentialRecheck {
     const found = await this.#ask().finally(() => (this.#isAsking = false))
     if (found === null) return ended
     if ('code' in found) return this.#tooLong()
-    if (visibleTenant(found) !== this.#tenant) return changed
+    if (visibleTenant(found) !== this.#tenant || !mayFollow(found)) return changed
+    this.#seesStats = mayCount(found)
     this.#goodAtMs = nowMs
     return null
   }

@@ -133,7 +133,7 @@ export class Feed {
     const client = new FeedClient({
       ...{ socket, log: this.#history, tenant, snapshot, live, revision, clock, after, defer },
     })
-    this.#clients.set(client, new CredentialRecheck(tenant, ask, clock))
+    this.#clients.set(client, new CredentialRecheck(caller, ask, clock))
     socket.onClosed(() => {
       this.#clients.delete(client)
       if (this.#clients.size === 0) this.#allGone?.()
@@ -231,8 +231,8 @@ export class Feed {
     if (stats === null || isDue) {
       stats = this.#stats = { atMs: nowMs, of: this.#parts.stats(), messages: new Map() }
     }
-    for (const client of this.#clients.keys()) {
-      if (!isDue && client.hasStats) continue
+    for (const [client, recheck] of this.#clients) {
+      if (!recheck.seesStats || (!isDue && client.hasStats)) continue
       const { tenant } = client
       const message = stats.messages.get(tenant) ?? messageOf('stats_update', stats.of(tenant))
       stats.messages.set(tenant, message)

@@ -1,6 +1,7 @@
 // /api/v1/ws and /api/v1/ws/token: the WebSocket feed, and the tokens that open it.
 import { Type } from 'typebox'
 import { Authenticator, credentialMark } from '../auth/authenticator.ts'
+import { mayFollow } from '../feed/credential-recheck.ts'
 import { feedLimits } from '../feed/limits.ts'
 import { feedPath } from '../feed/web-socket.ts'
 import { crossSite } from '#api/http/origin.ts'
@@ -74,6 +75,8 @@ const feed = route({
     const caller = await ask()
     if (caller === null) return unauthorized
     if ('code' in caller) return obstacleReply(ports, caller)
+    // The role may have lost it since the token was given out.
+    if (!mayFollow(caller)) return refused(403, 'permission denied: this needs snapshot:read')
     const fullForIt = ports.feed.whyFull(caller)
     if (fullForIt !== null) return later(fullForIt)
     // Last, so that who is told to come later can come with the same token.

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { tokenHash } from '#api/auth/policy.ts'
 import { feedLimits } from '#api/feed/limits.ts'
-import { err } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import { rootKey } from '#test/support/config-world.ts'
 import {
   acme,
   commitOf,
+  ofType,
   ready,
   secret,
   startFeed,
@@ -21,6 +22,21 @@ import { waitUntil } from '#test/support/wait-until.ts'
 afterEach(stopFeeds)
 
 const away = async () => err({ code: 'store-away', message: 'the database is away' } as const)
+
+/** A feed where `watcher` is a role of acme, whose permissions may be taken. */
+async function customFeed() {
+  let permissions = ['snapshot:read', 'pool:read']
+  const findByName = async (_tenant: string, name: string) => {
+    const role = { id: 'r1', tenantId: 'acme', name, permissions, isSystem: false }
+    return ok(name === 'watcher' ? role : null)
+  }
+  const world = await startFeed({ ports: { roles: { findByName } as never } })
+  const take = (left: string[]): void => {
+    permissions = left
+    world.ports.identities.forget()
+  }
+  return { world, take }
+}
 
 describe('a handshake is refused', () => {
   const feedOf = (token: string): string => `/api/v1/ws?token=${token}`
@@ -53,6 +69,16 @@ describe('a handshake is refused', () => {
     const token = await world.token(session)
     await world.sessions.revokeUser('u1')
     expect((await world.refusal(feedOf(token)))[0]).toBe(401)
+  })
+
+  test('when the role has lost snapshot:read since the token was given out', async () => {
+    const { world, take } = await customFeed()
+    const token = await world.token(await world.logIn('u1', 'acme', 'watcher'))
+    take(['pool:read'])
+    expect(await world.refusal(feedOf(token))).toEqual([
+      403,
+      '{"error":"permission denied: this needs snapshot:read"}',
+    ])
   })
 
   test('when a store cannot be asked', async () => {
@@ -168,6 +194,47 @@ describe('the feed ends', () => {
     const listener = await ready(world, await world.logIn('u1', 'default', 'tenant_admin'))
     world.setRole('u1', 'default', 'viewer')
     expect((await ticking(world, listener))[0]).toBe(4401)
+  })
+
+  test('when its role loses snapshot:read', async () => {
+    const { world, take } = await customFeed()
+    const listener = await ready(world, await world.logIn('u1', 'acme', 'watcher'))
+    take(['pool:read'])
+    expect(await ticking(world, listener)).toEqual([
+      4401,
+      'what the credential may see has changed',
+    ])
+  })
+
+  test('not when its role loses pool:read: the numbers of the dashboard do', async () => {
+    const { world, take } = await customFeed()
+    const listener = await ready(world, await world.logIn('u1', 'acme', 'watcher'))
+    const numbers = (): number => ofType(listener, 'stats_update').length
+    await waitUntil('the first numbers', () => {
+      world.time.pass(feedLimits.tickMs)
+      return numbers() > 0
+    })
+    let asked = 0
+    const before = world.sessions.find
+    const find: typeof before = (...args) => {
+      asked++
+      return before.call(world.sessions, ...args)
+    }
+    Object.assign(world.sessions, { find })
+    take(['snapshot:read'])
+    await waitUntil('the credential to be asked', () => {
+      if (asked === 0) world.time.pass(feedLimits.tickMs)
+      return asked > 0
+    })
+    world.commits.commit(web([]), secret())
+    await told(listener, commitOf(2))
+    const toldBefore = numbers()
+    for (let commit = 3; commit < 8; commit++) {
+      world.time.pass(feedLimits.statsMs)
+      world.commits.commit(commit % 2 === 0 ? web([]) : web(), secret())
+      await told(listener, commitOf(commit))
+    }
+    expect([numbers(), listener.socket.readyState]).toEqual([toldBefore, listener.socket.OPEN])
   })
 
   test('when its session cannot be checked for a minute, and not before', async () => {
