@@ -37,14 +37,22 @@ function lateSentence(method: string): string {
   return `the answer took too long${isRead ? '' : warning}`
 }
 
-/** For a URL that cannot be decoded. */
+/** For a URL that cannot be decoded, or whose ids are longer than any: nothing has such a name. */
 export function answerBadUrl(
   error: FastifyError,
-  _request: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): void {
+  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const sentence = `there is no ${request.method} ${path.slice(0, pathShownMax)}…`
+    void reply.code(404).send(body(sentence))
+    return
+  }
   void reply.code(error.statusCode ?? 400).send(body('the URL is malformed'))
 }
+
+const pathShownMax = 200
 
 const clientErrors: Readonly<Record<string, readonly [status: number, sentence: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the request headers are too large'],

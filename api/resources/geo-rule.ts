@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
 import type { GeoRule as GeoRuleFields } from '#schemas/objects/geo-rule.ts'
+import { withoutHostBits } from '#routing/tables/cidr.ts'
 import { UnixSeconds, body } from '#api/http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { canonical } from './member.ts'
@@ -22,12 +23,23 @@ export const GeoRule = Type.Object(
   { title: 'GeoRule' },
 )
 
-const fields = { cidr: plain(properties.cidr), endpoint: plain(properties.endpoint) }
+const cidr = Type.String({
+  ...plain(properties.cidr),
+  description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24; bits beyond the prefix go.',
+})
+const fields = { cidr, endpoint: plain(properties.endpoint) }
 export const NewGeoRule = body({ ...fields, priority: defaulted(properties.priority) })
 export type NewGeoRule = Static<typeof NewGeoRule>
 export const GeoRuleChange = body({ ...fields, priority: plain(properties.priority) })
 
 export type GeoRulePart = GeoRuleFields & { readonly uid: string }
+
+/** A network that was written with the address of one of its hosts is that network. */
+export function normalRule<Sent extends { readonly cidr: string; readonly endpoint: string }>(
+  sent: Sent,
+): Sent {
+  return { ...sent, cidr: withoutHostBits(sent.cidr), endpoint: canonical(sent.endpoint) }
+}
 
 /** Times are 0 for a rule that nobody has touched through the API: its history is in Git. */
 export function showGeoRule(poolId: string, rule: GeoRulePart) {

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { absoluteName } from '#compiler/values/names.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
@@ -28,7 +29,12 @@ export const Service = Type.Object(
 )
 
 const name = plain(Metadata.properties.name)
-const domain = plain(properties.domain)
+const domain = Type.String({
+  ...plain(properties.domain),
+  description:
+    'Fully-qualified name, whose trailing dot may be left out; unique across all tenants, ' +
+    'whatever its case. The first label may be `*`.',
+})
 const filterChain = Type.Unsafe<readonly string[] | null>({
   ...plain(properties.filterChain),
   type: ['array', 'null'],
@@ -101,7 +107,7 @@ export function patchOfService(fields: ServiceBody, pool: string | null): JsonOb
   const chain = filterChain ?? []
   const isPlain = chain.length === 0 && algorithm !== ''
   return {
-    domain,
+    domain: absoluteName(domain),
     ...patchOf({ ttl: ttl ?? null, pool }, ServiceSpec),
     ...patchOf(said({ onAllDown, answerCount }), ServiceSpec),
     algorithm: isPlain && algorithm !== defaultOf(ServiceSpec, 'algorithm') ? algorithm : null,
@@ -115,8 +121,10 @@ export function mergedService(
   pool: string | null | undefined,
 ): JsonObject {
   const hasChain = (filterChain ?? []).length > 0
+  const { domain } = fields
   return {
     ...patchOf(fields, ServiceSpec),
+    ...said({ domain: domain === undefined ? undefined : absoluteName(domain) }),
     ...said({ pool }),
     ...(algorithm === undefined && !hasChain
       ? {}

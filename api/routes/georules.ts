@@ -9,7 +9,13 @@ import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageInOrder } from '#api/http/paging.ts'
 import { created, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import { GeoRule, GeoRuleChange, NewGeoRule, showGeoRule } from '../resources/geo-rule.ts'
+import {
+  GeoRule,
+  GeoRuleChange,
+  NewGeoRule,
+  normalRule,
+  showGeoRule,
+} from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
 import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
@@ -60,7 +66,7 @@ const create = route({
       verb: 'create',
       kind: 'GeoRule',
       owner: targetOf(caller, pool.uid),
-      spec: { ...body, endpoint: canonical(body.endpoint), createdAt: now, updatedAt: now },
+      spec: { ...normalRule(body), createdAt: now, updatedAt: now },
       ...condition.value,
     })
     return done.ok ? created(shown(done.value), done.value.headers) : done.error
@@ -86,7 +92,7 @@ const replace = route({
     if (refusal !== undefined) return refusal
     const condition = preconditionOf(context, found.part)
     if (!condition.ok) return condition.error
-    const fields = { ...body, endpoint: canonical(body.endpoint) }
+    const fields = normalRule(body)
     const time = isSame(found, fields) ? {} : { updatedAt: unixSeconds(context) }
     const done = await write(context, {
       verb: 'update',

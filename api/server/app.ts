@@ -15,6 +15,7 @@ import { answerBadUrl, answerError } from '#api/http/errors.ts'
 import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { pageHeaders, preflightHeaders } from '#api/http/origin.ts'
+import { PageAudit } from './page-audit.ts'
 import { OwnDelay } from './own-delay.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { invalid, noContent, refused } from '#api/http/reply.ts'
@@ -76,9 +77,12 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     })
     return payload
   })
+  const pageAudit = new PageAudit(ports.audit, ports.clock)
+  app.addHook('onClose', async () => pageAudit.flush())
   app.addHook('onResponse', async (request, reply) => {
     const entry = auditEntryOf(request, reply, ports.clock.nowMs())
     if (entry !== undefined) ports.audit.write(entry)
+    pageAudit.note(request, reply)
     // Whoever needed no credential has no tenant.
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)

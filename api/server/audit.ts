@@ -23,14 +23,13 @@ export function auditEntryOf(
   reply: FastifyReply,
   nowMs: number,
 ): AuditEntry | undefined {
-  if (!audited.has(request.method) || isForPages(request)) return undefined
+  if (!isAudited(request) || isForPages(request)) return undefined
   if (reply.hasHeader(dryRunHeader)) return undefined
   return {
     id: uuidV7(nowMs),
     atMs: nowMs,
     method: request.method,
-    // Queries may hold what must not be written down.
-    path: (request.url.split('?', 1)[0] ?? '').slice(0, pathLengthMax),
+    path: pathOf(request),
     actor: actorMark(request),
     remote: request.ip,
     status: reply.statusCode,
@@ -38,6 +37,15 @@ export function auditEntryOf(
     tenantId: request.admitted?.caller.tenant || defaultTenant,
     requestId: request.id,
   }
+}
+
+export function isAudited({ method }: FastifyRequest): boolean {
+  return audited.has(method)
+}
+
+/** Queries may hold what must not be written down. */
+export function pathOf({ url }: FastifyRequest): string {
+  return (url.split('?', 1)[0] ?? '').slice(0, pathLengthMax)
 }
 
 /** The last four characters of the token, in whichever way it came, or `anon`. */
@@ -48,7 +56,7 @@ function actorMark({ headers }: FastifyRequest): string {
 
 /** The entry under the field names of the audit log. */
 export function auditLine(entry: AuditEntry): Record<string, unknown> {
-  const { durationMs, tenantId, requestId } = entry
+  const { durationMs, tenantId, requestId, requests } = entry
   const { method, path, actor, remote, status } = entry
   return {
     method,
@@ -59,5 +67,6 @@ export function auditLine(entry: AuditEntry): Record<string, unknown> {
     duration_ms: durationMs,
     tenant: tenantId,
     request_id: requestId,
+    ...(requests === undefined ? {} : { requests }),
   }
 }

@@ -50,6 +50,7 @@ export function checkPolicyOfNode(health: {
   const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
   return {
     allowScriptChecks,
+    otherScripts: 'ignored',
     webhookAllowedHosts,
     clientCertificates: Object.entries(clientCertificates).flatMap(
       ([name, { tenants = [defaultTenant] }]) => tenants.map((tenant) => `${tenant}/${name}`),

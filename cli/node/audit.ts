@@ -36,7 +36,7 @@ export function createNodeAudit(
       if (file === null) tell(log, line)
       else file.write({ time: new Date(entry.atMs).toISOString(), ...line })
       // Whoever has no credential must not fill the database.
-      if (entry.status !== 401) copying.add(entry)
+      if (entry.status !== 401 && entry.requests === undefined) copying.add(entry)
     },
     isWritten: () => file?.isWritten() ?? true,
     close: async () => {

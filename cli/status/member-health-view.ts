@@ -81,7 +81,7 @@ function known(
     healthy: blended(routed.healthy),
     score,
     // Of one that is down it would be that of another time.
-    rttMs: own.healthy ? own.rttMs : 0,
+    rttMs: own.healthy ? own.lastRttMs : 0,
     // A node that is alone measures nothing global.
     globalRttMs: peers === null ? null : routed.rttMs,
     isWarming: own.isWarming,

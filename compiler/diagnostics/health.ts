@@ -30,6 +30,16 @@ export const healthDiagnostics = {
     bad: 'healthCheck: { type: script, scriptPath: /usr/lib/gslbd/check }',
     good: 'healthCheck: { type: http, httpPath: /healthz }',
   },
+  'health-check-script-ignored': {
+    severity: 'warning',
+    message: 'this node runs no scripts as health checks, so that the pool has no check',
+    help: 'set health.allowScriptChecks in the settings of the nodes, or choose another type',
+    cause:
+      'A script runs with the rights of the server, so that a node must allow it. Until then the ' +
+      'members count as healthy, whatever they do. gslbd check refuses such a file.',
+    bad: 'healthCheck: { type: script, scriptPath: /usr/lib/gslbd/check }',
+    good: 'healthCheck: { type: http, httpPath: /healthz }',
+  },
   'health-check-webhook-missing': {
     severity: 'error',
     message: 'a check of type webhook has no webhookURL',

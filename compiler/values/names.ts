@@ -17,6 +17,9 @@ export interface CheckedName {
 /** Labels of a name that people can ask for; the wildcard is looked at separately. */
 const plain = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)*\.?$/i
 
+/** Several labels, without the final dot. */
+const dotless = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)+$/i
+
 /** @param wildcard true when the first label may be `*` */
 export function checkName(text: string, wildcard: boolean): CheckedName {
   const key = `${text.toLowerCase().replace(/\.$/, '')}.`
@@ -38,6 +41,14 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
     ? undefined
     : { code: 'name-not-absolute' as const, args: [text, write], suggestion }
   return { key, fault }
+}
+
+/**
+ * A whole name, where the final dot may be left out. Of one label it is rather the rest that is
+ * missing, and it is given back as it is.
+ */
+export function absoluteName(text: string): string {
+  return dotless.test(text) ? `${text}.` : text
 }
 
 /** For fields in which the trailing dot may be left out, and no wildcard can be. */

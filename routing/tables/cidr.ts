@@ -12,6 +12,7 @@ export interface Cidr {
 }
 
 const mappedBits = 96
+const lengthForm = /^(?:0|[1-9]\d{0,2})$/
 
 /**
  * Reads `192.0.2.0/24` or `2001:db8::/32`. A network of IPv4-mapped addresses, such as
@@ -32,7 +33,7 @@ export function parseCidr(text: string): Result<Cidr, string> {
     return err(`${text} has no prefix length; for this one address write ${text}/${bitsMax}`)
   }
   const lengthText = text.slice(slash + 1)
-  if (!/^(?:0|[1-9]\d{0,2})$/.test(lengthText) || Number(lengthText) > bitsMax) {
+  if (!lengthForm.test(lengthText) || Number(lengthText) > bitsMax) {
     const family = octets.length === 4 ? 'IPv4' : 'IPv6'
     const problem = `${quote(lengthText)} is not a prefix length of ${family}`
     return err(`${problem}; write a number from 0 to ${bitsMax}`)
@@ -45,6 +46,22 @@ export function parseCidr(text: string): Result<Cidr, string> {
     return err(`${text} has bits set beyond its prefix of ${length}; write ${meant}`)
   }
   return ok(standsFor(octets, prefixBits))
+}
+
+/**
+ * A network as it is meant: `192.0.2.7/24` is 192.0.2.0/24. Any other text, also one that is no
+ * network, is given back as it is.
+ */
+export function withoutHostBits(text: string): string {
+  const slash = text.indexOf('/')
+  const address = parseAddress(text.slice(0, Math.max(slash, 0)))
+  const lengthText = text.slice(slash + 1)
+  if (!address.ok || !lengthForm.test(lengthText)) return text
+  const prefixBits = Number(lengthText)
+  const network = address.value.map((octet, i) => octet & maskOctet(prefixBits, i))
+  const hasHostBits = network.some((octet, i) => octet !== address.value[i])
+  if (!hasHostBits || prefixBits > network.length * 8) return text
+  return textOf(standsFor(network, prefixBits))
 }
 
 function standsFor(octets: Uint8Array, prefixBits: number): Cidr {

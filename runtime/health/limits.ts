@@ -34,6 +34,8 @@ export const healthLimits = {
   webhookAddressesMax: 16,
   /** Processes of script checks at once; a probe beyond it waits, within its own time. */
   scriptsInFlightMax: 32,
+  /** Of probes that this node may not send. */
+  icmpForbiddenLinesPerMinute: 12,
   /** Period at which echo replies are looked for while some are outstanding. */
   icmpPollMs: 5,
   icmpReadsPerTurnMax: 1_024,

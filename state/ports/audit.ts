@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly tenantId: string
   /** Leads to the commit, if the call made one. */
   readonly requestId: string | null
+  /** How many calls it sums up; left out: it is one. */
+  readonly requests?: number
 }
 
 export interface AuditQuery {

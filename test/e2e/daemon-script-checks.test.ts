@@ -48,7 +48,7 @@ test('where scripts are allowed, a script takes its member out of the answer', a
   await daemon.stop()
 })
 
-test('where they are not, the commit is held, and a bundle that has one runs none', async () => {
+test('where they are not, the commit passes with a warning, and no script runs', async () => {
   const site = await makeSite('scripts-forbidden', true)
   site.write('../broken', '')
   const allowing = await start('serve', '--settings', site.settingsFile)
@@ -66,13 +66,16 @@ test('where they are not, the commit is held, and a bundle that has one runs non
     (await daemon.answers(question)).join().includes('192.0.2.7'),
   )
   site.write('README.md', 'A change that means nothing to answers.\n')
-  await site.commit('again')
+  const head = await site.commit('again')
   await site.push()
-  const held = await waitUntil('the commit to be held', async () => {
+  const passed = await waitUntil('the commit to serve', async () => {
     const status = await daemon.gitops()
-    return status.sync === 'held' ? status : undefined
+    return status.active === head ? status : undefined
   })
-  expect(held.diagnostics.map(({ code }) => code)).toEqual(['health-check-script-disabled'])
+  expect([passed.sync, passed.diagnostics.map(({ code, severity }) => [code, severity])]).toEqual([
+    'synced',
+    [['health-check-script-ignored', 'warning']],
+  ])
   expect(existsSync(join(site.path, 'ran'))).toBe(false)
   await daemon.stop()
 })

@@ -17,7 +17,8 @@ export const healthChecksAllowed: TreeRule = {
       const check = entry.object.spec.healthCheck
       if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
         const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))
-        report('health-check-script-disabled', place)
+        const isIgnored = checkPolicy.otherScripts === 'ignored'
+        report(isIgnored ? 'health-check-script-ignored' : 'health-check-script-disabled', place)
       }
       const name = check?.clientCertificate ?? ''
       const names = certificatesOf(checkPolicy, entry.tenant)

@@ -35,16 +35,15 @@ export function createIcmp(log: Log): Probe {
  * so that looking late does not lengthen a round trip.
  */
 class EchoExchange {
-  readonly #log: Log
   readonly #identifier = randomInt(0x1_0000)
   readonly #sockets = new Map<IcmpFamily, IcmpSocket>()
   readonly #attempts = new Map<string, EchoAttempt>()
   #sequence = 0
   #timer: NodeJS.Timeout | undefined
-  #isForbiddenTold = false
+  readonly #forbidden: ForbiddenLog
 
   constructor(log: Log) {
-    this.#log = log
+    this.#forbidden = new ForbiddenLog(log)
   }
 
   begin(attempt: EchoAttempt): void {
@@ -102,21 +101,45 @@ class EchoExchange {
     const known = this.#sockets.get(family)
     if (known !== undefined) return ok(known)
     const opened = openIcmpSocket(family)
-    if (!opened.ok) {
-      this.#tellWhyNot(opened.error)
-      return opened
-    }
-    this.#isForbiddenTold = false
+    if (!opened.ok) return opened
     this.#sockets.set(family, opened.value)
     return opened
   }
 
-  #tellWhyNot(code: string): void {
-    if (this.#isForbiddenTold || !forbiddenReasons.has(code)) return
-    this.#isForbiddenTold = true
+  /** Tells of a probe that this node may not send. */
+  tellWhyNot(target: ProbeTarget, code: string): void {
+    if (forbiddenReasons.has(code)) this.#forbidden.tell(target, code)
+  }
+}
+
+const minuteMs = 60_000
+
+/** A line for each probe that was not sent; of many in a minute the first, and how many more. */
+class ForbiddenLog {
+  readonly #log: Log
+  #sinceMs = -Infinity
+  #lines = 0
+  #leftOut = 0
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  tell({ pool, ipAddress }: ProbeTarget, code: string): void {
+    const nowMs = systemClock.monotonicMs()
+    if (nowMs - this.#sinceMs >= minuteMs) {
+      this.#sinceMs = nowMs
+      this.#lines = 0
+    }
+    if (this.#lines++ >= healthLimits.icmpForbiddenLinesPerMinute) {
+      this.#leftOut++
+      return
+    }
+    const leftOut = this.#leftOut === 0 ? {} : { leftOut: this.#leftOut }
+    this.#leftOut = 0
     this.#log.error(
-      { code },
-      'icmp probes cannot be sent, so that their members count as unhealthy: give the process ' +
+      { pool, ipAddress, code, ...leftOut },
+      'an icmp probe cannot be sent, so that its member counts as unhealthy: give the process ' +
         'CAP_NET_RAW, or put its group into net.ipv4.ping_group_range',
     )
   }
@@ -179,6 +202,7 @@ class EchoAttempt {
     if (sent.ok) {
       this.#unanswered.set(sent.value.sequence, sent.value)
     } else if (this.#sentCount === 1) {
+      this.#exchange.tellWhyNot(this.#target, sent.error)
       // A report does not come before `run` has returned.
       this.#failing = setImmediate(() => {
         this.#end(failureOf(sent.error))

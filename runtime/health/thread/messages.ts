@@ -59,10 +59,23 @@ export interface TargetSet {
   /** A mean round trip time that moved by less is not told. */
   readonly rttThresholdMs: number
   /**
-   * A double for each target, where the worker writes when the last probe ended (Unix epoch, ms; 0:
-   * never). In a message it would be one for each probe.
+   * Cells of `LastProbe` for each target, which the worker writes. In a message it would be one for
+   * each probe.
    */
-  readonly lastChecks: SharedArrayBuffer
+  readonly lastProbes: SharedArrayBuffer
+}
+
+/** Doubles of one target. */
+export const LastProbe = {
+  /** When the last probe ended, Unix epoch; 0: none has. */
+  AtMs: 0,
+  /** What the last one that measured a round trip found; 0: none has. */
+  RttMs: 1,
+  Cells: 2,
+} as const
+
+export function lastProbesFor(targetCount: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT * LastProbe.Cells * targetCount)
 }
 
 export type ToWorker = (TargetSet & { readonly kind: 'targets' }) | { readonly kind: 'stop' }

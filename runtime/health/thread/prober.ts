@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Random } from '#lib/random.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
 import { MemberTrack } from '#runtime/health/verdict/member-track.ts'
+import { LastProbe, lastProbesFor } from './messages.ts'
 import type {
   Measure,
   MonitoredTarget,
@@ -41,6 +42,8 @@ interface Entry extends Scheduled {
   place: number
   /** When the last probe ended; 0: none has. */
   lastCheckMs: number
+  /** Of the last one that measured it; 0: none has. */
+  lastRttMs: number
 }
 
 export class Prober {
@@ -57,7 +60,7 @@ export class Prober {
   /** Told with the next message; a member that changes ten times until then is told once. */
   readonly #measured = new Set<Entry>()
   #rttThresholdMs = 0
-  #lastChecks = new Float64Array(new SharedArrayBuffer(0))
+  #lastProbes = new Float64Array(lastProbesFor(0))
   #publishedMs = -Infinity
   #callOffPump: (() => void) | undefined
   #callOffFlush: (() => void) | undefined
@@ -88,7 +91,7 @@ export class Prober {
     assert(message.generation >= this.#generation, 'sets of targets come in their order')
     this.#generation = message.generation
     this.#rttThresholdMs = message.rttThresholdMs
-    this.#lastChecks = new Float64Array(message.lastChecks)
+    this.#lastProbes = new Float64Array(message.lastProbes)
     const nowMs = this.#parts.clock.monotonicMs()
     const previous = this.#entries
     this.#entries = new Map()
@@ -119,6 +122,8 @@ export class Prober {
         confirmNext: known !== undefined,
         place,
         lastCheckMs: known?.lastCheckMs ?? 0,
+        // By another check it was another time.
+        lastRttMs: 0,
       }
       this.#noteCheck(entry)
       this.#entries.set(key, entry)
@@ -194,6 +199,7 @@ export class Prober {
     if (change.gate) this.#flushSoon()
     if (result.outcome === 'local-error') return
     entry.lastCheckMs = this.#parts.clock.nowMs()
+    if (result.outcome === 'success' && result.rttMs > 0) entry.lastRttMs = result.rttMs
     this.#noteCheck(entry)
     const changed = change.verdict
     const isConfirmation = entry.confirmNext && !changed
@@ -211,8 +217,10 @@ export class Prober {
     this.#flushSoon()
   }
 
-  #noteCheck({ place, lastCheckMs }: Entry): void {
-    if (lastCheckMs > 0) this.#lastChecks[place] = lastCheckMs
+  #noteCheck({ place, lastCheckMs, lastRttMs }: Entry): void {
+    const cell = place * LastProbe.Cells
+    if (lastCheckMs > 0) this.#lastProbes[cell + LastProbe.AtMs] = lastCheckMs
+    if (lastRttMs > 0) this.#lastProbes[cell + LastProbe.RttMs] = lastRttMs
   }
 
   /** The first change after a quiet time leaves at once; a storm of them leaves in batches. */

@@ -8,7 +8,7 @@ export interface MemberHealth {
   readonly healthy: boolean
   /** 0 to 1; 1 while scoring is off. */
   readonly score: number
-  /** 0: too few probes. */
+  /** The mean, by which members are chosen. 0: too few probes. */
   readonly rttMs: number
   readonly isWarming: boolean
   readonly warmupPasses: number
@@ -19,6 +19,8 @@ export interface MemberHealth {
   readonly sinceMs: number
   /** When the last probe ended, Unix epoch; 0: none has. */
   readonly lastCheckMs: number
+  /** Of the last probe of this node that measured it, unlike `rttMs` no mean; 0: none has. */
+  readonly lastRttMs: number
   /** Of its check. */
   readonly intervalMs: number
 }

@@ -16,6 +16,7 @@ import type {
   ResultsMessage,
   VerdictChange,
 } from '#runtime/health/thread/messages.ts'
+import { LastProbe, lastProbesFor } from '#runtime/health/thread/messages.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
 import { addStats, zeroStats } from '#runtime/health/thread/stats.ts'
 import type { HealthStats } from '#runtime/health/thread/stats.ts'
@@ -45,7 +46,7 @@ class Monitor implements HealthMonitor {
   #targets: readonly MonitoredTarget[] = []
   #rttThresholdMs = 0
   /** As `TargetSet` has it. */
-  #lastChecks = new Float64Array(new SharedArrayBuffer(0))
+  #lastProbes = new Float64Array(lastProbesFor(0))
   /** When the worker last said anything; -Infinity: never. */
   #heardMs = -Infinity
   #generation = 0
@@ -108,7 +109,7 @@ class Monitor implements HealthMonitor {
     this.#targets = targets
     this.#rttThresholdMs = rttThresholdMs
     const gateChanges: Known[] = []
-    const lastChecks = new Float64Array(new SharedArrayBuffer(8 * targets.length))
+    const lastProbes = new Float64Array(lastProbesFor(targets.length))
     for (const [place, target] of targets.entries()) {
       const key = targetKey(target.memberUid, target.ipAddress)
       const known = previous.get(key)
@@ -116,7 +117,8 @@ class Monitor implements HealthMonitor {
       if (this.#known.has(key)) continue
       const now = known ?? blank(target, this.#generation)
       const wasWarming = now.isWarming
-      if (now.checkKey !== target.checkKey) forgetCounts(now)
+      const isSameCheck = now.checkKey === target.checkKey
+      if (!isSameCheck) forgetCounts(now)
       now.checkKey = target.checkKey
       now.pool = target.pool
       now.intervalMs = target.check.intervalMs
@@ -124,11 +126,13 @@ class Monitor implements HealthMonitor {
       const isArrival = known === undefined && (arrivals?.has(key) ?? false)
       now.isWarming = (wasWarming || isArrival) && target.warmupThreshold > 0
       if (now.isWarming !== wasWarming) gateChanges.push(now)
-      lastChecks[place] = this.#lastChecks[now.place] ?? 0
+      const { atMs, rttMs } = this.#lastProbeOf(now)
+      lastProbes[place * LastProbe.Cells + LastProbe.AtMs] = atMs
+      lastProbes[place * LastProbe.Cells + LastProbe.RttMs] = isSameCheck ? rttMs : 0
       now.place = place
       this.#known.set(key, now)
     }
-    this.#lastChecks = lastChecks
+    this.#lastProbes = lastProbes
     if (previous.size > 0) this.#writer.forget([...previous.values()])
     if (gateChanges.length > 0) this.#store(gateChanges)
     this.#warnOfUnverified(targets)
@@ -151,9 +155,15 @@ class Monitor implements HealthMonitor {
     const silentMs = this.#parts.clock.monotonicMs() - this.#heardMs
     const isDeaf = known.knowledge === 'known' && silentMs > ownStaleAfterMs(intervalMs)
     const knowledge = isDeaf ? 'stale' : known.knowledge
-    const lastCheckMs = this.#lastChecks[known.place] ?? 0
+    const { atMs: lastCheckMs, rttMs: lastRttMs } = this.#lastProbeOf(known)
     const measured = { score, rttMs, isWarming, warmupPasses, knowledge, intervalMs }
-    return { healthy, reason, sinceMs, lastCheckMs, ...measured }
+    return { healthy, reason, sinceMs, lastCheckMs, lastRttMs, ...measured }
+  }
+
+  #lastProbeOf({ place }: Known): { readonly atMs: number; readonly rttMs: number } {
+    const cell = place * LastProbe.Cells
+    const [atMs = 0, rttMs = 0] = place < 0 ? [] : this.#lastProbes.subarray(cell, cell + 2)
+    return { atMs, rttMs }
   }
 
   verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
@@ -250,7 +260,7 @@ class Monitor implements HealthMonitor {
       unhealthyKeys,
       warmingKeys,
       rttThresholdMs: this.#rttThresholdMs,
-      lastChecks: this.#lastChecks.buffer,
+      lastProbes: this.#lastProbes.buffer,
     })
   }
 

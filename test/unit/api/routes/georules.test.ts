@@ -46,6 +46,21 @@ describe('geo rules', () => {
     expect((await call(acme, 'GET', rules)).list).toContainEqual(made.body)
   })
 
+  test.each([
+    ['192.0.2.7/24', '192.0.2.0/24'],
+    ['2001:DB8:5::7/64', '2001:db8:5::/64'],
+    ['10.9.8.7/0', '0.0.0.0/0'],
+  ])('the address of a host, %s, stands for its network', async (cidr, normal) => {
+    const made = await call(acme, 'POST', rules, { cidr, endpoint: '192.0.2.1' })
+    expect(made).toMatchObject({ status: 201, body: { cidr: normal } })
+    const path = `/georules/${made.body.id}`
+    const sent = { cidr, endpoint: '192.0.2.1', priority: 100 }
+    const same = await call(acme, 'PUT', path, sent)
+    expect([same.status, same.body]).toEqual([200, made.body])
+    expect(same.headers['x-gslb-revision']).toBe(made.headers['x-gslb-revision'])
+    expect((await call(acme, 'DELETE', path)).status).toBe(204)
+  })
+
   test('a change keeps id and creation; the same again makes no commit', async () => {
     const { body } = await call(acme, 'POST', rules, fresh())
     const next = { ...fresh(), priority: 5 }

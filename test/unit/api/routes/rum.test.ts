@@ -2,9 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiLimits } from '#api/http/limits.ts'
+import { auditLine } from '#api/server/audit.ts'
+import { PageAudit, pageAuditMs } from '#api/server/page-audit.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
 import { systemClock } from '#lib/clock.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
+import type { AuditEntry } from '#state/ports/audit.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import {
@@ -15,6 +19,7 @@ import {
   unmeasured,
 } from '#test/support/rum-scene.ts'
 
+const forPages = { forPages: true }
 const sample = (ip: string, latencyMs: number) => ({ ip, latencyMs })
 const bodyOf = (domain: string, ...samples: object[]): string => JSON.stringify({ domain, samples })
 const good = bodyOf('www.example.org', sample(measured[0], 20))
@@ -132,6 +137,40 @@ describe('samples', () => {
       expect(statusCode).toBe(200)
     },
   )
+
+  test('are one line of the audit log for each outcome, with how many there were', async () => {
+    const { app, post, audit } = rumScene()
+    for (let i = 0; i < 3; i++) expect((await post(good)).statusCode).toBe(200)
+    for (let i = 0; i < 2; i++) expect((await post('{}')).statusCode).toBe(400)
+    await app.inject('/api/v1/rum/config?domain=www.example.org')
+    expect(audit).toEqual([])
+    await app.close()
+    const line = { method: 'POST', path: ingestPath, actor: 'anon', remote: '' }
+    expect(audit).toMatchObject([
+      { ...line, status: 200, requests: 3, requestId: null },
+      { ...line, status: 400, requests: 2, requestId: null },
+    ])
+    expect(auditLine(audit[0]!)).toMatchObject({ requests: 3, tenant: 'default' })
+  })
+
+  test('are written a minute after the first, and then anew', () => {
+    const time = new FakeTime(0)
+    const audit: AuditEntry[] = []
+    const pages = new PageAudit({ write: (entry) => audit.push(entry) }, time.clock, time.after)
+    const note = (): void => {
+      const request = { method: 'POST', routeOptions: { url: ingestPath, config: forPages } }
+      pages.note(request as never, { statusCode: 200, elapsedTime: 2 } as never)
+    }
+    for (let i = 0; i < 1_000; i++) note()
+    time.pass(pageAuditMs - 1)
+    expect(audit).toEqual([])
+    time.pass(1)
+    expect(audit).toMatchObject([{ requests: 1_000, durationMs: 2_000, atMs: pageAuditMs }])
+    time.pass(10 * pageAuditMs)
+    note()
+    time.pass(pageAuditMs)
+    expect(audit.map(({ requests }) => requests)).toEqual([1_000, 1])
+  })
 
   test('come from pages of any site, and fill no audit log', async () => {
     const { post, audit } = rumScene()

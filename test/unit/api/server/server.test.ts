@@ -164,6 +164,13 @@ describe('a refusal is {"error": …}', () => {
       405,
       'DELETE is not possible here; allowed: GET, HEAD',
     ],
+    [
+      'a path with an id that is longer than any',
+      `/api/v1/pools/${'x'.repeat(300)}?secret=1`,
+      {},
+      404,
+      `there is no GET /api/v1/pools/${'x'.repeat(186)}…`,
+    ],
     ['a URL that cannot be decoded', '/%zz', {}, 400, 'the URL is malformed'],
   ]
   test.each(rows)('for %s', async (_title, path, init, status, error) => {

@@ -44,6 +44,19 @@ test('a member that fails says why and since when, and when it was looked at las
   await monitor.stop()
 })
 
+test('the round-trip time is that of the last probe, and no mean', async () => {
+  const { world, monitor } = await simulatedMonitor()
+  const view = createMemberHealthView(monitor, 'n1', world.clock)
+  world.answer = () => ({ outcome: 'success', afterMs: 5 })
+  monitor.setTargets([probeTarget('m1', check)])
+  world.walk(20_000)
+  world.answer = () => ({ outcome: 'success', afterMs: 80 })
+  world.walk(check.intervalMs + 1_000)
+  expect(view.of(member).rttMs).toBe(80)
+  expect(monitor.ownHealthOf('m1', '127.0.0.1')!.rttMs).toBeLessThan(80)
+  await monitor.stop()
+})
+
 test('a member that is down has no round-trip time: it would be that of another time', async () => {
   const { world, monitor } = await simulatedMonitor()
   const view = createMemberHealthView(monitor, 'n1', world.clock)

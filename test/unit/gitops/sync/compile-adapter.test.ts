@@ -24,6 +24,15 @@ test.each([
   expect(allowing.compile(files.value, 'c0ffee').ok).toBe(true)
 })
 
+test('a node that runs no scripts takes the commit all the same, and says what it leaves out', () => {
+  const files = readConfigDirectory(join(fixtures, 'health-check-script-disabled'))
+  if (!files.ok) throw new Error(files.error)
+  const health = { allowScriptChecks: false, webhookAllowedHosts: [], clientCertificates: {} }
+  const taken = createCompilePort(checkPolicyOfNode(health)).compile(files.value, 'c0ffee')
+  const said = taken.diagnostics.map(({ code, severity }) => [code, severity])
+  expect([taken.ok, said]).toEqual([true, [['health-check-script-ignored', 'warning']]])
+})
+
 test('a tenant may use the client certificates that the node gives it', () => {
   const files = readConfigDirectory(join(fixtures, 'health-check-certificate-unknown'))
   if (!files.ok) throw new Error(files.error)

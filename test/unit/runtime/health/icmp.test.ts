@@ -74,15 +74,22 @@ test('replies that nobody asked for neither help nor harm', async () => {
   expect(results).toEqual({ '127.0.0.1': [success, success], '192.0.2.9': [silence, silence] })
 })
 
-test('with neither right every member is unhealthy, and the log says so once', async () => {
+test('with neither right every member is unhealthy, and the log says so of each probe', async () => {
   const { results, lines } = await run({ datagram: false, raw: false }, 'probe', ['127.0.0.1'])
   const forbidden = { outcome: 'failure', rttMs: 0, reason: 'this node may not send ICMP' }
   expect(results['127.0.0.1']).toEqual([forbidden, forbidden])
-  expect(lines).toEqual([
-    'icmp probes cannot be sent, so that their members count as unhealthy: give the process ' +
-      'CAP_NET_RAW, or put its group into net.ipv4.ping_group_range',
-  ])
+  expect(lines).toEqual([forbiddenLine, forbiddenLine])
 })
+
+test('of many probes that cannot be sent the log has twelve a minute', async () => {
+  const addresses = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 1}`)
+  const { lines } = await run({ datagram: false, raw: false }, 'probe', addresses)
+  expect(lines).toEqual(Array.from({ length: 12 }, () => forbiddenLine))
+})
+
+const forbiddenLine =
+  'an icmp probe cannot be sent, so that its member counts as unhealthy: give the process ' +
+  'CAP_NET_RAW, or put its group into net.ipv4.ping_group_range'
 
 test('a probe that is called off never reports', async () => {
   const { probes } = testProbes()

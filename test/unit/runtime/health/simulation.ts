@@ -7,6 +7,7 @@ import type {
   ResultsMessage,
   VerdictChange,
 } from '#runtime/health/thread/messages.ts'
+import { lastProbesFor } from '#runtime/health/thread/messages.ts'
 import type { Outcome, Probe, ProbeTarget } from '#runtime/health/probes/probe.ts'
 import { Prober } from '#runtime/health/thread/prober.ts'
 
@@ -101,7 +102,7 @@ export class Simulation {
       unhealthyKeys,
       warmingKeys,
       rttThresholdMs: this.rttThresholdMs,
-      lastChecks: new SharedArrayBuffer(8 * targets.length),
+      lastProbes: lastProbesFor(targets.length),
     })
   }
 

@@ -48,6 +48,7 @@ function set(memberUid: string, parts: Partial<MemberHealth> = {}): void {
     reason: '',
     sinceMs: 0,
     lastCheckMs: 0,
+    lastRttMs: 0,
     ...parts,
   })
   publisher.note([owner(memberUid)])
