@@ -30,6 +30,8 @@ import { responseRuleRoutes } from './routes/rpz.ts'
 import { historyRoutes } from './routes/history.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
+import { clusterRoutes } from './routes/cluster.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { simulateRoutes } from './routes/simulate.ts'
 import { statusRoutes } from './routes/status.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
@@ -66,6 +68,8 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...usageRoutes,
   ...licenseRoutes,
   ...webSocketRoutes,
+  ...settingsRoutes,
+  ...clusterRoutes,
   getGitopsStatus,
   getMetrics,
   ...referenceRoutes(() => routes),

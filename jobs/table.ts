@@ -26,6 +26,8 @@ export interface JobContext {
   readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
+  /** Tells other nodes how this one is. */
+  readonly announceNode: () => void
   /** Tells other nodes which commit this one answers from. */
   readonly announceCommit: () => void
   /** Looks at the servers that get redirects, those whose time it is. */
@@ -68,6 +70,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within five seconds.
     periodMs: 4_000,
     run: (context) => context.flushResponseHits(),
+  },
+  {
+    name: 'announce-node',
+    periodMs: 5_000,
+    run: (context) => context.announceNode(),
   },
   {
     name: 'announce-commit',

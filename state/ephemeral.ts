@@ -6,6 +6,7 @@ import type { Result } from '#lib/result.ts'
 import { withFallbackSignals } from './fallback/health-signals.ts'
 import { withFallbackAttempts, withFallbackNonces, withFallbackTokens } from './fallback/logins.ts'
 import { FallbackSessions } from './fallback/sessions.ts'
+import { createMemoryClusterNodes } from './memory/cluster-nodes.ts'
 import { createMemoryHealthSignals } from './memory/health-signals.ts'
 import { createMemoryLoginAttempts } from './memory/login-attempts.ts'
 import { createMemoryOidcNonces } from './memory/oidc-nonces.ts'
@@ -13,6 +14,7 @@ import { createMemoryPeerHealth } from './memory/peer-health.ts'
 import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
+import type { ClusterNodes } from './ports/cluster-nodes.ts'
 import type { HealthSignals } from './ports/health-signals.ts'
 import type { LoginAttempts } from './ports/login-attempts.ts'
 import type { OidcNonces } from './ports/oidc-nonces.ts'
@@ -20,6 +22,7 @@ import type { PeerHealth } from './ports/peer-health.ts'
 import type { RolloutTrips } from './ports/rollout-trips.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
+import { createRedisClusterNodes } from './redis/cluster-nodes.ts'
 import { createRedisHealthSignals } from './redis/health-signals.ts'
 import {
   createRedisLoginAttempts,
@@ -54,6 +57,7 @@ export interface EphemeralStatus {
 }
 
 export interface EphemeralPorts {
+  readonly clusterNodes: ClusterNodes
   readonly sessions: Sessions
   readonly nonces: OidcNonces
   readonly webSocketTokens: WebSocketTokens
@@ -91,6 +95,7 @@ function memoryPorts(clock: Clock) {
     healthSignals: createMemoryHealthSignals(clock),
     peerHealth: createMemoryPeerHealth(),
     rolloutTrips: createMemoryRolloutTrips(),
+    clusterNodes: createMemoryClusterNodes(),
   }
 }
 
@@ -114,6 +119,7 @@ export function redisPorts(redis: Redis, clock: Clock) {
     healthSignals: createRedisHealthSignals(redis, clock),
     peerHealth: createRedisPeerHealth(redis),
     rolloutTrips: createRedisRolloutTrips(redis, clock),
+    clusterNodes: createRedisClusterNodes(redis, clock),
   }
 }
 
@@ -135,6 +141,7 @@ function inRedis(options: EphemeralOptions): EphemeralState {
     healthSignals: signals,
     peerHealth: shared.peerHealth,
     rolloutTrips: shared.rolloutTrips,
+    clusterNodes: shared.clusterNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
     close: () => redis.close(),
   }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from '#api/auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './credentials.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Caller, Viewer } from './caller.ts'
 import { crossSite, isCrossSite, isRebound, reboundHost } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
@@ -14,6 +15,7 @@ import { unreadReply } from './unread.ts'
 export interface Asked {
   readonly needs: Needs
   readonly withoutConfig?: true
+  readonly ofPlatform?: true
 }
 
 export interface AccessParts {
@@ -61,7 +63,7 @@ export async function admit(
   return {
     caller,
     cookieToken: by === 'cookie' ? credentials.cookie : null,
-    refusal: isForged ? crossSite : (refusalOf(needs, caller) ?? tooEarly(asked, ports, caller)),
+    refusal: isForged ? crossSite : (refusalOf(asked, caller) ?? tooEarly(asked, ports, caller)),
   }
 }
 
@@ -81,13 +83,16 @@ function credentialsOf(request: FastifyRequest): Credentials {
   }
 }
 
-function refusalOf(needs: Needs, caller: Caller): Reply | null {
+function refusalOf({ needs, ofPlatform }: Asked, caller: Caller): Reply | null {
   if (needs === 'public' || needs === 'any') return null
   if (needs === 'session') {
     return caller.userId === null ? refused(403, 'this needs the session of a user') : null
   }
   if (caller.isSystemAdmin) return null
   if (needs === 'system') return refused(403, 'admin access required')
+  if (ofPlatform === true && caller.tenant !== defaultTenant) {
+    return refused(403, 'this is of the whole installation: only the tenant default has it')
+  }
   if (caller.permissions.has(needs)) return null
   return refused(403, `permission denied: this needs ${needs}`)
 }

@@ -39,6 +39,11 @@ export interface Route {
    */
   readonly withoutConfig?: true
   /**
+   * It is of the whole installation, and no business of its tenants: besides the permission the
+   * caller is of the tenant `default`, or a system administrator.
+   */
+  readonly ofPlatform?: true
+  /**
    * For scripts in pages of any site: they may read the answer, no origin is refused, a body of any
    * type is read as JSON, and no call is in the audit log, since it is no operator's.
    */

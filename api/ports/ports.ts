@@ -28,7 +28,9 @@ import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
+import type { ClusterView } from './cluster-view.ts'
 import type { NodeFacts } from './node-facts.ts'
+import type { NodeSettings } from './node-settings.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
 import type { RumView } from './rum-view.ts'
@@ -88,6 +90,8 @@ export interface ApiPorts {
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void
   readonly node: NodeFacts
+  readonly nodeSettings: NodeSettings
+  readonly cluster: ClusterView
   /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
   readonly feed: Feed

@@ -61,7 +61,7 @@ export const serve: Command = {
       return believed
     }
     const ended = await runUntilSignal(() => startDaemon(settings.value, log, prepare), log, read)
-    if (ended.ok) return Exit.Ok
+    if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
   },

@@ -10,6 +10,7 @@ import { createNodeRum } from '#cli/node/rum.ts'
 import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
+import { createSettingsView } from '#cli/status/settings-view.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -21,11 +22,17 @@ import type { Deps, Part } from './part.ts'
 export const createApi: Part = (deps) => {
   const load = new ThreadLoad(systemClock)
   const sampleLoad = (): void => load.sample(deps.node.counters().map(({ threadId }) => threadId))
-  if (!deps.settings.api.enabled) return ok({ gives: { api: null, apiPort: null, sampleLoad } })
-  const api = createNodeApi(apiParts(deps, load))
+  const busyRatio = (): number =>
+    Math.max(0, ...deps.node.counters().map(({ threadId }) => load.busyRatio(threadId)))
+  const both = { sampleLoad, busyRatio }
+  if (!deps.settings.api.enabled) {
+    return ok({ gives: { api: null, operatorView: null, apiPort: null, ...both } })
+  }
+  const parts = apiParts(deps, load)
+  const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
-    gives: { api: api.value, licence: api.value.licence, sampleLoad },
+    gives: { api: api.value, operatorView: parts.view, licence: api.value.licence, ...both },
     stop: () => api.value.close(),
   })
 }
@@ -119,6 +126,11 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       config: gitops.config,
       clock: systemClock,
     }),
+    cluster: deps.cluster,
+    nodeSettings: createSettingsView(
+      () => deps.settings,
+      () => deps.latestSettings,
+    ),
     rum: createNodeRum(rum, () => node.bundle()),
     env,
     onRate: permit,

@@ -12,6 +12,7 @@ import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
 import { createDomains } from './domains.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { shareCommitNews } from './commit-news.ts'
+import { joinCluster } from './cluster.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
@@ -28,6 +29,8 @@ export interface Daemon {
   readonly reload: (settings: Settings) => Promise<void>
   /** Lets answers under way go out; the order is the reverse of the start. */
   readonly stop: () => Promise<void>
+  /** The API has asked for a restart: whoever supervises the process is to start it again. */
+  readonly isRestarting: () => boolean
 }
 
 /** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
@@ -47,6 +50,7 @@ const running: readonly Part[] = [
   shareCommitNews,
   keepAlerts,
   createDomains,
+  joinCluster,
   createApi,
   listen,
   lookAtLicence,
@@ -67,7 +71,7 @@ export async function startDaemon(
 ): Promise<Result<Daemon, string>> {
   const clash = portClash(settings)
   if (clash !== undefined) return err(clash)
-  const given: Given = { settings, log, env: process.env, prepare }
+  const given: Given = { settings, latestSettings: settings, log, env: process.env, prepare }
   // Each part adds what it gives, before the parts that read it.
   const deps = given as Deps
   const stops: Stop[] = []
@@ -96,6 +100,7 @@ export async function startDaemon(
     apiPort: deps.apiPort,
     reload: (next) => reload(deps, next),
     stop,
+    isRestarting: deps.isRestarting,
   })
 }
 
@@ -112,6 +117,7 @@ async function reload(deps: Deps, next: Settings): Promise<void> {
     log.warn({ settings: needRestart }, 'these settings change only with a restart')
   }
   deps.settings = reloadedSettings(deps.settings, next)
+  deps.latestSettings = next
   const { logging, license, gitops: followed } = deps.settings
   const { pollMs, allowedSigners } = followed
   log.setLevel(logging.level)

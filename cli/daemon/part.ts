@@ -2,6 +2,8 @@
 // how to stop it. Also the loop that starts a list of parts, and the one that stops them.
 import type { NodeAlerts } from '#cli/node/alerts.ts'
 import type { NodeDomains } from '#cli/node/domains.ts'
+import type { ClusterView } from '#api/ports/cluster-view.ts'
+import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { NodeApi } from '#cli/node/api.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { NodeRecords } from '#cli/stores/records.ts'
@@ -33,6 +35,8 @@ import type { EphemeralState } from '#state/ephemeral.ts'
 export interface Given {
   /** As they are now: a reload changes them. */
   settings: Settings
+  /** As they were read last: what only a restart applies differs. */
+  latestSettings: Settings
   readonly log: ProcessLog
   readonly env: Io['env']
   /** Runs when the data directory is held, before anything reads it. */
@@ -73,9 +77,18 @@ export interface Gifts {
   readonly verifyDomains: () => Promise<void>
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
+  readonly cluster: ClusterView
+  /** Tells the other nodes how this one is. */
+  readonly announceNode: () => void
+  /** The stop under way is one after which the node is to be started again. */
+  readonly isRestarting: () => boolean
+  /** null: the API is off. */
+  readonly operatorView: OperatorView | null
   /** Samples how busy the DNS threads are. */
   readonly sampleLoad: () => void
   readonly alerts: NodeAlerts
+  /** Of the busiest of them, 0 to 1. */
+  readonly busyRatio: () => number
   /** null: the API is off. */
   readonly api: NodeApi | null
   readonly apiPort: number | null

@@ -46,6 +46,7 @@ function contextOf(deps: Deps): JobContext {
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,
+    announceNode: deps.announceNode,
     announceCommit: () => deps.commitNews?.tick(),
     reconcileRedirects: () => deps.redirectPushes.tick(),
   }

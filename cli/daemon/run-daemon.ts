@@ -14,6 +14,9 @@ import type { Settings } from '#cli/settings/settings.ts'
  */
 const echoMs = 250
 
+/** `restart`: whoever supervises the process is to start it again. */
+export type Ending = 'end' | 'restart'
+
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
  * comes during the start ends the daemon cleanly right after it. A second one, or the end of
@@ -26,7 +29,7 @@ export async function runUntilSignal(
   log: ProcessLog,
   reread: () => Result<Settings, string[]>,
   patienceMs = endPatienceMs,
-): Promise<Result<null, string>> {
+): Promise<Result<Ending, string>> {
   let hangups: Promise<void> = Promise.resolve()
   let early = 0
   let reload = (): void => void early++
@@ -42,7 +45,7 @@ export async function runUntilSignal(
   reload = () => undefined
   await hangups
   await daemon.value.stop()
-  return ok(null)
+  return ok(daemon.value.isRestarting() ? 'restart' : 'end')
 }
 
 async function reloadOnce(

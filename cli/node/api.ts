@@ -59,6 +59,8 @@ export interface NodeApiParts {
   readonly domains: DomainChecks
   readonly overlays: OverlayView
   readonly rum: RumView
+  readonly cluster: ApiPorts['cluster']
+  readonly nodeSettings: ApiPorts['nodeSettings']
   readonly simulator: LiveSimulator
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
@@ -191,6 +193,8 @@ function portsOf(
     domains,
     overlays,
     rum,
+    cluster: parts.cluster,
+    nodeSettings: parts.nodeSettings,
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),

@@ -30,6 +30,8 @@ export interface ClientCertificate extends ClientCertificateFiles {
 export interface Settings {
   /** Where they are from, an absolute path; undefined: no file. No setting itself. */
   readonly file: string | undefined
+  /** Without a key in it the value is the default. */
+  readonly origins?: SettingOrigins
   readonly dataDir: string
   readonly dns: {
     readonly listenAddr: string
@@ -150,6 +152,9 @@ export const overrides = [
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
 ] as const
+/** Where each value comes from, by key. */
+export type SettingOrigins = ReadonlyMap<string, 'file' | 'environment' | 'command line'>
+
 export type SettingFlag = NonNullable<(typeof overrides)[number]['flag']>
 
 export interface SettingSources {
@@ -170,11 +175,28 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   if (!fromFile.ok || !fromOutside.ok) return err(problems)
   const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
   const file = sources.file === undefined ? undefined : resolve(sources.file)
-  const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file }
+  const origins = originsOf(fromFile.value, fromOutside.value, sources)
+  const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file, origins }
   const missing = [...missingForOidc(settings.auth.oidc), ...missingForRedirect(settings.redirect)]
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `
   return err(missing.map((sentence) => place + sentence))
+}
+
+/** Those that are not in it are defaults. */
+function originsOf(
+  file: SettingValues,
+  outside: SettingValues,
+  { flags }: SettingSources,
+): SettingOrigins {
+  const origins = new Map<string, 'file' | 'environment' | 'command line'>()
+  for (const key of file.keys()) origins.set(key, 'file')
+  for (const { key, flag } of overrides) {
+    if (!outside.has(key)) continue
+    const isFlag = flag !== undefined && flags[flag] !== undefined
+    origins.set(key, isFlag ? 'command line' : 'environment')
+  }
+  return origins
 }
 
 /** Keys whose values differ, by whether SIGHUP applies them (`applied`) or only a restart does. */
@@ -196,7 +218,14 @@ export function reloadedSettings(before: Settings, after: Settings): Settings {
   for (const row of settingRows) {
     place(settings, row, settled(row.leaf['x-reload'] === true ? after : before, row))
   }
-  return { ...(settings as unknown as Settings), file: before.file }
+  const origins = new Map(before.origins)
+  for (const { key, leaf } of settingRows) {
+    if (leaf['x-reload'] !== true) continue
+    const origin = after.origins?.get(key)
+    if (origin === undefined) origins.delete(key)
+    else origins.set(key, origin)
+  }
+  return { ...(settings as unknown as Settings), file: before.file, origins }
 }
 
 function readSettingsFile(file: string): Result<SettingValues, string[]> {
@@ -274,6 +303,11 @@ function place(settings: Record<string, unknown>, row: SettingRow, value: unknow
     section = section[name] as Record<string, unknown>
   }
   section[settledName(row)] = value
+}
+
+/** As it is in effect; of a duration, milliseconds. */
+export function settingValueOf(settings: Settings, row: SettingRow): unknown {
+  return settled(settings, row)
 }
 
 function settled(settings: Settings, row: SettingRow): unknown {

@@ -204,6 +204,13 @@ call 200 GET /dashboard/stats
 call 200 GET /snapshot
 wants website
 call 200 GET /gitops/status
+# Of the node that answers, and of gslb.yaml, which a new repository does not have.
+call 200 GET /settings
+call 409 PUT /settings '{"guardrails":{"removedNames":20}}'
+call 200 GET /cluster/nodes
+# A node without Redis reaches no other one.
+call 501 POST /cluster/nodes/another/restart
+call 200 GET /bgp
 call 200 GET /ready
 call 200 GET /usage
 

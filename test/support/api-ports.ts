@@ -83,6 +83,8 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     responseHits: async () => new Map(),
     countCall: () => undefined,
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
+    nodeSettings: { list: () => [] },
+    cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(
       Buffer.alloc(32, 9),

@@ -9,6 +9,8 @@ export type Params = Readonly<Record<string, string>>
 export interface RouteCase {
   /** See docs/operations/access.md. */
   readonly needs: string
+  /** Of the tenant `default` alone, whatever roles others have. */
+  readonly ofPlatform?: true
   /** An object of this tenant that the route is about; none: the route is about no object. */
   readonly make?: (world: ConfigWorld, tenant: string) => Promise<Params>
   readonly body?: () => unknown
@@ -183,6 +185,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getDocsByFile: { ...anyone, statuses: [404] },
   getMetrics: { needs: 'cluster:status' },
   getGitopsStatus: { needs: 'settings:read' },
+  getSettings: { needs: 'settings:read', ofPlatform: true },
+  putSettings: {
+    needs: 'settings:write',
+    ofPlatform: true,
+    body: () => ({ guardrails: { removedNames: 50 } }),
+  },
+  getClusterNodes: { needs: 'cluster:status', ofPlatform: true },
+  postClusterNodesByNameRestart: { needs: 'cluster:restart', ofPlatform: true },
+  getBgp: { needs: 'bgp:status', ofPlatform: true },
   getAuthConfig: anyone,
   postAuthSetup: { ...anyone, body: account, statuses: [404] },
   postAuthLogin: {

@@ -26,6 +26,7 @@ const viewing = [
   'settings:read',
   'snapshot:read',
   'cluster:status',
+  'bgp:status',
   'usage:read_own',
   'license:read',
   'history:read',
@@ -50,7 +51,7 @@ interface Actor {
   readonly session: boolean
 }
 /** Of the whole node: no role of a tenant has them. */
-const governing = everythingOf('rpz', 'read', 'write')
+const governing = [...everythingOf('rpz', 'read', 'write'), 'settings:write', 'cluster:restart']
 const actors: Readonly<Record<string, Actor>> = {
   nobody: { may: [], session: false },
   junk: { may: [], session: false },
@@ -78,6 +79,7 @@ const missing: Params = {
   commit: noSuchCommit,
   id: noSuchId,
   poolId: noSuchId,
+  name: 'another',
   code: 'pool-unknown',
 }
 
@@ -119,7 +121,7 @@ test('every route asks for the permission that its case says', () => {
   expect(named).toEqual(expected)
 })
 
-describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
+describe.each(rows)('%s', (_name, row, { needs, ofPlatform, make, body, statuses }) => {
   const successes = statuses ?? Object.keys(row.responses).map(Number)
   let ofZenith: Params | undefined
   let own: Params | undefined
@@ -127,7 +129,8 @@ describe.each(rows)('%s', (_name, row, { needs, make, body, statuses }) => {
     whole.world.call(bearer, row.method, pathOf(row, params), body?.())
 
   const isPermitted = ({ may, session }: Actor): boolean =>
-    needs === 'session' ? session : needs === 'public' || may.includes(needs)
+    (ofPlatform !== true || may.includes('system')) &&
+    (needs === 'session' ? session : needs === 'public' || may.includes(needs))
   const all = Object.entries(actors)
   const acme = all.filter(([name]) => name.startsWith('acme'))
   // Of a write, a commit each: nobody, the most that may not, and the least that may.

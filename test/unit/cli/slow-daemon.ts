@@ -15,6 +15,7 @@ let keepAlive: NodeJS.Timeout | undefined
 const daemon = {
   dnsPort: 0,
   apiPort: null,
+  isRestarting: () => false,
   reload: async () => {
     const number = ++reloads
     say(`reload ${number} begins`)

@@ -30,6 +30,7 @@ function create(
       lookAtDynamicDns: async () => undefined,
       flushResponseHits: async () => undefined,
       reconcileRedirects: () => undefined,
+      announceNode: () => undefined,
       announceCommit: () => undefined,
       verifyDomains: async () => undefined,
       backUp: async () => undefined,

@@ -97,8 +97,9 @@ describe.each(documented)('%s', (key, byDefault, other) => {
   test(`is ${JSON.stringify(byDefault) ?? 'not set'} by default`, () => {
     expect(row?.leaf.default).toEqual(byDefault)
     if (byDefault === undefined) return
-    const { file } = load('')
-    expect({ ...load(fileWith(key, byDefault)), file }).toEqual({ ...load(''), file })
+    const { file, origins } = load('')
+    const written = { ...load(fileWith(key, byDefault)), file, origins }
+    expect(written).toEqual({ ...load(''), file, origins })
   })
 
   test(`can be ${JSON.stringify(other)}`, () => {
@@ -131,7 +132,8 @@ test('SIGHUP takes over database.cacheTTL once, and no setting that needs a rest
     needRestart: ['dns.port'],
   })
   const reloaded = reloadedSettings(before, after)
-  expect(reloaded).toEqual({ ...before, database: after.database })
+  const origins = new Map([['database.cacheTTL', 'file']])
+  expect(reloaded).toEqual({ ...before, database: after.database, origins })
   expect(changedSettings(reloaded, after).applied).toEqual([])
 })
 

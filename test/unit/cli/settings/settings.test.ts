@@ -39,6 +39,7 @@ describe('defaults', () => {
     expect(loaded).toEqual({
       ok: true,
       value: {
+        origins: new Map(),
         dataDir: resolve('./data'),
         dns: {
           listenAddr: '0.0.0.0',

@@ -24,7 +24,7 @@ test.each([
   expect(allowing.compile(files.value, 'c0ffee').ok).toBe(true)
 })
 
-test('a node that runs no scripts takes the commit all the same, and says what it leaves out', () => {
+test('a node that runs no scripts takes the commit, and says what it leaves out', () => {
   const files = readConfigDirectory(join(fixtures, 'health-check-script-disabled'))
   if (!files.ok) throw new Error(files.error)
   const health = { allowScriptChecks: false, webhookAllowedHosts: [], clientCertificates: {} }

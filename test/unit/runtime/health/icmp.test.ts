@@ -74,7 +74,7 @@ test('replies that nobody asked for neither help nor harm', async () => {
   expect(results).toEqual({ '127.0.0.1': [success, success], '192.0.2.9': [silence, silence] })
 })
 
-test('with neither right every member is unhealthy, and the log says so of each probe', async () => {
+test('with neither right every member is unhealthy, and each probe is in the log', async () => {
   const { results, lines } = await run({ datagram: false, raw: false }, 'probe', ['127.0.0.1'])
   const forbidden = { outcome: 'failure', rttMs: 0, reason: 'this node may not send ICMP' }
   expect(results['127.0.0.1']).toEqual([forbidden, forbidden])

@@ -1,0 +1,128 @@
+// /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
+import { Type } from 'typebox'
+import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
+import { missing, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { nullable } from '#api/http/shapes.ts'
+
+const tag = 'Cluster'
+
+const Node = Type.Object(
+  {
+    name: Type.String(),
+    isSelf: Type.Boolean({ description: 'It is the node that answers' }),
+    isMissing: Type.Boolean({ description: 'It was not heard for 20 seconds' }),
+    version: Type.String(),
+    startedAt: Type.Integer({ description: 'Unix milliseconds' }),
+    seenAt: Type.Integer({ description: 'When it last said so, Unix milliseconds, by its clock' }),
+    commit: nullable(Type.String({ description: 'It answers from it; null: from nothing yet' })),
+    digest: nullable(Type.String({ description: 'Of its bundle' })),
+    seq: Type.Integer({ description: 'Of its channel record' }),
+    ageSeconds: nullable(Type.Number({ description: 'Of its channel record' })),
+    load: Type.Object({
+      busyRatio: Type.Number({ description: 'CPU time of its busiest DNS thread, 0 to 1' }),
+      queries: Type.Integer({ description: 'DNS queries since it started' }),
+    }),
+    health: Type.Object({
+      status: Type.Enum(['ok', 'degraded', 'starting']),
+      reasons: Type.Array(Type.String(), { description: 'Codes, as in GET /api/v1/health' }),
+      members: Type.Object({
+        healthy: Type.Integer(),
+        unhealthy: Type.Integer(),
+        warming: Type.Integer(),
+      }),
+    }),
+    canRestart: Type.Boolean({ description: 'Something starts it again when it ends' }),
+  },
+  { title: 'ClusterNode' },
+)
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/cluster/nodes',
+  needs: 'cluster:status',
+  ofPlatform: true,
+  withoutConfig: true,
+  tag,
+  summary: 'The nodes: what each answers from, how busy and how well it is',
+  details:
+    'Only for the tenant `default`. This node first; the others are those with the same ' +
+    '`redis.url`, which say it every five seconds and are listed for a day after they fell silent.',
+  responses: { 200: { description: 'The nodes', schema: Type.Array(Node) } },
+  handle: async ({ ports }) => {
+    const nowMs = ports.clock.nowMs()
+    return success((await ports.cluster.nodes()).map((node) => showNode(node, nowMs)))
+  },
+})
+
+const statusOf: Readonly<Record<RestartFault, number>> = {
+  unknown: 404,
+  unsupervised: 409,
+  silent: 503,
+  alone: 501,
+}
+
+const restart = route({
+  method: 'POST',
+  path: '/api/v1/cluster/nodes/{name}/restart',
+  needs: 'cluster:restart',
+  ofPlatform: true,
+  withoutConfig: true,
+  tag,
+  summary: 'Restart a node: it stops as at SIGTERM, and its supervisor starts it again',
+  details:
+    'Answers under way go out first. 409: nothing would start it again. 501: this node reaches ' +
+    'no other one. 503: the node does not answer.',
+  responses: {
+    202: {
+      description: 'The node has taken it',
+      schema: Type.Object({ name: Type.String(), status: Type.Literal('restarting') }),
+    },
+  },
+  refusals: [404, 409, 501, 503],
+  handle: async ({ ports, params }) => {
+    const { name } = params as { readonly name: string }
+    const asked = await ports.cluster.restart(name)
+    if (asked.ok) return { status: 202, body: { name, status: 'restarting' } }
+    const { code, message } = asked.error
+    return code === 'unknown' ? missing('node') : refused(statusOf[code], message)
+  },
+})
+
+const bgp = route({
+  method: 'GET',
+  path: '/api/v1/bgp',
+  needs: 'bgp:status',
+  ofPlatform: true,
+  withoutConfig: true,
+  tag,
+  summary: 'Routes that nodes announce by BGP: none, since this version announces none',
+  details: 'Only for the tenant `default`.',
+  responses: {
+    200: { description: 'Announced routes', schema: Type.Array(Type.Object({})) },
+  },
+  handle: () => success([]),
+})
+
+function showNode(node: SeenNode, nowMs: number) {
+  const { name, isSelf, isMissing, version, commit, digest, seq, issuedAtMs } = node
+  const { busyRatio, queries, status, reasons, members, isSupervised } = node
+  return {
+    name,
+    isSelf,
+    isMissing,
+    version,
+    startedAt: Math.floor(node.startedAtMs),
+    seenAt: Math.floor(node.atMs),
+    commit,
+    digest,
+    seq,
+    ageSeconds: issuedAtMs === null ? null : Math.max(0, (nowMs - issuedAtMs) / 1_000),
+    load: { busyRatio, queries },
+    health: { status, reasons, members },
+    canRestart: isSupervised,
+  }
+}
+
+export const clusterRoutes: readonly Route[] = Object.freeze([list, restart, bgp])

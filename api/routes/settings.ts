@@ -1,0 +1,125 @@
+// /api/v1/settings: the settings of this node's process, and those of the repository, gslb.yaml.
+import { Type } from 'typebox'
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import { SettingsSpec } from '#schemas/objects/settings.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { preconditionOf } from '#api/http/if-match.ts'
+import { refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { body, nullable } from '#api/http/shapes.ts'
+
+const tag = 'Settings'
+
+const NodeSetting = Type.Object({
+  key: Type.String(),
+  value: Type.Unknown({
+    description: 'In effect, as the file takes it; `***` stands for a secret, null for no value',
+  }),
+  source: Type.Enum(['file', 'environment', 'command line', 'default']),
+  origin: Type.String({ description: 'The file, variable or option; empty: the default' }),
+  isSecret: Type.Boolean(),
+  needsRestart: Type.Boolean({ description: 'false: SIGHUP applies a change' }),
+  isPending: Type.Boolean({
+    description: 'The file says something else, which a restart of the node applies',
+  }),
+})
+
+/** What a group holds, the compiler says: its sentences name the field. */
+const group = (type: 'object' | 'array', name: string) =>
+  Type.Unsafe<JsonObject>({
+    type,
+    description: `As \`spec.${name}\` of gslb.yaml; defaults are filled in`,
+    ...(type === 'object' ? { additionalProperties: true } : { items: {} }),
+  })
+
+const names = Object.keys(SettingsSpec.properties) as (keyof typeof SettingsSpec.properties)[]
+const groups = Object.fromEntries(
+  names.map((name) => [name, group(name === 'zones' ? 'array' : 'object', name)]),
+)
+
+const Repository = Type.Object(
+  Object.fromEntries(names.map((name) => [name, Type.Optional(groups[name]!)])),
+)
+
+const ServerSettings = Type.Object(
+  {
+    node: Type.Array(NodeSetting, { description: 'Of the node that answers: gslbd.yaml' }),
+    repository: Type.Unsafe<JsonObject | null>({
+      ...nullable(Repository),
+      description: 'Of all nodes, in Git: gslb.yaml; null: there is no such file',
+    }),
+  },
+  { title: 'Settings' },
+)
+
+const get = route({
+  method: 'GET',
+  path: '/api/v1/settings',
+  needs: 'settings:read',
+  ofPlatform: true,
+  tag,
+  summary: 'All settings: of this node with where each comes from, and of the repository',
+  details:
+    'Only for the tenant `default`. Secrets and passwords in addresses are `***`. Entity tag and ' +
+    'PUT are about `repository`.',
+  responses: {
+    200: { description: 'The settings', schema: ServerSettings, isTagged: true, hasRevision: true },
+  },
+  handle: (context) => {
+    const entry = settingsIn(context)
+    const { revision } = context.ports.config.snapshot()
+    return success(shown(context, entry), {
+      etag: tagged(entry?.object ?? {}),
+      'x-gslb-revision': revision,
+    })
+  },
+})
+
+const replace = route({
+  method: 'PUT',
+  path: '/api/v1/settings',
+  needs: 'settings:write',
+  ofPlatform: true,
+  tag,
+  summary: 'Replace groups of the settings of the repository, by a commit',
+  details:
+    'Each group of the body is replaced whole, null removes one, and one that is left out stays. ' +
+    'Settings of a node are in its file alone, which this does not write.',
+  body: body(
+    Object.fromEntries(names.map((name) => [name, Type.Optional(nullable(groups[name]!))])),
+  ),
+  responses: { 200: { description: 'The settings', schema: ServerSettings, isTagged: true } },
+  ifMatch: 'the settings of the repository',
+  refusals: writeRefusals,
+  handle: async (context) => {
+    const entry = settingsIn(context)
+    const condition = preconditionOf(context, entry?.object ?? {})
+    if (!condition.ok) return condition.error
+    if (entry === undefined) return refused(409, noFile)
+    const done = await write(context, {
+      verb: 'update',
+      kind: 'Settings',
+      target: { uid: entry.uid },
+      patch: context.body as JsonObject,
+      ...condition.value,
+    })
+    if (!done.ok) return done.error
+    return success(shown(context, done.value.entry as ConfigEntry<'Settings'>), done.value.headers)
+  },
+})
+
+const noFile = 'the repository has no gslb.yaml: add one by a commit, then it can be changed here'
+
+type Context = Pick<RouteContext, 'ports'>
+
+function settingsIn({ ports }: Context): ConfigEntry<'Settings'> | undefined {
+  return ports.config.snapshot().list('Settings')[0]
+}
+
+function shown({ ports }: Context, entry: ConfigEntry<'Settings'> | undefined) {
+  return { node: ports.nodeSettings.list(), repository: entry?.object.spec ?? null }
+}
+
+export const settingsRoutes: readonly Route[] = Object.freeze([get, replace])

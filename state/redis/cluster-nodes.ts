@@ -1,0 +1,97 @@
+// The nodes of the cluster in Redis: a hash of what each says, and messages for restarts.
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import { clusterNodeLimits } from '../ports/cluster-nodes.ts'
+import type { ClusterNode, ClusterNodes } from '../ports/cluster-nodes.ts'
+import { readHash } from './read-hash.ts'
+import type { Redis } from './redis.ts'
+
+const orders = 'cluster-restarts'
+const answers = 'cluster-restart-answers'
+
+interface Order {
+  readonly id: string
+  readonly node: string
+}
+
+interface Answer {
+  readonly id: string
+  readonly fault: string | null
+}
+
+export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNodes {
+  const key = redis.key('cluster', 'nodes')
+  const { forgottenMs, nodesMax, restartAnswerMs } = clusterNodeLimits
+  const publish = (channel: string, message: Order | Answer) =>
+    redis.command('PUBLISH', redis.key(channel), JSON.stringify(message))
+  return {
+    announce: async (node) => {
+      const said = await redis.command('HSET', key, node.name, JSON.stringify(node))
+      return said.ok ? ok(undefined) : said
+    },
+    leave: async (name) => {
+      const left = await redis.command('HDEL', key, name)
+      return left.ok ? ok(undefined) : left
+    },
+    list: async () => {
+      let texts: Map<string, string>
+      try {
+        texts = await readHash(redis, key)
+      } catch (error) {
+        return err({ code: 'store-away', message: (error as Error).message })
+      }
+      const oldestMs = clock.nowMs() - forgottenMs
+      const nodes: ClusterNode[] = []
+      for (const [name, text] of texts) {
+        const node = nodeIn(text)
+        if (node?.name !== name || node.atMs < oldestMs) await redis.command('HDEL', key, name)
+        else if (nodes.length < nodesMax) nodes.push(node)
+      }
+      return ok(nodes)
+    },
+    askRestart: async (name) => {
+      const id = randomUUID()
+      const answered = Promise.withResolvers<string | null | undefined>()
+      const leave = redis.subscribe(answers, (text) => {
+        const answer = objectIn<Answer>(text)
+        if (answer?.id === id) answered.resolve(answer.fault)
+      })
+      const timer = setTimeout(() => answered.resolve(undefined), restartAnswerMs)
+      try {
+        await redis.listening()
+        const asked = await publish(orders, { id, node: name })
+        return asked.ok ? ok(await answered.promise) : asked
+      } finally {
+        clearTimeout(timer)
+        leave()
+      }
+    },
+    onRestart: (name, take) =>
+      redis.subscribe(orders, (text) => {
+        const order = objectIn<Order>(text)
+        if (order?.node !== name || typeof order.id !== 'string') return
+        void publish(answers, { id: order.id, fault: take() })
+      }),
+  }
+}
+
+/** undefined: another version of gslbd, or somebody else, wrote it. */
+function nodeIn(text: string): ClusterNode | undefined {
+  const node = objectIn<ClusterNode>(text)
+  const { name, version, status } = node ?? {}
+  const areTexts = [name, version, status].every((one) => typeof one === 'string')
+  const { atMs, startedAtMs, seq, busyRatio, queries } = node ?? {}
+  const areNumbers = [atMs, startedAtMs, seq, busyRatio, queries].every(Number.isFinite)
+  const hasLists = Array.isArray(node?.reasons) && typeof node.members === 'object'
+  return areTexts && areNumbers && hasLists ? node : undefined
+}
+
+function objectIn<T extends object>(text: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as T) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,164 @@
+// The nodes of the cluster over HTTP: two nodes on one bus, and one that is alone.
+import { describe, expect, test } from 'vitest'
+import { createApp } from '#api/server/app.ts'
+import { createClusterView } from '#cli/status/cluster-view.ts'
+import { createMemoryClusterNodes } from '#state/memory/cluster-nodes.ts'
+import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
+import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'
+import { portsOf } from '#test/support/api-ports.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const startMs = Date.UTC(2026, 0, 15)
+const wordOf = (name: string, atMs: number): ClusterNode => ({
+  name,
+  version: '0.1.0',
+  startedAtMs: startMs,
+  atMs,
+  commit: 'c'.repeat(40),
+  digest: 'd'.repeat(64),
+  seq: 7,
+  issuedAtMs: startMs,
+  busyRatio: 0.25,
+  queries: 1_000,
+  status: 'degraded',
+  reasons: ['redis-away'],
+  members: { healthy: 2, unhealthy: 1, warming: 0 },
+  isSupervised: true,
+})
+
+/** @param fault of a restart of the node; null: it takes it */
+function scene(isShared: boolean, nodes: ClusterNodes = createMemoryClusterNodes()) {
+  const time = new FakeTime(startMs)
+  const restarted: string[] = []
+  const faults = new Map<string, string>()
+  const taker = (name: string) => () => {
+    const fault = faults.get(name) ?? null
+    if (fault === null) restarted.push(name)
+    return fault
+  }
+  const self = () => wordOf('n1', time.clock.nowMs())
+  const cluster = createClusterView({
+    ...{ self, nodes, isShared, takeRestart: taker('n1'), clock: time.clock },
+  })
+  const app = createApp(portsOf({ cluster, clock: time.clock }), [])
+  const ask = async (method: 'GET' | 'POST', path: string) => {
+    const answer = await app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: { host: 'localhost' },
+    })
+    return { status: answer.statusCode, body: answer.json<never>() as unknown }
+  }
+  return { time, nodes, restarted, faults, taker, ask }
+}
+
+describe('the list', () => {
+  test('has this node first, with all that it says of itself', async () => {
+    const { ask, time } = scene(false)
+    time.pass(2_500)
+    expect(await ask('GET', '/cluster/nodes')).toEqual({
+      status: 200,
+      body: [
+        {
+          name: 'n1',
+          isSelf: true,
+          isMissing: false,
+          version: '0.1.0',
+          startedAt: startMs,
+          seenAt: startMs + 2_500,
+          commit: 'c'.repeat(40),
+          digest: 'd'.repeat(64),
+          seq: 7,
+          ageSeconds: 2.5,
+          load: { busyRatio: 0.25, queries: 1_000 },
+          health: {
+            status: 'degraded',
+            reasons: ['redis-away'],
+            members: { healthy: 2, unhealthy: 1, warming: 0 },
+          },
+          canRestart: true,
+        },
+      ],
+    })
+  })
+
+  test('has the others by name, and says who has fallen silent', async () => {
+    const { ask, time, nodes } = scene(true)
+    for (const name of ['n3', 'n1', 'n2']) await nodes.announce(wordOf(name, startMs))
+    time.pass(clusterNodeLimits.missingMs + 1)
+    await nodes.announce(wordOf('n3', time.clock.nowMs()))
+    const { body } = await ask('GET', '/cluster/nodes')
+    const told = (body as { name: string; isMissing: boolean }[]).map(({ name, isMissing }) => [
+      name,
+      isMissing,
+    ])
+    expect(told).toEqual([
+      ['n1', false],
+      ['n2', true],
+      ['n3', false],
+    ])
+  })
+
+  test('is that of the node alone while the others cannot be asked', async () => {
+    const away = async () => ({ ok: false, error: { code: 'store-away', message: 'x' } }) as const
+    const { ask } = scene(true, { ...createMemoryClusterNodes(), list: away })
+    const { status, body } = await ask('GET', '/cluster/nodes')
+    expect([status, (body as object[]).length]).toEqual([200, 1])
+  })
+})
+
+describe('a restart', () => {
+  const taken = (name: string) => ({ status: 202, body: { name, status: 'restarting' } })
+
+  test('of this node is taken', async () => {
+    const { ask, restarted } = scene(false)
+    expect(await ask('POST', '/cluster/nodes/n1/restart')).toEqual(taken('n1'))
+    expect(restarted).toEqual(['n1'])
+  })
+
+  test('of another one is taken by that one alone', async () => {
+    const { ask, restarted, nodes, taker } = scene(true)
+    await nodes.announce(wordOf('n2', startMs))
+    nodes.onRestart('n2', taker('n2'))
+    expect(await ask('POST', '/cluster/nodes/n2/restart')).toEqual(taken('n2'))
+    expect(restarted).toEqual(['n2'])
+  })
+
+  test.each(['n1', 'n2'])('of %s, which nothing would start again, is 409', async (name) => {
+    const { ask, restarted, nodes, taker, faults } = scene(true)
+    await nodes.announce(wordOf('n2', startMs))
+    nodes.onRestart('n2', taker('n2'))
+    faults.set(name, 'nothing would start this node again')
+    expect(await ask('POST', `/cluster/nodes/${name}/restart`)).toEqual({
+      status: 409,
+      body: { error: 'nothing would start this node again' },
+    })
+    expect(restarted).toEqual([])
+  })
+
+  test('of one that is not there is 404, of one that is silent 503', async () => {
+    const { ask, nodes } = scene(true)
+    expect(await ask('POST', '/cluster/nodes/n9/restart')).toEqual({
+      status: 404,
+      body: { error: 'there is no such node' },
+    })
+    await nodes.announce(wordOf('n2', startMs))
+    expect(await ask('POST', '/cluster/nodes/n2/restart')).toEqual({
+      status: 503,
+      body: { error: 'the node n2 does not answer; look at its machine' },
+    })
+  })
+
+  test('of another one is 501 where this node reaches none', async () => {
+    const { ask } = scene(false)
+    const { status, body } = await ask('POST', '/cluster/nodes/n2/restart')
+    expect([status, (body as { error: string }).error]).toEqual([
+      501,
+      expect.stringContaining('set redis.url in the settings of all nodes'),
+    ])
+  })
+})
+
+test('no routes are announced by BGP', async () => {
+  expect(await scene(false).ask('GET', '/bgp')).toEqual({ status: 200, body: [] })
+})
