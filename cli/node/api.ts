@@ -131,7 +131,12 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     isAudited: audit.value.isWritten,
     listen: async () => {
       const checked = await secretKeyCheck.atStart()
-      return checked.ok ? server.listen() : checked
+      if (!checked.ok) return checked
+      // One on another server may keep us waiting; requests then find out themselves.
+      const begun = settings.database.url === '' ? state.begin() : undefined
+      // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
+      if (state.exists()) await begun
+      return server.listen()
     },
     close: async () => {
       secretKeyCheck.close()
@@ -154,7 +159,7 @@ function portsOf(
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
   const { hiddenBy } = parts
   const { healthSignals } = parts.shared
-  const { users, roles, tenantKeys, usage, alerts } = records.state.persistent
+  const { users, roles, tenantKeys, usage, alerts } = records.state.atOnce
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   const clientsMax = settings.api.maxWebSocketClients

@@ -18,7 +18,7 @@ import type { NodeState } from '#cli/stores/state.ts'
 export interface NodeDynamicDnsParts {
   readonly settings: Pick<Settings, 'dataDir' | 'database'>
   readonly env: Io['env']
-  readonly state: Pick<NodeState, 'persistent' | 'exists'>
+  readonly state: Pick<NodeState, 'atOnce' | 'exists'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -41,7 +41,7 @@ export async function startDynamicDns(
   const { secretKey } = secrets.value
   const { url } = settings.database
   const dynamicDns = new DynamicDns({
-    store: state.persistent.dynamicDns,
+    store: state.atOnce.dynamicDns,
     copy: createLocalCopy(join(settings.dataDir, copyFile), secretKey, log),
     secretKey,
     now: clock.nowMs,

@@ -49,7 +49,7 @@ export interface NodeRecords {
 export interface DatabaseView {
   /** false: nobody can log in, and accounts cannot be read, until it is back. */
   readonly isUp: boolean
-  /** It was there at least once since the start, or is made when it is first needed. */
+  /** It was there at least once since the start. */
   readonly wasThere: boolean
 }
 
@@ -97,7 +97,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     },
     database: () => {
       const isUp = (state.status()?.state ?? 'up') === 'up'
-      return { isUp, wasThere: watch.wasUp || (database.url === '' && isUp) }
+      return { isUp, wasThere: watch.wasUp }
     },
     isBackedUp: () => backups.isTaken,
     close: async () => {

@@ -12,6 +12,10 @@ import type { SqlStatus } from '#state/sql/database/sql.ts'
 export interface NodeState {
   /** Each port opens the database when it is first called. */
   readonly persistent: Pick<PersistentState, PersistentPort>
+  /** For requests: while the embedded database is being made, each call fails at once. */
+  readonly atOnce: Pick<PersistentState, PersistentPort>
+  /** Opens and prepares the database, and makes the embedded one where there is none. */
+  readonly begin: () => Promise<void>
   /** Errors: a sentence that says what to do. */
   readonly open: () => Promise<Result<PersistentState, string>>
   /** null: nobody has needed it yet. */
@@ -67,12 +71,25 @@ export function createNodeState(options: NodeStateOptions): NodeState {
       return opened
     }))
   const ready = whenPrepared(open, prepare, signal)
-  const ports = persistentPorts.map((name) => [name, whenReady(ready, name)])
+  const exists = (): boolean => databaseUrl !== '' || existsSync(join(dataDir, 'database'))
+  const portsOf = (get: typeof ready): NodeState['persistent'] => {
+    const ports = persistentPorts.map((name) => [name, whenReady(get, name)])
+    return Object.fromEntries(ports) as NodeState['persistent']
+  }
+  let isMade = exists()
+  const begin = (): StoreCall<PersistentState> => ready().finally(() => (isMade = true))
+  const made: typeof ready = async () => {
+    if (isMade) return ready()
+    void begin()
+    return err({ code: 'store-starting', message: beingMade })
+  }
   return {
-    persistent: Object.fromEntries(ports) as NodeState['persistent'],
+    persistent: portsOf(ready),
+    atOnce: portsOf(made),
+    begin: async () => void (await begin()),
     open,
     status: () => status,
-    exists: () => databaseUrl !== '' || existsSync(join(dataDir, 'database')),
+    exists,
     callOff: () => ending.abort(),
     close: async () => {
       ending.abort()
@@ -81,6 +98,8 @@ export function createNodeState(options: NodeStateOptions): NodeState {
     },
   }
 }
+
+const beingMade = 'the database is being made; try again in a few seconds'
 
 type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>
 

@@ -69,6 +69,8 @@ call 200 GET /docs/page.js
 # Before the first change there is nothing to answer with.
 call 503 GET /ready
 call 200 GET /health
+# A new node makes its database in its first seconds.
+while curl -s "$url/api/v1/ready" | grep -q database-away; do sleep 1; done
 call 200 GET /auth/config
 wants '"oidcEnabled":false'
 call 404 GET /auth/oidc/authorize

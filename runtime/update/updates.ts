@@ -116,7 +116,8 @@ export class Updates {
       log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
       return Rcode.NoError
     }
-    const isAway = applied.error.code === 'store-away'
+    const { code } = applied.error
+    const isAway = code === 'store-away' || code === 'store-starting'
     const rcode = isAway ? Rcode.ServFail : Rcode.Refused
     const reason = applied.error.message
     log[isAway ? 'warn' : 'info']({ ...about, reason, rcode: rcodeNames[rcode] }, 'no DNS update')

@@ -3,9 +3,10 @@ import type { Result } from '#lib/result.ts'
 
 /**
  * `store-away`: not reached in time, or not reached at all; trying later may help.
+ * `store-starting`: it is being made, and there in a few seconds.
  * `store-refused`: the values cannot be stored, such as text with a NUL.
  */
-export type StoreFault = 'store-away' | 'store-refused'
+export type StoreFault = 'store-away' | 'store-starting' | 'store-refused'
 
 export interface StoreFailure<Code extends string = never> {
   readonly code: StoreFault | Code

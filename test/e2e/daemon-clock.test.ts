@@ -28,6 +28,7 @@ test('before 1970 a node answers queries, logs people in and takes changes', lon
   await waitUntil('the first bundle', async () =>
     (await daemon.answers('www.example.com. A')).join().includes('192.0.2.1'),
   )
+  await daemon.hasDatabase()
   const body = { email: 'ann@example.com', password: 'correct horse' }
   expect((await callApi(daemon, 'POST', '/auth/setup', { body })).status).toBe(201)
   const login = await callApi<{ token: string }>(daemon, 'POST', '/auth/login', { body })

@@ -30,6 +30,7 @@ const statusOf = async (path: string, bearer?: string): Promise<number> =>
   (await call('GET', path, bearer)).status
 const serve = async (): Promise<void> => {
   daemon = await start('serve', '--settings', site.settingsFile)
+  await daemon.hasDatabase()
 }
 
 test('the first start has nothing to read: it lists nothing, and writes', async () => {

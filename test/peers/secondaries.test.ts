@@ -35,6 +35,7 @@ beforeAll(async () => {
   site = await Site.make('secondaries', { dns: { domain: 'Example.com', axfr } })
   await site.push()
   daemon = await start('serve', '--settings', site.settingsFile)
+  await daemon.hasDatabase()
   primary = { host: '127.0.0.1', port: daemon.dnsPort }
   const www = async (): Promise<boolean> =>
     (await daemon.answers('www.example.com. A'))[0] === 'www.example.com. 5 IN A 192.0.2.1'

@@ -168,6 +168,12 @@ export class DaemonProcess {
     return text(response)
   }
 
+  /** A first start makes its database while it answers already. */
+  async hasDatabase(): Promise<void> {
+    const isMissing = async () => (await this.get('/api/v1/ready')).includes('database-away')
+    await waitUntil('the database', async () => !(await isMissing()), startPatience)
+  }
+
   async health(): Promise<string> {
     return (JSON.parse(await this.get('/api/v1/health')) as { status: string }).status
   }

@@ -1,30 +1,61 @@
-// The stores of a node that stops while its database is made for the first time.
-import { existsSync, readdirSync } from 'node:fs'
+// Requests while the embedded database is being made.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createNodeState } from '#cli/stores/state.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { waitUntil } from '#test/support/wait-until.ts'
 
-test('a stop calls off the making of the database, and whoever waits for it is told', async () => {
-  const dataDir = tempDir('stopping')
-  const told: string[] = []
+function stateIn(dataDir: string) {
+  const prepared: string[] = []
   const state = createNodeState({
     dataDir,
     databaseUrl: '',
     clock: systemClock,
-    prepare: async () => ok(undefined),
-    onStatus: ({ state }) => told.push(state),
+    prepare: async () => {
+      prepared.push('once')
+      return ok(undefined)
+    },
   })
-  const waiting = state.persistent.users.hasAny()
-  await waitUntil('the making', () => existsSync(join(dataDir, 'database.new')))
-  state.callOff()
-  const message = 'The node is stopping.'
-  expect(await waiting).toEqual({ ok: false, error: { code: 'store-away', message } })
-  expect(state.exists()).toBe(false)
+  return { state, prepared }
+}
+
+const beingMade = {
+  ok: false,
+  error: {
+    code: 'store-starting',
+    message: 'the database is being made; try again in a few seconds',
+  },
+}
+
+test('no request waits while it is made; then they are answered, and it was made once', async () => {
+  const dataDir = tempDir('state')
+  const { state, prepared } = stateIn(dataDir)
+  const begun = state.begin()
+  for (let i = 0; i < 3; i++) expect(await state.atOnce.users.hasAny()).toEqual(beingMade)
+  expect(existsSync(join(dataDir, 'database'))).toBe(false)
+  // Work that is nobody's request waits for it.
+  expect(await state.persistent.users.hasAny()).toEqual(ok(false))
+  await begun
+  expect(await state.atOnce.users.hasAny()).toEqual(ok(false))
+  expect(prepared).toEqual(['once'])
   await state.close()
-  expect(readdirSync(dataDir)).toEqual([])
-  expect(told).toEqual([])
+})
+
+test('one that is there is opened for who asks first', async () => {
+  const dataDir = tempDir('state')
+  await placeDatabase(dataDir)
+  const { state } = stateIn(dataDir)
+  expect(await state.atOnce.users.hasAny()).toEqual(ok(false))
+  await state.close()
+})
+
+test('a request begins what nobody has begun', async () => {
+  const { state } = stateIn(tempDir('state'))
+  expect(await state.atOnce.users.hasAny()).toEqual(beingMade)
+  expect(await state.persistent.users.hasAny()).toEqual(ok(false))
+  expect(await state.atOnce.users.hasAny()).toEqual(ok(false))
+  await state.close()
 })
