@@ -39,8 +39,7 @@ describe('defaults', () => {
     expect(loaded).toEqual({
       ok: true,
       value: {
-        origins: new Map(),
-        dataDir: resolve('./data'),
+        ...{ origins: new Map(), dataDir: resolve('./data') },
         dns: {
           listenAddr: '0.0.0.0',
           port: 5353,
@@ -51,9 +50,7 @@ describe('defaults', () => {
           ...{ domain: '', update: { zones: [] }, axfr: noTransfers },
         },
         api: {
-          enabled: false,
-          listenAddr: '127.0.0.1',
-          port: 8080,
+          ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
           trustedProxies: [],
           allowDevMode: false,
           maxWebSocketClients: 1000,

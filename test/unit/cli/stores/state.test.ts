@@ -30,7 +30,7 @@ const beingMade = {
   },
 }
 
-test('no request waits while it is made; then they are answered, and it was made once', async () => {
+test('no request waits while it is made; then all are answered', async () => {
   const dataDir = tempDir('state')
   const { state, prepared } = stateIn(dataDir)
   const begun = state.begin()
