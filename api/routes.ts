@@ -5,6 +5,7 @@ import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { getHealth, getReady } from './routes/health.ts'
 import { getMetrics } from './routes/metrics.ts'
+import { bundleRoutes } from './routes/bundles.ts'
 import { oidcRoutes } from './routes/oidc.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { roleRoutes } from './routes/roles.ts'
@@ -72,5 +73,6 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...clusterRoutes,
   getGitopsStatus,
   getMetrics,
+  ...bundleRoutes,
   ...referenceRoutes(() => routes),
 ])

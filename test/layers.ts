@@ -85,6 +85,13 @@ export const layers: readonly Layer[] = [
     node: 'any',
   },
   {
+    folder: 'fleet',
+    says: 'how bundles travel: what a node gives, what a node pulls, the tree of files',
+    mayImport: ['lib', 'bundle'],
+    packages: [],
+    node: 'any',
+  },
+  {
     folder: 'jobs',
     says: 'what happens on a clock: name, period, function',
     mayImport: ['lib', 'state/ports', 'gitops'],
@@ -157,6 +164,7 @@ export const layers: readonly Layer[] = [
       'gitops',
       'state',
       'runtime',
+      'fleet',
       'jobs',
       'integrations',
       'alerts',

@@ -16,11 +16,12 @@ export interface Asked {
   readonly needs: Needs
   readonly withoutConfig?: true
   readonly ofPlatform?: true
+  readonly withBundleToken?: true
 }
 
 export interface AccessParts {
   readonly authenticator: Authenticator
-  readonly ports: Pick<ApiPorts, 'config' | 'view'>
+  readonly ports: Pick<ApiPorts, 'auth' | 'config' | 'view'>
 }
 
 export interface Admitted {
@@ -55,6 +56,11 @@ export async function admit(
     if (isCrossSite(request)) return crossSite
     return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
   }
+  const isPuller =
+    asked.withBundleToken === true &&
+    credentials.bearer !== null &&
+    ports.auth.bundleToken?.matches(credentials.bearer) === true
+  if (isPuller) return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
   const { caller, by } = found

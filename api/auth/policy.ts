@@ -4,6 +4,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 export interface AuthPolicy {
   /** null: GSLB_API_KEY is not set, dev mode. */
   readonly systemKey: SystemKey | null
+  /** GSLB_BUNDLE_TOKEN, which opens bundles alone; null or left out: it is not set. */
+  readonly bundleToken?: SystemKey | null
   /** 32 bytes of GSLB_SECRET_KEY; null: not set, and TOTP is not to be had. */
   readonly secretKey: Uint8Array | null
   readonly sessionTtlMs: number

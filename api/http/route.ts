@@ -38,6 +38,8 @@ export interface Route {
    * It says nothing of the accepted configuration; without this a route is 503 until that was read.
    */
   readonly withoutConfig?: true
+  /** The token of nodes that pull bundles opens it as well. */
+  readonly withBundleToken?: true
   /**
    * It is of the whole installation, and no business of its tenants: besides the permission the
    * caller is of the tenant `default`, or a system administrator.

@@ -20,7 +20,12 @@ export interface MetricsSnapshot {
   readonly overlays: OverlaySnapshot
   readonly geo: readonly GeoSnapshot[]
   readonly bundle: BundleSnapshot
-  readonly gitops: GitopsSnapshot
+  /** null: this node follows no repository. */
+  readonly gitops: GitopsSnapshot | null
+  /** null: this node pulls no bundles. */
+  readonly pull: PullSnapshot | null
+  /** null: this node gives none. */
+  readonly given: GivenSnapshot | null
 }
 
 /** One responder; `thread` is its number from 0. */
@@ -127,6 +132,23 @@ export interface BundleSnapshot {
   readonly swaps: number
   readonly swapSecondsTotal: number
   readonly swapSecondsLast: number | null
+}
+
+/** Of bundle sources. */
+export interface PullSnapshot {
+  /** In the order of the settings. */
+  readonly sources: readonly { readonly fault: object | null }[]
+  /** null: no contact since the start. */
+  readonly contactSecondsAgo: number | null
+  /** By how they ended, of which there are few ways. */
+  readonly pulls: Readonly<Record<string, number>>
+  readonly wireBytes: number
+}
+
+export interface GivenSnapshot {
+  readonly waiting: number
+  readonly sending: number
+  readonly turnedAway: number
 }
 
 export interface GitopsSnapshot {

@@ -1,7 +1,8 @@
 // The table of metrics. Adding one means one row here and one field of the snapshot.
-import type { MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
+import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
+import { fleetRows } from './fleet.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
 import { redirectRows } from './redirects.ts'
@@ -284,38 +285,46 @@ const bundle: readonly MetricRow[] = [
   },
 ]
 
+/** No samples of a node that follows no repository. */
+const followed =
+  (read: (gitops: GitopsSnapshot) => readonly Sample[]): MetricRow['read'] =>
+  ({ gitops }) =>
+    gitops === null ? [] : read(gitops)
+
 const gitops: readonly MetricRow[] = [
   {
     name: 'gslbd_gitops_commit_info',
     type: 'gauge',
     help: 'Commit by stage (head, accepted, active); always 1.',
     labels: ['stage', 'commit'],
-    read: ({ gitops: { head, accepted, active } }) =>
+    read: followed(({ head, accepted, active }) =>
       Object.entries({ head, accepted, active }).flatMap(([stage, commit]) =>
         commit === null ? [] : [{ value: 1, labels: { stage, commit } }],
       ),
+    ),
   },
   {
     name: 'gslbd_gitops_sync_state',
     type: 'gauge',
     help: '1 for the state that the repository is in, 0 for the others. Alert on `held`.',
     labels: ['state'],
-    read: ({ gitops }) =>
-      syncStates.map((state) => ({ value: gitops.sync === state ? 1 : 0, labels: { state } })),
+    read: followed(({ sync }) =>
+      syncStates.map((state) => ({ value: sync === state ? 1 : 0, labels: { state } })),
+    ),
   },
   {
     name: 'gslbd_gitops_commit_to_active_seconds',
     type: 'gauge',
     help: 'From the moment the newest accepted commit was seen until all responders used it.',
     labels: [],
-    read: ({ gitops }) => ifKnown(gitops.commitToActiveSeconds),
+    read: followed(({ commitToActiveSeconds }) => ifKnown(commitToActiveSeconds)),
   },
   {
     name: 'gslbd_gitops_loose_objects',
     type: 'gauge',
     help: 'Objects of the repository that no pack holds yet, about.',
     labels: [],
-    read: ({ gitops }) => ifKnown(gitops.looseObjects),
+    read: followed(({ looseObjects }) => ifKnown(looseObjects)),
   },
   {
     name: 'gslbd_gitops_packings_total',
@@ -324,8 +333,9 @@ const gitops: readonly MetricRow[] = [
       'How often git has packed the repository (`done`), or could not (`failed`). `no-git` is 1 ' +
       'on a node without git.',
     labels: ['outcome'],
-    read: ({ gitops }) =>
-      Object.entries(gitops.packings).map(([outcome, value]) => ({ value, labels: { outcome } })),
+    read: followed(({ packings }) =>
+      Object.entries(packings).map(([outcome, value]) => ({ value, labels: { outcome } })),
+    ),
   },
 ]
 
@@ -344,6 +354,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...geo,
   ...bundle,
   ...gitops,
+  ...fleetRows,
 ])
 
 function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {

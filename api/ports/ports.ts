@@ -26,6 +26,7 @@ import type { Feed } from '#api/feed/feed.ts'
 import type { FeedTokens } from '#api/feed/tokens.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
+import type { Bundles } from './bundles.ts'
 import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { ClusterView } from './cluster-view.ts'
@@ -85,6 +86,8 @@ export interface ApiPorts {
   readonly simulator: Simulator
   /** How often a client may simulate. */
   readonly simulationSources: SourceBuckets
+  /** What nodes pull. */
+  readonly bundles: Bundles
   readonly usage: Usage
   readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */

@@ -58,7 +58,8 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     frameworkErrors: answerBadUrl,
     clientErrorHandler: ownDelay.answerClientError,
   })
-  app.server.maxConnections = apiLimits.connectionsMax + ports.feed.clientsMax
+  const { connectionsMax, bundles } = apiLimits
+  app.server.maxConnections = connectionsMax + ports.feed.clientsMax + bundles.waitersMax
   ownDelay.attach(app.server)
   const handshakes = new Handshakes()
   handshakes.attach(app)

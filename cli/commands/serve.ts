@@ -1,17 +1,21 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
-import { systemClock } from '#lib/clock.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
-import { askOnTerminal, createAdmin } from '../create-admin.ts'
-import { startDaemon } from '#cli/daemon/daemon.ts'
+import type { Daemon } from '#cli/daemon/daemon.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
-import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
+import { roleFault, roleNames } from '#cli/settings/bundle.ts'
+import type { Role } from '#cli/settings/bundle.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { UsageError } from '#cli/terminal/command.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]
-                   [--log-format FORMAT] [--create-admin]
+                   [--log-format FORMAT] [--role ROLE]… [--create-admin]
 
 Runs a node: answers DNS, probes members, follows the configuration repository.
 
@@ -20,6 +24,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --log-level LEVEL    debug, info, warn or error (GSLB_LOG_LEVEL; default info)
   --log-format FORMAT  auto, text or json (GSLB_LOG_FORMAT; default auto: text on a terminal,
                        JSON elsewhere)
+  --role ROLE          control or dns, in the place of the setting roles; --role dns answers from
+                       bundles that it pulls from bundle.urls, without Git, database and API
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
 SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
@@ -38,31 +44,58 @@ export const serve: Command = {
         'log-level': { type: 'string' },
         'log-format': { type: 'string' },
         'create-admin': { type: 'boolean' },
+        role: { type: 'string', multiple: true },
       },
     })
-    const { settings: file, 'create-admin': isFirstAccount = false, ...flags } = values
-    const read = () => loadSettings({ file, env: io.env, flags })
+    const { settings: file, 'create-admin': isFirstAccount = false, role, ...flags } = values
+    const roles = role === undefined ? undefined : role.map(roleOf)
+    const read = () => withRoles(loadSettings({ file, env: io.env, flags }), roles)
     const settings = read()
     if (!settings.ok) {
       io.err(`${settings.error.join('\n')}\n`)
       return Exit.ErrorsFound
     }
     if (isFirstAccount) {
+      const { askOnTerminal, createAdmin } = await import('../create-admin.ts')
       const created = await createAdmin(settings.value, askOnTerminal)
       if (created.ok) io.out(`${created.value}\n`)
       else io.err(`gslbd: ${created.error}\n`)
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
-    const prepare = async () => {
-      const believed = believeOwnKey(settings.value)
-      const warning = believed.ok ? unbelievedKey(settings.value, systemClock) : undefined
-      if (warning !== undefined) log.warn({}, warning)
-      return believed
-    }
-    const ended = await runUntilSignal(() => startDaemon(settings.value, log, prepare), log, read)
+    const start = await starterOf(settings.value)
+    const ended = await runUntilSignal(() => start(settings.value, log, io.env), log, read)
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
   },
+}
+
+type Start = (
+  settings: Settings,
+  log: ProcessLog,
+  env: Io['env'],
+) => Promise<Result<Daemon, string>>
+
+/** Loads what the roles need, and no more. */
+async function starterOf({ roles }: Settings): Promise<Start> {
+  return roles.includes('control')
+    ? (await import('#cli/daemon/whole-node.ts')).startWholeNode
+    : (await import('#cli/fleet/dns-node.ts')).startDnsNode
+}
+
+function roleOf(text: string): Role {
+  const role = roleNames.find((name) => name === text)
+  if (role === undefined) throw new UsageError(`--role is "${text}", write control or dns`)
+  return role
+}
+
+function withRoles(
+  loaded: Result<Settings, string[]>,
+  roles: readonly Role[] | undefined,
+): Result<Settings, string[]> {
+  if (!loaded.ok) return loaded
+  const settings = { ...loaded.value, roles: roles ?? loaded.value.roles }
+  const fault = roleFault(settings.roles, settings.bundle)
+  return fault === undefined ? ok(settings) : err([fault])
 }

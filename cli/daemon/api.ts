@@ -1,5 +1,6 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import type { GivenSnapshot } from '#api/metrics/snapshot.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
@@ -91,6 +92,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     isBackedUp: records.isBackedUp,
     database: records.database,
     repository: () => deps.repacker.status(),
+    given: () => givenBy(deps),
     clock: systemClock,
     branch: settings.gitops.branch,
     commitToActiveSeconds: deps.commitToActiveSeconds,
@@ -111,6 +113,11 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     ),
     shared,
     records,
+    bundles: {
+      record: (channel) => deps.bundleFeed.record(channel),
+      waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
+      open: (digest) => deps.bundleFiles.open(digest),
+    },
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
     testAlert: alerts.send,
@@ -136,6 +143,12 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     onRate: permit,
     health,
   }
+}
+
+function givenBy({ bundleFeed, bundleFiles }: Deps): GivenSnapshot {
+  const [feed, files] = [bundleFeed.counts(), bundleFiles.counts()]
+  const turnedAway = feed.turnedAway + files.turnedAway
+  return { waiting: feed.waiting, sending: files.open, turnedAway }
 }
 
 function hiddenIn(bundle: Bundle | undefined, text: string): HiddenBy | undefined {

@@ -7,6 +7,7 @@ import { portClash } from '#cli/node/start-checks.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { keepAlerts } from './alerts.ts'
+import { giveBundles } from './bundles.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
 import { createDomains } from './domains.ts'
@@ -52,6 +53,7 @@ const running: readonly Part[] = [
   createDomains,
   joinCluster,
   createApi,
+  giveBundles,
   listen,
   lookAtLicence,
   followBranch,

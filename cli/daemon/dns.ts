@@ -2,11 +2,9 @@
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import { notifyKeyOf, notifyTargetsOf, transfersOf, updateZonesOf } from '#cli/node/transfers.ts'
-import { geoPathsOf } from '#cli/node/named-files.ts'
-import type { Settings } from '#cli/settings/settings.ts'
+import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { nameHolder } from '#config/name-holder.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
@@ -14,16 +12,12 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { zoneNames } from '#runtime/transfer/zone-records.ts'
 import { Notifier } from '#runtime/notify/notifier.ts'
 import { Updates } from '#runtime/update/updates.ts'
-import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { QueryBucket, queryBucketBytes } from '#runtime/answer/query-bucket.ts'
-import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
-import { GeoSource } from '#runtime/geo/geo-source.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
-import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
@@ -122,41 +116,4 @@ export const readGeoTables: Part = async ({ geo }) => {
 export const openSockets: Part = async ({ node }) => {
   const dns = await node.start()
   return dns.ok ? ok({ gives: { dnsPort: dns.value.port } }) : dns
-}
-
-function createGeo(
-  settings: Settings,
-  log: Log,
-): { readonly source: GeoSource; readonly feed: GeoFeed } {
-  let handler: ((buffers: GeoBuffers) => void) | undefined
-  const source = new GeoSource({
-    paths: geoPathsOf(settings),
-    clock: systemClock,
-    log,
-    onChange: (buffers) => handler?.(buffers),
-  })
-  return { source, feed: { onChange: (given) => (handler = given) } }
-}
-
-type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
-
-function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSettings> {
-  return {
-    listenAddr: dns.listenAddr,
-    port: dns.port,
-    threads: dns.threads,
-    settings: {
-      udpPayloadSize: dns.udpPayloadSize,
-      nsid: dns.nsid,
-      versionBind: dns.versionBind,
-      tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
-      catalog: transfersOf(dns).catalog,
-    },
-    tcpLimits: {
-      idleTimeoutMs: dns.tcp.idleTimeoutMs,
-      connectionsMax: dns.tcp.maxConnections,
-      connectionsPerClientMax: dns.tcp.maxPerClient,
-      messagesPerTurnMax: dns.tcp.maxPipelined,
-    },
-  }
 }

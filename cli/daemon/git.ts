@@ -43,8 +43,12 @@ export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
 export const createGit: Part = (deps) => {
   const { node, health, log } = deps
   const repacker = createRepacker(deps.settings, log)
-  const activations = new Activations(node, health === null, log, () =>
-    deps.commitNews?.activated(),
+  const activations = new Activations(
+    node,
+    health === null,
+    log,
+    () => deps.commitNews?.activated(),
+    () => deps.bundleFeed.changed(),
   )
   const gitops = createGitops(deps, activations)
   return ok({
@@ -93,6 +97,7 @@ class Activations {
   readonly #areChecksOff: boolean
   readonly #log: ProcessLog
   readonly #onActive: () => void
+  readonly #onStored: () => void
   #last: Promise<void> = Promise.resolve()
   #isUnprobedTold = false
   /** Newest commit, and when it was seen on the monotonic clock. */
@@ -100,8 +105,15 @@ class Activations {
   /** From the moment the newest commit was seen until all responders used it; null: none yet. */
   seconds: number | null = null
 
-  constructor(node: DnsNode, areChecksOff: boolean, log: ProcessLog, onActive: () => void) {
+  constructor(
+    node: DnsNode,
+    areChecksOff: boolean,
+    log: ProcessLog,
+    onActive: () => void,
+    onStored: () => void,
+  ) {
     this.#onActive = onActive
+    this.#onStored = onStored
     this.#node = node
     this.#areChecksOff = areChecksOff
     this.#log = log
@@ -128,7 +140,10 @@ class Activations {
 
   async #activate(publication: CommitPublication): Promise<void> {
     const activated = await this.#node.activate(publication)
-    if (!activated.ok || activated.value === 'unchanged') return
+    if (!activated.ok) return
+    // A renewal of the record is news to nodes that pull.
+    this.#onStored()
+    if (activated.value === 'unchanged') return
     this.#onActive()
     this.#warnOfUnprobedPools()
     if (publication.commit !== this.#head.commit) return

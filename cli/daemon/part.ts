@@ -15,6 +15,8 @@ import type { Settings } from '#cli/settings/settings.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { Repacker } from '#gitops/git/repacker.ts'
+import type { BundleFeed } from '#fleet/bundle-feed.ts'
+import type { BundleFiles } from '#fleet/bundle-files.ts'
 import type { CommitNews } from '#gitops/sync/commit-news.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { ok } from '#lib/result.ts'
@@ -54,6 +56,9 @@ export interface Gifts {
   readonly lookAtDynamicDns: () => Promise<void>
   readonly rum: RumStore
   readonly store: BundleStore
+  /** What nodes that pull are given. */
+  readonly bundleFeed: BundleFeed
+  readonly bundleFiles: BundleFiles
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly redirectPushes: RedirectPushes

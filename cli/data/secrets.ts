@@ -10,6 +10,8 @@ export interface NodeSecrets {
   readonly apiKey: string | null
   /** 32 octets of GSLB_SECRET_KEY; null: not set. */
   readonly secretKey: Uint8Array | null
+  /** GSLB_BUNDLE_TOKEN; null: bundles are for the system key alone. */
+  readonly bundleToken: string | null
   /** GSLB_AUDIT_LOG; null: the main log. */
   readonly auditLog: string | null
 }
@@ -23,6 +25,8 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   if (apiKey !== null && !/^[!-~]+$/.test(apiKey)) {
     return err('GSLB_API_KEY has a space or a letter outside ASCII: no client could send it')
   }
+  const bundleToken = readBundleToken(env)
+  if (!bundleToken.ok) return bundleToken
   const hex = variable(env, 'GSLB_SECRET_KEY') ?? null
   if (hex !== null && !/^[0-9a-f]{64}$/i.test(hex)) {
     return err('GSLB_SECRET_KEY is not 64 hexadecimal digits; make one with: openssl rand -hex 32')
@@ -31,7 +35,18 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   if (auditLog !== null && !isAbsolute(auditLog)) {
     return err('GSLB_AUDIT_LOG is not an absolute path; begin it with "/"')
   }
-  return ok({ apiKey, secretKey: hex === null ? null : Buffer.from(hex, 'hex'), auditLog })
+  const secretKey = hex === null ? null : Buffer.from(hex, 'hex')
+  return ok({ apiKey, bundleToken: bundleToken.value, secretKey, auditLog })
+}
+
+/** What a control node asks of nodes that pull, and what these send. null: not set. */
+export function readBundleToken(env: Io['env']): Result<string | null, string> {
+  const token = variable(env, 'GSLB_BUNDLE_TOKEN') ?? null
+  if (token === null || /^[!-~]{16,200}$/.test(token)) return ok(token)
+  return err(
+    'GSLB_BUNDLE_TOKEN is not 16 to 200 characters of ASCII without a space; ' +
+      'make one with: openssl rand -hex 32',
+  )
 }
 
 /** A warning about the key, or undefined. */

@@ -20,6 +20,27 @@ export function readTrustedKey(path: string): Result<TrustedKey, string> {
   return readKey(path, usual, trustedKeyOf)
 }
 
+/** Several public keys in one file, all of PEM or all lines of OpenSSH. Errors: a sentence. */
+export function readTrustedKeyList(path: string): Result<readonly TrustedKey[], string> {
+  return readKey(path, usual, (text) => {
+    const keys: TrustedKey[] = []
+    for (const part of keyParts(text)) {
+      const key = trustedKeyOf(part)
+      if (!key.ok) return key
+      keys.push(key.value)
+    }
+    return keys.length === 0 ? err('there is no key in it') : ok(keys)
+  })
+}
+
+const pemBlock = /-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g
+
+function keyParts(text: string): readonly string[] {
+  const blocks = text.match(pemBlock)
+  if (blocks !== null) return blocks
+  return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+}
+
 function readKey<K>(
   path: string,
   maker: string,

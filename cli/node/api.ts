@@ -61,6 +61,8 @@ export interface NodeApiParts {
   readonly rum: RumView
   readonly cluster: ApiPorts['cluster']
   readonly nodeSettings: ApiPorts['nodeSettings']
+  /** What nodes pull. */
+  readonly bundles: ApiPorts['bundles']
   readonly simulator: LiveSimulator
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
@@ -152,7 +154,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
 
 function portsOf(
   parts: NodeApiParts,
-  { apiKey, secretKey }: NodeSecrets,
+  { apiKey, bundleToken, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
@@ -170,6 +172,7 @@ function portsOf(
     history,
     auth: {
       systemKey: apiKey === null ? null : systemKey(apiKey),
+      bundleToken: bundleToken === null ? null : systemKey(bundleToken),
       secretKey,
       sessionTtlMs: sessionTTLMs,
       sessionExtend,
@@ -202,6 +205,7 @@ function portsOf(
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
+    bundles: parts.bundles,
     usage,
     responseHits: records.responseHits,
     homePath: referencePath,

@@ -17,7 +17,7 @@ import type { Settings } from '#cli/settings/settings.ts'
  */
 export function createNodeHealth(
   { dataDir, health, state, redis }: Settings,
-  shared: EphemeralState,
+  shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
 ): HealthMonitor | null {

@@ -19,6 +19,7 @@ import {
 import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
+import { bundle, roles } from './bundle.ts'
 import { license } from './license.ts'
 import { oidc } from './oidc.ts'
 import { redirect } from './redirect.ts'
@@ -274,7 +275,9 @@ export const SettingsFile = Type.Object(
         'Directory for bundles, keys and the local origin. Written in the file, it is ' +
         'relative to the file; the default is in the working directory, wherever the file is.',
     }),
+    roles,
     dns,
+    bundle,
     api,
     auth,
     database: section('What must not be lost and is not in Git: accounts, keys, usage.', {

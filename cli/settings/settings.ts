@@ -15,6 +15,7 @@ import type { SettingRow } from './schema.ts'
 import { missingForOidc } from './oidc.ts'
 import type { OidcSection } from './oidc.ts'
 import type { AlertsSection } from './alerts.ts'
+import type { BundleSection, Role } from './bundle.ts'
 import type { BackupSection } from './backup.ts'
 import type { LicenseSection } from './license.ts'
 import { missingForRedirect } from './redirect.ts'
@@ -33,6 +34,8 @@ export interface Settings {
   /** Without a key in it the value is the default. */
   readonly origins?: SettingOrigins
   readonly dataDir: string
+  readonly roles: readonly Role[]
+  readonly bundle: BundleSection
   readonly dns: {
     readonly listenAddr: string
     readonly port: number
@@ -291,6 +294,7 @@ function settle(
 
 /** Defaults of paths. */
 const namesInDataDir: Readonly<Record<string, string>> = {
+  'bundle.keys': 'bundle_keys',
   'gitops.allowedSigners': 'allowed_signers',
   'gitops.sshKey': 'ssh_key',
   'gitops.knownHosts': 'known_hosts',

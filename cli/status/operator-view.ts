@@ -23,9 +23,9 @@ import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
-export interface ViewParts extends HealthParts, Omit<ExchangeParts, 'node'> {
+/** What every node has that answers queries. */
+export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly node: DnsNode
-  readonly gitops: GitopsControl
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
   readonly resolver: Pick<HostnameResolver, 'counts'>
@@ -33,13 +33,20 @@ export interface ViewParts extends HealthParts, Omit<ExchangeParts, 'node'> {
   readonly redirects: () => MetricsSnapshot['redirects']
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
-  readonly repository: () => RepackerStatus
   readonly clock: Clock
+  /** Connected now. */
+  readonly feedClients: () => number
+}
+
+export interface ViewParts extends HealthParts, NodeViewParts {
+  readonly node: DnsNode
+  readonly gitops: Pick<GitopsControl, 'status' | 'config'>
+  readonly shared: () => EphemeralStatus
+  readonly given: () => MetricsSnapshot['given']
+  readonly repository: () => RepackerStatus
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
-  /** Connected now. */
-  readonly feedClients: () => number
   /** What the configuration has beyond the licence. */
   readonly licenceWarnings: () => readonly StatusDiagnostic[]
 }
@@ -54,7 +61,7 @@ export function createOperatorView(parts: ViewParts): OperatorView {
   }
 }
 
-function ageSeconds({ clock }: ViewParts, issuedAtMs: number): number {
+function ageSeconds({ clock }: NodeViewParts, issuedAtMs: number): number {
   return Math.max(0, (clock.nowMs() - issuedAtMs) / 1000)
 }
 
@@ -90,12 +97,32 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
 }
 
 function snapshot(parts: ViewParts): MetricsSnapshot {
-  const { node, gitops, health } = parts
+  const { node, gitops } = parts
+  const git = gitops.status()
+  return {
+    ...nodeSnapshot(parts),
+    pull: null,
+    given: parts.given(),
+    gitops: {
+      sync: syncOf(parts),
+      head: git.head?.commit ?? null,
+      accepted: git.accepted?.commit ?? null,
+      active: node.status().active?.commit ?? null,
+      commitToActiveSeconds: parts.commitToActiveSeconds(),
+      ...parts.repository(),
+    },
+  }
+}
+
+/** All but where bundles come from and go to. */
+export function nodeSnapshot(
+  parts: NodeViewParts,
+): Omit<MetricsSnapshot, 'gitops' | 'pull' | 'given'> {
+  const { node, health } = parts
   const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
   const redis = parts.shared()
   const stats = health?.stats()
   const tcp = node.tcpStats
-  const git = gitops.status()
   return {
     threads: threadSnapshots(parts),
     tcp: {
@@ -136,14 +163,6 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       swapSecondsTotal,
       swapSecondsLast,
     },
-    gitops: {
-      sync: syncOf(parts),
-      head: git.head?.commit ?? null,
-      accepted: git.accepted?.commit ?? null,
-      active: active?.commit ?? null,
-      commitToActiveSeconds: parts.commitToActiveSeconds(),
-      ...parts.repository(),
-    },
   }
 }
 
@@ -156,7 +175,7 @@ function countSignalled(health: HealthMonitor | null): HealthSnapshot['signalled
   return counts
 }
 
-function overlaySnapshot({ node }: ViewParts): OverlaySnapshot {
+function overlaySnapshot({ node }: NodeViewParts): OverlaySnapshot {
   const { rollouts, windows, regressions } = node.overlays()
   return { rollouts: countStates(rollouts), windows: countStates(windows), regressions }
 }
@@ -167,7 +186,7 @@ function countStates(list: readonly { readonly state: string }[]): Record<string
   return counts
 }
 
-function threadSnapshots({ node, load }: ViewParts): ThreadSnapshot[] {
+function threadSnapshots({ node, load }: NodeViewParts): ThreadSnapshot[] {
   return node.counters().map(({ threadId, byRcode, ...counts }, thread) => {
     const named = Object.entries(byRcode).map(([code, count]) => [
       rcodeNames[Number(code)] ?? `RCODE${code}`,

@@ -48,7 +48,7 @@ export class BundleStore {
 
   /** The signed octets, in shared memory. They are as untrusted as any file. */
   bundle(digest: string): Result<Uint8Array, string> {
-    const path = this.#bundlePath(digest)
+    const path = this.bundlePath(digest)
     try {
       return readShared(path)
     } catch (error) {
@@ -85,7 +85,7 @@ export class BundleStore {
     if (!isStored) this.#write(digest, bytes)
     this.#added = ''
     // Where the disk failed while `serving` was activated, its bundle is not there to go back to.
-    const hasServing = serving !== undefined && existsSync(this.#bundlePath(serving.record.digest))
+    const hasServing = serving !== undefined && existsSync(this.bundlePath(serving.record.digest))
     if (hasServing && serving.record.digest !== digest) {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
     }
@@ -96,7 +96,7 @@ export class BundleStore {
 
   #write(digest: string, bytes: Uint8Array): void {
     this.#doubtful = digest
-    writeDurably(this.#bundlePath(digest), bytes)
+    writeDurably(this.bundlePath(digest), bytes)
     this.#doubtful = ''
   }
 
@@ -140,7 +140,8 @@ export class BundleStore {
     }
   }
 
-  #bundlePath(digest: string): string {
+  /** Where the file of a bundle is, or would be. */
+  bundlePath(digest: string): string {
     assert(/^[0-9a-f]{64}$/.test(digest), 'the name of a stored bundle is its SHA-256')
     return join(this.#directory, 'bundles', `${digest}.bundle`)
   }

@@ -3,7 +3,7 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { LiveNode } from './live-node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
-import { checkOrder, verifyChannelRecord, soaSerialOf } from '#bundle/signature/channel.ts'
+import { soaSerialOf } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -34,7 +34,7 @@ import { activationLines } from './node-status.ts'
 import type { NodeStatus } from './node-status.ts'
 import { namedBy, refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
-import { answerableBundle, servableBundle } from './servable.ts'
+import { acceptableRecord, answerableBundle, servableBundle } from './servable.ts'
 import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
@@ -260,19 +260,20 @@ export class DnsNode {
     return ok('activated')
   }
 
+  /** Whether a record would be taken, before there is a bundle to look at. */
+  judge(signed: unknown): Result<ChannelRecord, Refusal> {
+    return acceptableRecord(signed, this.#parts, this.#newest)
+  }
+
   /** `bundle` is undefined when the record is only a renewal of what serves already. */
   #accept({
     signedRecord,
     bundle,
   }: Publication): Result<{ record: ChannelRecord; bundle: Bundle | undefined }, Refusal> {
-    const record = verifyChannelRecord(signedRecord, this.#parts.trusted)
-    if (!record.ok) return refuse(record.error)
-    const order = checkOrder(record.value, this.#newest)
-    if (!order.ok) return refuse(order.error)
-    const { digest } = record.value
-    const quarantined = this.#parts.store?.quarantine()[digest]
-    if (quarantined !== undefined) return refuse('quarantined')
-    if (digest === this.#active?.digest && order.value === 'same')
+    const record = this.judge(signedRecord)
+    if (!record.ok) return record
+    const { digest, seq } = record.value
+    if (digest === this.#active?.digest && seq === this.#newest?.seq)
       return ok({ record: record.value, bundle: undefined })
     const prepared = this.#prepared
     this.#prepared = undefined

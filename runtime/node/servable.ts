@@ -1,8 +1,9 @@
-// Checks that this version can serve a bundle: it loads, has the named digest, and uses known
-// steps.
+// Checks that this version can serve a bundle: its record holds, it loads, has the named digest, and
+// uses known steps.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
+import { checkOrder, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
@@ -10,6 +11,7 @@ import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { unknownStepOf } from '#routing/choose/policy.ts'
 import { plainByCode } from '#routing/choose/ways.ts'
+import type { BundleStore } from './bundle-store.ts'
 import { refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 
@@ -43,4 +45,27 @@ export function answerableBundle(
     if (!isPolicy && plainByCode[code] === undefined) return refuse('unknown-strategy')
   }
   return unknownStepOf(bundle) === undefined ? loaded : refuse('unknown-strategy')
+}
+
+export interface AcceptanceParts {
+  readonly trusted: readonly TrustedKey[]
+  /** null: nothing is in quarantine. */
+  readonly store: Pick<BundleStore, 'quarantine'> | null
+}
+
+/**
+ * Verifies a record before its bundle is there: signature, order, quarantine.
+ *
+ * @param newest that was ever activated
+ */
+export function acceptableRecord(
+  signed: unknown,
+  { trusted, store }: AcceptanceParts,
+  newest: ChannelRecord | undefined,
+): Result<ChannelRecord, Refusal> {
+  const record = verifyChannelRecord(signed, trusted)
+  if (!record.ok) return refuse(record.error)
+  const order = checkOrder(record.value, newest)
+  if (!order.ok) return refuse(order.error)
+  return store?.quarantine()[record.value.digest] === undefined ? record : refuse('quarantined')
 }

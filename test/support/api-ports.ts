@@ -79,6 +79,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     simulator: notBrought('simulator'),
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
+    bundles: noBundles,
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     responseHits: async () => new Map(),
     countCall: () => undefined,
@@ -95,6 +96,12 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     ...stores,
     ...brought,
   }
+}
+
+const noBundles: ApiPorts['bundles'] = {
+  record: () => undefined,
+  waitForOther: async () => true,
+  open: () => undefined,
 }
 
 /** Nobody has seen a regression. */

@@ -22,7 +22,14 @@ const thread: ThreadSnapshot = {
   byType: { A: 7, AAAA: 5, OTHER: 1 },
   byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },
 }
-const running: MetricsSnapshot = {
+const running = {
+  pull: {
+    sources: [{ fault: null }, { fault: { code: 'unreachable', message: 'gone' } }],
+    contactSecondsAgo: 3,
+    pulls: { activated: 2, unchanged: 9, unreachable: 1 },
+    wireBytes: 4_096,
+  },
+  given: { waiting: 4, sending: 1, turnedAway: 5 },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {
@@ -87,7 +94,7 @@ const running: MetricsSnapshot = {
     looseObjects: 32,
     packings: { done: 2, failed: 1, 'no-git': 0 },
   },
-}
+} satisfies MetricsSnapshot
 const idle: MetricsSnapshot = {
   ...running,
   threads: [],

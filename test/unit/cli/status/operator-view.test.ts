@@ -143,6 +143,7 @@ async function bench(
     commitToActiveSeconds: () => null,
     repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
     feedClients: () => 0,
+    given: () => ({ waiting: 0, sending: 0, turnedAway: 0 }),
     licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)

@@ -1,0 +1,62 @@
+// Metrics of bundles that travel: what this node gives, and what it pulls.
+import type { MetricsSnapshot } from './snapshot.ts'
+import { one } from './samples.ts'
+
+/** Rows of the metrics table. */
+export const fleetRows = [
+  {
+    name: 'gslbd_bundle_pulls_total',
+    type: 'counter',
+    help: 'Questions to bundle sources, by how they ended: `activated`, `unchanged`, or a fault.',
+    labels: ['result'],
+    read: ({ pull }: MetricsSnapshot) =>
+      Object.entries(pull?.pulls ?? {}).map(([result, value]) => ({ value, labels: { result } })),
+  },
+  {
+    name: 'gslbd_bundle_source_up',
+    type: 'gauge',
+    help: 'Whether the last question to a bundle source ended well, by its place in the list.',
+    labels: ['source'],
+    read: ({ pull }: MetricsSnapshot) =>
+      (pull?.sources ?? []).map(({ fault }, source) => ({
+        value: fault === null ? 1 : 0,
+        labels: { source: String(source) },
+      })),
+  },
+  {
+    name: 'gslbd_bundle_contact_age_seconds',
+    type: 'gauge',
+    help: 'Since a bundle source last gave a record that holds.',
+    labels: [],
+    read: ({ pull }: MetricsSnapshot) =>
+      pull === null || pull.contactSecondsAgo === null ? [] : one(pull.contactSecondsAgo),
+  },
+  {
+    name: 'gslbd_bundle_pulled_bytes_total',
+    type: 'counter',
+    help: 'Octets of records and bundles as they came from sources.',
+    labels: [],
+    read: ({ pull }: MetricsSnapshot) => (pull === null ? [] : one(pull.wireBytes)),
+  },
+  {
+    name: 'gslbd_bundle_waiting_nodes',
+    type: 'gauge',
+    help: 'Requests of other nodes that wait for a new channel record.',
+    labels: [],
+    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.waiting)),
+  },
+  {
+    name: 'gslbd_bundle_transfers_running',
+    type: 'gauge',
+    help: 'Bundles that are being sent to other nodes.',
+    labels: [],
+    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.sending)),
+  },
+  {
+    name: 'gslbd_bundle_turned_away_total',
+    type: 'counter',
+    help: 'Requests of other nodes that were answered 503 because too many came at once.',
+    labels: [],
+    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.turnedAway)),
+  },
+] as const

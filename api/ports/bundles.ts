@@ -1,0 +1,19 @@
+// The port of bundles that other nodes pull.
+import type { Readable } from 'node:stream'
+
+export interface Bundles {
+  /** undefined: there is no such channel, or nothing on it yet. */
+  readonly record: (channel: string) => { readonly text: string; readonly tag: string } | undefined
+  /** @returns whether it could wait for another record: too many others do */
+  readonly waitForOther: (tag: string, waitMs: number) => Promise<boolean>
+  /** undefined: there is no such bundle. `busy`: too many are being sent. */
+  readonly open: (digest: string) => OpenBundle | 'busy' | undefined
+}
+
+/** Read it or close it. */
+export interface OpenBundle {
+  readonly bytes: number
+  /** @param end the last octet, not behind it */
+  readonly read: (start: number, end: number) => Readable
+  readonly close: () => void
+}

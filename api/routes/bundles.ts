@@ -1,0 +1,163 @@
+// /bundles/…: what nodes pull. The signed record of a channel, and the bundle that it names.
+import { pipeline } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { createZstdCompress } from 'node:zlib'
+import { Type } from 'typebox'
+import { apiLimits } from '#api/http/limits.ts'
+import { missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { RequestFacts, Route } from '#api/http/route.ts'
+import type { OpenBundle } from '#api/ports/bundles.ts'
+
+const tag = 'Fleet'
+const { waitSecondsMax, retryAfterSeconds } = apiLimits.bundles
+const tokenNote = 'Bundles hold the configuration of all tenants: the system key opens it, and ' +
+  'the token in GSLB_BUNDLE_TOKEN.'
+
+const channel = route({
+  method: 'GET',
+  path: '/bundles/channels/{name}',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  tag,
+  summary: 'The signed record of a channel: which bundle serves',
+  details:
+    `${tokenNote} With If-None-Match and \`wait\` the answer comes when there is another record, ` +
+    'or as 304 when the time is over. Too many who wait are 503.',
+  params: Type.Object({
+    name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }),
+  }),
+  query: Type.Object(
+    {
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: waitSecondsMax,
+          description: 'Seconds; without If-None-Match it has no effect',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'The record as it was signed',
+      schema: Type.String(),
+      contentType: 'application/json; charset=utf-8',
+      isTagged: true,
+    },
+    304: { description: 'The record is the one of If-None-Match', schema: null },
+  },
+  refusals: [404, 503],
+  handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, request }) => {
+    const known = request.header('if-none-match')
+    const before = bundles.record(name)
+    if (before === undefined) return missing('channel')
+    if (known === before.tag && !(await bundles.waitForOther(known, wait * 1000))) return busy()
+    const { text, tag: entityTag } = bundles.record(name) ?? before
+    const headers = { etag: entityTag, 'cache-control': 'no-cache' }
+    return known === entityTag ? { status: 304, headers } : success(text, headers)
+  },
+})
+
+const bundle = route({
+  method: 'GET',
+  path: '/bundles/{digest}',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  tag,
+  summary: 'A signed bundle, by its digest',
+  details:
+    `${tokenNote} It never changes. Accept-Encoding zstd is honoured; Range is, of one range of ` +
+    'the file as it is. Too many at once are 503.',
+  params: Type.Object({ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+  responses: {
+    200: {
+      description: 'The file',
+      schema: Type.String(),
+      contentType: 'application/octet-stream',
+      isTagged: true,
+    },
+    206: {
+      description: 'A part of the file',
+      schema: Type.String(),
+      contentType: 'application/octet-stream',
+    },
+    304: { description: 'The client has it', schema: null },
+  },
+  refusals: [404, 416, 503],
+  handle: ({ ports: { bundles }, params: { digest }, request }) => {
+    const entityTag = `"${digest}"`
+    const headers = {
+      etag: entityTag,
+      'cache-control': 'private, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    }
+    const file = bundles.open(digest)
+    if (file === undefined) return missing('bundle')
+    if (file === 'busy') return busy()
+    if (request.header('if-none-match') === entityTag) {
+      file.close()
+      return { status: 304, headers }
+    }
+    return sent(file, request, headers)
+  },
+})
+
+function sent(file: OpenBundle, request: RequestFacts, headers: Record<string, string>): Reply {
+  const last = file.bytes - 1
+  const range = request.header('range')
+  const asked = range === undefined ? undefined : rangeOf(range, last)
+  if (asked === null) {
+    file.close()
+    const refusal = refused(416, `the bundle has ${file.bytes} octets`)
+    return { ...refusal, headers: { 'content-range': `bytes */${file.bytes}` } }
+  }
+  if (asked !== undefined) {
+    const [start, end] = asked
+    const contentRange = `bytes ${start}-${end}/${file.bytes}`
+    const more = { 'content-range': contentRange, 'content-length': String(end - start + 1) }
+    return { status: 206, body: file.read(start, end), headers: { ...headers, ...more } }
+  }
+  const body = file.read(0, last)
+  if (!takesZstd(request.header('accept-encoding'))) {
+    const more = { 'accept-ranges': 'bytes', 'content-length': String(file.bytes) }
+    return success(body, { ...headers, ...more })
+  }
+  return success(compressed(body), { ...headers, 'content-encoding': 'zstd' })
+}
+
+/** A client that goes away ends the reading, too. */
+function compressed(body: Readable): Readable {
+  return pipeline(body, createZstdCompress(), () => undefined)
+}
+
+/**
+ * RFC 9110 section 14.1.2.
+ *
+ * @returns first and last octet; undefined: it is no range of one part, which is ignored; null: the
+ *   file has nothing there
+ */
+function rangeOf(header: string, last: number): readonly [number, number] | null | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []
+  if (from === '' && to === '') return undefined
+  if (from === '') return Number(to) === 0 ? null : [Math.max(0, last + 1 - Number(to)), last]
+  const start = Number(from)
+  const end = to === '' ? last : Math.min(last, Number(to))
+  if (start > last) return null
+  return end < start ? undefined : [start, end]
+}
+
+function takesZstd(accepted = ''): boolean {
+  return accepted.split(',').some((one) => /^\s*zstd\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
+}
+
+function busy(): Reply {
+  const answer = refused(503, 'too many nodes ask at once; ask again later')
+  return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
+}
+
+export const bundleRoutes: readonly Route[] = Object.freeze([channel, bundle])

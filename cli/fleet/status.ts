@@ -1,0 +1,143 @@
+// What a node of the role dns alone shows over HTTP: health, readiness and metrics.
+import { createMetrics } from '#api/metrics/metrics.ts'
+import type { HealthReason } from '#api/ports/operator-view.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { readSecrets } from '#cli/data/secrets.ts'
+import { nodeSnapshot } from '#cli/status/operator-view.ts'
+import { ThreadLoad } from '#cli/status/thread-load.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import { StatusServer, jsonAnswer } from '#fleet/status-server.ts'
+import type { StatusAnswer } from '#fleet/status-server.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { PulledNode } from './dns-node.ts'
+
+export interface OpenStatus {
+  /** null: the settings have it off. */
+  readonly port: number | null
+  readonly close: () => Promise<void>
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+const isOfThisMachine = (address: string): boolean =>
+  address === '::1' || address === 'localhost' || address.startsWith('127.')
+
+/** Where `api` has it, with `api.enabled`. Errors: a sentence for the operator. */
+export async function openStatusServer(
+  pulled: PulledNode,
+  log: Log,
+  env: Io['env'],
+): Promise<Result<OpenStatus, string>> {
+  const { enabled, listenAddr, port } = pulled.settings.api
+  if (!enabled) return ok({ port: null, close: async () => undefined })
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const { apiKey } = secrets.value
+  if (apiKey === null && !isOfThisMachine(listenAddr)) {
+    return err(
+      `api.listenAddr is ${listenAddr}, and everybody who reaches it could read the metrics; ` +
+        'set GSLB_API_KEY, or api.listenAddr to 127.0.0.1',
+    )
+  }
+  const key = apiKey === null ? null : systemKey(apiKey)
+  const metrics = metricsOf(pulled)
+  const server = new StatusServer(
+    {
+      '/api/v1/health': () => jsonAnswer(200, healthOf(pulled)),
+      '/api/v1/ready': () => ready(pulled),
+      '/metrics': async (authorization) => {
+        const [, bearer = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+        if (key !== null && !key.matches(bearer)) {
+          return jsonAnswer(401, { error: 'this needs a valid credential' })
+        }
+        return { status: 200, type: metricsType, text: await metrics() }
+      },
+    },
+    (error) => log.error({ err: error }, 'the status of the node cannot be shown'),
+  )
+  const listening = await server.listen(listenAddr, port)
+  if (!listening.ok) return err(`api: ${listening.error}`)
+  return ok({ port: listening.value, close: () => server.close() })
+}
+
+function ready({ node }: PulledNode): StatusAnswer {
+  if (node.status().active !== null) return jsonAnswer(200, { status: 'ready', reasons: [] })
+  const reasons = [noBundle]
+  return jsonAnswer(503, { error: `not ready: ${noBundle.message}`, reasons })
+}
+
+const noBundle: HealthReason = {
+  code: 'no-bundle',
+  message: 'No bundle yet: every query is refused. The log says why no source gave one.',
+}
+
+function healthOf(pulled: PulledNode): { status: string; reasons: readonly HealthReason[] } {
+  const { node, dataDir, puller, shared } = pulled
+  const { active, expired, refused, isStored } = node.status()
+  if (active === null) return { status: 'starting', reasons: [noBundle] }
+  const { sources } = puller.status()
+  const rows: readonly (readonly [boolean, HealthReason])[] = [
+    [
+      refused !== null,
+      {
+        code: 'bundle-refused',
+        message: 'The newest bundle was refused, and the one before serves. See the log.',
+      },
+    ],
+    [
+      expired,
+      {
+        code: 'record-expired',
+        message: 'The channel record is past its expiry: see the clock and the sources.',
+      },
+    ],
+    [
+      sources.every(({ fault }) => fault !== null),
+      {
+        code: 'no-source',
+        message: 'No bundle source is of use: the last good bundle serves. See the log.',
+      },
+    ],
+    [
+      !isStored || dataDir.fault() !== null,
+      {
+        code: 'bundle-not-stored',
+        message: 'The data directory cannot be written: a restart would serve an older bundle.',
+      },
+    ],
+    [
+      shared.status().state === 'away',
+      {
+        code: 'redis-away',
+        message: 'Redis is away or too slow: this node goes on with its own memory. See the log.',
+      },
+    ],
+  ]
+  const reasons = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
+  return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
+}
+
+function metricsOf(pulled: PulledNode): () => Promise<string> {
+  const { node, health, resolver, shared, geo, puller } = pulled
+  const load = new ThreadLoad(systemClock)
+  const parts = {
+    node,
+    health,
+    resolver,
+    shared: shared.status,
+    redirects: () => ({ listener: null, targets: [] }),
+    geo: () => geo.status(),
+    load,
+    clock: systemClock,
+    feedClients: () => 0,
+    updates: { counts: new Map<number, number>() },
+    notifier: { counts: { sent: 0, acknowledged: 0, failed: 0 } },
+  }
+  const metrics = createMetrics(() => {
+    load.sample(node.counters().map(({ threadId }) => threadId))
+    return { ...nodeSnapshot(parts), gitops: null, pull: puller.status(), given: null }
+  })
+  return () => metrics.text()
+}

@@ -1,0 +1,47 @@
+// What the settings say of the DNS threads, and of the geo tables that they answer from.
+import type { Settings } from '#cli/settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoFeed } from '#runtime/geo/geo-link.ts'
+import { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+import { geoPathsOf } from './named-files.ts'
+import { transfersOf } from './transfers.ts'
+
+export function createGeo(
+  settings: Settings,
+  log: Log,
+): { readonly source: GeoSource; readonly feed: GeoFeed } {
+  let handler: ((buffers: GeoBuffers) => void) | undefined
+  const source = new GeoSource({
+    paths: geoPathsOf(settings),
+    clock: systemClock,
+    log,
+    onChange: (buffers) => handler?.(buffers),
+  })
+  return { source, feed: { onChange: (given) => (handler = given) } }
+}
+
+type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
+
+export function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSettings> {
+  return {
+    listenAddr: dns.listenAddr,
+    port: dns.port,
+    threads: dns.threads,
+    settings: {
+      udpPayloadSize: dns.udpPayloadSize,
+      nsid: dns.nsid,
+      versionBind: dns.versionBind,
+      tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
+      catalog: transfersOf(dns).catalog,
+    },
+    tcpLimits: {
+      idleTimeoutMs: dns.tcp.idleTimeoutMs,
+      connectionsMax: dns.tcp.maxConnections,
+      connectionsPerClientMax: dns.tcp.maxPerClient,
+      messagesPerTurnMax: dns.tcp.maxPipelined,
+    },
+  }
+}

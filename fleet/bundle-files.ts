@@ -1,0 +1,58 @@
+// Opens stored bundles to send them: a few at once, each from a descriptor of its own.
+import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { fleetLimits } from './limits.ts'
+
+export interface OpenBundleFile {
+  readonly bytes: number
+  /** @param end the last octet, not behind it */
+  readonly read: (start: number, end: number) => Readable
+  readonly close: () => void
+}
+
+export class BundleFiles {
+  readonly #pathOf: (digest: string) => string
+  readonly #transfersMax: number
+  #open = 0
+  #turnedAway = 0
+
+  constructor(
+    pathOf: (digest: string) => string,
+    transfersMax: number = fleetLimits.transfersMax,
+  ) {
+    this.#pathOf = pathOf
+    this.#transfersMax = transfersMax
+  }
+
+  /** undefined: it is not there, or cannot be read. */
+  open(digest: string): OpenBundleFile | 'busy' | undefined {
+    if (this.#open >= this.#transfersMax) {
+      this.#turnedAway++
+      return 'busy'
+    }
+    let fd: number
+    try {
+      fd = openSync(this.#pathOf(digest), 'r')
+    } catch {
+      return undefined
+    }
+    this.#open++
+    let isOpen = true
+    const release = (): void => {
+      if (isOpen) this.#open--
+      isOpen = false
+    }
+    return {
+      bytes: fstatSync(fd).size,
+      read: (start, end) => createReadStream('', { fd, start, end }).once('close', release),
+      close: () => {
+        closeSync(fd)
+        release()
+      },
+    }
+  }
+
+  counts(): { readonly open: number; readonly turnedAway: number } {
+    return { open: this.#open, turnedAway: this.#turnedAway }
+  }
+}

@@ -1,0 +1,20 @@
+// Limits of bundles that travel: sizes, times and counts.
+import { bundleLimits } from '#bundle/format/limits.ts'
+
+export const fleetLimits = {
+  /** Of a signed channel record, as JSON. */
+  recordBytesMax: 16_384,
+  bundleBytesMax: bundleLimits.bytesMax,
+  /** What a node asks a source to wait for a change. */
+  waitSecondsMax: 25,
+  /** Requests of one control node that wait for a change; more are 503. */
+  waitersMax: 1_000,
+  /** Bundles that one control node sends at once; more are 503. */
+  transfersMax: 32,
+  /** Until the head of an answer, beyond the time that the source was asked to wait. */
+  headPatienceMs: 10_000,
+  /** A body that brings less than this in a window is given up. */
+  rate: { windowMs: 10_000, bytesMin: 20_480 },
+  /** Rest of a source that has failed: doubled with each failure, half of it by chance. */
+  rest: { firstMs: 1_000, maxMs: 60_000 },
+} as const

@@ -1,0 +1,68 @@
+// The sources of bundles in their order: which one to ask now, and how long a failed one rests.
+import type { Random } from '#lib/random.ts'
+import { fleetLimits } from './limits.ts'
+
+/** Why a source gave nothing, or what is wrong with what it gave. */
+export interface SourceFault {
+  readonly code: string
+  readonly message: string
+}
+
+export interface Source {
+  /** Ends with a slash; it may hold a password: not for logs. */
+  readonly url: URL
+  /** For people: without name, password and query. */
+  readonly name: string
+  /** Of the record that was taken last; undefined: it is to be sent whole. */
+  tag: string | undefined
+  failures: number
+  /** On the monotonic clock. */
+  restsUntilMs: number
+  fault: SourceFault | null
+}
+
+export class Sources {
+  readonly all: readonly Source[]
+  readonly #random: Random
+
+  constructor(urls: readonly string[], random: Random) {
+    this.#random = random
+    this.all = urls.map((text) => {
+      const url = new URL(text.endsWith('/') ? text : `${text}/`)
+      return {
+        url,
+        name: `${url.origin}${url.pathname}`,
+        tag: undefined,
+        failures: 0,
+        restsUntilMs: 0,
+        fault: null,
+      }
+    })
+  }
+
+  /** The first that does not rest; undefined: all do. */
+  next(nowMs: number): Source | undefined {
+    return this.all.find(({ restsUntilMs }) => restsUntilMs <= nowMs)
+  }
+
+  /** How long until one may be asked again. */
+  restMs(nowMs: number): number {
+    return Math.max(0, Math.min(...this.all.map(({ restsUntilMs }) => restsUntilMs)) - nowMs)
+  }
+
+  failed(source: Source, fault: SourceFault, nowMs: number): void {
+    const { firstMs, maxMs } = fleetLimits.rest
+    const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(source.failures, 20))
+    source.failures++
+    source.fault = fault
+    source.tag = undefined
+    // Half of it by chance: nodes that lost one source together come back apart.
+    source.restsUntilMs = nowMs + fullMs / 2 + this.#random.below(Math.ceil(fullMs / 2) + 1)
+  }
+
+  worked(source: Source): void {
+    source.failures = 0
+    source.fault = null
+    source.restsUntilMs = 0
+  }
+}

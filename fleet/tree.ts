@@ -1,0 +1,6 @@
+// The tree in which bundles travel: `bundles/channels/NAME` names what serves,
+// `bundles/DIGEST` is it.
+
+/** Below the address of a source, or the directory that a web server shows. */
+export const channelPath = (name: string): string => `bundles/channels/${name}`
+export const bundlePath = (digest: string): string => `bundles/${digest}`
