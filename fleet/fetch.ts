@@ -38,8 +38,6 @@ export interface FetchFailure {
   readonly message: string
 }
 
-export const defaultRate = fleetLimits.rate
-
 class Giving extends Error {
   readonly code: FetchFault
   constructor(code: FetchFault, message: string) {

@@ -42,6 +42,7 @@ export interface PullLimits {
   readonly headPatienceMs: number
   readonly bundleBytesMax: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
+  readonly rest: { readonly firstMs: number; readonly maxMs: number }
 }
 
 export interface PullStatus {
@@ -59,6 +60,7 @@ const standard: PullLimits = {
   headPatienceMs: fleetLimits.headPatienceMs,
   bundleBytesMax: fleetLimits.bundleBytesMax,
   rate: fleetLimits.rate,
+  rest: fleetLimits.rest,
 }
 
 type Outcome = 'unchanged' | 'activated'
@@ -77,7 +79,7 @@ export class Puller {
   constructor(parts: PullerParts) {
     this.#parts = parts
     this.#limits = { ...standard, ...parts.limits }
-    this.#sources = new Sources(parts.urls, parts.random)
+    this.#sources = new Sources(parts.urls, this.#limits.rest, parts.random)
   }
 
   start(): void {

@@ -1,6 +1,5 @@
 // The sources of bundles in their order: which one to ask now, and how long a failed one rests.
 import type { Random } from '#lib/random.ts'
-import { fleetLimits } from './limits.ts'
 
 /** Why a source gave nothing, or what is wrong with what it gave. */
 export interface SourceFault {
@@ -21,11 +20,19 @@ export interface Source {
   fault: SourceFault | null
 }
 
+/** Of a source that has failed: at first, and at most. */
+export interface Rest {
+  readonly firstMs: number
+  readonly maxMs: number
+}
+
 export class Sources {
   readonly all: readonly Source[]
+  readonly #rest: Rest
   readonly #random: Random
 
-  constructor(urls: readonly string[], random: Random) {
+  constructor(urls: readonly string[], rest: Rest, random: Random) {
+    this.#rest = rest
     this.#random = random
     this.all = urls.map((text) => {
       const url = new URL(text.endsWith('/') ? text : `${text}/`)
@@ -51,7 +58,7 @@ export class Sources {
   }
 
   failed(source: Source, fault: SourceFault, nowMs: number): void {
-    const { firstMs, maxMs } = fleetLimits.rest
+    const { firstMs, maxMs } = this.#rest
     const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(source.failures, 20))
     source.failures++
     source.fault = fault

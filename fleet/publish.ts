@@ -1,0 +1,57 @@
+// Writes the tree of bundles into a directory for a web server: the bundle first, then its record.
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkOrder } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { bundlePath, channelPath } from './tree.ts'
+
+export interface PublishedTree {
+  readonly record: ChannelRecord
+  /** Bundles that nobody needs any more. */
+  readonly removed: number
+}
+
+/** The record of a channel in a directory, not verified. undefined: there is none. */
+export function publishedRecord(directory: string, channel: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(directory, channelPath(channel)), 'utf8'))
+  } catch (error) {
+    // What cannot be read is no record: the next one replaces it.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null
+  }
+}
+
+/**
+ * Whatever moment it stops at, the record names a bundle that is there. The bundle of the record
+ * before stays for nodes that are reading it. Errors: a sentence.
+ *
+ * @param before the verified record that the directory has; undefined: none that holds
+ * @throws the file system's error
+ */
+export function publishTree(
+  directory: string,
+  { record, ...signature }: SignedChannelRecord,
+  bytes: Uint8Array,
+  before: ChannelRecord | undefined,
+): Result<PublishedTree, string> {
+  const order = checkOrder(record, before)
+  if (!order.ok) {
+    return err(
+      `the directory has seq ${before?.seq ?? 0} of the channel "${before?.channel ?? ''}", and ` +
+        `this is seq ${record.seq}: nodes would refuse it (${order.error})`,
+    )
+  }
+  mkdirSync(join(directory, 'bundles', 'channels'), { recursive: true })
+  writeDurably(join(directory, bundlePath(record.digest)), bytes)
+  const text = JSON.stringify({ record, ...signature })
+  writeDurably(join(directory, channelPath(record.channel)), text)
+  const kept = new Set([record.digest, record.previous, before?.digest])
+  const old = readdirSync(join(directory, 'bundles')).filter(
+    (name) => /^[0-9a-f]{64}$/.test(name) && !kept.has(name),
+  )
+  for (const name of old) rmSync(join(directory, bundlePath(name)), { force: true })
+  return ok({ record, removed: old.length })
+}

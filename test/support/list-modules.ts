@@ -1,0 +1,12 @@
+// Preloaded by a process whose modules a test wants to know: writes the address of each to a file.
+import { appendFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+
+const path = process.env['LOADED_MODULES'] ?? ''
+
+registerHooks({
+  load: (url, context, next) => {
+    appendFileSync(path, `${url}\n`)
+    return next(url, context)
+  },
+})
