@@ -1,0 +1,210 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { systemKey } from '#api/auth/policy.ts'
+import { createApp } from '#api/server/app.ts'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import { BundleFeed } from '#fleet/bundle-feed.ts'
+import { BundleFiles } from '#fleet/bundle-files.ts'
+import type { After } from '#lib/timer.ts'
+import { devMode, portsOf } from '#test/support/api-ports.ts'
+import { newSigningKey } from '#test/support/bundle-models.ts'
+import { signedBundle, signedRecord } from '#test/support/bundle-source.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const rootKey = 'r'.repeat(64)
+const token = 't'.repeat(32)
+const asPuller = { authorization: `Bearer ${token}` }
+const key = newSigningKey()
+const bundle = signedBundle(key)
+const recordUrl = '/bundles/channels/main'
+const bundleUrl = `/bundles/${bundle.digest}`
+
+function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
+  const directory = tempDir('bundles')
+  writeFileSync(join(directory, bundle.digest), bundle.bytes)
+  let active: SignedChannelRecord | undefined = signedRecord(key, { digest: bundle.digest })
+  const timers: (() => void)[] = []
+  const after: After = (_delayMs, fn) => {
+    timers.push(fn)
+    return () => undefined
+  }
+  const feed = new BundleFeed({ stored: () => active, after, waitersMax })
+  const files = new BundleFiles((digest) => join(directory, digest), transfersMax)
+  const ports = portsOf({
+    auth: { ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
+    sessions: { find: async () => ({ ok: true, value: null }) } as never,
+    bundles: {
+      record: (channel) => feed.record(channel),
+      waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
+      open: (digest) => files.open(digest),
+    },
+  })
+  const app = createApp(ports, [])
+  const get = (url: string, headers: Record<string, string> = asPuller) =>
+    app.inject({ url, headers })
+  const change = (seq: number): void => {
+    active = signedRecord(key, { digest: bundle.digest, seq })
+    feed.changed()
+  }
+  return { get, change, feed, files, runTimers: () => timers.splice(0).forEach((fn) => fn()) }
+}
+
+describe('who may read bundles', () => {
+  test.each([
+    ['the system key', `Bearer ${rootKey}`, 200],
+    ['the token of nodes that pull', `Bearer ${token}`, 200],
+    ['another token', `Bearer ${'x'.repeat(32)}`, 401],
+    ['nobody', '', 401],
+  ])('%s', async (_who, authorization, status) => {
+    for (const url of [recordUrl, bundleUrl]) {
+      const answer = await scene().get(url, { authorization })
+      expect([url, answer.statusCode]).toEqual([url, status])
+    }
+  })
+
+  test('the token opens nothing else', async () => {
+    const { get } = scene()
+    for (const url of ['/metrics', '/api/v1/gitops/status', '/api/v1/auth/me']) {
+      expect((await get(url)).statusCode).toBe(401)
+    }
+  })
+})
+
+describe('the record of a channel', () => {
+  test('is what was signed, with a tag', async () => {
+    const answer = await scene().get(recordUrl)
+    expect(answer.json()).toEqual(signedRecord(key, { digest: bundle.digest }))
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-cache' })
+    expect(answer.headers.etag).toMatch(/^"[0-9a-f]{32}"$/)
+  })
+
+  test.each(['/bundles/channels/other', `/bundles/${'a'.repeat(64)}`])(
+    '%s is not there',
+    async (url) => {
+      const answer = await scene().get(url)
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json()).toMatchObject({ error: expect.stringMatching(/^there is no such /) })
+    },
+  )
+
+  test.each(['/bundles/channels/UP', '/bundles/abc', `${recordUrl}?wait=26`, `${recordUrl}?x=1`])(
+    '%s is refused',
+    async (url) => {
+      expect((await scene().get(url)).statusCode).toBe(400)
+    },
+  )
+
+  test('comes at once when there is another one already', async () => {
+    const { get } = scene()
+    const answer = await get(`${recordUrl}?wait=25`, { ...asPuller, 'if-none-match': '"old"' })
+    expect(answer.statusCode).toBe(200)
+  })
+
+  test('comes to those who wait when it changes, and as 304 when the time is over', async () => {
+    const { get, change, feed, runTimers } = scene()
+    const first = await get(recordUrl)
+    const headers = { ...asPuller, 'if-none-match': String(first.headers.etag) }
+    const waiting = get(`${recordUrl}?wait=25`, headers)
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    change(2)
+    expect((await waiting).json()).toMatchObject({ record: { seq: 2 } })
+    const again = { ...asPuller, 'if-none-match': String((await waiting).headers.etag) }
+    const inVain = get(`${recordUrl}?wait=25`, again)
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    runTimers()
+    expect((await inVain).statusCode).toBe(304)
+    expect((await inVain).payload).toBe('')
+  })
+
+  test('makes only so many wait: the others come again later', async () => {
+    const { get, feed, change } = scene({ waitersMax: 1 })
+    const first = await get(recordUrl)
+    const headers = { ...asPuller, 'if-none-match': String(first.headers.etag) }
+    const waiting = get(`${recordUrl}?wait=25`, headers)
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    const turnedAway = await get(`${recordUrl}?wait=25`, headers)
+    expect([turnedAway.statusCode, turnedAway.headers['retry-after']]).toEqual([503, '5'])
+    expect(feed.counts().turnedAway).toBe(1)
+    change(2)
+    expect((await waiting).statusCode).toBe(200)
+  })
+
+  test('lets those who wait go when the node stops', async () => {
+    const { get, feed } = scene()
+    const first = await get(recordUrl)
+    const headers = { ...asPuller, 'if-none-match': String(first.headers.etag) }
+    const waiting = get(`${recordUrl}?wait=25`, headers)
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    feed.close()
+    expect((await waiting).statusCode).toBe(304)
+  })
+})
+
+describe('a bundle', () => {
+  test('is the file, which never changes', async () => {
+    const answer = await scene().get(bundleUrl)
+    expect(answer.rawPayload.equals(Buffer.from(bundle.bytes))).toBe(true)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'cache-control': 'private, max-age=31536000, immutable',
+      'content-length': String(bundle.bytes.length),
+      etag: `"${bundle.digest}"`,
+      vary: 'accept-encoding',
+    })
+  })
+
+  test('is compressed for who takes that', async () => {
+    const answer = await scene().get(bundleUrl, { ...asPuller, 'accept-encoding': 'gzip, zstd' })
+    expect(answer.headers['content-encoding']).toBe('zstd')
+    expect(zstdDecompressSync(answer.rawPayload).equals(Buffer.from(bundle.bytes))).toBe(true)
+  })
+
+  test.each(['zstd;q=0', 'gzip', 'identity', 'zstdx'])(
+    'is sent as it is to who says %s',
+    async (accepted) => {
+      const answer = await scene().get(bundleUrl, { ...asPuller, 'accept-encoding': accepted })
+      expect(answer.headers['content-encoding']).toBe(undefined)
+    },
+  )
+
+  test('is 304 for who has it', async () => {
+    const { get, files } = scene()
+    const answer = await get(bundleUrl, { ...asPuller, 'if-none-match': `"${bundle.digest}"` })
+    expect([answer.statusCode, files.counts().open]).toEqual([304, 0])
+  })
+
+  const size = bundle.bytes.length
+  test.each([
+    ['bytes=0-9', 206, 0, 9],
+    ['bytes=10-', 206, 10, size - 1],
+    ['bytes=-5', 206, size - 5, size - 1],
+    ['bytes=0-99999999', 206, 0, size - 1],
+    [`bytes=${size}-`, 416, 0, 0],
+    ['bytes=-0', 416, 0, 0],
+    ['bytes=9-3', 200, 0, size - 1],
+    ['bytes=0-1,4-5', 200, 0, size - 1],
+    ['lines=0-1', 200, 0, size - 1],
+  ])('of the range %s is %i', async (range, status, start, end) => {
+    const { get, files } = scene()
+    const answer = await get(bundleUrl, { ...asPuller, range, 'accept-encoding': 'zstd;q=0' })
+    expect(answer.statusCode).toBe(status)
+    if (status === 206) {
+      expect(answer.headers['content-range']).toBe(`bytes ${start}-${end}/${size}`)
+    }
+    if (status === 416) expect(answer.headers['content-range']).toBe(`bytes */${size}`)
+    else expect(answer.rawPayload.equals(bundle.bytes.slice(start, end + 1))).toBe(true)
+    await expect.poll(() => files.counts().open).toBe(0)
+  })
+
+  test('is sent to only so many at once', async () => {
+    const { get, files } = scene({ transfersMax: 1 })
+    const held = files.open(bundle.digest)
+    const answer = await get(bundleUrl)
+    expect([answer.statusCode, files.counts().turnedAway]).toEqual([503, 1])
+    if (held === undefined || held === 'busy') throw new Error('it is there')
+    held.close()
+    expect((await get(bundleUrl)).statusCode).toBe(200)
+  })
+})
