@@ -16,10 +16,7 @@ export class BundleFiles {
   #open = 0
   #turnedAway = 0
 
-  constructor(
-    pathOf: (digest: string) => string,
-    transfersMax: number = fleetLimits.transfersMax,
-  ) {
+  constructor(pathOf: (digest: string) => string, transfersMax: number = fleetLimits.transfersMax) {
     this.#pathOf = pathOf
     this.#transfersMax = transfersMax
   }

@@ -12,7 +12,8 @@ import type { OpenBundle } from '#api/ports/bundles.ts'
 
 const tag = 'Fleet'
 const { waitSecondsMax, retryAfterSeconds } = apiLimits.bundles
-const tokenNote = 'Bundles hold the configuration of all tenants: the system key opens it, and ' +
+const tokenNote =
+  'Bundles hold the configuration of all tenants: the system key opens it, and ' +
   'the token in GSLB_BUNDLE_TOKEN.'
 
 const channel = route({

@@ -65,7 +65,9 @@ export const publish: Command = {
     const written = tried(() => publishTree(directory, signedRecord, bytes, before))
     if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
     const { channel, seq, digest } = written.value.record
-    io.out(`${directory}: channel ${channel}, seq ${seq}, ${bytes.length} bytes, digest ${digest}\n`)
+    io.out(
+      `${directory}: channel ${channel}, seq ${seq}, ${bytes.length} bytes, digest ${digest}\n`,
+    )
     return Exit.Ok
   },
 }

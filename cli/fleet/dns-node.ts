@@ -205,4 +205,3 @@ function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog)
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host.startsWith('127.')
-

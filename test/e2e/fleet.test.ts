@@ -1,0 +1,136 @@
+// A control node and a node of the role dns, two processes: what one accepts, the other answers.
+import { createPublicKey } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callApi } from '#test/support/api-client.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
+import { openSource } from '#test/support/bundle-source.ts'
+import type { BundleSource } from '#test/support/bundle-source.ts'
+import { runCli } from '#test/support/run-cli.ts'
+import { Site } from '#test/support/site.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const bearer = 'ab'.repeat(32)
+const bundleToken = 'cd'.repeat(16)
+const directory = makeTempDir('fleet')
+const modules = join(directory, 'modules')
+const controls = useDaemons({ GSLB_API_KEY: bearer, GSLB_BUNDLE_TOKEN: bundleToken })
+/** From its sources: a built program has no names of files. */
+const nodes = useDaemons(
+  { GSLB_BUNDLE_TOKEN: bundleToken, LOADED_MODULES: modules },
+  join(import.meta.dirname, '../../cli/main.ts'),
+)
+let site: Site
+let control: DaemonProcess
+let node: DaemonProcess
+let mirror: BundleSource
+
+const settingsFile = join(directory, 'gslbd.yaml')
+const writeSettings = (...urls: string[]): void =>
+  writeFileSync(
+    settingsFile,
+    JSON.stringify({
+      dataDir: './data',
+      roles: ['dns'],
+      dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
+      api: { enabled: true, port: 0 },
+      bundle: { urls, keys: './control.pem', poll: '100ms' },
+    }),
+  )
+
+beforeAll(async () => {
+  site = await Site.make('fleet')
+  site.trustNode()
+  await site.push()
+  await placeDatabase(site.dataDir)
+  control = await controls.start('serve', '--settings', site.settingsFile)
+  await waitUntil('the first commit', async () => (await control.health()) === 'ok')
+  mirror = await openSource()
+  const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
+  const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
+  writeFileSync(join(directory, 'control.pem'), publicPem)
+  writeSettings(`http://127.0.0.1:${control.apiPort}`, mirror.url)
+  const preload = join(import.meta.dirname, '../support/list-modules.ts')
+  node = nodes.spawnWith(preload, 'serve', '--settings', settingsFile)
+  await node.running()
+})
+afterAll(async () => {
+  await controls.killAll()
+  await nodes.killAll()
+  await mirror.close()
+  site.remove()
+  removeTempDir(directory)
+})
+
+const served = async (name: string): Promise<string> =>
+  (await node.answers(`${name}.example.com. A`)).join()
+const isServed = (name: string, address: string) =>
+  waitUntil(`${name} at the dns node`, async () => (await served(name)).endsWith(` A ${address}`))
+
+async function create(name: string, ipAddress: string): Promise<void> {
+  const call = async (path: string, body: object) => {
+    const made = await callApi<{ id: string; error?: string }>(control, 'POST', path, {
+      bearer,
+      body,
+    })
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+    return made.body.id
+  }
+  const poolId = await call('/pools', { name })
+  await call(`/pools/${poolId}/members`, { ipAddress, port: 80 })
+  await call('/services', { name, domain: `${name}.example.com.`, ttl: 5, poolId })
+}
+
+test('a change by the API of a control node is answered by a node that pulls', async () => {
+  await isServed('www', '192.0.2.1')
+  await create('api', '192.0.2.77')
+  await isServed('api', '192.0.2.77')
+  expect(await node.health()).toBe('ok')
+  expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
+})
+
+test('such a node has loaded no Git, no database, no API, and has no other routes', async () => {
+  const loaded = readFileSync(modules, 'utf8')
+  const packages = ['ajv', 'fastify', 'isomorphic-git', '@electric-sql', 'pg', 'openid-client']
+  const layers = ['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'jobs', 'alerts']
+  const found = [
+    ...packages.map((name) => `/node_modules/${name}/`),
+    ...layers.map((path) => `${join(import.meta.dirname, '../..')}/${path}`),
+  ].filter((part) => loaded.includes(part))
+  expect(found).toEqual([])
+  expect(loaded.includes('/fleet/puller.ts')).toBe(true)
+  expect(JSON.parse(await node.get('/api/v1/pools'))).toEqual({
+    error: 'there is no GET /api/v1/pools',
+  })
+})
+
+test('without its control node it goes on, and starts again from its disk', async () => {
+  const tree = join(directory, 'tree')
+  const published = await runCli('publish', tree, '--data-dir', site.dataDir)
+  expect(published).toMatchObject({ exit: 0, err: '' })
+  await controls.killAll()
+  await waitUntil('the loss to be seen', async () => (await node.health()) === 'degraded')
+  expect(await served('api')).toContain('192.0.2.77')
+  node.signal('SIGKILL')
+  await node.ended
+  node = await nodes.start('serve', '--settings', settingsFile)
+  expect(await served('api')).toContain('192.0.2.77')
+})
+
+test('a new node has all from a plain web server that shows what was published', async () => {
+  const tree = join(directory, 'tree')
+  const record = readFileSync(join(tree, 'bundles/channels/main'), 'utf8')
+  const { digest } = (JSON.parse(record) as { record: { digest: string } }).record
+  mirror.files.set('/bundles/channels/main', record)
+  mirror.files.set(`/bundles/${digest}`, readFileSync(join(tree, 'bundles', digest)))
+  await node.stop()
+  rmSync(join(directory, 'data'), { recursive: true })
+  node = await nodes.start('serve', '--settings', settingsFile)
+  await isServed('api', '192.0.2.77')
+  const stopped = await node.stop()
+  expect(stopped.code).toBe(0)
+})
