@@ -1,4 +1,5 @@
-// Follows a channel: asks sources for its record, fetches the bundle that it names, hands both over.
+// Follows a channel: asks sources for its record, fetches the bundle that it names, and hands both
+// over.
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -27,9 +27,6 @@ const channel = route({
   details:
     `${tokenNote} With If-None-Match and \`wait\` the answer comes when there is another record, ` +
     'or as 304 when the time is over. Too many who wait are 503.',
-  params: Type.Object({
-    name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }),
-  }),
   query: Type.Object(
     {
       wait: Type.Optional(
@@ -52,7 +49,8 @@ const channel = route({
     304: { description: 'The record is the one of If-None-Match', schema: null },
   },
   refusals: [404, 503],
-  handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, request }) => {
+  handle: async ({ ports: { bundles }, params, query: { wait = 0 }, request }) => {
+    const { name } = params as { name: string }
     const known = request.header('if-none-match')
     const before = bundles.record(name)
     if (before === undefined) return missing('channel')
@@ -62,6 +60,8 @@ const channel = route({
     return known === entityTag ? { status: 304, headers } : success(text, headers)
   },
 })
+
+const digestForm = /^[0-9a-f]{64}$/
 
 const bundle = route({
   method: 'GET',
@@ -74,7 +74,6 @@ const bundle = route({
   details:
     `${tokenNote} It never changes. Accept-Encoding zstd is honoured; Range is, of one range of ` +
     'the file as it is. Too many at once are 503.',
-  params: Type.Object({ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
   responses: {
     200: {
       description: 'The file',
@@ -90,14 +89,16 @@ const bundle = route({
     304: { description: 'The client has it', schema: null },
   },
   refusals: [404, 416, 503],
-  handle: ({ ports: { bundles }, params: { digest }, request }) => {
+  handle: ({ ports: { bundles }, params, request }) => {
+    const { digest } = params as { digest: string }
     const entityTag = `"${digest}"`
     const headers = {
       etag: entityTag,
       'cache-control': 'private, max-age=31536000, immutable',
       vary: 'accept-encoding',
     }
-    const file = bundles.open(digest)
+    // It becomes the name of a file.
+    const file = digestForm.test(digest) ? bundles.open(digest) : undefined
     if (file === undefined) return missing('bundle')
     if (file === 'busy') return busy()
     if (request.header('if-none-match') === entityTag) {

@@ -1,7 +1,7 @@
-// A node of the role dns alone: it answers from bundles that it pulls. No Git, compiler, SQL or API.
+// A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
+// and API.
 import { randomInt } from 'node:crypto'
 import { openDataDirToServe } from '#cli/data/data-dir.ts'
-import type { DataDir } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
 import { stopParts } from '#cli/daemon/part.ts'
@@ -20,32 +20,16 @@ import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
-import type { GeoSource } from '#runtime/geo/geo-source.ts'
-import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
-import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
-import type { EphemeralState } from '#state/ephemeral.ts'
+import type { PulledNode } from './pulled-node.ts'
 import { openStatusServer } from './status.ts'
 
 /** How often a disk that was full is tried again, and an expired record is looked for. */
 const lookEveryMs = 30_000
 /** What all keys of this program in Redis begin with. */
 const redisPrefix = 'gslbd:'
-
-/** What the parts of such a node are. */
-export interface PulledNode {
-  readonly settings: Settings
-  readonly dataDir: DataDir
-  readonly shared: EphemeralState
-  readonly health: HealthMonitor | null
-  readonly resolver: HostnameResolver
-  readonly geo: GeoSource
-  readonly store: BundleStore
-  readonly node: DnsNode
-  readonly puller: Puller
-}
 
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
 export async function startDnsNode(

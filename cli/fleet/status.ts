@@ -12,7 +12,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { PulledNode } from './dns-node.ts'
+import type { PulledNode } from './pulled-node.ts'
 
 export interface OpenStatus {
   /** null: the settings have it off. */

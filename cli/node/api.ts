@@ -159,7 +159,7 @@ function portsOf(
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
-  const { hiddenBy } = parts
+  const { hiddenBy, bundles } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage, alerts } = records.state.atOnce
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -205,7 +205,7 @@ function portsOf(
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
-    bundles: parts.bundles,
+    bundles,
     usage,
     responseHits: records.responseHits,
     homePath: referencePath,

@@ -11,6 +11,7 @@ import { redisUrlFault } from '#state/ephemeral.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
+import { roleFault } from '#cli/settings/bundle.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
 import { geoPathsOf, sshAccess } from './named-files.ts'
@@ -26,9 +27,10 @@ export interface StartFindings {
 export async function checkStart(settings: Settings, env: Io['env']): Promise<StartFindings> {
   const { redis, license, api } = settings
   const clash = portClash(settings)
+  const role = roleFault(settings.roles, settings.bundle)
   const licence = licenceOptionsOf(license)
   const ofApi = api.enabled ? checkApi(settings, env) : { errors: [], warnings: [] }
-  const errors = [clash, redisUrlFault(redis.url), licence.ok ? undefined : licence.error]
+  const errors = [role, clash, redisUrlFault(redis.url), licence.ok ? undefined : licence.error]
   return {
     errors: [...errors.filter((one) => one !== undefined), ...ofApi.errors],
     warnings: [

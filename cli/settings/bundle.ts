@@ -76,5 +76,5 @@ export function roleFault(roles: readonly Role[], { urls }: BundleSection): stri
   if (roles.includes('control')) return undefined
   return urls.length > 0
     ? undefined
-    : 'bundle.urls is empty, and a node of the role dns alone has its bundles from there; name a source'
+    : 'bundle.urls is empty: a node of the role dns alone has its bundles from there; name a source'
 }

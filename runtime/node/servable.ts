@@ -1,5 +1,5 @@
-// Checks that this version can serve a bundle: its record holds, it loads, has the named digest, and
-// uses known steps.
+// Checks that this version can serve a bundle: its record holds, it loads, has the named digest,
+// and uses known steps.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'

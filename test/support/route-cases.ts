@@ -38,6 +38,8 @@ const member = async (world: ConfigWorld, tenant: string): Promise<Params> => {
   const { id = '' } = await pool(world, tenant)
   return { id: await made(world, tenant, `/pools/${id}/members`, endpoint) }
 }
+const channel = async (): Promise<Params> => ({ name: 'main' })
+const digest = async (): Promise<Params> => ({ digest: 'a'.repeat(64) })
 const service = async (world: ConfigWorld, tenant: string): Promise<Params> => ({
   id: await made(world, tenant, '/services', newService()),
 })
@@ -301,6 +303,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRedirects: { needs: 'redirect:read' },
   postRedirects: { needs: 'redirect:write', body: newRedirect },
   deleteRedirectsById: { needs: 'redirect:write', make: redirected },
+  // Nothing is published here: test/unit/api/routes/bundles.test.ts has bundles.
+  getBundlesChannelsByName: { needs: 'system', make: channel, statuses: [404] },
+  getBundlesByDigest: { needs: 'system', make: digest, statuses: [404] },
   getDomains: { needs: 'domain:read' },
   postDomains: { needs: 'domain:write', body: newDomain },
   postDomainsByIdVerify: { needs: 'domain:write', make: domain },

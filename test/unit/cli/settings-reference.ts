@@ -89,6 +89,10 @@ const environmentOnly: readonly (readonly string[])[] = [
       'with accounts that have such factors does not start with another or none.',
   ],
   [
+    '`GSLB_BUNDLE_TOKEN`',
+    'What nodes that pull bundles show, and what a control node asks of them. [More](../operations/fleet.md).',
+  ],
+  [
     '`GSLB_AUDIT_LOG`',
     'Absolute path of the audit log. Without it the entries are in the main log, with ' +
       '`"audit":true`.',

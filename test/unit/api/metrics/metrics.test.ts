@@ -122,7 +122,7 @@ const idle: MetricsSnapshot = {
 
 /** Lines with samples of our own metrics. */
 async function samples(...snapshots: MetricsSnapshot[]): Promise<string[]> {
-  let current = running
+  let current: MetricsSnapshot = running
   const metrics = createMetrics(() => current)
   let text = ''
   for (const snapshot of snapshots) {

@@ -150,6 +150,7 @@ describe('outside the file', () => {
   const variables = [
     'GSLB_API_KEY',
     'GSLB_SECRET_KEY',
+    'GSLB_BUNDLE_TOKEN',
     'GSLB_AUDIT_LOG',
     'GSLB_LICENSE_PUBLIC_KEY',
     'GSLB_LICENSE_KEY',
@@ -159,20 +160,25 @@ describe('outside the file', () => {
     expect(page).toContain(`| \`${name}\` |`)
   })
 
-  test('the three variables of the API are read, and none has a default', () => {
+  test('the variables of the API are read, and none has a default', () => {
     const secret = 'cd'.repeat(32)
-    const env = { GSLB_API_KEY: 'k', GSLB_SECRET_KEY: secret, GSLB_AUDIT_LOG: '/var/log/audit' }
+    const bundleToken = 't'.repeat(16)
+    const env = {
+      ...{ GSLB_API_KEY: 'k', GSLB_SECRET_KEY: secret, GSLB_AUDIT_LOG: '/var/log/audit' },
+      GSLB_BUNDLE_TOKEN: bundleToken,
+    }
     expect(readSecrets(env)).toEqual({
       ok: true,
       value: {
         apiKey: 'k',
+        bundleToken,
         secretKey: Buffer.from(secret, 'hex'),
         auditLog: '/var/log/audit',
       },
     })
     expect(readSecrets({})).toEqual({
       ok: true,
-      value: { apiKey: null, secretKey: null, auditLog: null },
+      value: { apiKey: null, bundleToken: null, secretKey: null, auditLog: null },
     })
   })
 

@@ -40,6 +40,11 @@ describe('defaults', () => {
       ok: true,
       value: {
         ...{ origins: new Map(), dataDir: resolve('./data') },
+        roles: ['control', 'dns'],
+        bundle: expect.objectContaining({
+          urls: [],
+          keys: resolve('./data/bundle_keys'),
+        }) as object,
         dns: {
           listenAddr: '0.0.0.0',
           port: 5353,

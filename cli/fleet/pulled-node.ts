@@ -1,0 +1,22 @@
+// The parts of a node that pulls its bundles.
+import type { DataDir } from '#cli/data/data-dir.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import type { Puller } from '#fleet/puller.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { BundleStore } from '#runtime/node/bundle-store.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+
+export interface PulledNode {
+  readonly settings: Settings
+  readonly dataDir: DataDir
+  readonly shared: EphemeralState
+  readonly health: HealthMonitor | null
+  readonly resolver: HostnameResolver
+  readonly geo: GeoSource
+  readonly store: BundleStore
+  readonly node: DnsNode
+  readonly puller: Puller
+}
