@@ -159,7 +159,6 @@ function portsOf(
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
-  const { hiddenBy, bundles } = parts
   const { healthSignals } = parts.shared
   const { users, roles, tenantKeys, usage, alerts } = records.state.atOnce
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
@@ -194,7 +193,7 @@ function portsOf(
     memberHealth,
     healthSignals,
     dynamicDns,
-    hiddenBy,
+    hiddenBy: parts.hiddenBy,
     alerts,
     testAlert: parts.testAlert,
     alertTests: new SourceBuckets(apiLimits.alertTests, systemClock),
@@ -205,7 +204,7 @@ function portsOf(
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
-    bundles,
+    bundles: parts.bundles,
     usage,
     responseHits: records.responseHits,
     homePath: referencePath,

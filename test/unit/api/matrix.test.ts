@@ -76,6 +76,7 @@ function pathOf({ path }: Route, params: Params): string {
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 const noSuchCommit = '0'.repeat(40)
 const missing: Params = {
+  ...{ name: 'none', digest: 'b'.repeat(64) },
   commit: noSuchCommit,
   id: noSuchId,
   poolId: noSuchId,
