@@ -87,7 +87,9 @@ describe('the record of a channel', () => {
   test.each(absent)('%s is not there', async (url) => {
     const answer = await scene().get(url)
     expect(answer.statusCode).toBe(404)
-    expect(answer.json()).toMatchObject({ error: expect.stringMatching(/^there is no such /) })
+    expect(answer.json()).toMatchObject({
+      error: expect.stringMatching(/^there is no such /) as string,
+    })
   })
 
   test.each([`${recordUrl}?wait=26`, `${recordUrl}?x=1`, `${recordUrl}?wait=-1`])(

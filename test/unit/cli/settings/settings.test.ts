@@ -33,6 +33,11 @@ const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
 }
 
+const noSources = {
+  ...{ urls: [], channel: 'main', pollMs: 5_000 },
+  keys: resolve('./data/bundle_keys'),
+}
+
 describe('defaults', () => {
   test('hold without any file', () => {
     const loaded = loadSettings({ env: {}, flags: {} })
