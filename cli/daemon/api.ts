@@ -113,11 +113,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     ),
     shared,
     records,
-    bundles: {
-      record: (channel) => deps.bundleFeed.record(channel),
-      waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
-      open: (digest) => deps.bundleFiles.open(digest),
-    },
+    bundles: bundlesOf(deps),
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
     testAlert: alerts.send,
@@ -126,14 +122,13 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       onRegression: regressions.onRegression,
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
-    domains,
     simulator: new LiveSimulator({
       node: () => node.live(),
       nodeName: settings.state.nodeName,
       config: gitops.config,
       clock: systemClock,
     }),
-    cluster: deps.cluster,
+    ...{ domains, cluster: deps.cluster },
     nodeSettings: createSettingsView(
       () => deps.settings,
       () => deps.latestSettings,
@@ -142,6 +137,14 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     env,
     onRate: permit,
     health,
+  }
+}
+
+function bundlesOf({ bundleFeed, bundleFiles }: Deps): NodeApiParts['bundles'] {
+  return {
+    record: (channel) => bundleFeed.record(channel),
+    waitForOther: (tag, waitMs) => bundleFeed.waitForOther(tag, waitMs),
+    open: (digest) => bundleFiles.open(digest),
   }
 }
 

@@ -60,7 +60,7 @@ export async function startDnsNode(
     log.setLevel(now.logging.level)
     log.info({}, 'settings reloaded')
   }
-  return ok({ dnsPort, apiPort, reload, stop })
+  return ok({ dnsPort, apiPort, isRestarting: () => false, reload, stop })
 }
 
 async function start(

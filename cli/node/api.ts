@@ -163,7 +163,6 @@ function portsOf(
   const { users, roles, tenantKeys, usage, alerts } = records.state.atOnce
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
-  const clientsMax = settings.api.maxWebSocketClients
   return {
     view,
     config,
@@ -216,7 +215,7 @@ function portsOf(
       apiKey,
       secretKey,
       webSocketTokens,
-      clientsMax,
+      clientsMax: settings.api.maxWebSocketClients,
       log,
     }),
     clock: systemClock,

@@ -253,6 +253,20 @@ wants '"lastVerifiedAt":'
 call 200 GET /domains
 call 204 DELETE "/domains/$domain"
 
+# Who is told of what is wrong. Messages to internal addresses are refused unless the settings allow them.
+call 201 POST /alerts '{"name":"ops","kind":"webhook","settings":{"url":"https://127.0.0.1/hook"}}'
+alert=$(field id)
+call 200 GET /alerts
+call 200 GET "/alerts/$alert"
+call 200 PUT "/alerts/$alert" '{"name":"operations"}'
+call 200 POST "/alerts/$alert/test"
+call 200 GET /alerts/events
+call 201 POST /alerts/silences '{"seconds":3600}'
+silence=$(field id)
+call 200 GET /alerts/silences
+call 204 DELETE "/alerts/silences/$silence"
+call 204 DELETE "/alerts/$alert"
+
 # What was changed, and taking it back.
 call 200 GET "/pools/$pool/history"
 call 200 GET '/history?limit=1'

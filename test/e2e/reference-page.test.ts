@@ -39,7 +39,7 @@ test(
   'the reference has each route with types, limits, defaults and curl, and asks no other host',
   async () => {
     const { page, requests, faults } = await openReference()
-    expect(await page.locator('.opblock').count()).toBe(routes.length)
+    await expect.poll(() => page.locator('.opblock').count()).toBe(routes.length)
 
     const create = page.locator('#operations-Services-postServices')
     await create.locator('.opblock-summary-control').click()

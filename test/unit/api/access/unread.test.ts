@@ -50,6 +50,8 @@ const withoutConfig = [
   ...['getAlerts', 'postAlerts', 'getAlertsById', 'putAlertsById', 'deleteAlertsById'],
   ...['postAlertsByIdTest', 'getAlertsEvents', 'getAlertsSilences', 'postAlertsSilences'],
   'deleteAlertsSilencesById',
+  ...['getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
+  ...['getBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],

@@ -46,10 +46,7 @@ describe('defaults', () => {
       value: {
         ...{ origins: new Map(), dataDir: resolve('./data') },
         roles: ['control', 'dns'],
-        bundle: expect.objectContaining({
-          urls: [],
-          keys: resolve('./data/bundle_keys'),
-        }) as object,
+        bundle: noSources,
         dns: {
           listenAddr: '0.0.0.0',
           port: 5353,
