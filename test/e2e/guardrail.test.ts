@@ -94,7 +94,8 @@ test('requests may not remove together what one push may not, until one says why
     409,
     'This would remove 2 of 5 names (a.example.com. left without a pool, b.example.com. left ' +
       'without a pool). If that is meant, send it again with the header X-Gslb-Override: REASON; ' +
-      'the reason is kept in the commit.',
+      'the reason is kept in the commit. What it would take with it: service "a" is left without ' +
+      'a pool, service "b" is left without a pool, 1 member goes.',
   ])
   // All at once, each by itself: they may share a commit.
   const done = await Promise.all(all.map((path) => callApi(daemon, 'DELETE', path)))
