@@ -140,11 +140,12 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   }
 }
 
-function bundlesOf({ bundleFeed, bundleFiles }: Deps): NodeApiParts['bundles'] {
+/** Looks at the parts when a request comes: a later part of the daemon brings them. */
+function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
-    record: (channel) => bundleFeed.record(channel),
-    waitForOther: (tag, waitMs) => bundleFeed.waitForOther(tag, waitMs),
-    open: (digest) => bundleFiles.open(digest),
+    record: (channel) => deps.bundleFeed.record(channel),
+    waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
+    open: (digest) => deps.bundleFiles.open(digest),
   }
 }
 
