@@ -35,7 +35,7 @@ async function openReference(): Promise<Visited> {
 /** In this order, whatever lies between them. */
 const inOrder = (...words: string[]): RegExp => new RegExp(words.join('[^]*'))
 
-/** The page holds only the routes in view: each time half a window further, after the end the top. */
+/** The page holds only the routes in view: half a window further, and after the end the top. */
 const idsAndScroll = `
   scrollY + innerHeight + 1 < document.body.scrollHeight
     ? scrollBy(0, innerHeight / 2)

@@ -46,6 +46,7 @@ const bob = { email: 'bob@example.com', password: 'another horse' }
 
 test('the log and the answers say so as soon as the database is back', async () => {
   await serve('right')
+  await daemon.hasDatabase()
   expect((await post('/auth/setup', ann)).status).toBe(201)
   expect((await post('/users', { ...bob, role: 'viewer' }, systemKey)).status).toBe(201)
   const { token } = (await post('/auth/login', ann)).body

@@ -49,6 +49,7 @@ test(
     const statusFor = async (bearer: string) =>
       (await callApi(daemon, 'GET', '/auth/me', { bearer })).status
     await healthIs('ok')
+    await daemon.hasDatabase()
     expect((await callApi(daemon, 'POST', '/auth/setup', { body: ann })).status).toBe(201)
     const before = (await logIn()).body.token
     await waitUntil('the session', async () => (await statusFor(before)) === 200)
