@@ -54,6 +54,13 @@ describe('this repository', () => {
     expect(pathViolations('ARCHITECTURE.md', text, folders, exists)).toEqual([])
   })
 
+  test('README.md leads to every page for operators', () => {
+    const pages = below('docs/operations/', '.md')
+    const text = read('README.md')
+    expect(pages.length).toBeGreaterThan(0)
+    expect(pages.filter((path) => !text.includes(`](${path})`))).toEqual([])
+  })
+
   test('README.md lists every command and no other', () => {
     const rows = tableRows(read('README.md'), 'command')
     const listed = rows.map(([usage = '']) => usage.split(' ')[1])

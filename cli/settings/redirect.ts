@@ -1,23 +1,12 @@
 // The section `redirect` of gslbd.yaml: the listener, and the servers that get the rules as well.
 import { Type } from 'typebox'
+import type { RedirectListenerSettings } from '#runtime/redirect/messages.ts'
 import { boolean, duration, integer, list, section, serverCertificates, text } from './forms.ts'
 
-export interface RedirectSection {
+export interface RedirectSection extends Omit<RedirectListenerSettings, 'port'> {
   readonly enabled: boolean
-  readonly listenAddr: string
   /** undefined: none; then the listener is off. */
   readonly port: number | undefined
-  readonly idleTimeoutMs: number
-  readonly requestTimeoutMs: number
-  readonly maxConnections: number
-  readonly maxPerClient: number
-  /** A path; undefined: none. */
-  readonly accessLog: string | undefined
-  readonly https: {
-    /** undefined: no https. */
-    readonly port: number | undefined
-    readonly certificates: Readonly<Record<string, { readonly cert: string; readonly key: string }>>
-  }
   readonly reconcileIntervalMs: number
   readonly caddy: {
     readonly enabled: boolean

@@ -1,6 +1,7 @@
 // What nodes of one cluster tell each other of the commits that they answer from: a node that is
 // behind looks at the repository at once, and a write waits for those that follow.
 import type { Clock } from '#lib/clock.ts'
+import { WaitList } from '#lib/timer.ts'
 
 export interface CommitNewsParts {
   /** Of this node; no other one has it. */
@@ -33,7 +34,7 @@ interface Peer {
 export class CommitNews {
   readonly #parts: CommitNewsParts
   readonly #peers = new Map<string, Peer>()
-  #waiting: (() => void)[] = []
+  readonly #waiting = new WaitList()
 
   constructor(parts: CommitNewsParts) {
     this.#parts = parts
@@ -65,7 +66,7 @@ export class CommitNews {
     const isLate = known?.isLate === true && count < ownCount()
     this.#peers.set(name, { count, heardMs: clock.monotonicMs(), isLate })
     if (count > ownCount()) look()
-    for (const wake of this.#waiting.splice(0)) wake()
+    this.#waiting.wakeAll()
   }
 
   /** Resolves when the nodes that follow answer from what this one does, or takes too long. */
@@ -81,17 +82,7 @@ export class CommitNews {
         for (const one of behind) one.isLate = true
         return
       }
-      await this.#news(leftMs)
+      await this.#waiting.wait(leftMs)
     }
-  }
-
-  #news(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs)
-      this.#waiting.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
   }
 }

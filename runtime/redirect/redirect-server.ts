@@ -8,6 +8,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { WaitList } from '#lib/timer.ts'
 import { RedirectCounters } from './counters.ts'
 import type { RedirectCounts } from './counters.ts'
 import { redirectLimits } from './limits.ts'
@@ -41,7 +42,7 @@ export class RedirectServer {
   /** Of the sections that the table was made of. */
   #digests = ''
   #adopted = 0
-  #waiting: (() => void)[] = []
+  readonly #waiting = new WaitList()
   #isStopping = false
   #deaths = 0
   #restart: NodeJS.Timeout | undefined
@@ -76,7 +77,7 @@ export class RedirectServer {
         this.#parts.log.error({}, 'the redirect listener has not taken over the redirects yet')
         return
       }
-      await this.#news(leftMs)
+      await this.#waiting.wait(leftMs)
     }
   }
 
@@ -131,7 +132,7 @@ export class RedirectServer {
       resolve(err('the redirect listener ended while it started'))
       this.#worker = undefined
       this.#counters.forgetOpen()
-      for (const wake of this.#waiting.splice(0)) wake()
+      this.#waiting.wakeAll()
       if (this.#isStopping || this.#ports === undefined) return
       const isStable = clock.monotonicMs() - startedMs >= redirectLimits.stableMs
       this.#deaths = isStable ? 1 : this.#deaths + 1
@@ -156,17 +157,7 @@ export class RedirectServer {
   #onAdopted(number: number): void {
     this.#adopted = Math.max(this.#adopted, number)
     this.#hits.adopted(number)
-    for (const wake of this.#waiting.splice(0)) wake()
-  }
-
-  #news(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs)
-      this.#waiting.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    this.#waiting.wakeAll()
   }
 
   #post(message: ToRedirectWorker): void {

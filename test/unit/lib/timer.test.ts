@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noLongerThan } from '#lib/timer.ts'
+import { WaitList, noLongerThan } from '#lib/timer.ts'
 
 test('work that ends is waited for, however it ends', async () => {
   let isOver = false
@@ -13,4 +13,19 @@ test('work that ends is waited for, however it ends', async () => {
 
 test('work that does not end is not waited for', async () => {
   await noLongerThan(1, new Promise(() => undefined))
+})
+
+test('news wakes all that wait for it, and nobody twice', async () => {
+  const list = new WaitList()
+  const woken = Promise.all([list.wait(600_000), list.wait(600_000)])
+  expect(list.size).toBe(2)
+  list.wakeAll()
+  await woken
+  expect(list.size).toBe(0)
+})
+
+test('who has waited long enough goes on without news, and is forgotten', async () => {
+  const list = new WaitList()
+  await list.wait(1)
+  expect(list.size).toBe(0)
 })
