@@ -1,4 +1,4 @@
-// Counts how often the health of each member changed lately.
+// Counts recent health changes of each member.
 import type { Clock } from '#lib/clock.ts'
 
 export const flapLimits = {

@@ -1,4 +1,4 @@
-// Takes this node's hits of response rules and redirects to the store, and knows the sums of all
+// Adds this node's hits of response rules and redirects to the store, and caches the sums over all
 // nodes.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

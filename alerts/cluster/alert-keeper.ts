@@ -1,5 +1,5 @@
-// The round of alerts on each node: tell what is wrong here; and, on the one that leads, open and
-// end alerts by what all nodes tell, and send.
+// Runs the rounds of alerts. Each node reports its findings to the database; the leader also opens,
+// resolves and sends alerts.
 import { conditionOf } from '#alerts/conditions.ts'
 import type { ConditionSettings } from '#alerts/condition.ts'
 import type { AlertFacts } from '#alerts/facts.ts'

@@ -1,6 +1,5 @@
-// Sends what waits: each channel by itself, one message after the other, again after a growing
-// pause when it fails. What is sent is in the database until the receiver has taken it, so that it
-// goes out at least once.
+// Sends queued messages, one channel at a time and with back-off after a failure. A message stays
+// in the database until its receiver has taken it, so it is sent at least once.
 import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { channelKind } from '#alerts/channel-kinds.ts'
 import { failed } from '#alerts/send/outcome.ts'

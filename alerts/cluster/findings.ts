@@ -1,4 +1,4 @@
-// What this node finds wrong: each condition held for its time, in the form that is stored.
+// Collects what is wrong on this node: conditions that have held for their minimum time.
 import { conditions } from '#alerts/conditions.ts'
 import type { Condition, ConditionSettings, Found } from '#alerts/condition.ts'
 import type { AlertFacts } from '#alerts/facts.ts'

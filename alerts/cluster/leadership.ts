@@ -1,6 +1,5 @@
-// Decides which node opens and sends alerts: the holder of a lease in the database, taken and
-// renewed by compare-and-swap. Who waits for it counts by its own clock how long it was not
-// renewed.
+// Elects the node that opens and sends alerts, by a lease in the database that is taken and renewed
+// by compare-and-swap. Other nodes time the lease by their own clocks.
 import type { Clock } from '#lib/clock.ts'
 import type { AlertLease, AlertStore } from '#state/ports/alerts.ts'
 import { clusterLimits } from './limits.ts'

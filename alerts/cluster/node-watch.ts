@@ -1,5 +1,5 @@
-// Which nodes of the cluster are there, by their beats as this node sees them rise: no clock of
-// another node counts.
+// Tells which nodes of the cluster are alive: those whose beat counter in the database still rises.
+// Clocks of other nodes are not read.
 import type { MissingNode } from '#alerts/facts.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { NodeReport } from '#state/ports/alerts.ts'

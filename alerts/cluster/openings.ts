@@ -1,4 +1,4 @@
-// Opens and ends alerts by what the nodes tell, and says which channels hear of it.
+// Opens and resolves alerts from the reports of all nodes, and picks the channels to notify.
 import { conditionOf } from '#alerts/conditions.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

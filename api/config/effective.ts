@@ -1,4 +1,5 @@
-// What members are now: as the accepted configuration, the clock and this node's eyes have it.
+// The effective weight and enabled state of members: the configuration with rollouts, windows and
+// regressions applied at this instant.
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'

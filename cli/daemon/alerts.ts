@@ -1,4 +1,4 @@
-// Part: alerts. Their rounds are a job's; here they are put together, and left at the end.
+// Part: builds the alerts of the node, and leaves the cluster at the stop. A job runs their rounds.
 import { createNodeAlerts } from '#cli/node/alerts.ts'
 import { createAlertFacts } from '#cli/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'

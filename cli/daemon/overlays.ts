@@ -1,5 +1,5 @@
-// Parts: regressions of rollouts on their way to all nodes, and what writes into Git what rollouts
-// and windows have come to.
+// Parts: one spreads regressions of rollouts to all nodes, one commits how rollouts and windows
+// ended.
 import { OverlayKeeper } from '#cli/overlays/overlay-keeper.ts'
 import { Regressions } from '#cli/overlays/regressions.ts'
 import { systemClock } from '#lib/clock.ts'

@@ -1,5 +1,5 @@
-// Writes into Git what time and regressions have decided: how rollouts have ended, and whom a
-// window holds out. Each node tries; the first one wins, and leaves nothing to write to the others.
+// Commits the outcome of rollouts and the member sets of maintenance windows. Every node tries; the
+// first commit wins.
 import type { Operation, WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { OpenRollout, TripOf } from '#config/overlays/effective.ts'

@@ -1,5 +1,5 @@
-// Spreads regressions of rollouts: what one node sees, all nodes act on at once, and it becomes a
-// commit. The place where others, such as alerts, hear of them.
+// Spreads a regression that one node sees to all nodes, and commits it. Listeners such as alerts
+// subscribe here.
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { TripOf } from '#config/overlays/effective.ts'
 import type { Log } from '#lib/log.ts'

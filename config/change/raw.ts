@@ -1,4 +1,4 @@
-// Small words about the objects of a draft as their files say them.
+// Reads and edits the objects of a draft in the form that their files have.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Draft, RawObject } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'

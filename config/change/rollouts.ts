@@ -1,5 +1,5 @@
-// Changes rollouts in the draft: prepares one, decides about it, and settles what is over, so that
-// the pool says the weight again. All is decided in the queue, about the newest commit.
+// Applies changes of rollouts to a draft: prepare, decide, settle. They run in the write queue,
+// against the newest commit.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { patched } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'

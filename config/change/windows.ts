@@ -1,5 +1,5 @@
-// Writes down in the draft whom a maintenance window holds out: when it begins, and when somebody
-// takes a member out of it by hand.
+// Records in a draft which members a maintenance window holds out: when it begins, and when a
+// member is enabled by hand.
 import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Fault } from '#config/fault.ts'

@@ -1,5 +1,5 @@
-// What rollouts and windows make of the declared members at an instant: the same function of file
-// and clock that the answers follow, for whoever reads the configuration.
+// Computes effective member values at an instant from declared members, rollouts and windows, by
+// the same functions that the answers follow.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'

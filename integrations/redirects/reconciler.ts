@@ -1,5 +1,5 @@
-// Keeps a server of others as the redirects say: at each change, from time to time, and again after
-// a failure. Nothing here is waited for.
+// Keeps another server in step with our redirects: after each change, periodically, and again after
+// a failure. Nobody waits for it.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { PushedRedirect } from './rule.ts'

@@ -1,5 +1,5 @@
-// Remembers the signed updates of the last minutes: one that comes again is answered again, and not
-// carried out again. RFC 8945 section 5.2.3.
+// Remembers recent signed updates: a repeated one gets the first answer, and is not carried out
+// again. RFC 8945 section 5.2.3.
 import type { Rcode } from '#dns/rcode.ts'
 import { tsigFudgeSeconds } from '#dns/tsig/tsig-key.ts'
 

@@ -1,5 +1,4 @@
-// What the stream thread counts, summed over all that followed each other: a counter never goes
-// back.
+// Sums the counters of the stream thread over its restarts, so that no counter goes back.
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 

@@ -1,4 +1,4 @@
-// Whether something has died too often, too soon.
+// Tells whether something has crashed too often within a time window.
 
 export interface CrashLimit {
   readonly max: number
