@@ -55,6 +55,10 @@ export function plainDomain(text: string): string {
   return domainKey(text)?.replace(/\.$/, '') ?? text
 }
 
+/** Whether an object may be named after it. */
+export const isPlainDomain = (text: string): boolean =>
+  text.length <= 255 && domainKey(text) !== undefined
+
 /** @param found of an earlier domain of this object it says nothing */
 export function showDomain(entry: Entry, found: DomainResult | undefined) {
   const { uid: id, domain: name } = claimOf(entry)

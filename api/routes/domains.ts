@@ -15,6 +15,7 @@ import {
   DelegatedDomain,
   NewDelegatedDomain,
   claimOf,
+  isPlainDomain,
   plainDomain,
   showDomain,
 } from '#api/domains/domain-json.ts'
@@ -70,7 +71,7 @@ const create = route({
     const isFree = ports.config.snapshot().find('DelegatedDomain', tenant, domain) === undefined
     const done = await write(context, {
       ...{ verb: 'create', kind: 'DelegatedDomain', tenant, uid },
-      name: isFree && domain.length <= 255 ? domain : `domain-${uid}`,
+      name: isFree && isPlainDomain(domain) ? domain : `domain-${uid}`,
       spec: { domain, createdAt: Math.floor(nowMs / 1_000) },
     })
     if (!done.ok) return done.error

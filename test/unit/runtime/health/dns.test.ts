@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:net'
 import { decode, encode } from 'dns-packet'
 import type { Answer, Packet } from 'dns-packet'
 import fc from 'fast-check'
@@ -39,12 +39,22 @@ async function startUdp(answer: Answerer, address = '127.0.0.1'): Promise<number
   return socket.address().port
 }
 
+/** Of one port, both halves: another program may have the TCP one. */
+async function bindBoth(answer: Answerer, server: Server): Promise<number> {
+  for (let left = 20; ; left--) {
+    const port = await startUdp(answer)
+    server.listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      return port
+    } catch (error) {
+      if (left === 0) throw error
+    }
+  }
+}
+
 /** @param overTcp on the same port; nothing: it answers with octets that are no message */
 async function startCut(overTcp: (query: Packet) => Buffer, udpFlags = 0x200): Promise<number> {
-  const port = await startUdp((query, socket, from) => {
-    const cut = response(query, [], udpFlags)
-    socket.send(cut, from.port, from.address)
-  })
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', (bytes: Buffer) => {
@@ -53,10 +63,11 @@ async function startCut(overTcp: (query: Packet) => Buffer, udpFlags = 0x200): P
       socket.write(reply.subarray(0, 1), () => socket.end(reply.subarray(1)))
     })
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
   cleanups.push(() => new Promise((resolve) => server.close(resolve)))
-  return (server.address() as AddressInfo).port
+  return bindBoth((query, socket, from) => {
+    const cut = response(query, [], udpFlags)
+    socket.send(cut, from.port, from.address)
+  }, server)
 }
 
 function response(query: Packet, answers: readonly Answer[], flags = 0): Buffer {
