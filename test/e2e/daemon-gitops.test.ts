@@ -6,6 +6,7 @@ import type { GitopsStatus } from '#api/ports/operator-view.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
+import { onlyLong } from '#test/support/lane.ts'
 import { servicePath, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -252,40 +253,44 @@ describe('trust', () => {
   })
 })
 
-test('a node that follows an HTTP remote takes what is pushed, by poll and by SIGHUP', async () => {
-  const server = await gitHttpServer(site.dataDir)
-  const follower = await Site.make('follower')
-  const allowedSigners = join(site.dataDir, 'allowed_signers')
-  const gitops = (poll: string) => ({
-    gitops: { url: server.url('config.git'), allowedSigners, poll },
+onlyLong(() => {
+  test('a node that follows an HTTP remote takes what is pushed, by poll and by SIGHUP', async () => {
+    const server = await gitHttpServer(site.dataDir)
+    const follower = await Site.make('follower')
+    const allowedSigners = join(site.dataDir, 'allowed_signers')
+    const gitops = (poll: string) => ({
+      gitops: { url: server.url('config.git'), allowedSigners, poll },
+    })
+    follower.writeSettings(gitops('1s'))
+    const node = await start('serve', '--settings', follower.settingsFile)
+    const addressIs = (address: string): Promise<unknown> =>
+      waitUntil(address, async () =>
+        (await node.answers('www.example.com. A'))[0]?.endsWith(address),
+      )
+    // Not what the test before left: a commit must change something.
+    await site.publish('192.0.2.18')
+    await addressIs('192.0.2.18')
+    await site.publish('192.0.2.20')
+    await addressIs('192.0.2.20')
+
+    // A poll of a day: now only SIGHUP makes it look.
+    follower.writeSettings(gitops('24h'))
+    node.signal('SIGHUP')
+    await waitUntil('the reload', () => node.logged('settings reloaded'))
+    const asked = server.requests.length
+    await site.publish('192.0.2.21')
+    node.signal('SIGHUP')
+    await addressIs('192.0.2.21')
+    expect(server.requests.length).toBeGreaterThan(asked)
+
+    server.behave = { status: 500 }
+    node.signal('SIGHUP')
+    await waitUntil('the fault', async () => (await node.gitops()).reason?.code === 'ServerError')
+    expect(await node.health()).toBe('degraded')
+    server.behave = 'serve'
+    node.signal('SIGHUP')
+    await waitUntil('health', async () => (await node.health()) === 'ok')
+    expect(await node.stop()).toEqual({ code: 0, signal: null })
+    follower.remove()
   })
-  follower.writeSettings(gitops('1s'))
-  const node = await start('serve', '--settings', follower.settingsFile)
-  const addressIs = (address: string): Promise<unknown> =>
-    waitUntil(address, async () => (await node.answers('www.example.com. A'))[0]?.endsWith(address))
-  // Not what the test before left: a commit must change something.
-  await site.publish('192.0.2.18')
-  await addressIs('192.0.2.18')
-  await site.publish('192.0.2.20')
-  await addressIs('192.0.2.20')
-
-  // A poll of a day: now only SIGHUP makes it look.
-  follower.writeSettings(gitops('24h'))
-  node.signal('SIGHUP')
-  await waitUntil('the reload', () => node.logged('settings reloaded'))
-  const asked = server.requests.length
-  await site.publish('192.0.2.21')
-  node.signal('SIGHUP')
-  await addressIs('192.0.2.21')
-  expect(server.requests.length).toBeGreaterThan(asked)
-
-  server.behave = { status: 500 }
-  node.signal('SIGHUP')
-  await waitUntil('the fault', async () => (await node.gitops()).reason?.code === 'ServerError')
-  expect(await node.health()).toBe('degraded')
-  server.behave = 'serve'
-  node.signal('SIGHUP')
-  await waitUntil('health', async () => (await node.health()) === 'ok')
-  expect(await node.stop()).toEqual({ code: 0, signal: null })
-  follower.remove()
 })

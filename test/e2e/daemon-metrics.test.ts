@@ -6,6 +6,7 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { exchangeUdp, isDroppedUdp } from '#test/support/dns/client.ts'
 import { query } from '#test/support/dns/message.ts'
+import { onlyLong } from '#test/support/lane.ts'
 import { poolPath, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -200,30 +201,32 @@ describe('without health checks', () => {
     expect(backend.connectionCount()).toBe(before)
   })
 
-  test('and with them, the member that does not listen leaves, and probes count', async () => {
-    site.writeSettings({ health: { enabled: true } })
-    const daemon = await run()
-    await waitUntil('the verdict', async () => {
-      const metrics = await daemon.metrics()
-      return metrics.get('gslbd_members{health="unhealthy"}') === 1
+  onlyLong(() => {
+    test('and with them, the member that does not listen leaves, and probes count', async () => {
+      site.writeSettings({ health: { enabled: true } })
+      const daemon = await run()
+      await waitUntil('the verdict', async () => {
+        const metrics = await daemon.metrics()
+        return metrics.get('gslbd_members{health="unhealthy"}') === 1
+      })
+      for (let i = 0; i < 4; i++) {
+        expect(await daemon.answers('www.example.com. A')).toEqual([
+          'www.example.com. 5 IN A 127.0.0.1',
+        ])
+      }
+      await waitUntil('probes to be counted', async () =>
+        [...(await daemon.metrics())].some(
+          ([name, n]) => name.startsWith('gslbd_probes_total') && n > 0,
+        ),
+      )
+      await waitUntil('a probe at the backend', () => backend.connectionCount() > 0)
+      await daemon.stop()
+      const count = backend.connectionCount()
+      site.writeSettings({})
+      // Stopped means stopped: another whole run of a node without checks later, nothing has come.
+      await (await run()).stop()
+      expect(backend.connectionCount()).toBe(count)
     })
-    for (let i = 0; i < 4; i++) {
-      expect(await daemon.answers('www.example.com. A')).toEqual([
-        'www.example.com. 5 IN A 127.0.0.1',
-      ])
-    }
-    await waitUntil('probes to be counted', async () =>
-      [...(await daemon.metrics())].some(
-        ([name, n]) => name.startsWith('gslbd_probes_total') && n > 0,
-      ),
-    )
-    await waitUntil('a probe at the backend', () => backend.connectionCount() > 0)
-    await daemon.stop()
-    const count = backend.connectionCount()
-    site.writeSettings({})
-    // Stopped means stopped: another whole run of a node without checks later, nothing has come.
-    await (await run()).stop()
-    expect(backend.connectionCount()).toBe(count)
   })
 })
 

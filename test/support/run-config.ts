@@ -68,7 +68,7 @@ export const longOnly = [
   'test/e2e/{node-key-rotation,readme,reference-page}.test.ts',
   // Several starts each; their parts have tests of their own.
   'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation}.test.ts',
-  'test/e2e/{scripts,soa-serials}.test.ts',
+  'test/e2e/{alerts,scripts,soa-serials}.test.ts',
   // A build of everything, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',
 ]

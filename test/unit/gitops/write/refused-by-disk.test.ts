@@ -4,6 +4,7 @@ import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { onTestFinished, test } from 'vitest'
 import type { Operation } from '#config/operation.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { laneRows } from '#test/support/lane.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
@@ -52,7 +53,8 @@ const refusals = [
   },
 ]
 
-test.each(refusals)('a disk that refuses $what is in the status until it does not', async (row) => {
+const rows = laneRows(refusals, ({ what }) => what === 'objects')
+test.each(rows)('a disk that refuses $what is in the status until it does not', async (row) => {
   const { box, head, write, status, poke, changes } = await scene()
   const before = head()
   const gitdir = box.at('data/config.git')

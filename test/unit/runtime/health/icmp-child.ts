@@ -1,4 +1,4 @@
-// Probes the addresses of its arguments in turn, twice each; prints results and log as JSON.
+// Probes the addresses of its arguments at once, twice each; prints results and log as JSON.
 import { Random } from '#lib/random.ts'
 import { openIcmpSocket } from '#runtime/health/probes/icmp-socket.ts'
 import type { ProbeResult } from '#runtime/health/probes/probe.ts'
@@ -35,6 +35,10 @@ function forge(): () => void {
 const [mode, ...addresses] = process.argv.slice(2)
 const stopForging = mode === 'forge' ? forge() : undefined
 const results: Record<string, ProbeResult[]> = {}
-for (const address of addresses) results[address] = [await probe(address), await probe(address)]
+await Promise.all(
+  addresses.map(async (address) => {
+    results[address] = [await probe(address), await probe(address)]
+  }),
+)
 stopForging?.()
 process.stdout.write(JSON.stringify({ results, lines }))

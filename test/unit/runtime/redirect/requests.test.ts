@@ -65,6 +65,6 @@ test('whatever comes, the connection ends and the next one is answered', async (
       await rawHttp(port, [pieces.join('')])
       expect((await rawHttp(port, [good])).statuses).toEqual([301])
     }),
-    { numRuns: laneCount(200) },
+    { numRuns: laneCount(200, 8) },
   )
 })

@@ -82,9 +82,13 @@ describe('a name server that', () => {
       'timeout',
     ],
   ]
-  test.each(cases)('%s costs bounded time', async (_what, reply, fault) => {
-    const server = await serve(reply)
-    expect(await createDnsLookup([server])(name)).toEqual({ ok: false, fault })
+  test('does not help costs bounded time, and the fault says why', async () => {
+    // At once: those that say nothing take seconds.
+    const found = cases.map(async ([what, reply]) => {
+      const result = await createDnsLookup([await serve(reply)])(name)
+      return [what, result.ok ? '' : result.fault]
+    })
+    expect(await Promise.all(found)).toEqual(cases.map(([what, , fault]) => [what, fault]))
   })
 
   test('answers garbage is as good as none', async () => {
