@@ -5,7 +5,7 @@ import type { Sample } from './answer.bench.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { dnsperf, ednsModes } from './support/dnsperf.ts'
-import { processTree, residentBytes } from './support/process-cpu.ts'
+import { cpuTime, processTree, residentBytes } from './support/process-cpu.ts'
 import {
   recordsPerName,
   staticBundle,
@@ -110,21 +110,22 @@ async function runStarts({ directory, say }: BenchContext, names: number): Promi
     say(`${names * recordsPerName} records: starting ${name}`)
     const { server, startMs } = await startStatic(name, directory, names)
     try {
+      const cpuMs = cpuTime(server.pid).totalNs / 1e6
       const memory = processTree(server.pid).map(residentBytes)
       const now = memory.reduce((sum, one) => sum + one.now, 0)
       const peak = memory.reduce((sum, one) => sum + one.peak, 0)
-      rows.push([name, fixed(startMs, 0), mib(now), mib(peak)])
+      rows.push([name, fixed(startMs, 0), fixed(cpuMs, 0), mib(now), mib(peak)])
     } finally {
       await server.stop()
     }
   }
   return {
     title: `One zone of ${names * recordsPerName} records: from the start to the first answer`,
-    columns: ['server', 'start ms', 'resident MiB', 'peak MiB'],
+    columns: ['server', 'start ms', 'CPU ms', 'resident MiB', 'peak MiB'],
     rows,
     notes: [
       'gslbd starts from a bundle, as after a restart; NSD and Knot read a zone file',
-      'memory of all processes of the server, pages that they share counted in each',
+      'CPU and memory of all processes of the server, pages that they share counted in each',
     ],
   }
 }
