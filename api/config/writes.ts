@@ -59,7 +59,7 @@ export async function remove(
   context: Context,
   ...operations: readonly Operation[]
 ): Promise<Reply> {
-  const done = await submit(context, operations)
+  const done = await submit(context, operations, {}, 409)
   return done.ok ? noContent(toldOf(done.value, context.caller)) : done.error
 }
 
@@ -95,6 +95,7 @@ async function submit(
   { caller, requestId, isDryRun, ports, request }: Context,
   operations: readonly Operation[],
   more: Pick<WriteRequest, 'reverts'> = {},
+  invalid: InvalidStatus = 400,
 ): Promise<Result<WriteSuccess, Reply>> {
   const actor = commitActor(caller)
   const override = overrideOf(caller, request?.header(overrideHeader))
@@ -111,7 +112,7 @@ async function submit(
   const { code, message } = done.error
   // Whom the answer sends to the operator: there the reason is.
   if (statusOf[code] === 500) ports.log.error({ requestId, code, reason: message }, writeFailed)
-  return err(refusalOf(done.error, caller, requestId))
+  return err(refusalOf(done.error, caller, requestId, invalid))
 }
 
 const writeFailed = 'a change over the API was not carried out'
@@ -160,15 +161,19 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
 
 const sentencesMax = 5
 
+/** A deletion sends nothing that could be wrong: what it would break uses what is to go. */
+type InvalidStatus = 400 | 409
+
 export function refusalOf(
   { code, message, diagnostics, affected = [] }: WriteFailure,
   caller: Caller,
   requestId: string,
+  invalid: InvalidStatus = 400,
 ): Reply {
   const status = statusOf[code]
   if (code === 'invalid' && diagnostics.length > 0) {
     const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
-    return refused(400, sentences.length > 0 ? sentences.join(' ') : message)
+    return refused(invalid, sentences.length > 0 ? sentences.join(' ') : message)
   }
   const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
   if (conflict !== undefined) return refused(status, sentenceOf({ ...conflict, help: '' }))

@@ -5,6 +5,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { roleLimits } from '#state/ports/roles.ts'
 import type { Role } from '#state/ports/roles.ts'
 import type { Caller } from '#api/access/caller.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
 import { holdsAll, scopeOf } from '#api/access/grants.ts'
 import { isPermission, permissions as atoms } from '#api/access/permissions.ts'
 import { created, invalid, missing, noContent, refused, success } from '#api/http/reply.ts'
@@ -143,12 +144,31 @@ const remove = route({
     const deleted = await ports.roles.delete(scopeOf(caller), params.id)
     if (deleted.ok) return deleted.value ? noContent() : missing('role')
     if (deleted.error.code === 'system-role') return refused(403, 'system roles cannot be deleted')
-    if (deleted.error.code === 'role-in-use') {
-      return refused(409, 'accounts have this role; give them another one first')
-    }
+    if (deleted.error.code === 'role-in-use') return inUse(caller, ports, params.id)
     return storeFailed(deleted.error)
   },
 })
+
+const namedMax = 5
+
+/** Names those who have the role to who may see accounts. */
+async function inUse(caller: Caller, ports: ApiPorts, id: string): Promise<Reply> {
+  const said = 'accounts have this role; give them another one first'
+  if (!caller.isSystemAdmin && !caller.permissions.has('user:read')) return refused(409, said)
+  const scope = scopeOf(caller)
+  const role = await ports.roles.find(scope, id)
+  if (!role.ok) return storeFailed(role.error)
+  const users = await ports.users.list(scope)
+  if (!users.ok) return storeFailed(users.error)
+  const emails = users.value
+    .filter((user) => user.role === role.value?.name && user.tenantId === role.value.tenantId)
+    .map(({ email }) => email)
+    .toSorted()
+  const more = emails.length > namedMax ? [`${emails.length - namedMax} more`] : []
+  const named = [...emails.slice(0, namedMax), ...more].join(', ')
+  // They may have gone meanwhile.
+  return refused(409, named === '' ? said : `${said}: ${named}`)
+}
 
 const tooMuch = refused(403, 'permission denied: this role may do more than your account')
 

@@ -199,6 +199,32 @@ describe('roles', () => {
     }
   })
 
+  test('in use are told with who has them, to those who may see accounts', async () => {
+    const world = await createWorld(state())
+    const seer = await clerk(world)
+    const { token } = await sessionOf(world, 'acme', 'tenant_admin')
+    const atoms = { name: 'roler', permissions: ['role:write', 'user:write'] }
+    const made = await post(world, token, '/roles', { name: 'held', permissions: [] })
+    await post(world, token, '/roles', atoms)
+    const unseeing = (await sessionOf(world, 'acme', 'roler')).token
+    const remove = async (bearer: string): Promise<unknown> => {
+      const { id } = made.body as { readonly id: string }
+      const { status, body } = await world.call('DELETE', `/api/v1/roles/${id}`, { bearer })
+      return [status, body]
+    }
+    const said = 'accounts have this role; give them another one first'
+    for (let i = 1; i <= 7; i++) {
+      const user = newUser('held', { email: `held-${i}@example.com` })
+      expect((await post(world, token, '/users', user)).status).toBe(201)
+      const named = Array.from({ length: Math.min(i, 5) }, (_, k) => `held-${k + 1}@example.com`)
+      const rest = i > 5 ? [`${i - 5} more`] : []
+      const all = [...named, ...rest].join(', ')
+      if (i % 3 !== 1) continue
+      expect(await remove(seer)).toEqual([409, { error: `${said}: ${all}` }])
+    }
+    expect(await remove(unseeing)).toEqual([409, { error: said }])
+  })
+
   test('name a permission that does not exist', async () => {
     const world = await createWorld(state())
     const body = { name: 'x', permissions: ['pool:read', 'pool:rite'] }
