@@ -310,6 +310,14 @@ export const recordDiagnostics = {
       'zone: example.com.\n' +
       'records: [{ name: docs, type: CNAME, values: [pages.example.net.] }]',
   },
+  'binding-target-missing': {
+    severity: 'warning',
+    message: 'the %s records of %s lead to %s, which %s',
+    help: 'correct it, or add addresses or a service there; a name elsewhere needs its final dot',
+    cause: 'The name is in a zone of ours, so that clients find nobody to connect to there.',
+    bad: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net] }]',
+    good: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net.] }]',
+  },
   'alias-loop': {
     severity: 'error',
     message: 'aliases lead in a circle: %s',

@@ -20,6 +20,8 @@ export interface RecordPlan {
   readonly aliases: readonly PlannedRrset[]
   /** MX, NS and SRV, whose targets are to have addresses. */
   readonly pointers: readonly PlannedRrset[]
+  /** HTTPS and SVCB: their targets may be aliases. */
+  readonly bindings: readonly PlannedRrset[]
   readonly zones: readonly PlannedZone[]
   readonly zoneAt: ReadonlyMap<string, number>
   /** Names of name servers whose addresses the settings have, with where they stand there. */
@@ -61,6 +63,7 @@ function planRecords(tree: Tree, { zones: all, declaredAt: zoneAt }: ZonePlan): 
   const at = new Map<string, PlannedRrset[]>()
   const aliases = rrsets.filter(({ model }) => aliasTypes.includes(model.type))
   const pointers = rrsets.filter(({ model }) => pointerTypes.includes(model.type))
+  const bindings = rrsets.filter(({ model }) => bindingTypes.includes(model.type))
   const cuts = new Map<string, PlannedRrset>()
   const dnames = new Map<string, PlannedRrset>()
   for (const rrset of rrsets) {
@@ -73,11 +76,13 @@ function planRecords(tree: Tree, { zones: all, declaredAt: zoneAt }: ZonePlan): 
     if (special !== undefined && !special.has(name)) special.set(name, rrset)
   }
   const hosts = hostsOf(tree.settings, zones)
-  return { rrsets, at, cuts, dnames, aliases, pointers, zones, zoneAt, hosts, isWhole }
+  const found = { at, cuts, dnames, aliases, pointers, bindings }
+  return { rrsets, ...found, zones, zoneAt, hosts, isWhole }
 }
 
 const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]
 const pointerTypes: readonly number[] = [RrType.MX, RrType.NS, RrType.SRV]
+const bindingTypes: readonly number[] = [RrType.SVCB, RrType.HTTPS]
 
 /** The same objects for as long as the file and the position of its zone stay. */
 export function plannedOf(entry: Entry<'Records'>, zone: number): readonly PlannedRrset[] {

@@ -15,6 +15,7 @@ import { poolReferences } from './pool-references.ts'
 import { poolsUsed } from './pools-used.ts'
 import { aliasChains } from './alias-chains.ts'
 import { aliasTargets } from './alias-targets.ts'
+import { bindingTargets } from './binding-targets.ts'
 import { recordTargets } from './record-targets.ts'
 import { recordZones } from './record-zones.ts'
 import { recordsAndServices } from './records-and-services.ts'
@@ -65,6 +66,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   recordTargets,
   aliasChains,
   aliasTargets,
+  bindingTargets,
   unservedKindsRefused,
   bundleLimitsKept,
 ])

@@ -69,6 +69,50 @@ describe('an alias into one of our zones is pointed out when nothing is there', 
   })
 })
 
+describe('a target of HTTPS or SVCB in one of our zones is pointed out without addresses', () => {
+  const binding = (value: string, name = 'www', type = 'HTTPS'): string =>
+    `{ name: ${name}, type: ${type}, values: ["${value}"] }`
+  const host = (name: string): string => `{ name: ${name}, type: AAAA, values: ["2001:db8::1"] }`
+  const text = '{ name: text, type: TXT, values: [text] }'
+  const alias = (target: string): string => `{ name: a, type: CNAME, values: [${target}] }`
+  const said = (target: string, why: string, type = 'HTTPS'): string =>
+    `the ${type} records of www.example.com. lead to ${target}, which ${why}`
+  const gone = said('gone.example.com.', 'does not exist')
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['a name that is not there', [binding('1 gone alpn=h2')], [gone]],
+    ['one that others stand for', [binding('0 gone')], [gone]],
+    ['SVCB', [binding('1 gone', 'www', 'SVCB')], [gone.replace('HTTPS', 'SVCB')]],
+    [
+      'a name without addresses',
+      [binding('1 text'), text],
+      [said('text.example.com.', 'has no addresses')],
+    ],
+    ['one that others stand for, with other records', [binding('0 text'), text], []],
+    ['a host', [binding('1 h'), host('h')], []],
+    ['a service', [binding('1 pooled')], []],
+    ['an alias of a host', [binding('1 a'), alias('h'), host('h')], []],
+    ['a wildcard', [binding('1 x.w'), host('"*.w"')], []],
+    ['a name elsewhere', [binding('1 h.example.org.')], []],
+    ['the owner', [binding('1 . alpn=h2')], []],
+    ['no service', [binding('0 .')], []],
+    [
+      'a name below a delegation',
+      [binding('1 x.eu'), '{ name: eu, type: NS, values: [n.example.org.] }'],
+      [],
+    ],
+  ])('%s', (_what, sets, expected) => {
+    const files = [settings, records(sets), pooled('pooled.example.com.'), pool('addresses')]
+    expect(messagesOf(...files)).toEqual(expected)
+  })
+
+  test('at the line and column of the value, with the name that was meant', () => {
+    const { diagnostics } = compile(settings, records([binding('1 h.example.com')]))
+    expect(diagnostics).toMatchObject([
+      { code: 'binding-target-missing', severity: 'warning', suggestion: 'h.example.com.' },
+    ])
+  })
+})
+
 describe('a service that answers with an alias is no host for', () => {
   test.each<[string, string, string]>([
     ['mail', '{ name: "@", type: MX, values: [10 www] }', 'www.example.com.'],
@@ -158,6 +202,7 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
     dnames,
     aliases: [],
     pointers: [],
+    bindings: [],
     zones: [],
     zoneAt,
     hosts: none,
