@@ -1,7 +1,13 @@
 // Parts: the DNS node, the geo tables that its threads answer from, and its sockets.
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
-import { notifyKeyOf, notifyTargetsOf, transfersOf, updateZonesOf } from '#cli/node/transfers.ts'
+import {
+  notifyKeyOf,
+  notifyTargetsOf,
+  transfersOf,
+  updateZonesOf,
+  watchCatalog,
+} from '#cli/node/transfers.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { nameHolder } from '#config/name-holder.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -60,7 +66,14 @@ export const createNode: Part = (deps) => {
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)
-  node.onServed(() => notifier.changed())
+  const watch = watchCatalog(transfersOf(settings.dns).catalog, log)
+  let served: Bundle | undefined
+  node.onServed(() => {
+    const bundle = node.bundle()
+    if (bundle !== undefined && bundle !== served) watch(zoneNames(bundle))
+    served = bundle
+    notifier.changed()
+  })
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: { store, rum, health, resolver, geo: geo.source, node, permit, updates, notifier },
@@ -104,7 +117,8 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
 
 function zonesOf(bundle: Bundle | undefined, catalog?: Uint8Array): readonly Uint8Array[] {
   const names = bundle === undefined ? [] : zoneNames(bundle)
-  return catalog === undefined ? names : [...names, catalog]
+  const isNamed = catalog === undefined || names.some((zone) => Buffer.compare(zone, catalog) === 0)
+  return isNamed ? names : [...names, catalog]
 }
 
 /** Before the sockets, so that no client is answered as if it were nowhere. */

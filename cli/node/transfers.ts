@@ -1,7 +1,8 @@
 // What the settings say of transfers, of those who are told of changes, and of updates.
 import type { Settings } from '#cli/settings/settings.ts'
 import { formatAddress, parseAddress } from '#dns/address.ts'
-import { foldName, parseName } from '#dns/name.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#runtime/notify/notifier.ts'
@@ -44,6 +45,32 @@ export function updateZonesOf({ domain, update }: Dns): Uint8Array[] {
 export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
   return wireOf(notifyKey)[0]
 }
+
+/**
+ * The compiler does not know the settings of a node, so that it cannot refuse a zone that has the
+ * name of the catalog.
+ *
+ * @returns to be called with the zones of each bundle that serves
+ */
+export function watchCatalog(
+  catalog: Uint8Array | undefined,
+  log: Pick<Log, 'info' | 'error'>,
+): (zones: readonly Uint8Array[]) => void {
+  let isTaken = false
+  return (zones) => {
+    if (catalog === undefined) return
+    const was = isTaken
+    isTaken = zones.some((zone) => Buffer.compare(zone, catalog) === 0)
+    if (was === isTaken) return
+    const zone = formatName(catalog)
+    if (isTaken) log.error({ zone }, catalogTaken)
+    else log.info({ zone }, 'the catalog zone is there again')
+  }
+}
+
+const catalogTaken =
+  'gslb.yaml has a zone of the name in dns.axfr.catalog: that zone is served and transferred, ' +
+  'and there is no catalog zone. Give dns.axfr.catalog a name of its own, and start this node again'
 
 function wireOf(name: string): Uint8Array[] {
   const wire = parseName(name.endsWith('.') ? name : `${name}.`)
