@@ -1,6 +1,9 @@
 // A node whose zone DNS clients update, and whose secondary servers are told of each change.
 import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startAcmeServer } from '#test/support/acme-server.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { ask, exchangeUdp } from '#test/support/dns/client.ts'
@@ -31,6 +34,7 @@ beforeAll(async () => {
   const axfr = {
     ...{ enabled: true, requireTsig: true, allow: ['127.0.0.1'] },
     ...{ notify: ports.map((port) => `127.0.0.1:${port}`), notifyKey: 'transfer.example' },
+    catalog: 'catalog.example.net',
   }
   site = await Site.make('secondaries', { dns: { domain: 'Example.com', axfr } })
   await site.push()
@@ -63,8 +67,13 @@ async function createKey(body: object): Promise<SecondaryKey> {
   return (await answer.json()) as SecondaryKey
 }
 
-async function run(program: string, args: readonly string[], input: string): Promise<string> {
-  const child = spawn(program, args)
+async function run(
+  program: string,
+  args: readonly string[],
+  input: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const child = spawn(program, args, { env: { ...process.env, ...env } })
   let text = ''
   child.stdout.on('data', (octets: Buffer) => (text += octets.toString()))
   child.stderr.on('data', (octets: Buffer) => (text += octets.toString()))
@@ -133,6 +142,36 @@ test('certbot’s plugin finds the zone, adds a challenge and removes it', async
   expect(refused).toMatch(/^failed: [^]*(?:NOTAUTH|BADSIG|PeerBadSignature|PluginError)/)
   expect(await texts(primary)).toEqual([])
 })
+
+test('lego gets a certificate by a challenge, and leaves nothing behind', async () => {
+  const acme = await startAcmeServer(daemon.dnsPort)
+  try {
+    const server = `127.0.0.1:${daemon.dnsPort}`
+    const before = await serialOf(primary)
+    const account = [
+      '--email',
+      'ann@example.com',
+      '--accept-tos',
+      '--path',
+      join(acme.path, 'lego'),
+    ]
+    const challenges = ['--dns', 'rfc2136', '--dns.resolvers', server, '--dns.disable-cp']
+    const args = ['--server', acme.directoryUrl, ...account, ...challenges]
+    const said = await run('lego', [...args, '--domains', 'www.example.com', 'run'], '', {
+      LEGO_CA_CERTIFICATES: acme.certificate,
+      RFC2136_NAMESERVER: server,
+      RFC2136_TSIG_ALGORITHM: 'hmac-sha256.',
+      RFC2136_TSIG_KEY: updateKey.name,
+      RFC2136_TSIG_SECRET: updateKey.secret,
+    })
+    const certificate = join(acme.path, 'lego', 'certificates', 'www.example.com.crt')
+    expect(existsSync(certificate), `${said}\n${acme.output()}`).toBe(true)
+    expect(await serialOf(primary)).toBe(before + 2)
+    expect(await texts(primary)).toEqual([])
+  } finally {
+    await acme.stop()
+  }
+}, 60_000)
 
 describe.each(['nsupdate', 'knsupdate'])('%s', (program) => {
   describe.each([
@@ -221,3 +260,20 @@ test('secondary servers have all of many quick changes, after NOTIFY', async () 
     )
   }
 }, 240_000)
+
+test('a zone of the name of the catalog zone is told in the log, and served', async () => {
+  const said = 'gslb.yaml has a zone of the name in dns.axfr.catalog'
+  expect(daemon.logged(said)).toBeUndefined()
+  const settings = readFileSync(join(site.checkout, 'gslb.yaml'), 'utf8')
+  const zoneLines =
+    '    - name: catalog.example.net.\n      nameservers: [{ name: ns1.example.com. }]\n'
+  site.write('gslb.yaml', settings.replace('  zones:\n', `$&${zoneLines}`))
+  await site.commit('a zone of that name')
+  await site.push()
+  await waitUntil('the zone', async () => {
+    const { answer } = await ask(primary, 'catalog.example.net. NS')
+    return answer.length === 1
+  })
+  const told = (): boolean => daemon.logged(said)?.level === 'error'
+  await waitUntil(`the log to tell it: ${daemon.output}`, told)
+})

@@ -1,0 +1,58 @@
+// Pebble, a certificate authority for tests: it proves domains as a real one does, by asking a DNS
+// server.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { makeTempDir, removeTempDir } from './temp-dir.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface AcmeServer {
+  readonly directoryUrl: string
+  /** Who trusts its certificate may talk to it. */
+  readonly certificate: string
+  /** For files of its clients; it goes with the server. */
+  readonly path: string
+  readonly output: () => string
+  readonly stop: () => Promise<void>
+}
+
+/** @param dnsPort of the server on 127.0.0.1 that it asks for challenges */
+export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
+  const path = makeTempDir('acme')
+  const [certificate, privateKey] = [join(path, 'cert.pem'), join(path, 'key.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '9']
+  const files = ['-keyout', privateKey, '-out', certificate]
+  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'ignore' })
+  const [port, management] = [await freePort(), await freePort()]
+  const pebble = {
+    ...{ listenAddress: `127.0.0.1:${port}`, managementListenAddress: `127.0.0.1:${management}` },
+    ...{ certificate, privateKey, httpPort: 1, tlsPort: 1, ocspResponderURL: '' },
+  }
+  const config = join(path, 'pebble.json')
+  writeFileSync(config, JSON.stringify({ pebble }))
+  const child = spawn('pebble', ['-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`], {
+    // Neither waits nor refuses now and then, to try its clients.
+    env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = once(child, 'close')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+    removeTempDir(path)
+  }
+  try {
+    await waitUntil('the ACME server', () => output.includes('Listening on'), { timeoutMs: 30_000 })
+  } catch (error) {
+    await stop()
+    throw new Error(`the ACME server did not start: ${output}`, { cause: error })
+  }
+  const directoryUrl = `https://localhost:${port}/dir`
+  return { directoryUrl, certificate, path, output: () => output, stop }
+}
