@@ -44,7 +44,11 @@ async function writeService(
   poolId: string,
 ): Promise<void> {
   const service = { name, domain: domainOf(name), poolId }
-  const { status, headers, body } = await callApi(daemon, 'POST', '/services', { body: service })
+  const post = () => callApi(daemon, 'POST', '/services', { body: service })
+  let { status, headers, body } = await post()
+  // On a busy machine the other node may be faster each time. What was refused so was not made: the
+  // name is still free.
+  while (status === 503) ({ status, headers, body } = await post())
   expect({ status, error: body.error }).toEqual({ status: 201, error: undefined })
   expect(await daemon.answers(`${domainOf(name)} A`)).toEqual([answerOf(name)])
   const revision = String(headers['x-gslb-revision'])
