@@ -72,6 +72,10 @@ export class NameTable {
     return node
   }
 
+  find(name: string): NameNode | undefined {
+    return this.#nodes.get(name)
+  }
+
   #nodeOf(name: string, zone: number): NameNode {
     let node = this.#nodes.get(name)
     if (node === undefined) {

@@ -1,5 +1,5 @@
 // Encodes rrsets: the rows of each node, and rdata in the form from which answers are written.
-import { foldName, nameLimits } from '#dns/name.ts'
+import { foldName, formatName, nameLimits } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
@@ -10,22 +10,26 @@ import { isInZone, RecordPool, wireOf } from './record-pool.ts'
 
 const rowBytes = RrsetCell.Words * 4
 
-/** Gives each node its rows. @param nodes in their final order, so that the octets depend on it */
-export function rrsetColumns(nodes: readonly NameNode[]) {
-  const targets = new Targets(nodes)
+/**
+ * Gives each node its rows.
+ *
+ * @param nodes in their final order, so that the octets depend on it
+ * @param find the node of a name as the model writes it
+ */
+export function rrsetColumns(nodes: readonly NameNode[], find: FindNode) {
+  const targets = new Targets(find)
   const rows = new RecordPool()
   const data = new RecordPool()
   for (const node of nodes) {
     if (node.rrsets.length === 0) continue
     const sorted = node.rrsets.toSorted((a, b) => a.type - b.type)
     const run = Buffer.alloc(sorted.length * rowBytes)
-    const owner = wireOf(node.name)
     const isCut = (node.flags & NodeFlag.Cut) !== 0
+    const glueOwner = isCut ? wireOf(node.name) : undefined
     for (const [i, rrset] of sorted.entries()) {
       const { type, ttlSeconds, rdata, apex } = rrset
       assert(sorted[i + 1]?.type !== type, `${node.name} has one rrset of type ${type}`)
       assert(rdata.length > 0, `the rrset of type ${type} at ${node.name} has records`)
-      const glueOwner = isCut ? owner : undefined
       const records = rdata.map((one) => storedRecord(type, one, apex, targets, glueOwner))
       // Rows that share octets are read in one form.
       const form = `${formBits[type]} ${rdata.length}`
@@ -44,29 +48,31 @@ export function rrsetColumns(nodes: readonly NameNode[]) {
   }
 }
 
+/** @param name in lower case and presentation form */
+type FindNode = (name: string) => NameNode | undefined
+
 /** Names that rdata may point to, numbered when it does so for the first time. */
 class Targets {
   readonly used: NameNode[] = []
-  readonly #withAddresses = new Map<string, NameNode>()
+  readonly #find: FindNode
   readonly #rowOf = new Map<NameNode, number>()
 
-  constructor(nodes: readonly NameNode[]) {
-    for (const node of nodes) {
-      const has = node.rrsets.some(({ type }) => type === RrType.A || type === RrType.AAAA)
-      if (has) this.#withAddresses.set(Buffer.from(wireOf(node.name)).toString('latin1'), node)
-    }
+  constructor(find: FindNode) {
+    this.#find = find
   }
 
   /** The row of a name in `targetNode` + 1; 0: it has no static addresses here. */
   numberOf(name: Uint8Array): number {
-    const node = this.#withAddresses.get(Buffer.from(foldName(name)).toString('latin1'))
-    if (node === undefined) return 0
+    const node = this.#find(formatName(foldName(name)))
+    if (node?.rrsets.some(isAddress) !== true) return 0
     const known = this.#rowOf.get(node)
     if (known !== undefined) return known + 1
     this.#rowOf.set(node, this.used.length)
     return this.used.push(node)
   }
 }
+
+const isAddress = ({ type }: NodeRrset): boolean => type === RrType.A || type === RrType.AAAA
 
 /** @param glueOwner the owner, where the rrset is of a cut */
 function storedRecord(

@@ -165,7 +165,7 @@ function layOut(
   const rowOfZone = new Uint32Array(model.zones.length)
   for (const [row, apex] of apexes.entries()) rowOfZone[apex.zone] = row
   const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
-  const rrsets = rrsetColumns(nodes)
+  const rrsets = rrsetColumns(nodes, (name) => table.find(name))
   for (const node of nodes) node.zone = rowOfZone[node.zone]!
   const laid = layNames(nodes)
   const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
