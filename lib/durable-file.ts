@@ -11,6 +11,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
@@ -22,8 +23,7 @@ import { dirname, join } from 'node:path'
 export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o644): void {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true })
-  // Random, not counted: a restarted container has the same process id, and threads share one.
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const temporary = temporaryOf(path)
   try {
     const fd = openSync(temporary, 'wx', mode)
     try {
@@ -40,6 +40,42 @@ export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o
     throw error
   }
   flushDirectory(directory)
+}
+
+/**
+ * As `writeDurably`, of a text that comes in parts; the main loop goes on meanwhile.
+ *
+ * @param isWanted asked before the file takes its name: false leaves what is there
+ */
+export async function writePartsDurably(
+  path: string,
+  parts: Iterable<string> | AsyncIterable<string>,
+  { mode, isWanted }: { readonly mode: number; readonly isWanted: () => boolean },
+): Promise<void> {
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true })
+  const temporary = temporaryOf(path)
+  try {
+    const file = await open(temporary, 'wx', mode)
+    try {
+      for await (const part of parts) await file.appendFile(part)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    if (!isWanted()) return
+    // At once, so that nobody has written the file since the question.
+    renameSync(temporary, path)
+    const above = await open(directory, 'r')
+    await above.sync().finally(() => above.close())
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+// Random, not counted: a restarted container has the same process id, and threads share one.
+function temporaryOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 /** Makes a rename or a removal in `directory` survive a power cut. */

@@ -1,5 +1,6 @@
 // Encrypts secrets at rest: AES-256-GCM under GSLB_SECRET_KEY, as text.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { CipherGCM } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -9,11 +10,40 @@ const tagOctets = 16
 
 /** @param key 32 octets */
 export function seal(key: Uint8Array, secret: string): string {
-  const nonce = randomBytes(nonceOctets)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-  const all = Buffer.concat([nonce, cipher.getAuthTag(), text])
-  return `${version}.${all.toString('base64url')}`
+  const sealer = new Sealer(key)
+  sealer.add(secret)
+  return [...sealer.end()].join('')
+}
+
+/** `seal` of a large secret that comes in parts. */
+export class Sealer {
+  readonly #nonce = randomBytes(nonceOctets)
+  readonly #cipher: CipherGCM
+  readonly #parts: Buffer[] = []
+
+  /** @param key 32 octets */
+  constructor(key: Uint8Array) {
+    this.#cipher = createCipheriv('aes-256-gcm', key, this.#nonce)
+  }
+
+  add(part: string): void {
+    this.#parts.push(this.#cipher.update(part, 'utf8'))
+  }
+
+  /** The sealed text, in about as many parts. */
+  *end(): Generator<string> {
+    const last = this.#cipher.final()
+    yield `${version}.`
+    let rest = Buffer.concat([this.#nonce, this.#cipher.getAuthTag()])
+    for (const part of [...this.#parts, last]) {
+      const octets = Buffer.concat([rest, part])
+      // Three octets are four letters: what is left of them goes with the next part.
+      const end = octets.length - (octets.length % 3)
+      yield octets.toString('base64url', 0, end)
+      rest = octets.subarray(end)
+    }
+    yield rest.toString('base64url')
+  }
 }
 
 /** Errors: `not-sealed`, no text of `seal`; `wrong-key`, sealed under another key, or altered. */

@@ -59,6 +59,7 @@ export class DynamicDns implements DynamicDnsAdmin {
   #waiting = 0
   #nextLook: Promise<boolean> | undefined
   #callOffCopy: (() => void) | undefined
+  #copying: Promise<void> | undefined
   #isAway = false
 
   constructor(parts: DynamicDnsParts) {
@@ -73,9 +74,10 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   stop(): void {
-    if (this.#callOffCopy === undefined) return
-    this.#callOffCopy()
-    this.#writeCopy()
+    const isOwed = this.#callOffCopy !== undefined || this.#copying !== undefined
+    this.#callOffCopy?.()
+    this.#callOffCopy = undefined
+    if (isOwed) this.#parts.copy.writeAtOnce(this.#state())
   }
 
   /** @param name in wire form and lower case */
@@ -285,10 +287,19 @@ export class DynamicDns implements DynamicDnsAdmin {
 
   #writeCopy(): void {
     this.#callOffCopy = undefined
-    this.#parts.copy.write({
-      revisions: this.#revisions,
+    // Until then the copy is that of a moment before.
+    if (this.#copying !== undefined) return this.#copyLater()
+    this.#copying = this.#parts.copy.write(this.#state())?.finally(() => {
+      this.#copying = undefined
+    })
+  }
+
+  #state(): DynamicDnsState {
+    return {
+      // As they are now: it may be written in several turns.
+      revisions: { ...this.#revisions },
       keys: [...this.#stored.values()],
       records: [...this.texts.records()],
-    })
+    }
   }
 }

@@ -1,21 +1,32 @@
 // A copy of keys and records in the data directory, so that a node starts without the database.
 // Sealed under GSLB_SECRET_KEY where there is one; secrets of keys are sealed in any case.
 import { readFileSync, statSync } from 'node:fs'
-import { writeDurably } from '#lib/durable-file.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { writeDurably, writePartsDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
-import { seal, unseal } from '#lib/secret-box.ts'
+import { seal, Sealer, unseal } from '#lib/secret-box.ts'
 import type { DynamicDnsState } from '#state/ports/dynamic-dns.ts'
 
 export interface LocalCopy {
   /** undefined: there is none that can be read. */
   readonly read: () => DynamicDnsState | undefined
-  /** What cannot be written is said in the log, and tried again with the next change. */
-  readonly write: (state: DynamicDnsState) => void
+  /**
+   * What cannot be written is said in the log, and tried again with the next change.
+   *
+   * @returns undefined: it is done. Else other work goes on meanwhile; there is one such write at
+   *   a time
+   */
+  readonly write: (state: DynamicDnsState) => Promise<void> | undefined
+  /** However many records there are, in place of a write that is under way. */
+  readonly writeAtOnce: (state: DynamicDnsState) => void
 }
 
 /** More than `dynamicDnsLimits` lets it become. */
 const bytesMax = 512 * 1024 * 1024
 const version = 1
+const mode = 0o600
+/** Records that are written in one turn of the main loop. */
+export const recordsPerTurn = 500
 
 /** @param secretKey null: not set; the copy is then plain, and holds what anybody may ask for */
 export function createLocalCopy(path: string, secretKey: Uint8Array | null, log: Log): LocalCopy {
@@ -30,6 +41,27 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     if (!opened.ok) throw new Error(`it is damaged, or of another GSLB_SECRET_KEY`)
     return stateOf(opened.value)
   }
+  const sayUnwritten = (error: unknown): void => {
+    const { code = '' } = error as NodeJS.ErrnoException
+    log.warn({ file: path, code }, 'the copy of TSIG keys and TXT records cannot be written')
+  }
+  let writes = 0
+  const writeAtOnce = (state: DynamicDnsState): void => {
+    writes++
+    const text = [...textsOf(state)].join('')
+    try {
+      writeDurably(path, secretKey === null ? text : seal(secretKey, text), mode)
+    } catch (error) {
+      sayUnwritten(error)
+    }
+  }
+  const writeInTurns = async (state: DynamicDnsState): Promise<void> => {
+    const turn = ++writes
+    const texts = textsOf(state)
+    const parts = secretKey === null ? texts : sealedParts(secretKey, texts)
+    const isWanted = (): boolean => turn === writes
+    await writePartsDurably(path, parts, { mode, isWanted }).catch(sayUnwritten)
+  }
   return {
     read: () => {
       try {
@@ -40,14 +72,11 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
       }
     },
     write: (state) => {
-      const text = JSON.stringify({ version, ...state })
-      try {
-        writeDurably(path, secretKey === null ? text : seal(secretKey, text), 0o600)
-      } catch (error) {
-        const { code = '' } = error as NodeJS.ErrnoException
-        log.warn({ file: path, code }, 'the copy of TSIG keys and TXT records cannot be written')
-      }
+      if (state.records.length > recordsPerTurn) return writeInTurns(state)
+      writeAtOnce(state)
+      return undefined
     },
+    writeAtOnce,
   }
 }
 
@@ -58,4 +87,23 @@ function stateOf(text: string): DynamicDnsState {
   const { version: found, ...state } = JSON.parse(text) as DynamicDnsState & { version: number }
   if (found !== version) throw new Error(`it is of version ${found}`)
   return state
+}
+
+/** The text that `stateOf` reads, in parts. */
+function* textsOf({ revisions, keys, records }: DynamicDnsState): Generator<string> {
+  yield `${JSON.stringify({ version, revisions, keys }).slice(0, -1)},"records":[`
+  for (let at = 0; at < records.length; at += recordsPerTurn) {
+    const some = JSON.stringify(records.slice(at, at + recordsPerTurn)).slice(1, -1)
+    yield at === 0 ? some : `,${some}`
+  }
+  yield ']}'
+}
+
+async function* sealedParts(key: Uint8Array, texts: Iterable<string>): AsyncGenerator<string> {
+  const sealer = new Sealer(key)
+  for (const text of texts) {
+    sealer.add(text)
+    await nextTurn()
+  }
+  yield* sealer.end()
 }
