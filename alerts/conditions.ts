@@ -3,6 +3,7 @@ import type { Condition } from './condition.ts'
 import { certificate } from './conditions/certificate.ts'
 import { disk } from './conditions/disk.ts'
 import { drift } from './conditions/drift.ts'
+import { fleetDrift } from './conditions/fleet-drift.ts'
 import { geoDatabaseStale } from './conditions/geo-database-stale.ts'
 import { heldCommit } from './conditions/held-commit.ts'
 import { licence } from './conditions/licence.ts'
@@ -21,6 +22,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   certificate,
   nodeMissing,
   drift,
+  fleetDrift,
   disk,
 ])
 

@@ -57,6 +57,19 @@ export interface MissingNode {
   readonly sinceMs: number
 }
 
+/** One thing that is wrong with a node that pulls bundles. */
+export interface DriftedNodeFacts {
+  readonly node: string
+  readonly kind: 'missing' | 'behind' | 'split-seq' | 'clock' | 'refusing' | 'name-taken'
+  /** Of what it serves. */
+  readonly seq: number
+  /** Since it was last heard. */
+  readonly ageSeconds: number
+  readonly clockOffsetMs: number
+  /** Why it last refused something; '': it did not. */
+  readonly refusal: string
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -80,6 +93,7 @@ export interface AlertFacts {
   readonly missing: () => readonly MissingNode[]
   /** Of each node that is there, the commit that it answers from; '': none. */
   readonly commits: () => ReadonlyMap<string, string>
+  readonly driftedNodes: () => readonly DriftedNodeFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

@@ -1,6 +1,6 @@
 // Reads one file of a source over HTTP with bounds: of octets, of time, and of slowness.
 import { request as httpRequest } from 'node:http'
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
@@ -10,10 +10,20 @@ import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
 
 export type FetchFault =
-  'unreachable' | 'bad-status' | 'too-large' | 'too-slow' | 'cut-short' | 'bad-encoding' | 'stopped'
+  | 'unreachable'
+  | 'bad-status'
+  /** It said when to ask again. */
+  | 'busy'
+  | 'too-large'
+  | 'too-slow'
+  | 'cut-short'
+  | 'bad-encoding'
+  | 'stopped'
 
 export interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
+  /** JSON; with it the request is a POST. */
+  readonly body?: string | undefined
   /** Of what is read, and of what it becomes when it was compressed. */
   readonly bytesMax: number
   /** Until the head of the answer. */
@@ -24,8 +34,10 @@ export interface FetchOptions {
 }
 
 export interface Fetched {
-  /** 200, or 304 without octets. */
+  /** 200; 204 or 304 without octets. */
   readonly status: number
+  /** It takes a POST with JSON in the place of this GET (`Accept-Post`). */
+  readonly takesJson: boolean
   readonly tag: string | undefined
   readonly bytes: Uint8Array<SharedArrayBuffer>
   /** As they came over the wire. */
@@ -36,13 +48,17 @@ export interface FetchFailure {
   readonly code: FetchFault
   /** What was seen. */
   readonly message: string
+  /** Of `busy`. */
+  readonly retryAfterMs?: number
+  /** Of `bad-status`. */
+  readonly status?: number
 }
 
 class Giving extends Error {
-  readonly code: FetchFault
-  constructor(code: FetchFault, message: string) {
+  readonly failure: FetchFailure
+  constructor(code: FetchFault, message: string, more: Partial<FetchFailure> = {}) {
     super(message)
-    this.code = code
+    this.failure = { code, message, ...more }
   }
 }
 
@@ -64,7 +80,7 @@ export async function fetchFile(
 
 function failureOf(error: unknown, signal: AbortSignal): FetchFailure {
   if (signal.aborted) return { code: 'stopped', message: 'this node stops' }
-  if (error instanceof Giving) return { code: error.code, message: error.message }
+  if (error instanceof Giving) return error.failure
   const { code = '', message } = error as NodeJS.ErrnoException
   if (code.startsWith('ZSTD_') || code === 'ERR_BUFFER_TOO_LARGE')
     return { code: 'bad-encoding', message: `what it sent is not Zstandard: ${message}` }
@@ -73,13 +89,15 @@ function failureOf(error: unknown, signal: AbortSignal): FetchFailure {
 
 function headOf(
   url: URL,
-  { headers, headPatienceMs, signal }: FetchOptions,
+  { headers, body, headPatienceMs, signal }: FetchOptions,
   made: (request: ClientRequest) => void,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const sent = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = start(url, {
-      headers: { 'accept-encoding': 'zstd', ...headers },
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'accept-encoding': 'zstd', ...sent, ...headers },
       agent: false,
       maxHeaderSize: fleetLimits.recordBytesMax,
       signal,
@@ -96,15 +114,16 @@ function headOf(
       clearTimeout(patience)
       resolve(response)
     })
-    request.end()
+    request.end(body)
   })
 }
 
 async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise<Fetched> {
   const { statusCode: status = 0, headers } = response
   const { bytesMax, rate } = options
-  if (status === 304) return { status, tag: headers.etag, bytes: empty(), wireBytes: 0 }
-  if (status !== 200) throw new Giving('bad-status', `it answered ${status}`)
+  const head = { status, tag: headers.etag, takesJson: takesJson(headers) }
+  if (status === 304 || status === 204) return { ...head, bytes: empty(), wireBytes: 0 }
+  if (status !== 200) throw refusalOf(status, headers)
   const announced = Number(headers['content-length'] ?? 0)
   if (announced > bytesMax) throw new Giving('too-large', `it announced ${announced} octets`)
   let wireBytes = 0
@@ -122,7 +141,7 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   }, rate.windowMs)
   try {
     const bytes = await collect(decoded(response), bytesMax)
-    return { status, tag: headers.etag, bytes, wireBytes }
+    return { ...head, bytes, wireBytes }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const isCut = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE'
@@ -134,6 +153,21 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   } finally {
     clearInterval(watch)
   }
+}
+
+/** `Retry-After` is believed within bounds, and only as seconds. */
+function refusalOf(status: number, headers: IncomingHttpHeaders): Giving {
+  const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
+  if ((status !== 503 && status !== 429) || seconds === undefined) {
+    return new Giving('bad-status', `it answered ${status}`, { status })
+  }
+  const retryAfterMs = Math.min(fleetLimits.retryAfterMsMax, Number(seconds) * 1000)
+  return new Giving('busy', `it answered ${status}: ask again in ${seconds} s`, { retryAfterMs })
+}
+
+function takesJson(headers: IncomingHttpHeaders): boolean {
+  const types = headers['accept-post']
+  return typeof types === 'string' && types.toLowerCase().includes('application/json')
 }
 
 function decoded(response: IncomingMessage): Readable {

@@ -11,6 +11,14 @@ export const fleetLimits = {
   waitersMax: 1_000,
   /** Bundles that one control node sends at once; more are 503. */
   transfersMax: 32,
+  /** A source that is busy is not asked for as long as it says, up to this. */
+  retryAfterMsMax: 300_000,
+  /** After that it is asked for what there is now, without waiting for a change, so many times. */
+  plainAsksWhenBusy: 10,
+  /** One that did not take a report after all is not sent another for so long. */
+  reportRestMs: 600_000,
+  /** A stop tells of itself for no longer. */
+  leavePatienceMs: 1_000,
   /** Until the head of an answer, beyond the time that the source was asked to wait. */
   headPatienceMs: 10_000,
   /** A body that brings less than this in a window is given up. */

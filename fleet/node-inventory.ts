@@ -1,5 +1,6 @@
 // What a control node knows of the nodes that pull from it: the last report of each, within bounds.
 import type { Clock } from '#lib/clock.ts'
+import { readNodeReport } from './node-report.ts'
 import type { NodeReport } from './node-report.ts'
 
 export interface KnownNode {
@@ -19,6 +20,21 @@ export interface NodeInventory {
   readonly report: (report: NodeReport) => boolean
   /** By name. */
   readonly all: () => readonly KnownNode[]
+  /** Takes over what other control nodes have heard. */
+  readonly refresh: () => Promise<void>
+}
+
+/** What control nodes keep together; left out: each knows those that ask it. */
+export interface SharedReports {
+  readonly tell: (word: Word) => Promise<unknown>
+  readonly list: () => Promise<readonly Word[]>
+}
+
+export interface Word {
+  readonly key: string
+  readonly text: string
+  /** Unix epoch, by the clock of who heard it. */
+  readonly atMs: number
 }
 
 export const inventoryLimits = {
@@ -37,30 +53,57 @@ interface Entry {
   readonly clockOffsetMs: number
 }
 
-export function createNodeInventory(clock: Clock): NodeInventory {
+export function createNodeInventory(clock: Clock, shared?: SharedReports): NodeInventory {
   const entries = new Map<string, Entry>()
   const forget = (beforeMs: number): void => {
     for (const [key, { atMs }] of entries) if (atMs < beforeMs) entries.delete(key)
   }
+  const keep = (report: NodeReport, ageMs: number): boolean => {
+    const key = keyOf(report)
+    const atMs = clock.monotonicMs() - ageMs
+    const before = entries.get(key)
+    if (before !== undefined && before.atMs > atMs) return true
+    if (report.isLeaving) return entries.delete(key) || true
+    if (before === undefined && entries.size >= inventoryLimits.nodesMax) {
+      forget(clock.monotonicMs() - inventoryLimits.missingMs)
+      if (entries.size >= inventoryLimits.nodesMax) return false
+    }
+    const firstAtMs = before?.firstAtMs ?? atMs
+    const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
+    entries.set(key, { report, firstAtMs, atMs, clockOffsetMs })
+    return true
+  }
   return {
     report: (report) => {
-      const key = `${report.name} ${report.instance}`
-      const nowMs = clock.monotonicMs()
-      const before = entries.get(key)
-      if (before === undefined && entries.size >= inventoryLimits.nodesMax) {
-        forget(nowMs - inventoryLimits.missingMs)
-        if (entries.size >= inventoryLimits.nodesMax) return false
+      const isKept = keep(report, 0)
+      if (isKept && shared !== undefined) {
+        void shared.tell({ key: keyOf(report), text: JSON.stringify(report), atMs: clock.nowMs() })
       }
-      const firstAtMs = before?.firstAtMs ?? nowMs
-      const clockOffsetMs = report.sentAtMs - clock.nowMs()
-      entries.set(key, { report, firstAtMs, atMs: nowMs, clockOffsetMs })
-      return true
+      return isKept
+    },
+    refresh: async () => {
+      const words = (await shared?.list()) ?? []
+      for (const { text, atMs } of words) {
+        const report = readNodeReport(parsed(text))
+        if (report.ok) keep(report.value, Math.max(0, clock.nowMs() - atMs))
+      }
     },
     all: () => {
       const nowMs = clock.monotonicMs()
       forget(nowMs - inventoryLimits.forgottenMs)
       return knownOf(entries.values(), nowMs)
     },
+  }
+}
+
+const keyOf = ({ name, instance }: NodeReport): string => `${name} ${instance}`
+
+/** Another version of gslbd may have written it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -14,12 +14,18 @@ export interface NodeReport {
   /** Of what serves: 0 and null before the first bundle. */
   readonly seq: number
   readonly digest: string | null
+  /** Key id of who signed its channel record, since each counts seq for itself; empty: none. */
+  readonly publisher: string
   /** When its channel record was issued, Unix epoch; null: there is none. */
   readonly issuedAtMs: number | null
   /** Unix epoch, by the clock of the node. */
   readonly startedAtMs: number
   /** When it says this, Unix epoch, by the clock of the node. */
   readonly sentAtMs: number
+  /** It stops: nobody is to miss it. */
+  readonly isLeaving: boolean
+  /** What a source last gave it was refused. */
+  readonly isRefusing: boolean
   /** The last ones since its start, oldest first. */
   readonly refusals: readonly NodeRefusal[]
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
@@ -78,6 +84,7 @@ const labelKeyForm = new RegExp(labelKeyPattern)
 const labelValueForm = new RegExp(labelValuePattern)
 const instanceForm = /^[0-9a-f]{16,64}$/
 const digestForm = /^[0-9a-f]{64}$/
+const publisherForm = /^[0-9a-f]{16}$/
 const codeForm = /^[a-z0-9-]{1,40}$/
 /** Up to this, sums of doubles are exact. */
 const countMax = Number.MAX_SAFE_INTEGER
@@ -92,10 +99,11 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   if (fault !== undefined) return err(`${fault} is missing or has another form`)
   const report = value as unknown as NodeReport
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
-  const { startedAtMs, sentAtMs, refusals, busyRatio, counters } = report
+  const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
+    report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
-    labels: { ...labels },
+    ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -119,6 +127,9 @@ function faultOf(report: Fields): string | undefined {
     ['role', nodeRoles.includes(report['role'] as NodeRole)],
     ['seq', isCount(report['seq'])],
     ['digest', digest === null || isText(digest, digestForm)],
+    ['publisher', report['publisher'] === '' || isText(report['publisher'], publisherForm)],
+    ['isLeaving', typeof report['isLeaving'] === 'boolean'],
+    ['isRefusing', typeof report['isRefusing'] === 'boolean'],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],
     ['startedAtMs', isCount(report['startedAtMs'])],
     ['sentAtMs', isCount(report['sentAtMs'])],

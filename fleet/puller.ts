@@ -6,11 +6,13 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
+import type { Err, Result } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import { fetchFile } from './fetch.ts'
-import type { Fetched } from './fetch.ts'
+import type { Fetched, FetchFailure } from './fetch.ts'
 import { fleetLimits } from './limits.ts'
+import { reportLimits } from './node-report.ts'
+import type { NodeRefusal, NodeReport } from './node-report.ts'
 import { Sources } from './sources.ts'
 import type { Source, SourceFault } from './sources.ts'
 import { bundlePath, channelPath } from './tree.ts'
@@ -30,12 +32,17 @@ export interface PullerParts {
   /** The octets of a bundle that this node has; they are verified like any others. */
   readonly stored: (digest: string) => Uint8Array | undefined
   readonly activate: (publication: Publication) => Promise<Result<unknown, SourceFault>>
+  /** What the node tells of itself to sources that take it; left out: nothing. */
+  readonly report?: (pulled: Pulled) => NodeReport
   readonly clock: Clock
   readonly after: After
   readonly random: Random
   readonly log: Log
   readonly limits?: Partial<PullLimits>
 }
+
+/** What a report has from here. */
+export type Pulled = Pick<NodeReport, 'isRefusing' | 'refusals'>
 
 /** Tests on a machine of their own are less patient. */
 export interface PullLimits {
@@ -76,6 +83,7 @@ export class Puller {
   #contactAtMs: number | undefined
   readonly #pulls: Record<string, number> = {}
   #wireBytes = 0
+  #refusals: readonly NodeRefusal[] = []
 
   constructor(parts: PullerParts) {
     this.#parts = parts
@@ -91,6 +99,7 @@ export class Puller {
     this.#stop.abort()
     this.#wake()
     await this.#loop
+    await this.#leave()
   }
 
   status(): PullStatus {
@@ -102,6 +111,12 @@ export class Puller {
       pulls: { ...this.#pulls },
       wireBytes: this.#wireBytes,
     }
+  }
+
+  /** What was refused lately: oldest first. */
+  pulled(): Pulled {
+    const isRefusing = this.#sources.all.some(({ isRefused }) => isRefused)
+    return { isRefusing, refusals: this.#refusals }
   }
 
   async #run(): Promise<void> {
@@ -117,14 +132,21 @@ export class Puller {
   async #ask(source: Source): Promise<number> {
     const { clock, log, pollMs } = this.#parts
     const beganMs = clock.monotonicMs()
-    const waited = source.tag === undefined ? 0 : this.#limits.waitSeconds
-    const pulled = await this.#pull(source, waited).catch((error: unknown) => {
+    const isPlain = source.tag === undefined || source.plainAsks > 0
+    const waited = isPlain ? 0 : this.#limits.waitSeconds
+    const wasTagged = source.tag !== undefined
+    const asked = this.#pull(source, waited)
+    const pulled = await asked.catch((error: unknown): Err<PullFault> => {
       log.error({ err: error }, 'gslbd failed on a bundle source, which is a mistake of gslbd')
       return err({ code: 'internal', message: 'gslbd failed on it; see the log' })
     })
     if (this.#stop.signal.aborted) return 0
     const nowMs = clock.monotonicMs()
     this.#count(pulled.ok ? pulled.value : pulled.error.code)
+    if (!pulled.ok && pulled.error.code === 'busy') {
+      this.#sources.busy(source, pulled.error.retryAfterMs ?? 0, nowMs)
+      return 0
+    }
     if (!pulled.ok) {
       const isNews = source.fault?.code !== pulled.error.code
       const { code, message } = pulled.error
@@ -135,32 +157,41 @@ export class Puller {
     if (source.fault !== null) log.info({ source: source.name }, 'the bundle source works again')
     this.#sources.worked(source)
     this.#contactAtMs = nowMs
+    if (source.plainAsks > 0) source.plainAsks--
     // One that has waited itself is asked again at once; a plain file server answers at once.
     const hasWaited = pulled.value === 'unchanged' && nowMs - beganMs >= (waited * 1000) / 2
     if (pulled.value === 'activated' || (waited > 0 && hasWaited)) return 0
     // Now it can be asked for changes of what it has just sent.
-    if (waited === 0 && source.tag !== undefined) return 0
+    if (!wasTagged && source.tag !== undefined && source.plainAsks === 0) return 0
     return pollMs / 2 + this.#parts.random.below(Math.ceil(pollMs) + 1)
   }
 
-  async #pull(source: Source, waitSeconds: number): Promise<Result<Outcome, SourceFault>> {
+  async #pull(source: Source, waitSeconds: number): Promise<Result<Outcome, PullFault>> {
     const answer = await this.#recordOf(source, waitSeconds)
     if (!answer.ok) return answer
-    if (answer.value.status === 304) return ok('unchanged')
-    const signed = parsed(answer.value.bytes)
+    if (answer.value.status !== 200) return ok('unchanged')
+    const verdict = await this.#take(source, answer.value)
+    if (!verdict.ok && verdict.error.digest !== undefined) this.#remember(source, verdict.error)
+    return verdict
+  }
+
+  /** Faults with a digest are refusals of what the source gave. */
+  async #take(source: Source, { bytes, tag }: Fetched): Promise<Result<Outcome, RefusedGift>> {
+    const signed = parsed(bytes)
     const record = this.#parts.judge(signed)
-    if (!record.ok) return record
+    if (!record.ok) return err({ ...record.error, digest: digestIn(signed) })
     const { channel, digest, expiresAtMs } = record.value
     if (channel !== this.#parts.channel) {
-      return refusal('other-channel', `its record is of the channel "${channel.slice(0, 63)}"`)
+      const message = `its record is of the channel "${channel.slice(0, 63)}"`
+      return err({ code: 'other-channel', message, digest })
     }
-    const { tag } = answer.value
     if (this.#parts.isServing(record.value)) {
       source.tag = tag
       return ok('unchanged')
     }
     if (expiresAtMs < this.#parts.clock.nowMs()) {
-      return refusal('expired', 'its channel record has expired: it is old, or a clock is wrong')
+      const message = 'its channel record has expired: it is old, or a clock is wrong'
+      return err({ code: 'expired', message, digest })
     }
     const signedRecord = signed as SignedChannelRecord
     const activated = await this.#activate(source, signedRecord, digest)
@@ -174,37 +205,77 @@ export class Puller {
     source: Source,
     signedRecord: SignedChannelRecord,
     digest: string,
-  ): Promise<Result<unknown, SourceFault>> {
-    const { stored, activate } = this.#parts
+  ): Promise<Result<unknown, RefusedGift>> {
+    const { stored } = this.#parts
+    const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedGift>> => {
+      const activated = await this.#parts.activate({ signedRecord, bundle })
+      return activated.ok ? activated : err({ ...activated.error, digest })
+    }
     const kept = stored(digest)
     if (kept !== undefined) {
-      const activated = await activate({ signedRecord, bundle: kept })
+      const activated = await activate(kept)
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
     const bundle = await this.#fetch(source, bundlePath(digest), {
       bytesMax: this.#limits.bundleBytesMax,
     })
-    return bundle.ok ? activate({ signedRecord, bundle: bundle.value.bytes }) : bundle
+    return bundle.ok ? activate(bundle.value.bytes) : bundle
   }
 
-  #recordOf(source: Source, waitSeconds: number): Promise<Result<Fetched, SourceFault>> {
-    const wait = waitSeconds > 0 ? `?wait=${waitSeconds}` : ''
-    return this.#fetch(source, channelPath(this.#parts.channel) + wait, {
+  #remember(source: Source, { code, message, digest }: RefusedGift): void {
+    source.isRefused = true
+    const last = this.#refusals.at(-1)
+    if (last?.code === code && last.digest === digest) return
+    const reason = message.slice(0, reportLimits.reasonCharsMax)
+    const refused = { digest: digest ?? '', code, reason, atMs: this.#parts.clock.nowMs() }
+    this.#refusals = [...this.#refusals, refused].slice(-reportLimits.refusalsMax)
+  }
+
+  /** Nobody is to miss a node that was stopped; who does not hear of it, will. */
+  async #leave(): Promise<void> {
+    const { report, channel, token } = this.#parts
+    const source = this.#sources.all.find(({ takesReports }) => takesReports)
+    if (report === undefined || source === undefined) return
+    const body = { tag: null, report: { ...report(this.pulled()), isLeaving: true } }
+    await fetchFile(new URL(channelPath(channel), source.url), {
+      headers: bearing(token),
+      body: JSON.stringify(body),
       bytesMax: fleetLimits.recordBytesMax,
-      headers: source.tag === undefined ? {} : { 'if-none-match': source.tag },
-      waitMs: waitSeconds * 1000,
+      headPatienceMs: fleetLimits.leavePatienceMs,
+      rate: this.#limits.rate,
+      signal: AbortSignal.timeout(fleetLimits.leavePatienceMs),
     })
+  }
+
+  /** With a report where the source takes one. */
+  async #recordOf(source: Source, waitSeconds: number): Promise<Result<Fetched, FetchFailure>> {
+    const { clock, channel, report } = this.#parts
+    const path = channelPath(channel) + (waitSeconds > 0 ? `?wait=${waitSeconds}` : '')
+    const common = { bytesMax: fleetLimits.recordBytesMax, waitMs: waitSeconds * 1000 }
+    if (report !== undefined && source.takesReports) {
+      const body = JSON.stringify({ tag: source.tag ?? null, report: report(this.pulled()) })
+      const told = await this.#fetch(source, path, { ...common, body })
+      if (told.ok || !tellsOfReport.includes(told.error.status ?? 0)) return told
+      source.takesReports = false
+      source.reportsFromMs = clock.monotonicMs() + fleetLimits.reportRestMs
+    }
+    const headers = source.tag === undefined ? {} : { 'if-none-match': source.tag }
+    const answer = await this.#fetch(source, path, { ...common, headers })
+    const isTime = clock.monotonicMs() >= source.reportsFromMs
+    if (answer.ok) source.takesReports = answer.value.takesJson && isTime
+    return answer
   }
 
   async #fetch(
     source: Source,
     path: string,
-    { bytesMax, headers = {}, waitMs = 0 }: FetchSpec,
-  ): Promise<Result<Fetched, SourceFault>> {
+    { bytesMax, headers = {}, body, waitMs = 0 }: FetchSpec,
+  ): Promise<Result<Fetched, FetchFailure>> {
     const { token } = this.#parts
     const fetched = await fetchFile(new URL(path, source.url), {
-      headers: { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+      headers: { ...headers, ...bearing(token) },
+      body,
       bytesMax,
       headPatienceMs: this.#limits.headPatienceMs + waitMs,
       rate: this.#limits.rate,
@@ -233,14 +304,29 @@ export class Puller {
 interface FetchSpec {
   readonly bytesMax: number
   readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
   readonly waitMs?: number
 }
 
 /** What another copy of the same bundle may not have. */
 const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']
 
-const refusal = (code: string, message: string): Result<never, SourceFault> =>
-  err({ code, message })
+/** What is in front of the source does not take what the source takes. */
+const tellsOfReport: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
+
+/** Of what a source gave. */
+type RefusedGift = SourceFault & { readonly digest?: string }
+type PullFault = SourceFault & Pick<FetchFailure, 'retryAfterMs'>
+
+/** What a record that may be malformed says about itself; empty: nothing of use. */
+function digestIn(signed: unknown): string {
+  const { digest } = ((signed as { record?: unknown } | undefined)?.record ?? {}) as Fields
+  return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) ? digest : ''
+}
+type Fields = Readonly<Record<string, unknown>>
+
+const bearing = (token: string | null): Readonly<Record<string, string>> =>
+  token === null ? {} : { authorization: `Bearer ${token}` }
 
 /** Anything that is no JSON is malformed, as `judge` says. */
 function parsed(bytes: Uint8Array): unknown {

@@ -1,5 +1,6 @@
 // The sources of bundles in their order: which one to ask now, and how long a failed one rests.
 import type { Random } from '#lib/random.ts'
+import { fleetLimits } from './limits.ts'
 
 /** Why a source gave nothing, or what is wrong with what it gave. */
 export interface SourceFault {
@@ -18,6 +19,14 @@ export interface Source {
   /** On the monotonic clock. */
   restsUntilMs: number
   fault: SourceFault | null
+  /** What it gave was refused. */
+  isRefused: boolean
+  /** It takes a report with each question. */
+  takesReports: boolean
+  /** On the monotonic clock: before that it is not sent any, whatever it says. */
+  reportsFromMs: number
+  /** So many questions do not wait: it has too many others. */
+  plainAsks: number
 }
 
 /** Of a source that has failed: at first, and at most. */
@@ -43,6 +52,10 @@ export class Sources {
         failures: 0,
         restsUntilMs: 0,
         fault: null,
+        isRefused: false,
+        takesReports: false,
+        reportsFromMs: 0,
+        plainAsks: 0,
       }
     })
   }
@@ -67,9 +80,16 @@ export class Sources {
     source.restsUntilMs = nowMs + fullMs / 2 + this.#random.below(Math.ceil(fullMs / 2) + 1)
   }
 
+  /** It works, and has too many who ask. They come back apart: after one to two times `restMs`. */
+  busy(source: Source, restMs: number, nowMs: number): void {
+    source.restsUntilMs = nowMs + restMs + this.#random.below(Math.ceil(restMs) + 1)
+    source.plainAsks = fleetLimits.plainAsksWhenBusy
+  }
+
   worked(source: Source): void {
     source.failures = 0
     source.fault = null
+    source.isRefused = false
     source.restsUntilMs = 0
   }
 }

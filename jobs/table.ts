@@ -28,6 +28,8 @@ export interface JobContext {
   readonly lookAtDynamicDns: () => Promise<void>
   /** Tells other nodes how this one is. */
   readonly announceNode: () => void
+  /** Takes over what other control nodes know of nodes that pull. */
+  readonly lookAtFleet: () => Promise<void>
   /** Tells other nodes which commit this one answers from. */
   readonly announceCommit: () => void
   /** Looks at the servers that get redirects, those whose time it is. */
@@ -75,6 +77,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'announce-node',
     periodMs: 5_000,
     run: (context) => context.announceNode(),
+  },
+  {
+    name: 'look-at-fleet',
+    // Of many nodes it is megabytes.
+    periodMs: 15_000,
+    run: (context) => context.lookAtFleet(),
   },
   {
     name: 'announce-commit',

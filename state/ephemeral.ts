@@ -11,6 +11,7 @@ import { createMemoryHealthSignals } from './memory/health-signals.ts'
 import { createMemoryLoginAttempts } from './memory/login-attempts.ts'
 import { createMemoryOidcNonces } from './memory/oidc-nonces.ts'
 import { createMemoryPeerHealth } from './memory/peer-health.ts'
+import { createMemoryToldNodes } from './memory/told-nodes.ts'
 import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
@@ -20,6 +21,7 @@ import type { LoginAttempts } from './ports/login-attempts.ts'
 import type { OidcNonces } from './ports/oidc-nonces.ts'
 import type { PeerHealth } from './ports/peer-health.ts'
 import type { RolloutTrips } from './ports/rollout-trips.ts'
+import type { ToldNodes } from './ports/told-nodes.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
 import { createRedisClusterNodes } from './redis/cluster-nodes.ts'
@@ -32,6 +34,7 @@ import {
 import { createRedisPeerHealth } from './redis/peer-health.ts'
 import { Redis } from './redis/redis.ts'
 import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
+import { createRedisToldNodes } from './redis/told-nodes.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 export interface EphemeralOptions {
@@ -58,6 +61,7 @@ export interface EphemeralStatus {
 
 export interface EphemeralPorts {
   readonly clusterNodes: ClusterNodes
+  readonly toldNodes: ToldNodes
   readonly sessions: Sessions
   readonly nonces: OidcNonces
   readonly webSocketTokens: WebSocketTokens
@@ -96,6 +100,7 @@ function memoryPorts(clock: Clock) {
     peerHealth: createMemoryPeerHealth(),
     rolloutTrips: createMemoryRolloutTrips(),
     clusterNodes: createMemoryClusterNodes(),
+    toldNodes: createMemoryToldNodes(clock),
   }
 }
 
@@ -120,6 +125,7 @@ export function redisPorts(redis: Redis, clock: Clock) {
     peerHealth: createRedisPeerHealth(redis),
     rolloutTrips: createRedisRolloutTrips(redis, clock),
     clusterNodes: createRedisClusterNodes(redis, clock),
+    toldNodes: createRedisToldNodes(redis, clock),
   }
 }
 
@@ -142,6 +148,7 @@ function inRedis(options: EphemeralOptions): EphemeralState {
     peerHealth: shared.peerHealth,
     rolloutTrips: shared.rolloutTrips,
     clusterNodes: shared.clusterNodes,
+    toldNodes: shared.toldNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
     close: () => redis.close(),
   }

@@ -32,7 +32,7 @@ export const apiLimits = {
   /** Tests of alert channels by one client. */
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
   /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
-  bundles: { waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5 },
+  bundles: { waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5, reportBytesMax: 20_480 },
   /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,

@@ -14,6 +14,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** As the row of the route says. */
     forPages?: boolean
+    fromNodes?: boolean
   }
 }
 

@@ -50,6 +50,8 @@ export interface Route {
    * type is read as JSON, and no call is in the audit log, since it is no operator's.
    */
   readonly forPages?: true
+  /** Nodes call it all the time: no call is in the audit log. */
+  readonly fromNodes?: true
   /** Heading in the reference. */
   readonly tag: string
   /** One line, present tense, without a full stop. */

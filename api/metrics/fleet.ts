@@ -59,4 +59,19 @@ export const fleetRows = [
     labels: [],
     read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.turnedAway)),
   },
+  {
+    name: 'gslbd_fleet_nodes',
+    type: 'gauge',
+    help: 'Nodes that have told of themselves within a day.',
+    labels: [],
+    read: ({ fleet }: MetricsSnapshot) => (fleet === null ? [] : one(fleet.nodes)),
+  },
+  {
+    name: 'gslbd_fleet_drifting_nodes',
+    type: 'gauge',
+    help: 'Nodes by what is wrong with them; the words of `drift` in GET /api/v1/cluster/nodes.',
+    labels: ['kind'],
+    read: ({ fleet }: MetricsSnapshot) =>
+      Object.entries(fleet?.drift ?? {}).map(([kind, value]) => ({ value, labels: { kind } })),
+  },
 ] as const

@@ -26,6 +26,8 @@ export interface MetricsSnapshot {
   readonly pull: PullSnapshot | null
   /** null: this node gives none. */
   readonly given: GivenSnapshot | null
+  /** null: this node keeps no list of nodes. */
+  readonly fleet: FleetSnapshot | null
 }
 
 /** One responder; `thread` is its number from 0. */
@@ -149,6 +151,13 @@ export interface GivenSnapshot {
   readonly waiting: number
   readonly sending: number
   readonly turnedAway: number
+}
+
+/** Nodes that pull bundles, with this one. */
+export interface FleetSnapshot {
+  readonly nodes: number
+  /** How many there are, by what is wrong with them. */
+  readonly drift: Readonly<Record<string, number>>
 }
 
 export interface GitopsSnapshot {

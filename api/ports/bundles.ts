@@ -1,7 +1,10 @@
 // The port of bundles that other nodes pull.
 import type { Readable } from 'node:stream'
+import type { Result } from '#lib/result.ts'
 
 export interface Bundles {
+  /** Takes what a node tells of itself. Errors: a sentence. */
+  readonly told: (report: unknown) => Result<null, string>
   /** undefined: there is no such channel, or nothing on it yet. */
   readonly record: (channel: string) => { readonly text: string; readonly tag: string } | undefined
   /** @returns whether it could wait for another record: too many others do */

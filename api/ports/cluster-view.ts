@@ -7,7 +7,31 @@ export interface SeenNode extends ClusterNode {
   readonly isSelf: boolean
   /** It was not heard for longer than it should be. */
   readonly isMissing: boolean
+  /** `control` nodes do everything; `dns` ones pull bundles and answer. */
+  readonly role: 'control' | 'dns' | 'agent'
+  readonly labels: Readonly<Record<string, string>>
+  /** Its clock before (+) or behind (-) that of the node that heard it; null: not known. */
+  readonly clockOffsetMs: number | null
+  /** The last ones, oldest first. */
+  readonly refusals: readonly {
+    readonly digest: string
+    readonly code: string
+    readonly reason: string
+    readonly atMs: number
+  }[]
+  /** What is wrong with it as one of a fleet. */
+  readonly drift: readonly (typeof driftWords)[number][]
 }
+
+/** As in `fleet/drift.ts`; a test compares them. */
+export const driftWords = [
+  'missing',
+  'behind',
+  'split-seq',
+  'clock',
+  'refusing',
+  'name-taken',
+] as const
 
 /**
  * `unknown`: there is no such node. `unsupervised`: nothing would start it again. `silent`: it did

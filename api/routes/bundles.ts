@@ -11,10 +11,31 @@ import type { RequestFacts, Route } from '#api/http/route.ts'
 import type { OpenBundle } from '#api/ports/bundles.ts'
 
 const tag = 'Fleet'
-const { waitSecondsMax, retryAfterSeconds } = apiLimits.bundles
+const { waitSecondsMax, retryAfterSeconds, reportBytesMax } = apiLimits.bundles
 const tokenNote =
   'Bundles hold the configuration of all tenants: the system key opens it, and ' +
   'the token in GSLB_BUNDLE_TOKEN.'
+
+const waitQuery = (without: string) =>
+  Type.Object(
+    {
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: waitSecondsMax,
+          description: `Seconds; ${without} it has no effect`,
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+const signedRecord = {
+  description: 'The record as it was signed',
+  schema: Type.String(),
+  contentType: 'application/json; charset=utf-8',
+  isTagged: true,
+} as const
 
 const channel = route({
   method: 'GET',
@@ -27,25 +48,9 @@ const channel = route({
   details:
     `${tokenNote} With If-None-Match and \`wait\` the answer comes when there is another record, ` +
     'or as 304 when the time is over. Too many who wait are 503.',
-  query: Type.Object(
-    {
-      wait: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: waitSecondsMax,
-          description: 'Seconds; without If-None-Match it has no effect',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: waitQuery('without If-None-Match'),
   responses: {
-    200: {
-      description: 'The record as it was signed',
-      schema: Type.String(),
-      contentType: 'application/json; charset=utf-8',
-      isTagged: true,
-    },
+    200: signedRecord,
     304: { description: 'The record is the one of If-None-Match', schema: null },
   },
   refusals: [404, 503],
@@ -56,8 +61,55 @@ const channel = route({
     if (before === undefined) return missing('channel')
     if (known === before.tag && !(await bundles.waitForOther(known, wait * 1000))) return busy()
     const { text, tag: entityTag } = bundles.record(name) ?? before
-    const headers = { etag: entityTag, 'cache-control': 'no-cache' }
+    const headers = { etag: entityTag, 'cache-control': 'no-cache', 'accept-post': takenBody }
     return known === entityTag ? { status: 304, headers } : success(text, headers)
+  },
+})
+
+const takenBody = 'application/json'
+
+const tell = route({
+  method: 'POST',
+  path: '/bundles/channels/{name}',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  fromNodes: true,
+  tag,
+  summary: 'The same for a node that says how it is',
+  details:
+    'The answer is that of GET; 204 when the record is the one of `tag`. What was told is in ' +
+    '`GET /api/v1/cluster/nodes`. No such call is in the audit log.',
+  query: waitQuery('without a tag'),
+  body: Type.Object(
+    {
+      tag: Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
+        description: 'Of the record that the node has; null: it has none',
+      }),
+      report: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What the node says of itself',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  bodyBytesMax: reportBytesMax,
+  responses: {
+    200: signedRecord,
+    204: { description: 'The record is the one of `tag`', schema: null },
+  },
+  refusals: [404, 503],
+  handle: async ({ ports: { bundles }, params, query: { wait = 0 }, body }) => {
+    const { name } = params as { name: string }
+    const before = bundles.record(name)
+    if (before === undefined) return missing('channel')
+    const told = bundles.told(body.report)
+    if (!told.ok) return refused(400, told.error)
+    if (body.tag === before.tag && !(await bundles.waitForOther(body.tag, wait * 1000))) {
+      return busy()
+    }
+    const { text, tag: entityTag } = bundles.record(name) ?? before
+    const headers = { etag: entityTag, 'accept-post': takenBody }
+    return body.tag === entityTag ? { status: 204, headers } : success(text, headers)
   },
 })
 
@@ -162,4 +214,4 @@ function busy(): Reply {
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-export const bundleRoutes: readonly Route[] = Object.freeze([channel, bundle])
+export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, bundle])

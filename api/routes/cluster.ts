@@ -1,5 +1,6 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
 import { Type } from 'typebox'
+import { driftWords } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -12,11 +13,21 @@ const Node = Type.Object(
   {
     name: Type.String(),
     isSelf: Type.Boolean({ description: 'It is the node that answers' }),
-    isMissing: Type.Boolean({ description: 'It was not heard for 20 seconds' }),
+    isMissing: Type.Boolean({
+      description: 'It was not heard for 20 seconds; of the role dns, 100 seconds',
+    }),
+    role: Type.Enum(['control', 'dns', 'agent'], {
+      description: 'dns: it pulls bundles and answers; control: it does everything',
+    }),
+    labels: Type.Record(Type.String(), Type.String(), { description: 'Its `node.labels`' }),
     version: Type.String(),
     startedAt: Type.Integer({ description: 'Unix milliseconds' }),
     seenAt: Type.Integer({ description: 'When it last said so, Unix milliseconds, by its clock' }),
-    commit: nullable(Type.String({ description: 'It answers from it; null: from nothing yet' })),
+    commit: nullable(
+      Type.String({
+        description: 'It answers from it; null: from nothing yet, or its role is dns',
+      }),
+    ),
     digest: nullable(Type.String({ description: 'Of its bundle' })),
     seq: Type.Integer({ description: 'Of its channel record' }),
     ageSeconds: nullable(Type.Number({ description: 'Of its channel record' })),
@@ -33,6 +44,23 @@ const Node = Type.Object(
         warming: Type.Integer(),
       }),
     }),
+    clockOffsetMs: nullable(
+      Type.Integer({ description: 'Its clock before (+) or behind (-) ours; null: not known' }),
+    ),
+    refusals: Type.Array(
+      Type.Object({
+        digest: Type.String({ description: 'Of the bundle; empty: the record said none' }),
+        code: Type.String(),
+        reason: Type.String(),
+        at: Type.Integer({ description: 'Unix milliseconds, by its clock' }),
+      }),
+      { description: 'What it refused lately, oldest first' },
+    ),
+    drift: Type.Array(Type.Enum([...driftWords]), {
+      description:
+        'What is wrong with it as one of a fleet: silent, behind for five minutes, another ' +
+        'bundle under the same seq, a clock off by more than a second, refusing, its name taken twice',
+    }),
     canRestart: Type.Boolean({ description: 'Something starts it again when it ends' }),
   },
   { title: 'ClusterNode' },
@@ -48,7 +76,8 @@ const list = route({
   summary: 'The nodes: what each answers from, how busy and how well it is',
   details:
     'Only for the tenant `default`. This node first; the others are those with the same ' +
-    '`redis.url`, which say it every five seconds and are listed for a day after they fell silent.',
+    '`redis.url`, which say it every five seconds, and nodes of the role dns, which say it when ' +
+    'they ask for a bundle. They are listed for a day after they fell silent.',
   responses: { 200: { description: 'The nodes', schema: Type.Array(Node) } },
   handle: async ({ ports }) => {
     const nowMs = ports.clock.nowMs()
@@ -120,6 +149,9 @@ function showNode(node: SeenNode, nowMs: number) {
     seq,
     ageSeconds: issuedAtMs === null ? null : Math.max(0, (nowMs - issuedAtMs) / 1_000),
     load: { busyRatio, queries },
+    ...{ role: node.role, labels: node.labels, drift: node.drift },
+    clockOffsetMs: node.clockOffsetMs === null ? null : Math.round(node.clockOffsetMs),
+    refusals: node.refusals.map(({ atMs, ...refusal }) => ({ ...refusal, at: Math.floor(atMs) })),
     health: { status, reasons, members },
     canRestart: isSupervised,
   }

@@ -132,7 +132,7 @@ function addRoute(
     method: row.method,
     url: patternOf(row.path),
     schema: schemaOf(row),
-    config: { forPages: row.forPages === true },
+    config: { forPages: row.forPages === true, fromNodes: row.fromNodes === true },
     bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
     onRequest: async (request, reply) => {
       if (row.forPages === true) void reply.headers(pageHeaders)

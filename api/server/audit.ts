@@ -24,6 +24,7 @@ export function auditEntryOf(
   nowMs: number,
 ): AuditEntry | undefined {
   if (!isAudited(request) || isForPages(request)) return undefined
+  if (request.routeOptions.config?.fromNodes === true) return undefined
   if (reply.hasHeader(dryRunHeader)) return undefined
   return {
     id: uuidV7(nowMs),

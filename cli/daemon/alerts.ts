@@ -12,6 +12,7 @@ export const keepAlerts: Part = (deps) => {
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
     dataDirFault: () => dataDir.fault(),
+    drifted: () => deps.drifted(),
   })
   const { state } = records
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })

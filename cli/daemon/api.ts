@@ -1,6 +1,6 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import type { GivenSnapshot } from '#api/metrics/snapshot.ts'
+import type { FleetSnapshot, GivenSnapshot } from '#api/metrics/snapshot.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
@@ -15,7 +15,10 @@ import { createSettingsView } from '#cli/status/settings-view.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { systemClock } from '#lib/clock.ts'
+import { driftKinds } from '#fleet/drift.ts'
+import { readNodeReport } from '#fleet/node-report.ts'
 import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { writerInCluster } from './commit-news.ts'
 import type { Deps, Part } from './part.ts'
 
@@ -92,7 +95,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     isBackedUp: records.isBackedUp,
     database: records.database,
     repository: () => deps.repacker.status(),
-    given: () => givenBy(deps),
+    ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     clock: systemClock,
     branch: settings.gitops.branch,
     commitToActiveSeconds: deps.commitToActiveSeconds,
@@ -143,10 +146,27 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
 /** Looks at the parts when a request comes: a later part of the daemon brings them. */
 function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
+    told: (report) => told(deps, report),
     record: (channel) => deps.bundleFeed.record(channel),
     waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
     open: (digest) => deps.bundleFiles.open(digest),
   }
+}
+
+function told({ inventory }: Deps, value: unknown): Result<null, string> {
+  const report = readNodeReport(value)
+  if (!report.ok) return report
+  // One that does not fit in is served all the same.
+  inventory.report(report.value)
+  return ok(null)
+}
+
+function fleetIn({ drifted }: Deps): FleetSnapshot {
+  const nodes = drifted()
+  const drift = Object.fromEntries(
+    driftKinds.map((kind) => [kind, nodes.filter((one) => one.drift.includes(kind)).length]),
+  )
+  return { nodes: nodes.length, drift }
 }
 
 function givenBy({ bundleFeed, bundleFiles }: Deps): GivenSnapshot {

@@ -1,7 +1,13 @@
 // Part: this node among the nodes of the cluster, and its restart when it is asked for.
+import { randomBytes } from 'node:crypto'
 import { createClusterView } from '#cli/status/cluster-view.ts'
+import { nodeReport, refusedHere } from '#cli/status/node-report.ts'
 import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
+import { DriftWatch } from '#fleet/drift.ts'
+import { createNodeInventory } from '#fleet/node-inventory.ts'
+import type { SharedReports } from '#fleet/node-inventory.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
@@ -31,22 +37,67 @@ export const joinCluster: Part = (deps) => {
   }
   const forget = nodes.onRestart(nodeName, takeRestart)
   const isShared = settings.redis.url !== ''
+  const inventory = createNodeInventory(systemClock, isShared ? sharedBy(deps) : undefined)
+  const watch = new DriftWatch(systemClock, () => givenBy(deps))
+  const drifted = (): ReturnType<DriftWatch['look']> => watch.look(inventory.all())
+  const instance = randomBytes(8).toString('hex')
+  const report = (): NodeReport => ({ ...reportOf(deps, instance), startedAtMs })
   return ok({
     gives: {
-      cluster: createClusterView({ self, nodes, isShared, takeRestart, clock: systemClock }),
-      announceNode: () => void nodes.announce(self()),
+      cluster: createClusterView({
+        ...{ self, nodes, isShared, takeRestart, clock: systemClock },
+        fleet: async () => {
+          inventory.report(report())
+          await inventory.refresh()
+          return drifted()
+        },
+      }),
+      announceNode: () => {
+        void nodes.announce(self())
+        inventory.report(report())
+      },
+      ...{ inventory, drifted },
+      lookAtFleet: async () => {
+        await inventory.refresh()
+        drifted()
+      },
       isRestarting: () => isRestarting,
     },
     stop: async () => {
       forget()
       // One that starts again at once is not missed meanwhile.
       if (isRestarting) return
+      inventory.report({ ...report(), isLeaving: true })
       await noLongerThan(
         leavePatienceMs,
         nodes.leave(nodeName).then(() => undefined),
       )
     },
   })
+}
+
+function reportOf(deps: Deps, instance: string): NodeReport {
+  const { settings, node } = deps
+  // Undefined while the API is being put together.
+  const { busyRatio = () => 0 }: Partial<Pick<Deps, 'busyRatio'>> = deps
+  const parts = { settings, node, instance, busyRatio, clock: systemClock }
+  return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, refusedHere(node, systemClock))
+}
+
+function givenBy({ node }: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
+  const { active, publisher } = node.status()
+  if (active === null) return undefined
+  return { publisher, seq: active.seq, digest: active.digest }
+}
+
+function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {
+  return {
+    tell: (word) => toldNodes.tell(word),
+    list: async () => {
+      const listed = await toldNodes.list()
+      return listed.ok ? listed.value : []
+    },
+  }
 }
 
 function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {

@@ -17,6 +17,8 @@ import type { Io } from '#cli/terminal/command.ts'
 import type { Repacker } from '#gitops/git/repacker.ts'
 import type { BundleFeed } from '#fleet/bundle-feed.ts'
 import type { BundleFiles } from '#fleet/bundle-files.ts'
+import type { DriftedNode } from '#fleet/drift.ts'
+import type { NodeInventory } from '#fleet/node-inventory.ts'
 import type { CommitNews } from '#gitops/sync/commit-news.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { ok } from '#lib/result.ts'
@@ -83,6 +85,12 @@ export interface Gifts {
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
   readonly cluster: ClusterView
+  /** What nodes that pull tell of themselves. */
+  readonly inventory: NodeInventory
+  /** The same, with what is wrong with each. */
+  readonly drifted: () => readonly DriftedNode[]
+  /** Takes over what other control nodes have heard. */
+  readonly lookAtFleet: () => Promise<void>
   /** Tells the other nodes how this one is. */
   readonly announceNode: () => void
   /** The stop under way is one after which the node is to be started again. */

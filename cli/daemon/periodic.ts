@@ -47,6 +47,7 @@ function contextOf(deps: Deps): JobContext {
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,
     announceNode: deps.announceNode,
+    lookAtFleet: deps.lookAtFleet,
     announceCommit: () => deps.commitNews?.tick(),
     reconcileRedirects: () => deps.redirectPushes.tick(),
   }

@@ -1,6 +1,6 @@
 // A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
 // and API.
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { openDataDirToServe } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
@@ -12,14 +12,18 @@ import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
+import { nodeReport } from '#cli/status/node-report.ts'
+import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { Puller } from '#fleet/puller.ts'
+import type { Pulled } from '#fleet/puller.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { systemAfter } from '#lib/timer.ts'
+import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
@@ -28,6 +32,8 @@ import { openStatusServer } from './status.ts'
 
 /** How often a disk that was full is tried again, and an expired record is looked for. */
 const lookEveryMs = 30_000
+const tellEveryMs = 5_000
+const leavePatienceMs = 1_000
 /** What all keys of this program in Redis begin with. */
 const redisPrefix = 'gslbd:'
 
@@ -104,7 +110,8 @@ async function start(
   stops.push(() => geo.source.stop())
   const opened = await node.start()
   if (!opened.ok) return opened
-  const puller = createPuller(settings, token.value, { node, store, log })
+  const self = reporterOf(settings, node)
+  const puller = createPuller(settings, token.value, { node, store, log, report: self.report })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const pulled = { ...parts, geo: geo.source, store, node, puller }
   const status = await openStatusServer(pulled, log, env)
@@ -112,14 +119,54 @@ async function start(
   stops.push(() => status.value.close())
   puller.start()
   stops.push(() => puller.stop())
+  stops.push(tellOthers(pulled, self.report))
   stops.push(lookNowAndThen(pulled, log))
   return ok({ dnsPort: opened.value.port, apiPort: status.value.port })
+}
+
+type Report = (pulled: Pulled) => NodeReport
+
+/** What this process says of itself. */
+function reporterOf(settings: Settings, node: DnsNode): { readonly report: Report } {
+  const load = new ThreadLoad(systemClock)
+  const parts = { settings, node, role: 'dns', clock: systemClock } as const
+  const instance = randomBytes(8).toString('hex')
+  const startedAtMs = systemClock.nowMs()
+  const busyRatio = (): number => {
+    const threads = node.counters().map(({ threadId }) => threadId)
+    load.sample(threads)
+    return Math.max(0, ...threads.map((thread) => load.busyRatio(thread)))
+  }
+  return { report: (pulled) => nodeReport({ ...parts, instance, startedAtMs, busyRatio }, pulled) }
+}
+
+/** By Redis, where there is one: also when its bundles come from a web server. */
+function tellOthers({ settings, shared: { toldNodes }, puller }: PulledNode, report: Report): Stop {
+  if (settings.redis.url === '') return () => undefined
+  const tell = async (isLeaving: boolean): Promise<void> => {
+    const word = { ...report(puller.pulled()), isLeaving }
+    const key = `${word.name} ${word.instance}`
+    await toldNodes.tell({ key, text: JSON.stringify(word), atMs: systemClock.nowMs() })
+  }
+  const timer = setInterval(() => void tell(false), tellEveryMs)
+  void tell(false)
+  return () => {
+    clearInterval(timer)
+    return noLongerThan(leavePatienceMs, tell(true))
+  }
+}
+
+interface PullerNeeds {
+  readonly node: DnsNode
+  readonly store: BundleStore
+  readonly log: ProcessLog
+  readonly report: Report
 }
 
 function createPuller(
   { bundle }: Settings,
   token: string | null,
-  { node, store, log }: { node: DnsNode; store: BundleStore; log: ProcessLog },
+  { node, store, log, report }: PullerNeeds,
 ): Puller {
   return new Puller({
     urls: bundle.urls,
@@ -141,6 +188,7 @@ function createPuller(
       return bytes.ok ? bytes.value : undefined
     },
     activate: (publication) => node.activate(publication),
+    report,
     clock: systemClock,
     after: systemAfter,
     random: new Random(randomInt(0x1_0000_0000)),

@@ -137,7 +137,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
   }
   const metrics = createMetrics(() => {
     load.sample(node.counters().map(({ threadId }) => threadId))
-    return { ...nodeSnapshot(parts), gitops: null, pull: puller.status(), given: null }
+    return { ...nodeSnapshot(parts), gitops: null, pull: puller.status(), given: null, fleet: null }
   })
   return () => metrics.text()
 }

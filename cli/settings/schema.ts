@@ -20,6 +20,7 @@ import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
 import { bundle, roles } from './bundle.ts'
+import { node } from './node.ts'
 import { license } from './license.ts'
 import { oidc } from './oidc.ts'
 import { redirect } from './redirect.ts'
@@ -278,6 +279,7 @@ export const SettingsFile = Type.Object(
     roles,
     dns,
     bundle,
+    node,
     api,
     auth,
     database: section('What must not be lost and is not in Git: accounts, keys, usage.', {

@@ -16,6 +16,7 @@ import { missingForOidc } from './oidc.ts'
 import type { OidcSection } from './oidc.ts'
 import type { AlertsSection } from './alerts.ts'
 import type { BundleSection, Role } from './bundle.ts'
+import type { NodeSection } from './node.ts'
 import type { BackupSection } from './backup.ts'
 import type { LicenseSection } from './license.ts'
 import { missingForRedirect } from './redirect.ts'
@@ -36,6 +37,7 @@ export interface Settings {
   readonly dataDir: string
   readonly roles: readonly Role[]
   readonly bundle: BundleSection
+  readonly node: NodeSection
   readonly dns: {
     readonly listenAddr: string
     readonly port: number

@@ -2,7 +2,14 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync, statfsSync } from 'node:fs'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
-import type { CertificateFacts, FlappingMember, LicenceFacts, PoolFacts } from '#alerts/facts.ts'
+import type {
+  CertificateFacts,
+  DriftedNodeFacts,
+  FlappingMember,
+  LicenceFacts,
+  PoolFacts,
+} from '#alerts/facts.ts'
+import type { DriftedNode } from '#fleet/drift.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
 import { poolOfService, textOf, uidOf } from '#bundle/format/bundle.ts'
@@ -29,6 +36,8 @@ export interface AlertFactsParts {
   /** undefined: it was not put together yet. */
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
   readonly dataDirFault: () => string | null
+  /** Of the fleet. */
+  readonly drifted: () => readonly DriftedNode[]
   readonly clock: Clock
 }
 
@@ -68,6 +77,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       })),
     licence: () => licenceOf(licence()),
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
+    driftedNodes: () => driftedIn(parts.drifted()),
     disk: () => ({
       fault: diskFault(parts),
       freePercent: freePercentOf(parts.settings.dataDir),
@@ -132,6 +142,21 @@ function rowsOf(
     if (uids.has(uid)) rows.set(uid, row)
   }
   return rows
+}
+
+/** A control node that falls silent is `node-missing`. */
+function driftedIn(nodes: readonly DriftedNode[]): readonly DriftedNodeFacts[] {
+  const found: DriftedNodeFacts[] = []
+  for (const { report, drift, ageMs, clockOffsetMs } of nodes) {
+    for (const kind of drift) {
+      if (kind === 'missing' && report.role === 'control') continue
+      const refusal = report.refusals.at(-1)?.reason ?? ''
+      const node = report.name
+      found.push({ node, kind, seq: report.seq, ageSeconds: ageMs / 1000, clockOffsetMs, refusal })
+      if (found.length === factsMax) return found
+    }
+  }
+  return found
 }
 
 function licenceOf(

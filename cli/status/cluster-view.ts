@@ -1,5 +1,6 @@
 // Implements the API's port to the cluster: what nodes announce, and restarts by message.
 import type { ClusterView, SeenNode } from '#api/ports/cluster-view.ts'
+import type { DriftedNode } from '#fleet/drift.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
@@ -14,6 +15,8 @@ export interface ClusterParts {
   /** Of this node. */
   readonly takeRestart: TakeRestart
   readonly clock: Clock
+  /** What nodes have told with their questions for bundles. */
+  readonly fleet: () => Promise<readonly DriftedNode[]>
 }
 
 export function createClusterView(parts: ClusterParts): ClusterView {
@@ -24,19 +27,27 @@ export function createClusterView(parts: ClusterParts): ClusterView {
       .filter(({ name }) => name !== self.name)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const oldestMs = parts.clock.nowMs() - clusterNodeLimits.missingMs
-    return [
+    const fleet = await parts.fleet()
+    const told = new Map(fleet.map((one) => [nameAndRole(one.report), one]))
+    const announced = [
       { ...self, isSelf: true, isMissing: false },
       ...others.map((one) => ({ ...one, isSelf: false, isMissing: one.atMs < oldestMs })),
-    ]
+    ].map((one) => ({ ...one, ...fleetSide(told.get(nameAndRole({ ...one, role: 'control' }))) }))
+    const nowMs = parts.clock.nowMs()
+    const pulling = fleet.filter(({ report }) => report.role !== 'control')
+    return [...announced, ...pulling.map((one) => seenOf(one, nowMs))]
   }
   return { nodes, restart: (name) => restart(parts, name) }
 }
 
 async function restart(
-  { self, nodes, isShared, takeRestart }: ClusterParts,
+  { self, nodes, isShared, takeRestart, fleet }: ClusterParts,
   name: string,
 ): ReturnType<ClusterView['restart']> {
   if (name === self().name) return outcomeOf(name, takeRestart())
+  if ((await fleet()).some(({ report }) => report.name === name && report.role !== 'control')) {
+    return err({ code: 'unsupervised', message: pulls })
+  }
   if (!isShared) return err({ code: 'alone', message: alone })
   const listed = await nodes.list()
   if (!listed.ok) return err({ code: 'silent', message: listed.error.message })
@@ -57,5 +68,43 @@ function outcomeOf(
   return err({ code: 'silent', message: `the node ${name} does not answer; look at its machine` })
 }
 
+const nameAndRole = ({ name, role }: { name: string; role: string }): string => `${role} ${name}`
+
+type FleetSide = Pick<SeenNode, 'role' | 'labels' | 'clockOffsetMs' | 'refusals' | 'drift'>
+
+/** Of a node that announces itself; one of an older version tells no more. */
+function fleetSide(told: DriftedNode | undefined): FleetSide {
+  if (told === undefined) {
+    return { role: 'control', labels: {}, clockOffsetMs: null, refusals: [], drift: [] }
+  }
+  const { report, clockOffsetMs, drift } = told
+  const { role, labels, refusals } = report
+  return { role, labels, clockOffsetMs, refusals, drift }
+}
+
+/** A node that pulls, in the form of one that announces itself. */
+function seenOf(told: DriftedNode, nowMs: number): SeenNode {
+  const { report, ageMs, isMissing } = told
+  const { name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, counters } = report
+  const served = digest === null ? 'starting' : 'ok'
+  return {
+    ...{ name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, isMissing },
+    ...fleetSide(told),
+    isSelf: false,
+    atMs: nowMs - ageMs,
+    commit: null,
+    queries: counters.queries,
+    status: report.isRefusing ? 'degraded' : served,
+    reasons: report.isRefusing ? ['bundle-refused'] : [],
+    members: {
+      healthy: counters.membersHealthy,
+      unhealthy: counters.membersDown,
+      warming: counters.membersWarming,
+    },
+    isSupervised: false,
+  }
+}
+
+const pulls = 'a node of the role dns takes no orders: restart it on its own machine'
 const alone =
   'this node reaches no other one: set redis.url in the settings of all nodes, or ask that node'

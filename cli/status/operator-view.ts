@@ -43,6 +43,7 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly gitops: Pick<GitopsControl, 'status' | 'config'>
   readonly shared: () => EphemeralStatus
   readonly given: () => MetricsSnapshot['given']
+  readonly fleet: () => MetricsSnapshot['fleet']
   readonly repository: () => RepackerStatus
   readonly branch: string
   /** From the moment a commit was seen until all responders used it; null: none yet. */
@@ -103,6 +104,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     ...nodeSnapshot(parts),
     pull: null,
     given: parts.given(),
+    fleet: parts.fleet(),
     gitops: {
       sync: syncOf(parts),
       head: git.head?.commit ?? null,
@@ -117,7 +119,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(
   parts: NodeViewParts,
-): Omit<MetricsSnapshot, 'gitops' | 'pull' | 'given'> {
+): Omit<MetricsSnapshot, 'gitops' | 'pull' | 'given' | 'fleet'> {
   const { node, health } = parts
   const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
   const redis = parts.shared()

@@ -412,7 +412,7 @@ export class DnsNode {
     return {
       active,
       serial: active === null ? 0 : this.#serialOf(active),
-      refused: this.#refused,
+      ...{ refused: this.#refused, publisher: this.#activeSigned?.keyId ?? '' },
       expired: active !== null && this.#parts.clock.nowMs() > active.expiresAtMs,
       isStored: this.#unstored === undefined,
       ...this.#swapTimes.status(),

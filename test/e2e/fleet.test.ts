@@ -36,6 +36,8 @@ const writeSettings = (...urls: string[]): void =>
     JSON.stringify({
       dataDir: './data',
       roles: ['dns'],
+      state: { nodeName: 'far-1' },
+      node: { labels: { site: 'far' } },
       dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
       api: { enabled: true, port: 0 },
       bundle: { urls, keys: './control.pem', poll: '100ms' },
@@ -91,6 +93,30 @@ test('a change by the API of a control node is answered by a node that pulls', a
   await isServed('api', '192.0.2.77')
   expect(await node.health()).toBe('ok')
   expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
+})
+
+interface Shown {
+  readonly name: string
+  readonly digest: string
+  readonly role: string
+}
+
+const listed = async (): Promise<readonly Shown[]> => {
+  const answer = await callApi<readonly Shown[]>(control, 'GET', '/cluster/nodes', { bearer })
+  return answer.body
+}
+
+test('the control node lists the node with what it tells, until it stops', async () => {
+  await isServed('www', '192.0.2.1')
+  const [self, far] = await waitUntil('the node to tell what it serves', async () => {
+    const nodes = await listed()
+    return nodes.length === 2 && nodes[0]!.digest === nodes[1]!.digest ? nodes : undefined
+  })
+  expect(self).toMatchObject({ role: 'control', isSelf: true, drift: [] })
+  expect(far).toMatchObject({
+    ...{ name: 'far-1', role: 'dns', labels: { site: 'far' }, isMissing: false },
+    ...{ refusals: [], drift: [], health: { status: 'ok' } },
+  })
 })
 
 test('such a node has loaded no Git, no database, no API, and has no other routes', async () => {

@@ -37,6 +37,7 @@ export const healthyFacts: AlertFacts = {
   licence: () => null,
   certificates: () => [],
   missing: () => [],
+  driftedNodes: () => [],
   commits: () => new Map(),
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,

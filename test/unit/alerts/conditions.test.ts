@@ -16,6 +16,8 @@ const rollout = { uid: 'r1', name: 'up', tenant: 'acme', pool: 'web', reason: 'R
 const member = { uid: 'm1', address: '192.0.2.1', pool: 'web', tenant: 'acme', changes: 7 }
 const geo = { setting: 'geoip.dbPath', error: '', builtAtMs: nowMs - dayMs }
 
+const told = { ageSeconds: 300, clockOffsetMs: -1_500, refusal: 'it is damaged;' }
+
 type Row = readonly [name: string, facts: Partial<AlertFacts>, found: readonly string[]]
 
 /** What is found, as `SEVERITY TENANT SUBJECT: TITLE`. */
@@ -114,6 +116,24 @@ const rows: readonly Row[] = [
         ]),
     },
     ['warning  configuration: nodes answer from different commits'],
+  ],
+  ['fleet-drift', {}, []],
+  [
+    'fleet-drift',
+    {
+      driftedNodes: () =>
+        (['missing', 'behind', 'split-seq', 'clock', 'refusing', 'name-taken'] as const).map(
+          (kind) => ({ ...{ node: 'far-1', kind, seq: 7 }, ...told }),
+        ),
+    },
+    [
+      'error  far-1: missing: node far-1 does not ask for bundles any more',
+      'warning  far-1: behind: node far-1 serves an old bundle',
+      'critical  far-1: split-seq: node far-1 serves another bundle under the same seq',
+      'warning  far-1: clock: the clock of node far-1 is off',
+      'error  far-1: refusing: node far-1 refuses a bundle',
+      'error  far-1: name-taken: two nodes are called far-1',
+    ],
   ],
   ['disk', { disk: () => ({ fault: '', freePercent: 5 }) }, []],
   ['disk', { disk: () => ({ fault: '', freePercent: null }) }, []],

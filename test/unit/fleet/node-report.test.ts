@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createNodeInventory, inventoryLimits } from '#fleet/node-inventory.ts'
 import { readNodeReport, reportLimits } from '#fleet/node-report.ts'
+import { createMemoryToldNodes } from '#state/memory/told-nodes.ts'
+import { valueOf } from '#test/support/store-values.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 
@@ -120,6 +122,42 @@ describe('the inventory', () => {
     inventory.report(reportOf('far-1', { instance: two }))
     time.pass(1)
     expect(shown()).toEqual(['far-1 b 1'])
+  })
+
+  test('forgets a node that leaves', () => {
+    const { inventory, shown } = scene()
+    inventory.report(reportOf('far-1'))
+    inventory.report(reportOf('far-1', { isLeaving: true }))
+    expect(shown()).toEqual([])
+  })
+
+  test('knows what other control nodes have heard, as old as it is', async () => {
+    const time = new FakeTime(1_800_000_000_000)
+    const told = createMemoryToldNodes(time.clock)
+    const shared = { tell: told.tell, list: async () => valueOf(told.list()) }
+    const [near, far] = [
+      createNodeInventory(time.clock, shared),
+      createNodeInventory(time.clock, shared),
+    ]
+    const sentAtMs = time.clock.nowMs()
+    near.report(reportOf('n1', { sentAtMs: sentAtMs + 200 }))
+    await told.tell({ key: 'junk', text: '{"name":', atMs: sentAtMs })
+    time.pass(3_000)
+    far.report(reportOf('n2', { sentAtMs }))
+    await far.refresh()
+    expect(far.all().map(({ ageMs, clockOffsetMs }) => [ageMs, clockOffsetMs])).toEqual([
+      [3_000, 200],
+      [0, -3_000],
+    ])
+    // An old word that is read later does not replace a newer one.
+    far.report(reportOf('n1', { seq: 9, sentAtMs: time.clock.nowMs() }))
+    const key = `n1 ${'ab'.repeat(8)}`
+    await told.tell({ key, text: JSON.stringify(reportOf('n1')), atMs: sentAtMs })
+    await far.refresh()
+    expect(far.all()[0]).toMatchObject({ ageMs: 0, report: { seq: 9 } })
+    near.report(reportOf('n1', { isLeaving: true }))
+    await far.refresh()
+    expect(far.all().map(({ report }) => report.name)).toEqual(['n2'])
   })
 
   test('takes so many nodes, and more when old ones are silent', () => {

@@ -30,6 +30,7 @@ const running = {
     wireBytes: 4_096,
   },
   given: { waiting: 4, sending: 1, turnedAway: 5 },
+  fleet: { nodes: 3, drift: { missing: 1, clock: 0 } },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {

@@ -7,10 +7,14 @@ import { createApp } from '#api/server/app.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { BundleFeed } from '#fleet/bundle-feed.ts'
 import { BundleFiles } from '#fleet/bundle-files.ts'
+import { readNodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+import { ok } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import { devMode, portsOf } from '#test/support/api-ports.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import { signedBundle, signedRecord } from '#test/support/bundle-source.ts'
+import { reportOf } from '#test/support/node-reports.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const rootKey = 'r'.repeat(64)
@@ -26,6 +30,8 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
   writeFileSync(join(directory, bundle.digest), bundle.bytes)
   let active: SignedChannelRecord | undefined = signedRecord(key, { digest: bundle.digest })
   const timers: (() => void)[] = []
+  const told: NodeReport[] = []
+  const audited: string[] = []
   const after: After = (_delayMs, fn) => {
     timers.push(fn)
     return () => undefined
@@ -34,21 +40,38 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
   const files = new BundleFiles((digest) => join(directory, digest), transfersMax)
   const ports = portsOf({
     auth: { ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
+    audit: { write: ({ path }) => audited.push(path) },
     sessions: { find: async () => ({ ok: true, value: null }) } as never,
     bundles: {
+      told: (value) => {
+        const report = readNodeReport(value)
+        if (report.ok) told.push(report.value)
+        return report.ok ? ok(null) : report
+      },
       record: (channel) => feed.record(channel),
       waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: (digest) => files.open(digest),
     },
   })
   const app = createApp(ports, [])
+  const post = (url: string, payload: object, headers: Record<string, string> = asPuller) =>
+    app.inject({ method: 'POST', url, headers, payload })
   const get = (url: string, headers: Record<string, string> = asPuller) =>
     app.inject({ url, headers })
   const change = (seq: number): void => {
     active = signedRecord(key, { digest: bundle.digest, seq })
     feed.changed()
   }
-  return { get, change, feed, files, runTimers: () => timers.splice(0).forEach((fn) => fn()) }
+  return {
+    get,
+    post,
+    told,
+    audited,
+    change,
+    feed,
+    files,
+    runTimers: () => timers.splice(0).forEach((fn) => fn()),
+  }
 }
 
 describe('who may read bundles', () => {
@@ -142,6 +165,50 @@ describe('the record of a channel', () => {
     await expect.poll(() => feed.counts().waiting).toBe(1)
     feed.close()
     expect((await waiting).statusCode).toBe(304)
+  })
+})
+
+describe('a node that tells of itself', () => {
+  const report = reportOf('far-1')
+
+  test('has the record with it, as it would by GET, and is not in the audit log', async () => {
+    const { get, post, told, audited } = scene()
+    const plain = await get(recordUrl)
+    expect(plain.headers['accept-post']).toBe('application/json')
+    const answer = await post(recordUrl, { tag: null, report })
+    expect([answer.statusCode, answer.payload]).toEqual([200, plain.payload])
+    expect(answer.headers.etag).toBe(plain.headers.etag)
+    expect([told, audited]).toEqual([[report], []])
+  })
+
+  test('waits for a change, or hears that there was none', async () => {
+    const { get, post, change, feed, runTimers } = scene()
+    const { etag: tag } = (await get(recordUrl)).headers
+    const waiting = post(`${recordUrl}?wait=25`, { tag, report })
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    change(2)
+    expect((await waiting).json()).toMatchObject({ record: { seq: 2 } })
+    const inVain = post(`${recordUrl}?wait=25`, { tag: (await waiting).headers.etag, report })
+    await expect.poll(() => feed.counts().waiting).toBe(1)
+    runTimers()
+    expect([(await inVain).statusCode, (await inVain).payload]).toEqual([204, ''])
+  })
+
+  test.each([
+    ['without a token', { authorization: '' }, { tag: null, report }, 401],
+    ['with a name that is none', asPuller, { tag: null, report: { ...report, name: '<b>' } }, 400],
+    ['with nothing', asPuller, { tag: null }, 400],
+    ['without an end', asPuller, { tag: null, report: { a: 'x'.repeat(25_000) } }, 413],
+  ])('%s is refused', async (_what, headers, body, status) => {
+    const { post, told } = scene()
+    expect((await post(recordUrl, body, headers)).statusCode).toBe(status)
+    expect(told).toEqual([])
+  })
+
+  test('of another channel is not there', async () => {
+    const { post, told } = scene()
+    const answer = await post('/bundles/channels/other', { tag: null, report })
+    expect([answer.statusCode, told]).toEqual([404, []])
   })
 })
 

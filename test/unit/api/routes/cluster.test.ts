@@ -6,6 +6,10 @@ import { createMemoryClusterNodes } from '#state/memory/cluster-nodes.ts'
 import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'
 import { portsOf } from '#test/support/api-ports.ts'
+import { DriftWatch, driftKinds } from '#fleet/drift.ts'
+import { createNodeInventory } from '#fleet/node-inventory.ts'
+import { driftWords } from '#api/ports/cluster-view.ts'
+import { reportOf } from '#test/support/node-reports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
 const startMs = Date.UTC(2026, 0, 15)
@@ -36,9 +40,12 @@ function scene(isShared: boolean, nodes: ClusterNodes = createMemoryClusterNodes
     if (fault === null) restarted.push(name)
     return fault
   }
+  const inventory = createNodeInventory(time.clock)
+  const watch = new DriftWatch(time.clock, () => undefined)
   const self = () => wordOf('n1', time.clock.nowMs())
   const cluster = createClusterView({
     ...{ self, nodes, isShared, takeRestart: taker('n1'), clock: time.clock },
+    fleet: async () => watch.look(inventory.all()),
   })
   const app = createApp(portsOf({ cluster, clock: time.clock }), [])
   const ask = async (method: 'GET' | 'POST', path: string) => {
@@ -49,7 +56,7 @@ function scene(isShared: boolean, nodes: ClusterNodes = createMemoryClusterNodes
     })
     return { status: answer.statusCode, body: answer.json<never>() as unknown }
   }
-  return { time, nodes, restarted, faults, taker, ask }
+  return { inventory, time, nodes, restarted, faults, taker, ask }
 }
 
 describe('the list', () => {
@@ -76,6 +83,11 @@ describe('the list', () => {
             reasons: ['redis-away'],
             members: { healthy: 2, unhealthy: 1, warming: 0 },
           },
+          role: 'control',
+          labels: {},
+          clockOffsetMs: null,
+          refusals: [],
+          drift: [],
           canRestart: true,
         },
       ],
@@ -104,6 +116,45 @@ describe('the list', () => {
     const { ask } = scene(true, { ...createMemoryClusterNodes(), list: away })
     const { status, body } = await ask('GET', '/cluster/nodes')
     expect([status, (body as object[]).length]).toEqual([200, 1])
+  })
+})
+
+describe('nodes that pull', () => {
+  test('are in the list with what they told, and with what is wrong', async () => {
+    const { ask, inventory, time } = scene(false)
+    inventory.report(reportOf('far-1', { sentAtMs: startMs + 4_000, isRefusing: true }))
+    inventory.report(
+      reportOf('n1', { role: 'control', labels: { site: 'fra2' }, sentAtMs: startMs }),
+    )
+    time.pass(1_500)
+    const { body } = await ask('GET', '/cluster/nodes')
+    const [self, far, ...rest] = body as object[]
+    expect(self).toMatchObject({ name: 'n1', isSelf: true, labels: { site: 'fra2' }, drift: [] })
+    expect(far).toMatchObject({
+      ...{ name: 'far-1', isSelf: false, isMissing: false, role: 'dns', seq: 7, commit: null },
+      ...{ seenAt: startMs, labels: { site: 'fra1' }, clockOffsetMs: 4_000 },
+      drift: ['clock', 'refusing'],
+      refusals: [
+        { digest: 'e'.repeat(64), code: 'bad-bundle', reason: 'it is damaged', at: 2_500 },
+      ],
+      load: { busyRatio: 0.25, queries: 10 },
+      health: { status: 'degraded', members: { healthy: 3, unhealthy: 1, warming: 0 } },
+      canRestart: false,
+    })
+    expect(rest).toEqual([])
+  })
+
+  test('are restarted on their own machines', async () => {
+    const { ask, inventory } = scene(false)
+    inventory.report(reportOf('far-1'))
+    expect(await ask('POST', '/cluster/nodes/far-1/restart')).toEqual({
+      status: 409,
+      body: { error: 'a node of the role dns takes no orders: restart it on its own machine' },
+    })
+  })
+
+  test('have the words for what is wrong that the fleet has', () => {
+    expect(driftWords).toEqual(driftKinds)
   })
 })
 

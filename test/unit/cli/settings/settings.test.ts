@@ -46,7 +46,7 @@ describe('defaults', () => {
       value: {
         ...{ origins: new Map(), dataDir: resolve('./data') },
         roles: ['control', 'dns'],
-        bundle: noSources,
+        ...{ bundle: noSources, node: { labels: {} } },
         dns: {
           listenAddr: '0.0.0.0',
           port: 5353,

@@ -142,7 +142,7 @@ async function bench(
     branch: 'main',
     commitToActiveSeconds: () => null,
     repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
-    ...{ feedClients: () => 0, given: () => null },
+    ...{ feedClients: () => 0, given: () => null, fleet: () => null },
     licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)

@@ -1,0 +1,108 @@
+// What is wrong with nodes as a fleet, seen from a control node.
+import type { Clock } from '#lib/clock.ts'
+import type { KnownNode } from './node-inventory.ts'
+
+export const driftKinds = [
+  /** It was not heard for longer than it should be. */
+  'missing',
+  /** It serves something older than what this node gives, for longer than a change takes. */
+  'behind',
+  /** Of one publisher, at one seq, it has another digest than others. */
+  'split-seq',
+  /** Its clock is off. */
+  'clock',
+  /** It refuses what a source gives it. */
+  'refusing',
+  /** Another process says that it has this name, too. */
+  'name-taken',
+] as const
+export type DriftKind = (typeof driftKinds)[number]
+
+export interface DriftedNode extends KnownNode {
+  /** Empty: nothing is wrong with it. */
+  readonly drift: readonly DriftKind[]
+}
+
+/** What this node gives to others. */
+export interface GivenBundle {
+  readonly publisher: string
+  readonly seq: number
+  readonly digest: string
+}
+
+export const driftLimits = {
+  /** After a change: nodes may rest for a minute, and load slowly. */
+  behindMs: 300_000,
+  clockOffsetMs: 1_000,
+} as const
+
+/** It remembers since when what is given now is given. */
+export class DriftWatch {
+  readonly #clock: Clock
+  readonly #given: () => GivenBundle | undefined
+  #seen: { readonly digest: string; readonly sinceMs: number } | undefined
+
+  constructor(clock: Clock, given: () => GivenBundle | undefined) {
+    this.#clock = clock
+    this.#given = given
+  }
+
+  /** To be called now and then, so that a change is seen when it comes. */
+  look(nodes: readonly KnownNode[]): readonly DriftedNode[] {
+    const given = this.#given()
+    const nowMs = this.#clock.monotonicMs()
+    if (given !== undefined && this.#seen?.digest !== given.digest) {
+      this.#seen = { digest: given.digest, sinceMs: nowMs }
+    }
+    const isOld = nowMs - (this.#seen?.sinceMs ?? nowMs) > driftLimits.behindMs
+    const split = splitSeqs(nodes, given)
+    return nodes.map((node) => ({ ...node, drift: driftOf(node, { given, isOld, split }) }))
+  }
+}
+
+interface Seen {
+  readonly given: GivenBundle | undefined
+  /** What is given now has been given for longer than a change takes. */
+  readonly isOld: boolean
+  readonly split: ReadonlySet<string>
+}
+
+function driftOf(node: KnownNode, { given, isOld, split }: Seen): readonly DriftKind[] {
+  const { report, isMissing, clockOffsetMs, sharesName } = node
+  const isBehind =
+    given !== undefined &&
+    report.publisher === given.publisher &&
+    report.seq < given.seq &&
+    report.digest !== given.digest
+  const holds: Readonly<Record<DriftKind, boolean>> = {
+    missing: isMissing,
+    behind: isOld && isBehind,
+    'split-seq': report.digest !== null && split.has(seqOf(report)),
+    clock: Math.abs(clockOffsetMs) > driftLimits.clockOffsetMs,
+    refusing: report.isRefusing,
+    'name-taken': sharesName,
+  }
+  return driftKinds.filter((kind) => holds[kind])
+}
+
+const seqOf = ({ publisher, seq }: { publisher: string; seq: number }): string =>
+  `${publisher} ${seq}`
+
+/** Sequence numbers under which there are two digests. */
+function splitSeqs(
+  nodes: readonly KnownNode[],
+  given: GivenBundle | undefined,
+): ReadonlySet<string> {
+  const digests = new Map<string, string>()
+  if (given !== undefined) digests.set(seqOf(given), given.digest)
+  const split = new Set<string>()
+  for (const { report } of nodes) {
+    const { digest } = report
+    if (digest === null) continue
+    const key = seqOf(report)
+    const other = digests.get(key)
+    if (other === undefined) digests.set(key, digest)
+    else if (other !== digest) split.add(key)
+  }
+  return split
+}

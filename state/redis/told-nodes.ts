@@ -1,0 +1,37 @@
+// What nodes that pull have told, in Redis: a hash with the last word of each.
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import { toldNodeLimits } from '../ports/told-nodes.ts'
+import type { ToldNode, ToldNodes } from '../ports/told-nodes.ts'
+import { readHash } from './read-hash.ts'
+import type { Redis } from './redis.ts'
+
+export function createRedisToldNodes(redis: Redis, clock: Clock): ToldNodes {
+  const key = redis.key('fleet', 'nodes')
+  const { forgottenMs, nodesMax, textBytesMax } = toldNodeLimits
+  return {
+    tell: async (node) => {
+      const said = await redis.command('HSET', key, node.key, `${node.atMs} ${node.text}`)
+      return said.ok ? ok(undefined) : said
+    },
+    list: async () => {
+      let texts: Map<string, string>
+      try {
+        texts = await readHash(redis, key)
+      } catch (error) {
+        return err({ code: 'store-away', message: (error as Error).message })
+      }
+      const oldestMs = clock.nowMs() - forgottenMs
+      const nodes: ToldNode[] = []
+      for (const [field, value] of texts) {
+        const end = value.indexOf(' ')
+        const atMs = end > 0 ? Number(value.slice(0, end)) : NaN
+        const isGood = atMs >= oldestMs && value.length <= textBytesMax
+        if (!isGood) await redis.command('HDEL', key, field)
+        else if (nodes.length < nodesMax)
+          nodes.push({ key: field, text: value.slice(end + 1), atMs })
+      }
+      return ok(nodes)
+    },
+  }
+}

@@ -1,0 +1,25 @@
+// What nodes that pull have told: kept for a day, the last word of each, by every store.
+import { describe, expect, test } from 'vitest'
+import { toldNodeLimits } from '#state/ports/told-nodes.ts'
+import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
+
+describe.each(ephemeralAdapters)('what nodes told, in %s', (_name, start) => {
+  const store = useEphemeral(start)
+
+  test('is the last word of each, for a day', async () => {
+    const { ports, clock, pass } = store()
+    const { toldNodes } = ports
+    const old = { key: 'a 1', text: '{"a": "ö 1"}', atMs: clock.nowMs() }
+    const told = await toldNodes.tell(old)
+    if (!told.ok) return expect(told.error.code).toBe('store-away')
+    const one = { ...old, text: '{"a": 2}' }
+    await valueOf(toldNodes.tell(one))
+    expect(await valueOf(toldNodes.list())).toEqual([one])
+    await pass(toldNodeLimits.forgottenMs)
+    const two = { key: 'b 1', text: '{}', atMs: clock.nowMs() }
+    await valueOf(toldNodes.tell(two))
+    await pass(1)
+    expect(await valueOf(toldNodes.list())).toEqual([two])
+  })
+})

@@ -1,0 +1,92 @@
+// What is wrong with nodes as a fleet: silent, behind, split, refusing, with a clock that is off.
+import { expect, test } from 'vitest'
+import { DriftWatch, driftLimits } from '#fleet/drift.ts'
+import { createNodeInventory, inventoryLimits } from '#fleet/node-inventory.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { reportOf } from '#test/support/node-reports.ts'
+
+const publisher = 'cd'.repeat(8)
+const current = 'a'.repeat(64)
+
+function scene() {
+  const time = new FakeTime(1_000_000)
+  const inventory = createNodeInventory(time.clock)
+  let given = { publisher, seq: 7, digest: 'd'.repeat(64) }
+  const watch = new DriftWatch(time.clock, () => given)
+  const tell = (name: string, parts: Partial<NodeReport> = {}): void => {
+    inventory.report(reportOf(name, { sentAtMs: time.clock.nowMs(), ...parts }))
+  }
+  const drift = (): readonly string[] =>
+    watch
+      .look(inventory.all())
+      .map(({ report: { name }, drift: kinds }) => [name, ...kinds].join(' '))
+  const give = (seq: number, digest: string): void => void (given = { publisher, seq, digest })
+  return { time, tell, drift, give }
+}
+
+test('nodes that serve what is given have no drift', () => {
+  const { tell, drift } = scene()
+  tell('a')
+  tell('b', { seq: 7 })
+  expect(drift()).toEqual(['a', 'b'])
+})
+
+test('a node is behind when a change is older than a change takes', () => {
+  const { time, tell, drift, give } = scene()
+  tell('a')
+  give(8, current)
+  expect(drift()).toEqual(['a'])
+  time.pass(driftLimits.behindMs + 1)
+  tell('a')
+  tell('b', { seq: 8, digest: current })
+  // Who signs counts for itself: 3 of another one is not older.
+  tell('c', { seq: 3, publisher: 'ef'.repeat(8) })
+  expect(drift()).toEqual(['a behind', 'b', 'c'])
+})
+
+test('a node is not behind when it has what is given under an older seq', () => {
+  const { time, tell, drift, give } = scene()
+  tell('a')
+  drift()
+  give(9, 'd'.repeat(64))
+  time.pass(driftLimits.behindMs + 1)
+  tell('a')
+  expect(drift()).toEqual(['a'])
+})
+
+test('two digests under one seq of one publisher are told of both nodes', () => {
+  const { tell, drift } = scene()
+  tell('a', { seq: 9 })
+  tell('b', { seq: 9, digest: current })
+  tell('c', { seq: 9, digest: current, publisher: 'ef'.repeat(8) })
+  tell('d', { seq: 0, digest: null })
+  expect(drift()).toEqual(['a split-seq', 'b split-seq', 'c', 'd'])
+})
+
+test.each([
+  [1_000, []],
+  [1_001, ['clock']],
+  [-1_001, ['clock']],
+])('a clock that is off by %i ms', (offMs, kinds) => {
+  const { time, tell, drift } = scene()
+  tell('a', { sentAtMs: time.clock.nowMs() + offMs })
+  expect(drift()).toEqual([['a', ...kinds].join(' ')])
+})
+
+test('a node that refuses, one that is silent and two of one name are told', () => {
+  const { time, tell, drift } = scene()
+  tell('silent')
+  time.pass(inventoryLimits.missingMs + 1)
+  tell('refuses', { isRefusing: true })
+  tell('twin', { instance: '1'.repeat(16) })
+  tell('twin', { instance: '2'.repeat(16) })
+  time.pass(1)
+  tell('twin', { instance: '1'.repeat(16) })
+  expect(drift()).toEqual([
+    'refuses refusing',
+    'silent missing',
+    'twin name-taken',
+    'twin name-taken',
+  ])
+})
