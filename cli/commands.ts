@@ -19,5 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   redirects: async () => (await import('./commands/redirects.ts')).redirectsCommand,
   restore: async () => (await import('./commands/restore.ts')).restore,
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
+  status: async () => (await import('./commands/status.ts')).status,
+  top: async () => (await import('./commands/top.ts')).top,
   trust: async () => (await import('./commands/trust.ts')).trust,
 })

@@ -1,0 +1,72 @@
+// `gslbd top`: what a node answers now, again and again.
+import { parseArgs } from 'node:util'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { painterOf } from '#cli/terminal/paint.ts'
+import { readMetrics } from '#cli/watch/metrics-text.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import type { NodeApi } from '#cli/watch/node-api.ts'
+import { repeat, repetitionOf, screenBefore } from '#cli/watch/repeat.ts'
+import type { Look } from '#cli/watch/repeat.ts'
+import { topScreen } from '#cli/watch/top-screen.ts'
+import type { Reading } from '#cli/watch/top-screen.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+const usage = `Usage: gslbd top [--url URL] [--interval SECONDS] [--times N]
+
+Shows again and again what a node does: queries a second, response codes, types, response rules,
+load of its threads, and members that are down. It is the difference of two readings of /metrics.
+GSLB_METRICS_TOKEN or GSLB_API_KEY is the key.
+
+  --url URL           the API of the node (default GSLB_API_URL, or http://127.0.0.1:8080)
+  --interval SECONDS  between two readings (default 2)
+  --times N           ends after N screens
+
+Exit codes: 0 it was interrupted, or has shown N screens; 1 the node cannot be read; 2 wrong call.`
+
+const options = {
+  url: { type: 'string' },
+  interval: { type: 'string', default: '2' },
+  times: { type: 'string' },
+} as const
+
+export const top: Command = {
+  name: 'top',
+  summary: 'show what a node answers now, again and again',
+  usage,
+  async run(args, io) {
+    const { values } = parseArgs({ args: [...args], options })
+    const token = io.env['GSLB_METRICS_TOKEN'] ?? ''
+    const env = token === '' ? io.env : { ...io.env, GSLB_API_KEY: token }
+    const opened = openNodeApi(values.url, env)
+    if (!opened.ok) throw new UsageError(opened.error)
+    const api = opened.value
+    const repetition = repetitionOf(values.interval, values.times)
+    const paint = painterOf(io)
+    const first = await readingOf(api)
+    if (!first.ok) {
+      io.err(`gslbd top: ${first.error}\n`)
+      return Exit.ErrorsFound
+    }
+    let before = first.value
+    await wait(repetition.intervalMs)
+    const look = async (): Promise<Look> => {
+      const now = await readingOf(api)
+      if (!now.ok) {
+        return { exit: Exit.ErrorsFound, text: `${paint('bad', `gslbd top: ${now.error}`)}\n` }
+      }
+      const text = topScreen(api.url, before, now.value, paint)
+      before = now.value
+      return { exit: Exit.Ok, text }
+    }
+    return repeat(repetition, look, io.out, screenBefore(io))
+  },
+}
+
+async function readingOf(api: NodeApi): Promise<Result<Reading, string>> {
+  const text = await api.text('/metrics')
+  if (!text.ok) return err(text.error.message)
+  return ok({ metrics: readMetrics(text.value), atMs: performance.now() })
+}

@@ -1,0 +1,40 @@
+// Reads fields of an answer that may be of another version, or of no gslbd at all.
+import { plain } from '#cli/terminal/paint.ts'
+
+type Path = readonly string[]
+
+/** Longer texts are cut: a screen has lines. */
+const charsMax = 500
+/** A screen of more rows helps nobody; the API has them all. */
+export const rowsMax = 500
+
+function at(value: unknown, path: Path): unknown {
+  let found = value
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Record<string, unknown>)[name]
+  }
+  return found
+}
+
+/** @returns '' where there is no text */
+export function textAt(value: unknown, ...path: Path): string {
+  const found = at(value, path)
+  return typeof found === 'string' ? plain(found.slice(0, charsMax)) : ''
+}
+
+/** @returns null where there is no number */
+export function numberAt(value: unknown, ...path: Path): number | null {
+  const found = at(value, path)
+  return typeof found === 'number' && Number.isFinite(found) ? found : null
+}
+
+export function isTrueAt(value: unknown, ...path: Path): boolean {
+  return at(value, path) === true
+}
+
+/** The first rows. */
+export function listAt(value: unknown, ...path: Path): readonly unknown[] {
+  const found = at(value, path)
+  return Array.isArray(found) ? (found as unknown[]).slice(0, rowsMax) : []
+}

@@ -1,0 +1,55 @@
+// Reads Prometheus' text format 0.0.4, as /metrics of a node gives it.
+
+export interface MetricSample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** By metric; a name that is not there has no samples. */
+export type MetricSamples = ReadonlyMap<string, readonly MetricSample[]>
+
+/** Of a node of 10,000 pools there are fewer; what is beyond is not read. */
+const linesMax = 500_000
+const line = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([-+.\w]+)(?: -?\d+)?$/
+const label = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?/g
+
+/** Lines that are no samples are left out. */
+export function readMetrics(text: string): MetricSamples {
+  const metrics = new Map<string, MetricSample[]>()
+  for (const each of text.split('\n', linesMax)) {
+    if (each.length > 4_096 || each.startsWith('#')) continue
+    const [, name, labels = '', written = ''] = line.exec(each) ?? []
+    const value = Number(written)
+    if (name === undefined || Number.isNaN(value)) continue
+    const samples = metrics.get(name) ?? []
+    samples.push({ labels: labelsIn(labels), value })
+    metrics.set(name, samples)
+  }
+  return metrics
+}
+
+function labelsIn(text: string): Record<string, string> {
+  const pairs = [...text.matchAll(label)].map(([, name = '', value = '']) => [
+    name,
+    unescaped(value),
+  ])
+  return Object.fromEntries(pairs) as Record<string, string>
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_whole, sign: string) => (sign === 'n' ? '\n' : sign))
+}
+
+export function sumOf(metrics: MetricSamples, name: string): number {
+  return (metrics.get(name) ?? []).reduce((sum, { value }) => sum + value, 0)
+}
+
+/** The values of a metric by one of its labels; what has the same is added up. */
+export function byLabel(metrics: MetricSamples, name: string, key: string): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { labels, value } of metrics.get(name) ?? []) {
+    const of = labels[key] ?? ''
+    sums.set(of, (sums.get(of) ?? 0) + value)
+  }
+  return sums
+}

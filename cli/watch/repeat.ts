@@ -1,0 +1,74 @@
+// Shows something once, or again and again until it is interrupted.
+import { setTimeout as wait } from 'node:timers/promises'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Io } from '#cli/terminal/command.ts'
+
+export interface Repetition {
+  /** From the end of one look to the next. */
+  readonly intervalMs: number
+  /** Infinity: until it is interrupted. */
+  readonly times: number
+}
+
+const intervalMaxSeconds = 3_600
+const timesMax = 1_000_000
+/** ECMA-48: cursor to the top left, then erase what is below. */
+const clear = '\u001b[H\u001b[2J'
+
+/** Of `--interval` and `--times`. @throws UsageError */
+export function repetitionOf(interval: string, times: string | undefined): Repetition {
+  const seconds = /^\d{1,4}(\.\d{1,3})?$/.test(interval) ? Number(interval) : NaN
+  if (!(seconds >= 0.1 && seconds <= intervalMaxSeconds)) {
+    throw new UsageError(`--interval is a number of seconds from 0.1 to ${intervalMaxSeconds}`)
+  }
+  const count = times === undefined ? Infinity : /^\d{1,7}$/.test(times) ? Number(times) : NaN
+  if (!(count >= 1) || (count > timesMax && times !== undefined)) {
+    throw new UsageError(`--times is a whole number from 1 to ${timesMax}`)
+  }
+  return { intervalMs: seconds * 1_000, times: count }
+}
+
+export interface Look {
+  readonly exit: Exit
+  readonly text: string
+}
+
+/** An empty screen on a terminal, and an empty line between two looks elsewhere. */
+export function screenBefore({ isTerminal }: Pick<Io, 'isTerminal'>): (done: number) => string {
+  return (done) => (isTerminal ? clear : done > 0 ? '\n' : '')
+}
+
+/**
+ * SIGINT and SIGTERM end it.
+ *
+ * @param before what goes out before the text of a look, by how many there were
+ * @returns the exit code of the last look
+ */
+export async function repeat(
+  { intervalMs, times }: Repetition,
+  look: () => Promise<Look>,
+  out: Io['out'],
+  before: (done: number) => string = () => '',
+): Promise<Exit> {
+  const stop = new AbortController()
+  const end = (): void => stop.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  let exit: Exit = Exit.Ok
+  try {
+    for (let done = 0; done < times && !stop.signal.aborted; done++) {
+      if (done > 0) await pause(intervalMs, stop.signal)
+      if (stop.signal.aborted) break
+      const seen = await look()
+      exit = seen.exit
+      out(before(done) + seen.text)
+    }
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end)
+  }
+  return exit
+}
+
+/** An interruption ends it early. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined)
+}

@@ -1,0 +1,136 @@
+// Prints a status report: health, Git, bundle and nodes in one screen.
+import { columns } from '#cli/terminal/paint.ts'
+import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
+import { isTrueAt, listAt, numberAt, textAt } from './json-fields.ts'
+import type { StatusReport } from './status-report.ts'
+
+type Row = readonly (string | Cell)[]
+
+const toneOfHealth: Readonly<Record<string, Tone>> = {
+  ok: 'good',
+  starting: 'warning',
+  degraded: 'bad',
+}
+const toneOfSync: Readonly<Record<string, Tone>> = { synced: 'good', held: 'bad' }
+const hashChars = 12
+const diagnosticsMax = 10
+
+export function statusScreen(report: StatusReport, paint: Paint): string {
+  const parts = [healthRows(report), gitRows(report), bundleRows(report)].flat()
+  const lines = [...columns(parts, paint), ...nodeLines(report, paint)]
+  for (const fault of report.faults) lines.push(paint('bad', fault))
+  return `${lines.join('\n')}\n`
+}
+
+function healthRows({ url, health, ready }: StatusReport): Row[] {
+  const status = textAt(health, 'status')
+  const isReady = textAt(ready, 'status') === 'ready'
+  const rows: Row[] = [
+    [strong('node'), url],
+    [strong('health'), { text: status, tone: toneOfHealth[status] ?? 'warning' }],
+  ]
+  for (const reason of listAt(health, 'reasons')) rows.push(['', said(reason)])
+  if (ready !== null && !isReady) rows.push([strong('ready'), { text: 'no', tone: 'bad' }])
+  return rows
+}
+
+function said(reason: unknown): string {
+  return `${textAt(reason, 'code')}: ${textAt(reason, 'message')}`
+}
+
+function gitRows({ gitops }: StatusReport): Row[] {
+  if (gitops === null) return []
+  const sync = textAt(gitops, 'sync')
+  const branch = textAt(gitops, 'branch')
+  const rows: Row[] = [
+    [strong('git'), { text: `${sync}  branch ${branch}`, tone: toneOfSync[sync] ?? 'warning' }],
+  ]
+  const [head, accepted, active] = ['head', 'accepted', 'active'].map((stage) =>
+    textAt(gitops, stage),
+  )
+  const isOne = head === accepted && accepted === active
+  const commits = isOne
+    ? `head, accepted, active ${short(head)}`
+    : `head ${short(head)}  accepted ${short(accepted)}  active ${short(active)}`
+  rows.push(['', commits])
+  if (textAt(gitops, 'reason', 'code') !== '') {
+    const { reason } = gitops as { readonly reason: unknown }
+    rows.push(['', { text: said(reason), tone: 'bad' }])
+  }
+  const diagnostics = listAt(gitops, 'diagnostics')
+  for (const one of diagnostics.slice(0, diagnosticsMax)) rows.push(['', diagnosticCell(one)])
+  const more = diagnostics.length - diagnosticsMax
+  if (more > 0) rows.push(['', `and ${more} more: GET /api/v1/gitops/status`])
+  return rows
+}
+
+function diagnosticCell(one: unknown): Cell {
+  const place = [textAt(one, 'file'), numberAt(one, 'line'), numberAt(one, 'column')].join(':')
+  const text = `${place} ${textAt(one, 'code')}: ${textAt(one, 'message')}`
+  return { text, tone: textAt(one, 'severity') === 'error' ? 'bad' : 'warning' }
+}
+
+function bundleRows({ gitops }: StatusReport): Row[] {
+  const digest = textAt(gitops, 'node', 'digest')
+  if (gitops === null || digest === '') return []
+  const age = ageText(numberAt(gitops, 'node', 'ageSeconds'))
+  const seq = numberAt(gitops, 'node', 'seq') ?? 0
+  const serial = numberAt(gitops, 'node', 'serial') ?? 0
+  const text = `seq ${seq}  serial ${serial}  ${short(digest)}  issued ${age} ago`
+  const isExpired = isTrueAt(gitops, 'node', 'expired')
+  const rows: Row[] = [[strong('bundle'), { text, ...(isExpired ? { tone: 'bad' as const } : {}) }]]
+  if (isExpired) rows.push(['', { text: 'its channel record is past its expiry', tone: 'bad' }])
+  const refused = textAt(gitops, 'node', 'refused', 'message')
+  if (refused !== '') rows.push(['', { text: `the newest was refused: ${refused}`, tone: 'bad' }])
+  return rows
+}
+
+function nodeLines({ nodes }: StatusReport, paint: Paint): string[] {
+  const rows = listAt(nodes)
+  if (rows.length === 0) return []
+  const heads = ['nodes', 'health', 'seq', 'bundle', 'age', 'busy', 'queries', 'members', 'version']
+  const digests = new Set(rows.map((node) => textAt(node, 'digest')))
+  return [
+    '',
+    ...columns([heads.map(strong), ...rows.map((node) => nodeRow(node, digests.size > 1))], paint),
+  ]
+}
+
+/** @param differs not all nodes answer from the same bundle */
+function nodeRow(node: unknown, differs: boolean): Row {
+  const isMissing = isTrueAt(node, 'isMissing')
+  const status = textAt(node, 'health', 'status')
+  const reasons = listAt(node, 'health', 'reasons').filter((one) => typeof one === 'string')
+  const health = isMissing ? 'missing' : [status, ...reasons].join(' ')
+  const tone = isMissing ? 'bad' : (toneOfHealth[status] ?? 'warning')
+  const busy = numberAt(node, 'load', 'busyRatio')
+  const count = (kind: string) => numberAt(node, 'health', 'members', kind) ?? 0
+  const down = count('unhealthy')
+  const members = `${count('healthy')} up, ${down} down`
+  return [
+    textAt(node, 'name') + (isTrueAt(node, 'isSelf') ? ' (asked)' : ''),
+    { text: health, tone },
+    String(numberAt(node, 'seq') ?? '-'),
+    { text: short(textAt(node, 'digest')), ...(differs ? { tone: 'warning' as const } : {}) },
+    ageText(numberAt(node, 'ageSeconds')),
+    busy === null ? '-' : `${Math.round(busy * 100)} %`,
+    String(numberAt(node, 'load', 'queries') ?? '-'),
+    { text: members, ...(down > 0 ? { tone: 'warning' as const } : {}) },
+    textAt(node, 'version'),
+  ]
+}
+
+const strong = (text: string): Cell => ({ text, tone: 'strong' })
+
+function short(hash: string | undefined): string {
+  return hash === undefined || hash === '' ? 'none' : hash.slice(0, hashChars)
+}
+
+/** `41 s`, `12 min`, `5 h`, `3 d`. */
+export function ageText(seconds: number | null): string {
+  if (seconds === null) return '-'
+  if (seconds < 120) return `${Math.floor(seconds)} s`
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}

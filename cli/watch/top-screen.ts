@@ -1,0 +1,143 @@
+// Prints what changed between two readings of a node's metrics: rates of answers, load, members.
+import { columns, plain } from '#cli/terminal/paint.ts'
+import type { Cell, Paint } from '#cli/terminal/paint.ts'
+import { byLabel, sumOf } from './metrics-text.ts'
+import type { MetricSamples } from './metrics-text.ts'
+
+export interface Reading {
+  readonly metrics: MetricSamples
+  /** Of a clock that never goes back. */
+  readonly atMs: number
+}
+
+type Row = readonly (string | Cell)[]
+
+const rowsMax = 20
+const badRcodes: readonly string[] = ['SERVFAIL', 'REFUSED', 'FORMERR']
+
+export function topScreen(url: string, before: Reading, now: Reading, paint: Paint): string {
+  const rate = new Rates(before, now)
+  const rows: Row[] = [
+    [strong('node'), url],
+    [
+      strong('queries/s'),
+      `${perSecond(rate.sum('gslbd_dns_queries_total'))}  (${joined(rate.by('gslbd_dns_queries_total', 'transport'))})`,
+    ],
+    [strong('lost/s'), lostCell(rate)],
+    [strong('members'), membersCell(now.metrics)],
+  ]
+  const parts = [
+    columns(rows, paint),
+    table('rcode', rate.by('gslbd_dns_responses_total', 'rcode'), paint),
+    table('type', rate.by('gslbd_dns_responses_by_type_total', 'qtype'), paint),
+    table('response rules', rate.by('gslbd_response_rule_hits_total', 'source'), paint),
+    poolLines(now.metrics, paint),
+    threadLines(rate, now.metrics, paint),
+  ]
+  return `${parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`
+}
+
+/** Of a node that began anew between the readings, counts since its start stand for changes. */
+class Rates {
+  readonly #before: MetricSamples
+  readonly #now: MetricSamples
+  readonly #seconds: number
+
+  constructor(before: Reading, now: Reading) {
+    this.#before = before.metrics
+    this.#now = now.metrics
+    this.#seconds = Math.max(0.001, (now.atMs - before.atMs) / 1_000)
+  }
+
+  sum(name: string): number {
+    return this.#rate(sumOf(this.#before, name), sumOf(this.#now, name))
+  }
+
+  /** The busiest first; those without a change are left out. */
+  by(name: string, key: string): (readonly [string, number])[] {
+    const before = byLabel(this.#before, name, key)
+    return [...byLabel(this.#now, name, key)]
+      .map(([of, count]) => [of, this.#rate(before.get(of) ?? 0, count)] as const)
+      .filter(([, value]) => value > 0)
+      .toSorted(([, a], [, b]) => b - a)
+  }
+
+  #rate(before: number, now: number): number {
+    return (now < before ? now : now - before) / this.#seconds
+  }
+}
+
+const strong = (text: string): Cell => ({ text, tone: 'strong' })
+
+function perSecond(value: number): string {
+  return value >= 100 || value === 0 ? String(Math.round(value)) : value.toFixed(1)
+}
+
+function joined(pairs: readonly (readonly [string, number])[]): string {
+  if (pairs.length === 0) return 'none'
+  return pairs.map(([name, value]) => `${plain(name)} ${perSecond(value)}`).join(', ')
+}
+
+function lostCell(rate: Rates): Cell {
+  const counts = [
+    ['dropped', rate.sum('gslbd_dns_dropped_total')],
+    ['send errors', rate.sum('gslbd_dns_send_errors_total')],
+    ['over the limit', rate.sum('gslbd_dns_over_limit_total')],
+    ['no candidate', rate.sum('gslbd_dns_no_candidate_total')],
+  ] as const
+  const some = counts.filter(([, value]) => value > 0)
+  return some.length === 0
+    ? { text: 'none', tone: 'good' }
+    : { text: joined(some), tone: 'warning' }
+}
+
+function membersCell(metrics: MetricSamples): Cell {
+  const counts = [...byLabel(metrics, 'gslbd_members', 'health')]
+  const down = counts.find(([health]) => health === 'unhealthy')?.[1] ?? 0
+  const text = counts.map(([health, count]) => `${count} ${plain(health)}`).join(', ')
+  return { text: text === '' ? 'none' : text, tone: down > 0 ? 'warning' : 'good' }
+}
+
+function table(
+  title: string,
+  pairs: readonly (readonly [string, number])[],
+  paint: Paint,
+): string[] {
+  if (pairs.length === 0) return []
+  const rows = pairs.slice(0, rowsMax).map(([name, value]): Row => {
+    const isBad = badRcodes.includes(name)
+    return [{ text: plain(name), ...(isBad ? { tone: 'warning' } : {}) }, perSecond(value)]
+  })
+  return columns([[strong(title), strong('per second')], ...rows], paint)
+}
+
+/** Pools with members that are down, the worst first. */
+function poolLines(metrics: MetricSamples, paint: Paint): string[] {
+  const down = (metrics.get('gslbd_pool_members') ?? [])
+    .filter(({ labels, value }) => labels['health'] === 'unhealthy' && value > 0)
+    .toSorted((a, b) => b.value - a.value)
+    .slice(0, rowsMax)
+  if (down.length === 0) return []
+  const rows = down.map(({ labels, value }): Row => [
+    plain(`${labels['tenant'] ?? ''}/${labels['pool'] ?? ''}`),
+    { text: String(value), tone: 'bad' },
+  ])
+  return columns([[strong('pool'), strong('members down')], ...rows], paint)
+}
+
+function threadLines(rate: Rates, metrics: MetricSamples, paint: Paint): string[] {
+  const busy = byLabel(metrics, 'gslbd_thread_busy_ratio', 'thread')
+  if (busy.size === 0) return []
+  const queries = new Map(rate.by('gslbd_thread_queries_total', 'thread'))
+  const rows = [...busy]
+    .slice(0, rowsMax)
+    .map(([thread, ratio]): Row => [
+      plain(thread),
+      { text: `${Math.round(ratio * 100)} %`, ...(ratio > 0.8 ? { tone: 'warning' } : {}) },
+      perSecond(queries.get(thread) ?? 0),
+    ])
+  return columns([[strong('thread'), strong('busy'), strong('per second')], ...rows], paint)
+}
