@@ -19,10 +19,7 @@ export function topScreen(url: string, before: Reading, now: Reading, paint: Pai
   const rate = new Rates(before, now)
   const rows: Row[] = [
     [strong('node'), url],
-    [
-      strong('queries/s'),
-      `${perSecond(rate.sum('gslbd_dns_queries_total'))}  (${joined(rate.by('gslbd_dns_queries_total', 'transport'))})`,
-    ],
+    [strong('queries/s'), queriesText(rate)],
     [strong('lost/s'), lostCell(rate)],
     [strong('members'), membersCell(now.metrics)],
   ]
@@ -79,6 +76,11 @@ function perSecond(value: number): string {
 function joined(pairs: readonly (readonly [string, number])[]): string {
   if (pairs.length === 0) return 'none'
   return pairs.map(([name, value]) => `${plain(name)} ${perSecond(value)}`).join(', ')
+}
+
+function queriesText(rate: Rates): string {
+  const name = 'gslbd_dns_queries_total'
+  return `${perSecond(rate.sum(name))}  (${joined(rate.by(name, 'transport'))})`
 }
 
 function lostCell(rate: Rates): Cell {

@@ -153,6 +153,34 @@ const cannotStart: readonly StartCase[] = [
   },
 ]
 
+describe('commands that look at a node', () => {
+  test('gslbd status shows it, and gslbd top reads its metrics', async () => {
+    const url = `http://127.0.0.1:${daemon.apiPort}`
+    const status = await runCli('status', '--url', url)
+    expect(status.err).toBe('')
+    expect(status.out).toMatch(/^git +synced {2}branch main$/m)
+    expect(status.out).toMatch(/\(asked\) +\w/)
+    const top = await runCli('top', '--url', url, '--times', '1', '--interval', '0.1')
+    expect(top).toMatchObject({ exit: 0, err: '' })
+    expect(top.out).toMatch(/^members +/m)
+  })
+
+  test('gslbd doctor asks it for its zone, and a resolver for the delegation', async () => {
+    const resolver = `127.0.0.1:${daemon.dnsPort}`
+    const dns = { listenAddr: '127.0.0.1', port: daemon.dnsPort, resolvers: [resolver] }
+    const path = settingsWith({ dataDir: site.dataDir, dns })
+    const run = await runCli('doctor', '--settings', path, '--json')
+    const findings = JSON.parse(run.out) as { found: string; verdict: string }[]
+    const verdictOf = new Map(findings.map(({ found, verdict }) => [found, verdict]))
+    expect(verdictOf.get('example.com. SOA over UDP is answered')).toBe('good')
+    expect(verdictOf.get('example.com. SOA over TCP is answered')).toBe('good')
+    const delegated = 'example.com. is delegated to ns1.example.com.'
+    expect(verdictOf.get(delegated)).toBe('good')
+    const taken = findings.filter(({ found }) => found.includes('is taken'))
+    expect(taken).toHaveLength(2)
+  })
+})
+
 describe('a start', () => {
   // What is said of folders and files is in test/unit/cli/data/data-dir.test.ts, too.
   const inShort = /^the (UDP port of another program|port of|data directory)/

@@ -1,0 +1,71 @@
+// `gslbd doctor`: looks for what keeps a node from working on this machine, and says what to do.
+import { parseArgs } from 'node:util'
+import { checks } from '#cli/doctor/checks.ts'
+import { bad } from '#cli/doctor/check.ts'
+import type { Check, Finding, Patient } from '#cli/doctor/check.ts'
+import { storedZones } from '#cli/doctor/patient.ts'
+import { printFindings } from '#cli/doctor/print.ts'
+import type { Named } from '#cli/doctor/print.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { painterOf, plain } from '#cli/terminal/paint.ts'
+
+const usage = `Usage: gslbd doctor [--settings FILE] [--json]
+
+Looks on this machine for what keeps a node from starting or from being asked: its settings, ports,
+disk, keys and their permissions, trust, repository, answers over UDP and TCP, the delegation of its
+zones, clock, limits and memory. Each finding is good, warning, bad or unknown, with what to do.
+Nothing is changed. Run it as the user of the node, with its environment, while it runs or before.
+
+  --settings FILE   the settings of the node; without it, the defaults
+  --data-dir PATH   its data directory, where the settings do not say it
+  --json            prints a list of {check, verdict, found, todo}
+
+Exit codes: 0 nothing is bad; 1 something is, or the settings cannot be read; 2 wrong call.`
+
+const options = {
+  settings: { type: 'string' },
+  'data-dir': { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+/** For one answer of the network. */
+const patienceMs = 5_000
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'look for what keeps a node from working here, and say what to do',
+  usage,
+  async run(args, io) {
+    const { values } = parseArgs({ args: [...args], options })
+    const flags = { 'data-dir': values['data-dir'] }
+    const settings = loadSettings({ file: values.settings, env: io.env, flags })
+    if (!settings.ok) {
+      io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    const zones = storedZones(settings.value.dataDir)
+    const patient = { settings: settings.value, env: io.env, zones, patienceMs }
+    const findings: Named[] = []
+    // One after the other: ports are taken for a moment, and answers come from them.
+    for (const check of checks) {
+      for (const finding of await looked(check, patient)) {
+        findings.push({ check: check.name, ...finding, found: plain(finding.found) })
+      }
+    }
+    const text = values.json
+      ? `${JSON.stringify(findings, null, 2)}\n`
+      : printFindings(findings, painterOf(io))
+    io.out(text)
+    return findings.some(({ verdict }) => verdict === 'bad') ? Exit.ErrorsFound : Exit.Ok
+  },
+}
+
+/** What one check cannot do must not hide what the others find. */
+async function looked({ look }: Check, patient: Patient): Promise<readonly Finding[]> {
+  try {
+    return await look(patient)
+  } catch (error) {
+    return [bad(`it cannot be checked: ${(error as Error).message}`, 'see what the message names')]
+  }
+}

@@ -1,0 +1,44 @@
+// What a check of `gslbd doctor` is given, and what it finds.
+import type { Io } from '#cli/terminal/command.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+/** `unknown`: it could not be checked here. Only `bad` is a fault. */
+export type Verdict = 'good' | 'warning' | 'bad' | 'unknown'
+
+export interface Finding {
+  readonly verdict: Verdict
+  /** What was found, in a sentence without a full stop. */
+  readonly found: string
+  /** What to do; left out where nothing is to be done. */
+  readonly todo?: string
+}
+
+export interface Patient {
+  readonly settings: Settings
+  readonly env: Io['env']
+  /** Names of zones of the stored bundle, with the final dot. */
+  readonly zones: readonly StoredZone[]
+  /** The wait for one answer of the network. */
+  readonly patienceMs: number
+}
+
+export interface StoredZone {
+  readonly name: string
+  /** Of its NS records at the apex, lower case, with the final dot. */
+  readonly nameservers: readonly string[]
+}
+
+export interface Check {
+  readonly name: string
+  /** Never rejects for what the world is like. */
+  readonly look: (patient: Patient) => Promise<readonly Finding[]>
+}
+
+export const good = (found: string): Finding => ({ verdict: 'good', found })
+export const warning = (found: string, todo: string): Finding => ({
+  verdict: 'warning',
+  found,
+  todo,
+})
+export const bad = (found: string, todo: string): Finding => ({ verdict: 'bad', found, todo })
+export const unknown = (found: string): Finding => ({ verdict: 'unknown', found })

@@ -1,0 +1,27 @@
+// The table of checks of `gslbd doctor`. Adding one means one file here, one row, and its cases.
+import type { Check } from './check.ts'
+import { settings } from './settings.ts'
+import { ports } from './ports.ts'
+import { disk } from './disk.ts'
+import { keys } from './keys.ts'
+import { trust } from './trust.ts'
+import { repository } from './repository.ts'
+import { answers } from './answers.ts'
+import { delegation } from './delegation.ts'
+import { clock } from './clock.ts'
+import { limits } from './limits.ts'
+import { memory } from './memory.ts'
+
+export const checks: readonly Check[] = Object.freeze([
+  settings,
+  ports,
+  disk,
+  keys,
+  trust,
+  repository,
+  answers,
+  delegation,
+  clock,
+  limits,
+  memory,
+])

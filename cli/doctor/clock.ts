@@ -1,0 +1,50 @@
+// Whether this clock is that of the servers that the settings name.
+import { systemClock } from '#lib/clock.ts'
+import { bad, good, unknown, warning } from './check.ts'
+import type { Check, Finding, Patient } from './check.ts'
+
+/** The Date of HTTP counts whole seconds. RFC 9110 section 5.6.7. */
+const warnSeconds = 3
+/** TSIG and channel records stand some minutes. */
+const badSeconds = 60
+
+export const clock: Check = {
+  name: 'clock',
+  async look(patient) {
+    const url = sourceOf(patient)
+    if (url === undefined) {
+      return [unknown('not compared: the settings name no server that is asked over HTTP')]
+    }
+    return [await compare(url, patient.patienceMs)]
+  },
+}
+
+/** Without the credentials that it may hold. */
+function sourceOf({ settings: { gitops, bundle, roles, license } }: Patient): string | undefined {
+  const urls = roles.includes('control') ? [gitops.url, license.serverURL] : bundle.urls
+  const first = urls.find((url) => url !== undefined && /^https?:/.test(url) && URL.canParse(url))
+  return first === undefined ? undefined : new URL(first).origin
+}
+
+async function compare(origin: string, patienceMs: number): Promise<Finding> {
+  try {
+    const before = systemClock.nowMs()
+    const signal = AbortSignal.timeout(patienceMs)
+    const response = await fetch(origin, { method: 'HEAD', redirect: 'manual', signal })
+    const after = systemClock.nowMs()
+    const theirs = Date.parse(response.headers.get('date') ?? '')
+    if (Number.isNaN(theirs)) return unknown(`${origin} says no time`)
+    // It may be any moment of that second.
+    const offMs = Math.max(0, theirs - after, before - (theirs + 1_000))
+    return findingOf(origin, offMs / 1_000)
+  } catch {
+    return unknown(`not compared: ${origin} does not answer`)
+  }
+}
+
+function findingOf(origin: string, offSeconds: number): Finding {
+  const todo = 'run a time service, such as systemd-timesyncd or chrony'
+  if (offSeconds < warnSeconds) return good(`the clock is that of ${origin}`)
+  const found = `the clock and that of ${origin} are ${Math.round(offSeconds)} s apart`
+  return offSeconds < badSeconds ? warning(found, todo) : bad(found, todo)
+}

@@ -1,0 +1,35 @@
+// Reads what the checks of `gslbd doctor` are about: settings, and the zones of the stored bundle.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { namedBy } from '#runtime/node/refusals.ts'
+import { nameOfZone } from '#cli/files/bundle-json.ts'
+import type { StoredZone } from './check.ts'
+
+/** Of what was activated last; none where it cannot be read: a node would say so at its start. */
+export function storedZones(dataDir: string): readonly StoredZone[] {
+  // A store makes the directories that it lacks.
+  if (!existsSync(join(dataDir, 'node', 'active.json'))) return []
+  const store = new BundleStore(dataDir)
+  const bytes = store.bundle(namedBy(store.record('active')).digest)
+  if (!bytes.ok) return []
+  const bundle = loadBundle(bytes.value)
+  return bundle.ok ? zonesOf(bundle.value) : []
+}
+
+function zonesOf(bundle: Bundle): StoredZone[] {
+  const zones: StoredZone[] = []
+  for (let zone = 0; zone < bundle.counts.zones; zone++) {
+    const nameservers = rrsetsOfNode(bundle, bundle.zoneNode[zone]!)
+      .filter(({ type }) => type === RrType.NS)
+      .flatMap(({ type, rdata }) => rdata.map((one) => rdataTypeOf(type).print(one)))
+    const names = nameservers.map((name) => name.toLowerCase()).toSorted()
+    zones.push({ name: nameOfZone(bundle, zone), nameservers: names })
+  }
+  return zones
+}

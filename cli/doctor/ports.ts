@@ -1,0 +1,72 @@
+// Whether the ports of this node are taken, and whether this user may take them.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer, isIPv6 } from 'node:net'
+import { bad, good, unknown } from './check.ts'
+import type { Check, Finding } from './check.ts'
+
+interface Port {
+  readonly key: string
+  readonly transport: 'UDP' | 'TCP'
+  readonly address: string
+  readonly port: number
+}
+
+export const ports: Check = {
+  name: 'ports',
+  async look({ settings: { dns, api, redirect } }) {
+    const all: Port[] = [
+      { key: 'dns.port', transport: 'UDP', address: dns.listenAddr, port: dns.port },
+      { key: 'dns.port', transport: 'TCP', address: dns.listenAddr, port: dns.port },
+    ]
+    const tcp = (key: string, address: string, port: number | undefined): void => {
+      if (port !== undefined) all.push({ key, transport: 'TCP', address, port })
+    }
+    if (api.enabled) tcp('api.port', api.listenAddr, api.port)
+    if (redirect.enabled) tcp('redirect.port', redirect.listenAddr, redirect.port)
+    return Promise.all(all.map(async (port) => findingOf(port, await bindFault(port))))
+  },
+}
+
+/** The code of the system's error; '': it is free. */
+async function bindFault({ transport, address, port }: Port): Promise<string> {
+  if (port === 0) return ''
+  try {
+    if (transport === 'TCP') {
+      const server = createServer().listen({ host: address, port, exclusive: true })
+      await once(server, 'listening')
+      server.close()
+    } else {
+      const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
+      socket.bind({ address, port, exclusive: true })
+      await once(socket, 'listening')
+      socket.close()
+    }
+    return ''
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
+  }
+}
+
+function findingOf({ key, transport, address, port }: Port, fault: string): Finding {
+  const place = `${transport} ${port} of ${address} (${key})`
+  switch (fault) {
+    case '':
+      return good(port === 0 ? `${place}: the system chooses one` : `${place} is free`)
+    case 'EADDRINUSE':
+      // The check of answers says whether it is a gslbd.
+      return unknown(`${place} is taken: by this node if it runs, or see "ss -lnp"`)
+    case 'EACCES':
+      return bad(
+        `${place} may not be taken by this user`,
+        'give the node CAP_NET_BIND_SERVICE, or set sysctl net.ipv4.ip_unprivileged_port_start=53',
+      )
+    case 'EADDRNOTAVAIL':
+      return bad(
+        `${place}: this machine has no such address`,
+        `name one of "ip address" in the settings, or 0.0.0.0`,
+      )
+    default:
+      return bad(`${place} cannot be taken: ${fault}`, 'see the network of this machine')
+  }
+}

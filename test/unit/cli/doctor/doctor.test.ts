@@ -1,0 +1,180 @@
+// `gslbd doctor` on machines that lack something: each check finds it, and says what to do.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { clock } from '#cli/doctor/clock.ts'
+import { keys } from '#cli/doctor/keys.ts'
+import { ports } from '#cli/doctor/ports.ts'
+import { repository } from '#cli/doctor/repository.ts'
+import { trust } from '#cli/doctor/trust.ts'
+import { delegation } from '#cli/doctor/delegation.ts'
+import { limits } from '#cli/doctor/limits.ts'
+import type { Check, Patient } from '#cli/doctor/check.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import { makeBareRepository } from '#gitops/source/origin.ts'
+import { startStandIn } from '#test/support/http-stand-in.ts'
+import { runCli } from '#test/support/run-cli.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { newPem, signerLine } from '#test/support/write-scene.ts'
+
+/** @param yaml in JSON, over a data directory of its own */
+function patientOf(dataDir: string, yaml: object = {}, env: Patient['env'] = {}): Patient {
+  const file = join(dataDir, 'gslbd.yaml')
+  writeFileSync(file, JSON.stringify({ dataDir, ...yaml }))
+  const settings = loadSettings({ file, env, flags: {} })
+  if (!settings.ok) throw new Error(settings.error.join('\n'))
+  return { settings: settings.value, env, zones: [], patienceMs: 5_000 }
+}
+
+/** `verdict: found` and what to do, a line each. */
+async function lines(check: Check, patient: Patient): Promise<string> {
+  const findings = await check.look(patient)
+  return findings.map(({ verdict, found, todo = '' }) => `${verdict}: ${found}; ${todo}`).join('\n')
+}
+
+function withKey(mode: number, pem = newPem()): string {
+  const dataDir = tempDir('doctor')
+  mkdirSync(join(dataDir, 'keys'))
+  const path = join(dataDir, 'keys', 'node.pem')
+  writeFileSync(path, pem)
+  chmodSync(path, mode)
+  return dataDir
+}
+
+describe('ports', () => {
+  test('one that is taken, and one that is free', async () => {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1')
+    await once(socket, 'listening')
+    onTestFinished(() => void socket.close())
+    const { port } = socket.address()
+    const dns = { listenAddr: '127.0.0.1', port }
+    const said = await lines(ports, patientOf(tempDir('doctor'), { dns }))
+    expect(said).toContain(`unknown: UDP ${port} of 127.0.0.1 (dns.port) is taken`)
+    expect(said).toMatch(/TCP \d+ of 127\.0\.0\.1 \(dns\.port\) is/)
+  })
+
+  test('an address that this machine does not have', async () => {
+    const dns = { listenAddr: '192.0.2.1', port: 5_353 }
+    const said = await lines(ports, patientOf(tempDir('doctor'), { dns }))
+    expect(said).toContain(
+      'bad: UDP 5353 of 192.0.2.1 (dns.port): this machine has no such address',
+    )
+  })
+})
+
+describe('keys', () => {
+  test.each([
+    ['of its owner alone', () => withKey(0o600), 'good: '],
+    ['that others may read', () => withKey(0o644), 'run: chmod 600'],
+    ['that is no key', () => withKey(0o600, 'x'), 'is no Ed25519 private key in PEM'],
+    ['that is not there', () => tempDir('doctor'), 'unknown: '],
+  ])('a key %s', async (_title, make, part) => {
+    expect(await lines(keys, patientOf(make()))).toContain(part)
+  })
+
+  test('a key for SSH that is not there', async () => {
+    const gitops = { url: 'ssh://git@git.example.net/config.git' }
+    const said = await lines(keys, patientOf(tempDir('doctor'), { gitops }))
+    expect(said).toContain('ssh_key is not there; make it with ssh-keygen')
+  })
+})
+
+describe('trust', () => {
+  test.each([
+    ['no file', undefined, 'bad: ', 'gslbd trust add'],
+    ['an empty file', '', 'bad: ', 'lists no Ed25519 key'],
+    ['a key', signerLine('alice@example.com', newPem()), 'good: ', 'has 1 keys'],
+  ])('%s', async (_title, content, verdict, part) => {
+    const dataDir = tempDir('doctor')
+    if (content !== undefined) writeFileSync(join(dataDir, 'allowed_signers'), content)
+    const said = await lines(trust, patientOf(dataDir))
+    expect(said).toContain(verdict)
+    expect(said).toContain(part)
+  })
+
+  test('a node of the role dns needs the keys that sign bundles', async () => {
+    const yaml = { roles: ['dns'], bundle: { urls: ['https://control.example.net'] } }
+    const said = await lines(trust, patientOf(tempDir('doctor'), yaml))
+    expect(said).toContain('bundle_keys does not exist')
+  })
+})
+
+describe('repository', () => {
+  test('one that is not there yet, one without the branch, and an address of nobody', async () => {
+    const dataDir = tempDir('doctor')
+    expect(await lines(repository, patientOf(dataDir))).toContain('unknown: ')
+    makeBareRepository(join(dataDir, 'config.git'), 'main')
+    expect(await lines(repository, patientOf(dataDir))).toContain('has no branch main; push it')
+    const GSLB_GITOPS_URL = 'http://alice:hidden@127.0.0.1:2/config.git'
+    const said = await lines(repository, patientOf(dataDir, {}, { GSLB_GITOPS_URL }))
+    expect(said).toContain('bad: http://127.0.0.1:2/config.git cannot be reached')
+    expect(said).not.toContain('hidden')
+  })
+})
+
+describe('clock', () => {
+  test.each([
+    [0, 'good: the clock is that of'],
+    [-30_000, 'warning: '],
+    [3_600_000, 'bad: '],
+  ])('a server that is off by %i ms', async (offMs, part) => {
+    const date = new Date(Date.now() + offMs).toUTCString()
+    const { url } = await startStandIn(() => ({ status: 404, headers: { date } }))
+    const said = await lines(
+      clock,
+      patientOf(tempDir('doctor'), { gitops: { url: `${url}/x.git` } }),
+    )
+    expect(said).toContain(part)
+  })
+
+  test('with nobody to ask, and with one who does not answer, it is unknown', async () => {
+    expect(await lines(clock, patientOf(tempDir('doctor')))).toContain('unknown: not compared')
+    const gitops = { url: 'http://127.0.0.1:2/x.git' }
+    const said = await lines(clock, patientOf(tempDir('doctor'), { gitops }))
+    expect(said).toContain('unknown: not compared: http://127.0.0.1:2 does not answer')
+  })
+})
+
+test('more TCP connections than open files are a warning with the number to set', async () => {
+  const dns = { tcp: { maxConnections: 100_000 } }
+  const said = await lines(limits, patientOf(tempDir('doctor'), { dns }))
+  expect(said).toMatch(/allow 101024|unlimited open files|\d{6,} open files are allowed/)
+})
+
+test('a delegation that no resolver knows of is unknown', async () => {
+  const dns = { resolvers: ['127.0.0.1:2'] }
+  const zones = [{ name: 'example.com.', nameservers: ['ns1.example.com.'] }]
+  const patient = { ...patientOf(tempDir('doctor'), { dns }), zones, patienceMs: 200 }
+  expect(await lines(delegation, patient)).toContain('unknown: example.com.: no resolver')
+})
+
+describe('the command', () => {
+  test('prints a table, and ends with 1 when something is bad', async () => {
+    const dataDir = withKey(0o644)
+    const run = await runCli('doctor', '--data-dir', dataDir)
+    expect(run.exit).toBe(1)
+    expect(run.out).toMatch(/^keys +bad +.*node\.pem can be used by others/m)
+    expect(run.out).toMatch(/^ +run: chmod 600 /m)
+    expect(run.out).toMatch(/^\d+ bad, \d+ warnings, \d+ unknown$/m)
+  })
+
+  test('ends with 0 when nothing is', async () => {
+    const dataDir = withKey(0o600)
+    writeFileSync(join(dataDir, 'allowed_signers'), signerLine('a@example.com', newPem()))
+    const { settings } = patientOf(dataDir, { dns: { listenAddr: '127.0.0.1', port: 0 } })
+    const run = await runCli('doctor', '--settings', settings.file ?? '', '--json')
+    const findings = JSON.parse(run.out) as { check: string; verdict: string }[]
+    const bad = findings.filter(({ verdict }) => verdict === 'bad')
+    // How much room the disk of the tests has is not ours.
+    expect(bad.filter(({ check }) => check !== 'disk')).toEqual([])
+    expect(run.exit).toBe(bad.length === 0 ? 0 : 1)
+  })
+
+  test('settings that cannot be read', async () => {
+    const run = await runCli('doctor', '--settings', '/nowhere.yaml')
+    expect(run).toMatchObject({ exit: 1, out: '' })
+    expect(run.err).toContain('there is no such file')
+  })
+})
