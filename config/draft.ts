@@ -126,7 +126,7 @@ export class Draft {
 
   /** Rules for the names of others are no configuration by themselves. */
   isEmpty(): boolean {
-    const others = kindNames.filter((kind) => kind !== 'ResponsePolicy')
+    const others = kindNames.filter((kind) => kind !== 'ResponsePolicy' && kind !== 'Delivery')
     return others.every((kind) => this.entries(kind).length === 0)
   }
 

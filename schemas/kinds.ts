@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
+import { DeliverySpec } from './objects/delivery.ts'
 import { MaintenanceWindowSpec } from './objects/maintenance-window.ts'
 import { Metadata, apiVersion } from './objects/metadata.ts'
 import { PoolSpec } from './objects/pool.ts'
@@ -59,6 +60,12 @@ const table = {
   ResponsePolicy: {
     schema: objectOf('ResponsePolicy', ResponsePolicySpec),
     path: 'rpz/<source>.yaml',
+    names: 'within-tenant',
+    isServed: true,
+  },
+  Delivery: {
+    schema: objectOf('Delivery', DeliverySpec),
+    path: 'deliveries/<channel>.yaml',
     names: 'within-tenant',
     isServed: true,
   },

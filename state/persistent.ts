@@ -6,6 +6,7 @@ import type { Result } from '#lib/result.ts'
 import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
 import type { CommitAnnouncements } from './ports/commit-news.ts'
+import type { Deliveries } from './ports/deliveries.ts'
 import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
@@ -19,6 +20,7 @@ import type { Users } from './ports/users.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
+import { createSqlDeliveries } from './sql/deliveries.ts'
 import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
@@ -62,6 +64,7 @@ export interface PersistentState {
   readonly commitNews: CommitAnnouncements
   readonly alerts: AlertStore
   readonly domains: Domains
+  readonly deliveries: Deliveries
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -101,6 +104,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     commitNews: createSqlCommitNews(sql),
     alerts: createSqlAlerts(sql),
     domains: createSqlDomains(sql),
+    deliveries: createSqlDeliveries(sql),
     sql,
     status: sql.status,
     close: sql.close,

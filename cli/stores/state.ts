@@ -40,6 +40,7 @@ const persistentPorts = [
   'commitNews',
   'alerts',
   'domains',
+  'deliveries',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

@@ -1,5 +1,6 @@
 // The table of diagnostics. Adding one means one row in its area, one fixture folder.
 import { chainDiagnostics } from './chains.ts'
+import { deliveryDiagnostics } from './deliveries.ts'
 import { extensionDiagnostics } from './extensions.ts'
 import { fileDiagnostics } from './files.ts'
 import { healthDiagnostics } from './health.ts'
@@ -29,6 +30,7 @@ const table = {
   ...responseRuleDiagnostics,
   ...extensionDiagnostics,
   ...overlayDiagnostics,
+  ...deliveryDiagnostics,
   ...recordDiagnostics,
 }
 

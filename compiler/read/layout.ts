@@ -1,5 +1,5 @@
-// Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, or
-// not at all.
+// Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, a
+// delivery, or not at all.
 import type { Kind } from '#schemas/kinds.ts'
 
 export type PathRole =
@@ -7,6 +7,8 @@ export type PathRole =
   | { readonly role: 'tenant'; readonly tenant: string }
   /** Rules that hold for everybody. */
   | { readonly role: 'policy' }
+  /** How changes reach the nodes of the fleet. */
+  | { readonly role: 'delivery' }
   /** YAML that nothing reads: pointed out. */
   | { readonly role: 'outside' }
   | { readonly role: 'ignored' }
@@ -19,6 +21,7 @@ export function roleOf(path: string): PathRole {
   if (!isYaml(path) || path.startsWith('.') || path.includes('/.')) return ignored
   const [top, folder, ...rest] = path.split('/', 3)
   if (top === 'rpz' && folder !== undefined) return { role: 'policy' }
+  if (top === 'deliveries' && folder !== undefined) return { role: 'delivery' }
   if (top !== 'tenants' || folder === undefined || rest.length === 0) return outside
   return { role: 'tenant', tenant: folder }
 }
@@ -26,6 +29,7 @@ export function roleOf(path: string): PathRole {
 /** The role of the paths at which objects of a kind may lie. */
 export function homeOf(kind: Kind): PathRole['role'] {
   if (kind === 'Settings') return 'settings'
+  if (kind === 'Delivery') return 'delivery'
   return kind === 'ResponsePolicy' ? 'policy' : 'tenant'
 }
 
@@ -38,7 +42,7 @@ export function isRead(path: string): boolean {
 /** True where a link or a submodule would hide configuration. */
 export function hidesConfiguration(path: string): boolean {
   const [top] = path.split('/', 1)
-  return path === 'gslb.yaml' || top === 'tenants' || top === 'rpz'
+  return path === 'gslb.yaml' || ['tenants', 'rpz', 'deliveries'].includes(top ?? '')
 }
 
 function isYaml(path: string): boolean {

@@ -199,8 +199,9 @@ function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
   return { ...commit, objects, isMore, subject: isMore ? '' : commit.subject }
 }
 
+const operatorsKinds = ['Settings', 'ResponsePolicy', 'Tenant', 'Delivery']
+
 function isVisible({ kind, tenant }: ChangedObject, viewer: string | null): boolean {
   if (viewer === null) return true
-  const isOperators = kind === 'Settings' || kind === 'ResponsePolicy' || kind === 'Tenant'
-  return tenant === viewer && !isOperators
+  return tenant === viewer && !operatorsKinds.includes(kind)
 }

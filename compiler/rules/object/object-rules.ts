@@ -2,6 +2,7 @@
 import type { Kind } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'
+import { deliverySense } from './delivery-sense.ts'
 import { healthCheckDns } from './health-check-dns.ts'
 import { healthCheckHttp } from './health-check-http.ts'
 import { healthCheckScript } from './health-check-script.ts'
@@ -52,6 +53,7 @@ export const objectRules = Object.freeze([
   redirectSource,
   redirectTarget,
   delegatedDomain,
+  deliverySense,
   rolloutSense,
   windowSense,
   recordValues,

@@ -2,6 +2,7 @@
 import type { TreeRule } from './tree-rule.ts'
 import { bundleLimitsKept } from './bundle-limits.ts'
 import { defaultsPresent } from './defaults-present.ts'
+import { deliveriesUnique } from './deliveries-unique.ts'
 import { delegatedDomainsUnique } from './delegated-domains-unique.ts'
 import { domainsUnique } from './domains-unique.ts'
 import { healthChecksAllowed } from './health-check-allowed.ts'
@@ -58,6 +59,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   redirectsUnique,
   redirectLoops,
   delegatedDomainsUnique,
+  deliveriesUnique,
   zoneTenants,
   recordZones,
   recordsUnique,

@@ -8,6 +8,8 @@ import { dynamicDns } from '#state/sql/migrations/0005-dynamic-dns.ts'
 import { responseHits } from '#state/sql/migrations/0006-response-hits.ts'
 import { domains } from '#state/sql/migrations/0007-domains.ts'
 import { alerts } from '#state/sql/migrations/0008-alerts.ts'
+import { history } from '#state/sql/migrations/0009-history.ts'
+import { deliveries } from '#state/sql/migrations/0010-deliveries.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -18,6 +20,8 @@ export const migrations: readonly Migration[] = Object.freeze([
   responseHits,
   domains,
   alerts,
+  history,
+  deliveries,
 ])
 
 /** The schema that this program writes. */

@@ -216,6 +216,14 @@ export interface DomainChecksTable {
   readonly claimed_until_ms: number
 }
 
+export interface DeliveriesTable {
+  readonly channel: string
+  readonly revision: number
+  readonly decider: string
+  /** JSON. */
+  readonly state: string
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -244,6 +252,7 @@ export interface Tables {
   readonly alert_reports: AlertReportsTable
   readonly alert_lease: AlertLeaseTable
   readonly domain_checks: DomainChecksTable
+  readonly deliveries: DeliveriesTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

@@ -1,0 +1,37 @@
+// Checks that the waves of a delivery rise to all nodes, and that each can be read.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { readHold, readLabels } from '#compiler/values/delivery-plan.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+export const deliverySense: ObjectRule<'Delivery'> = {
+  name: 'delivery-sense',
+  kind: 'Delivery',
+  check({ spec: { waves, gates } }, report) {
+    let reached = 0
+    for (const [i, { nodes, percent, hold }] of waves.entries()) {
+      const place = valueAt('spec', 'waves', i)
+      if ((nodes === undefined) === (percent === undefined)) {
+        const args = [nodes === undefined ? 'neither nodes nor percent' : 'nodes and percent']
+        report('delivery-wave', place, { args })
+      }
+      if (nodes !== undefined && readLabels(nodes) === undefined) {
+        report('delivery-labels', valueAt('spec', 'waves', i, 'nodes'), { args: [nodes] })
+      }
+      if (readHold(hold) === undefined) {
+        report('delivery-duration', valueAt('spec', 'waves', i, 'hold'), { args: [hold] })
+      }
+      if (percent === undefined) continue
+      if (percent <= reached) {
+        const args = [String(percent), String(reached)]
+        report('delivery-not-rising', valueAt('spec', 'waves', i, 'percent'), { args })
+      }
+      reached = Math.max(reached, percent)
+    }
+    if (waves.at(-1)?.percent !== 100) {
+      report('delivery-never-ends', valueAt('spec', 'waves', waves.length - 1))
+    }
+    if (gates.p99 !== undefined && readHold(gates.p99) === undefined) {
+      report('delivery-duration', valueAt('spec', 'gates', 'p99'), { args: [gates.p99] })
+    }
+  },
+}

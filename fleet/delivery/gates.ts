@@ -1,0 +1,162 @@
+// The gates of a delivery: what the nodes of its waves report since they took the bundle, compared
+// with what they did before.
+import type { NodeReport } from '#fleet/node-report.ts'
+import { waveOf } from './membership.ts'
+import type { DeliveryNode } from './membership.ts'
+import { deliveryLimits } from './plan.ts'
+import type { GateLimits } from './plan.ts'
+import type { DeliveryState, GateName, Measure, Verdict } from './state.ts'
+
+type Counters = NodeReport['counters']
+
+/** Counters of nodes at the moment they were first seen with the bundle. */
+export class Adoptions {
+  #digest = ''
+  readonly #first = new Map<string, { readonly instance: string; readonly counters: Counters }>()
+
+  note(digest: string, nodes: readonly DeliveryNode[]): void {
+    if (digest !== this.#digest) this.#first.clear()
+    this.#digest = digest
+    for (const { name, instance, counters, digest: served } of nodes) {
+      const known = this.#first.get(name)
+      if (served !== digest) this.#first.delete(name)
+      else if (known === undefined) this.#first.set(name, { instance, counters })
+      // Its counters began anew, under this bundle.
+      else if (known.instance !== instance) this.#first.set(name, { instance, counters: zero })
+    }
+  }
+
+  /** What a node has counted since. */
+  since({ name, counters }: DeliveryNode): Counters {
+    const first = this.#first.get(name)?.counters ?? counters
+    return {
+      ...counters,
+      answers: counters.answers - first.answers,
+      servfail: counters.servfail - first.servfail,
+      noCandidate: counters.noCandidate - first.noCandidate,
+    }
+  }
+}
+
+const zero: Counters = {
+  queries: 0,
+  answers: 0,
+  servfail: 0,
+  noCandidate: 0,
+  dropped: 0,
+  shadowed: 0,
+  shadowDiffered: 0,
+  p99Us: null,
+  membersHealthy: 0,
+  membersDown: 0,
+  membersWarming: 0,
+}
+
+export function measureOf(all: readonly Counters[]): Measure {
+  const sum = (of: (counters: Counters) => number): number =>
+    all.reduce((total, one) => total + of(one), 0)
+  const answers = sum((one) => one.answers)
+  const members = sum((one) => one.membersHealthy + one.membersDown + one.membersWarming)
+  return {
+    answers,
+    servfail: percent(
+      sum((one) => one.servfail),
+      answers,
+    ),
+    noCandidate: percent(
+      sum((one) => one.noCandidate),
+      answers,
+    ),
+    membersDown: percent(
+      sum((one) => one.membersDown),
+      members,
+    ),
+  }
+}
+
+const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : (part / whole) * 100)
+
+/** The nodes of a wave, by how far they are. */
+export interface WaveView {
+  readonly adopted: readonly DeliveryNode[]
+  /** Heard since the wave began, and without the bundle. */
+  readonly waiting: readonly DeliveryNode[]
+  readonly refused: readonly DeliveryNode[]
+  /** Silent for too long, and heard when the wave began or later. */
+  readonly silent: number
+}
+
+/** @param observedMs since when the one who decides hears of nodes */
+export function viewsOf(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+  observedMs: number,
+): readonly WaveView[] {
+  const { plan, waves, target, sinceMs } = state
+  if (plan === null || target === null) return []
+  const byWave = Map.groupBy(nodes, (node) => waveOf(node, plan.waves, waves))
+  const { silentMs } = deliveryLimits
+  // A node that was lost long before is not missed now.
+  const countsMs = Math.max(0, nowMs - sinceMs) + silentMs
+  return waves.map((begun, wave) => {
+    const all = (byWave.get(wave) ?? []).filter(
+      ({ ageMs, digest }) => ageMs <= countsMs || digest === target.digest,
+    )
+    const heard = all.filter(({ ageMs }) => ageMs <= silentMs)
+    const refused = heard.filter(({ refusals, digest }) =>
+      digest === target.digest
+        ? false
+        : refusals.some((refusal) => refusal.digest === target.digest),
+    )
+    const adopted = heard.filter(({ digest }) => digest === target.digest)
+    const waiting = heard.filter((node) => node.digest !== target.digest && !refused.includes(node))
+    // Another one may have heard them when the wave began.
+    const unknown = observedMs > silentMs ? Math.max(0, begun.nodes - all.length) : 0
+    return { adopted, waiting, refused, silent: all.length - heard.length + unknown }
+  })
+}
+
+/** The first gate that does not hold. */
+export function failedGate(
+  state: DeliveryState,
+  views: readonly WaveView[],
+  adoptions: Adoptions,
+  nowMs: number,
+): Verdict | undefined {
+  const { plan, waves } = state
+  if (plan === null) return undefined
+  for (const [wave, view] of views.entries()) {
+    const rows = rowsOf(plan.gates, view, waves[wave]!.before, adoptions)
+    for (const [gate, value, limit] of rows) {
+      if (value > limit) return { gate, wave, value: rounded(value), limit, atMs: nowMs }
+    }
+  }
+  return undefined
+}
+
+type Row = readonly [gate: GateName, value: number, limit: number]
+
+function rowsOf(
+  gates: GateLimits,
+  { adopted, refused, silent }: WaveView,
+  before: Measure,
+  adoptions: Adoptions,
+): readonly Row[] {
+  const now = measureOf(adopted.map((node) => adoptions.since(node)))
+  const slowestUs = Math.max(0, ...adopted.map(({ counters }) => counters.p99Us ?? 0))
+  const isTelling = now.answers >= gates.answersMin
+  const shares: readonly Row[] = [
+    ['servfail', now.servfail - before.servfail, gates.servfail],
+    ['noCandidate', now.noCandidate - before.noCandidate, gates.noCandidate],
+  ]
+  const p99: Row = ['p99', slowestUs, gates.p99Us ?? Infinity]
+  return [
+    ['refusals', refused.length, gates.refusals],
+    ['silent', silent, gates.silent],
+    ['membersDown', now.membersDown - before.membersDown, gates.membersDown],
+    ...(isTelling ? [...shares, p99] : []),
+  ]
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100

@@ -1,0 +1,238 @@
+// The state machine of a delivery: what a new bundle, a look at the nodes and an operator do to it.
+// No clock, no network, no store.
+import { assert } from '#lib/assert.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { failedGate, measureOf, viewsOf } from './gates.ts'
+import type { Adoptions } from './gates.ts'
+import { cutOf, waveOf } from './membership.ts'
+import type { DeliveryNode } from './membership.ts'
+import { deliveryLimits } from './plan.ts'
+import type { DeliveryPlan } from './plan.ts'
+import { isUnderWay } from './state.ts'
+import type { DeliveryState, Place, Verdict } from './state.ts'
+
+/** A bundle that a control node has made. */
+export type Made = Omit<Place, 'seq'>
+
+/** @param topSeq the highest that any node may have seen */
+export function firstState(good: Made, topSeq: number, nowMs: number): DeliveryState {
+  const seq = topSeq + 1
+  return {
+    phase: 'done',
+    good: { ...good, seq },
+    target: null,
+    topSeq: seq,
+    newest: { commit: good.commit, serial: good.serial },
+    plan: null,
+    waves: [],
+    sinceMs: nowMs,
+    adoptedAtMs: null,
+    verdict: null,
+    phaseAtMs: nowMs,
+  }
+}
+
+/**
+ * Takes a newer bundle as the target. What was on its way is over: nodes that had it are given the
+ * last good one again, until their wave comes.
+ *
+ * @param plan null: all nodes get it at once
+ */
+export function propose(
+  state: DeliveryState,
+  made: Made,
+  plan: DeliveryPlan | null,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState {
+  const { commit, serial } = made
+  const isNewer = serial === 0 || serial > state.newest.serial
+  if (commit === state.newest.commit || !isNewer) return state
+  const good = isUnderWay(state) ? takenBack(state) : state.good
+  const topSeq = Math.max(state.topSeq, good.seq) + 1
+  const target = { ...made, seq: topSeq }
+  const next: DeliveryState = {
+    ...state,
+    ...{ good, target, topSeq, plan, waves: [], newest: { commit, serial } },
+    ...{ phase: 'rolling', phaseAtMs: nowMs, verdict: null },
+  }
+  return plan === null ? finished(next, nowMs) : withWave(next, nodes, nowMs)
+}
+
+export interface Look {
+  readonly state: DeliveryState
+  /** What is waited for, for people; '': nothing. */
+  readonly waitsFor: string
+}
+
+/** @param observedMs since when the one who decides hears of nodes */
+export function look(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  adoptions: Adoptions,
+  nowMs: number,
+  observedMs: number,
+): Look {
+  const { plan, target, phase } = state
+  if (plan === null || target === null || !isUnderWay(state)) return { state, waitsFor: '' }
+  adoptions.note(target.digest, nodes)
+  if (phase === 'held') return { state, waitsFor: 'a person' }
+  const views = viewsOf(state, nodes, nowMs, observedMs)
+  const failed = failedGate(state, views, adoptions, nowMs)
+  if (failed !== undefined) return stopped(state, failed, nowMs)
+  const wave = state.waves.length - 1
+  const { adopted, waiting } = views[wave]!
+  const ageMs = Math.max(0, nowMs - state.sinceMs)
+  const isPatient = ageMs < deliveryLimits.adoptMs
+  const some = state.waves[wave]!.nodes + adopted.length + waiting.length > 0
+  // Labels that no node has: nobody would have tried it.
+  if (!some && plan.waves[wave]!.labels !== null) {
+    if (isPatient) return { state, waitsFor: 'a node with the labels of the wave' }
+    return heldFor(state, { gate: 'noNodes', wave, value: 0, limit: 1, atMs: nowMs }, nowMs)
+  }
+  if (waiting.length > 0 || adopted.length < heardOf(state, wave, views)) {
+    if (isPatient) return { state, waitsFor: `${waiting.length} nodes to take the bundle` }
+    const value = waiting.length
+    return stopped(state, { gate: 'notAdopted', wave, value, limit: 0, atMs: nowMs }, nowMs)
+  }
+  const taken = state.adoptedAtMs === null ? { ...state, adoptedAtMs: nowMs } : state
+  if (phase === 'paused') return { state: taken, waitsFor: 'a person: it is paused' }
+  return afterHold(
+    taken,
+    nodes,
+    views.flatMap((view) => view.adopted),
+    nowMs,
+    observedMs,
+  )
+}
+
+/** Nodes that refuse and those that are silent are not waited for: their gates have let them. */
+function heardOf(
+  { waves }: DeliveryState,
+  wave: number,
+  views: readonly { readonly refused: readonly unknown[]; readonly silent: number }[],
+): number {
+  const { refused, silent } = views[wave]!
+  return waves[wave]!.nodes - refused.length - silent
+}
+
+function afterHold(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  adopted: readonly DeliveryNode[],
+  nowMs: number,
+  observedMs: number,
+): Look {
+  const plan = state.plan!
+  const { holdMs } = plan.waves[state.waves.length - 1]!
+  const heldMs = Math.min(Math.max(0, nowMs - state.adoptedAtMs!), observedMs)
+  if (heldMs < holdMs) return { state, waitsFor: `${Math.ceil((holdMs - heldMs) / 1000)} s` }
+  const freshMs = Math.max(deliveryLimits.freshMs, reportSeconds(adopted.length) * 3_000)
+  // What counts is what nodes said at the end of the time, not at its beginning.
+  const late = holdMs === 0 ? [] : adopted.filter(({ ageMs }) => ageMs > freshMs)
+  if (late.length > 0) return { state, waitsFor: `word of ${late.length} nodes` }
+  if (state.waves.length === plan.waves.length) {
+    return { state: finished(state, nowMs), waitsFor: '' }
+  }
+  return { state: withWave(state, nodes, nowMs), waitsFor: 'the next wave to take the bundle' }
+}
+
+/** How often so many nodes report while their wave is on. */
+export function reportSeconds(nodes: number): number {
+  const { waitSecondsMin, reportsPerSecond } = deliveryLimits
+  return Math.max(waitSecondsMin, Math.ceil(nodes / reportsPerSecond))
+}
+
+export const deliveryActions = ['pause', 'resume', 'promote', 'abort'] as const
+export type DeliveryAction = (typeof deliveryActions)[number]
+
+/** Errors: a sentence why it is not possible now. */
+export function act(
+  state: DeliveryState,
+  action: DeliveryAction,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): Result<DeliveryState, string> {
+  const { phase, target } = state
+  if (target === null || phase === 'done') return err('nothing is on its way')
+  const isOver = phase === 'returned' || phase === 'aborted'
+  const as = (next: 'paused' | 'rolling'): Result<DeliveryState, string> =>
+    ok({ ...state, phase: next, phaseAtMs: nowMs })
+  if (action === 'pause') {
+    if (phase === 'rolling') return as('paused')
+    return err(phase === 'paused' ? 'it is paused' : 'it was stopped: nothing is on its way')
+  }
+  if (action === 'abort') {
+    if (isOver) return err('it was taken back')
+    return ok({ ...back(state, nowMs), phase: 'aborted' })
+  }
+  if (action === 'promote') return ok(finished(isOver ? renumbered(state) : state, nowMs))
+  if (phase === 'paused') return as('rolling')
+  if (phase === 'rolling') return err('it is not paused')
+  return ok(begunAnew(state, nodes, nowMs))
+}
+
+/** From the first wave, under a new seq: nodes may have seen the one before, and gone back. */
+function begunAnew(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState {
+  const good = isUnderWay(state) ? takenBack(state) : state.good
+  const next = renumbered({ ...state, good, topSeq: Math.max(state.topSeq, good.seq) })
+  const rolling = { phase: 'rolling', phaseAtMs: nowMs, verdict: null, waves: [] } as const
+  return withWave({ ...next, ...rolling }, nodes, nowMs)
+}
+
+function renumbered(state: DeliveryState): DeliveryState {
+  const topSeq = state.topSeq + 1
+  return { ...state, topSeq, target: { ...state.target!, seq: topSeq } }
+}
+
+function withWave(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState {
+  const plans = state.plan!.waves
+  const wave = state.waves.length
+  assert(wave < plans.length, 'a delivery has no more waves than its plan')
+  const live = nodes.filter(({ ageMs }) => ageMs <= deliveryLimits.silentMs)
+  const cut = cutOf(wave, plans, state.waves, live)
+  const begun = [...state.waves, { cut }]
+  const own = live.filter((node) => waveOf(node, plans, begun) === wave)
+  const before = measureOf(own.map(({ counters }) => counters))
+  return {
+    ...state,
+    waves: [...state.waves, { cut, nodes: own.length, before }],
+    sinceMs: nowMs,
+    adoptedAtMs: null,
+  }
+}
+
+function stopped(state: DeliveryState, verdict: Verdict, nowMs: number): Look {
+  if (state.plan!.onFailure === 'hold') return heldFor(state, verdict, nowMs)
+  return { state: { ...back(state, nowMs), phase: 'returned', verdict }, waitsFor: '' }
+}
+
+function heldFor(state: DeliveryState, verdict: Verdict, nowMs: number): Look {
+  const held = { ...state, phase: 'held', phaseAtMs: nowMs, verdict } as const
+  return { state: held, waitsFor: 'a person' }
+}
+
+function back(state: DeliveryState, nowMs: number): DeliveryState {
+  const good = takenBack(state)
+  return { ...state, good, topSeq: good.seq, phaseAtMs: nowMs }
+}
+
+/** The last good bundle under a new number. RFC 1982: its serial does not fall either. */
+function takenBack({ good, target, topSeq }: DeliveryState): Place {
+  return { ...good, seq: topSeq + 1, serial: Math.max(good.serial, target?.serial ?? 0) }
+}
+
+function finished(state: DeliveryState, nowMs: number): DeliveryState {
+  const good = state.target!
+  const done = { phase: 'done', phaseAtMs: nowMs, verdict: null } as const
+  return { ...state, ...done, good, topSeq: Math.max(state.topSeq, good.seq) }
+}

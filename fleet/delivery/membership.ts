@@ -1,0 +1,79 @@
+// Which wave a node belongs to: by its labels, or by its place among all nodes.
+import { hash } from 'node:crypto'
+import type { NodeReport } from '#fleet/node-report.ts'
+import type { WavePlan } from './plan.ts'
+import { isUnderWay } from './state.ts'
+import type { BegunWave, DeliveryState, Place } from './state.ts'
+
+/** Who a node says it is. */
+export type NodeName = Pick<NodeReport, 'name' | 'labels'>
+
+/** A node as the control node that decides knows it. */
+export interface DeliveryNode extends NodeName {
+  readonly instance: string
+  readonly digest: string | null
+  readonly seq: number
+  /** Since its last report. */
+  readonly ageMs: number
+  readonly refusals: NodeReport['refusals']
+  readonly counters: NodeReport['counters']
+}
+
+/** 48 bits: two nodes of one place are not to be expected. */
+const placeMax = 0xffff_ffff_ffff
+
+/** From 0; it depends on the name alone, so that a node stays in its wave. */
+export function placeOf(name: string): number {
+  return Number.parseInt(hash('sha256', name).slice(0, 12), 16)
+}
+
+/** From 0; -1: none of those that have begun. */
+export function waveOf(
+  node: NodeName,
+  plans: readonly WavePlan[],
+  begun: readonly Pick<BegunWave, 'cut'>[],
+): number {
+  const place = placeOf(node.name)
+  return begun.findIndex(({ cut }, i) => place <= cut || hasLabels(node, plans[i]?.labels ?? null))
+}
+
+function hasLabels({ labels }: NodeName, asked: WavePlan['labels']): boolean {
+  return (
+    asked !== null &&
+    Object.entries(asked).every(
+      ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
+    )
+  )
+}
+
+/** What a node is to serve. undefined: one that does not say who it is. */
+export function placeFor(state: DeliveryState, node: NodeName | undefined): Place {
+  const { target, good, plan, waves } = state
+  if (target === null || plan === null || !isUnderWay(state)) return good
+  return node !== undefined && waveOf(node, plan.waves, waves) >= 0 ? target : good
+}
+
+/**
+ * Up to which place nodes belong to the wave of this number. A share is rounded up to whole nodes,
+ * so that each such wave has one.
+ *
+ * @param live nodes that are heard
+ */
+export function cutOf(
+  wave: number,
+  plans: readonly WavePlan[],
+  begun: readonly Pick<BegunWave, 'cut'>[],
+  live: readonly NodeName[],
+): number {
+  const before = begun[wave - 1]?.cut ?? -1
+  const percent = plans[wave]?.percent ?? null
+  if (percent === null) return before
+  if (percent >= 100) return placeMax
+  const ahead = live.filter((node) => waveOf(node, plans, begun) >= 0).length
+  const places = live
+    .filter((node) => waveOf(node, plans, begun) < 0)
+    .map(({ name }) => placeOf(name))
+    .toSorted((a, b) => a - b)
+  const more = Math.ceil((live.length * percent) / 100) - ahead
+  return more <= 0 ? before : Math.max(before, places[more - 1] ?? before)
+}

@@ -1,0 +1,47 @@
+// The plan of a delivery: its waves, its gates, and what a gate that fails does.
+
+export interface DeliveryPlan {
+  readonly waves: readonly WavePlan[]
+  readonly gates: GateLimits
+  readonly onFailure: 'return' | 'hold'
+}
+
+/** Either labels or a share. */
+export interface WavePlan {
+  /** Nodes that have all of them; null: the wave is a share. */
+  readonly labels: Readonly<Record<string, string>> | null
+  /** Of all nodes that are heard, those of earlier waves counted in; null: the wave has labels. */
+  readonly percent: number | null
+  /** From the moment that all its nodes have the bundle to the next wave. */
+  readonly holdMs: number
+}
+
+/** Shares are in percent; those of answers and members count what they rose by. */
+export interface GateLimits {
+  readonly servfail: number
+  readonly noCandidate: number
+  readonly membersDown: number
+  /** Of 99 of 100 answers; null: any. */
+  readonly p99Us: number | null
+  /** Nodes. */
+  readonly refusals: number
+  readonly silent: number
+  /** Shares of fewer answers say nothing. */
+  readonly answersMin: number
+}
+
+export const deliveryLimits = {
+  /** A node asks within 25 s, and says then how it is. */
+  silentMs: 60_000,
+  /** For nodes of a wave to take the bundle. */
+  adoptMs: 600_000,
+  /** Reports that count are not older when a wave ends, unless nodes are asked to wait longer. */
+  freshMs: 5_000,
+  /** Who decides says so this often; one that was silent for so long is replaced. */
+  beatMs: 5_000,
+  takeOverMs: 15_000,
+  /** How long nodes of a wave are asked to wait at least: they report this often. */
+  waitSecondsMin: 1,
+  /** Reports a second that the nodes of a wave send. */
+  reportsPerSecond: 200,
+} as const

@@ -1,0 +1,48 @@
+// Signs the channel records that a delivery gives: one for each bundle that is in use.
+import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Place } from './state.ts'
+
+export interface PlaceRecordsParts {
+  readonly channel: string
+  readonly ttlMs: number
+  readonly sign: (record: ChannelRecord) => SignedChannelRecord
+  readonly clock: Clock
+}
+
+export class PlaceRecords {
+  readonly #parts: PlaceRecordsParts
+  #signed: readonly SignedChannelRecord[] = []
+
+  constructor(parts: PlaceRecordsParts) {
+    this.#parts = parts
+  }
+
+  /** The same object until it is renewed, at half of its time. */
+  of(place: Place): SignedChannelRecord {
+    const { ttlMs, clock } = this.#parts
+    const nowMs = Math.max(0, Math.floor(clock.nowMs()))
+    const known = this.#signed.find(({ record }) => isOf(record, place))
+    const ageMs = nowMs - (known?.record.issuedAtMs ?? 0)
+    if (known !== undefined && ageMs >= 0 && ageMs < ttlMs / 2) return known
+    const made = this.#made(place, nowMs)
+    // Two are in use, and those of before.
+    this.#signed = [...this.#signed.filter((one) => one !== known), made].slice(-4)
+    return made
+  }
+
+  #made({ seq, serial, digest, commit }: Place, nowMs: number): SignedChannelRecord {
+    const { channel, ttlMs, sign } = this.#parts
+    return sign({
+      ...{ channel, seq, digest, previous: '', commit },
+      ...(serial === 0 ? {} : { serial }),
+      issuedAtMs: nowMs,
+      expiresAtMs: nowMs + ttlMs,
+    })
+  }
+}
+
+const isOf = (record: ChannelRecord, place: Place): boolean =>
+  record.seq === place.seq &&
+  record.digest === place.digest &&
+  (record.serial ?? 0) === place.serial
