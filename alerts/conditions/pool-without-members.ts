@@ -16,7 +16,7 @@ export const poolWithoutMembers: Condition = {
       title: `pool ${name} has no member that may answer`,
       detail:
         members === 0
-          ? 'It has no member of weight above 0 that is enabled. Add or enable one.'
-          : `None of its ${members} members is healthy, enabled and of weight above 0.`,
+          ? 'It has no members. Add one.'
+          : `None of its ${members} members is healthy, enabled and, where it counts, of weight.`,
     })),
 }

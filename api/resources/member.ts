@@ -83,7 +83,7 @@ export const MemberChange = body({
   weight: optional(
     properties.weight,
     weight(
-      'Share of the answers under weighted algorithms; 0 drains the member, and what is below 0 ' +
+      'Share of the answers under weighted algorithms; 0: none of them, and what is below 0 ' +
         'is taken as 0.',
     ),
   ),
@@ -103,7 +103,7 @@ export const MemberPatch = mergePatchOf(
     ipAddress: plain(properties.ipAddress, notEmpty),
     hostname: plain(properties.hostname, notEmpty),
     port: plain(properties.port),
-    weight: plain(properties.weight, weight('0 drains the member; what is below 0 is taken as 0.')),
+    weight: plain(properties.weight, weight('0: no share; what is below 0 is taken as 0.')),
     priority: plain(properties.priority),
     name: plain(properties.name),
     region: plain(properties.region),

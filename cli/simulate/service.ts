@@ -13,6 +13,7 @@ import { Chain } from '#routing/chain/chain.ts'
 import { drawMany, explainPool } from '#routing/choose/explain.ts'
 import type { ExplainedMember } from '#routing/choose/explain.ts'
 import type { Policy } from '#routing/choose/policy.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
 import { plainByCode, wayOfCode } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
@@ -110,7 +111,9 @@ export function explainService({
   const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
   const notes = question.scripts?.takeNotes() ?? []
   const shownPool = trace?.pool ?? pool
-  const members = hasFamily ? explainPool(bundle, state, shownPool, family) : []
+  const members = hasFamily
+    ? explainPool(bundle, state, shownPool, family, dividesByWeight(ways))
+    : []
   const picks = hasFamily
     ? answerRdata(message, tx.answerCount, isAlias ? RrType.CNAME : question.qtype)
         .slice(0, isAlias ? 1 : undefined)

@@ -12,13 +12,18 @@ import type {
 import type { DriftedNode } from '#fleet/drift.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
-import { poolOfService, textOf, uidOf } from '#bundle/format/bundle.ts'
+import { poolOfService, serviceCell, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { Clock } from '#lib/clock.ts'
-import { PoolCell } from '#routing/state/state.ts'
+import { weightedPolicies } from '#routing/choose/policy.ts'
+import { wayOfCode } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
+import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
@@ -91,9 +96,12 @@ const factsMax = alertLimits.findingsPerNodeMax + 1
 /** Looks through all pools on the main thread: only of those that it finds it makes texts. */
 export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
   const found = new Set<number>()
+  const isWeighted = weightedCodes(bundle)
   for (let service = 0; service < bundle.counts.services; service++) {
     const pool = poolOfService(bundle, service)
-    if (pool >= 0 && candidatesOf(state, pool) === 0) found.add(pool)
+    if (pool < 0) continue
+    const code = serviceCell(bundle, service, NodeCell.Algorithm)
+    if (!hasCandidate(state, pool, isWeighted(code))) found.add(pool)
     if (found.size === factsMax) break
   }
   return Array.from(found, (pool) => ({
@@ -104,10 +112,25 @@ export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly Pool
   }))
 }
 
-function candidatesOf({ pools }: RoutingState, pool: number): number {
+/** Whether a service of an algorithm's code divides its answers by weight. */
+function weightedCodes(bundle: Bundle): (code: number) => boolean {
+  let policies = weightedOf.get(bundle)
+  if (policies === undefined) weightedOf.set(bundle, (policies = weightedPolicies(bundle)))
+  const known = policies
+  return (code) => known[code - firstPolicyCode] ?? wayOfCode(code)?.weightAs === 'share'
+}
+
+/** The texts of policies are read once for each bundle. */
+const weightedOf = new WeakMap<Bundle, readonly boolean[]>()
+
+function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): boolean {
   const row = pool * PoolCell.Words
-  const count = row + PoolCell.Count + (pools[row + PoolCell.Version]! & 1) * 2
-  return pools[count]! + pools[count + 1]!
+  const copy = state.pools[row + PoolCell.Version]! & 1
+  return [Family.V4, Family.V6].some((family) => {
+    const count = state.pools[row + PoolCell.Count + copy * 2 + family]!
+    if (count === 0 || !isWeighted) return count > 0
+    return state.weightSums[firstCandidate(state, pool, copy, family) + count - 1]! > 0
+  })
 }
 
 /** Members that the bundle does not have any more do not flap. */

@@ -105,9 +105,19 @@ export const overlayDiagnostics = {
     severity: 'warning',
     message: 'the weight of which the steps are percentages is 0',
     help: 'write the weight that the member shall have in the end as its weight or as baseWeight',
-    cause: 'Every percentage of 0 is 0: the member stays out of rotation.',
+    cause: 'Every percentage of 0 is 0: the member goes on getting no share.',
     bad: '# the member has weight 0\nspec: { pool: web, member: new1 }',
     good: 'spec: { pool: web, member: new1, baseWeight: 100 }',
+  },
+  'rollout-unread': {
+    severity: 'note',
+    message: 'no service of the pool "%s" looks at weights: the rollout changes no answer',
+    help: 'give a service of the pool the algorithm weighted-round-robin, or a weighted filter',
+    cause:
+      'A weight counts in weighted-round-robin and sticky-weighted, and scripts are told of it. ' +
+      'round-robin, failover and the others do not look at it.',
+    bad: '# algorithm: round-robin\nspec: { pool: web, member: new1 }',
+    good: '# algorithm: weighted-round-robin\nspec: { pool: web, member: new1 }',
   },
   'regression-never-trips': {
     severity: 'warning',

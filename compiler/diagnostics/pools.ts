@@ -33,24 +33,36 @@ export const poolDiagnostics = {
   'pool-inactive': {
     severity: 'warning',
     message: 'no member of the pool "%s" can be answered',
-    help: 'enable a member and give it a weight of 1 or more',
-    cause: 'Every member is disabled or has the weight 0.',
+    help: 'enable a member',
+    cause: 'Every member is disabled.',
     bad: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, enabled: false }',
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }',
   },
   'pool-family-inactive': {
     severity: 'warning',
     message: 'no %s member of the pool "%s" can be answered',
-    help: 'enable one and give it a weight of 1 or more, or remove those of that family',
+    help: 'enable one, or remove those of that family',
     cause:
-      'Every member of the family is disabled or has the weight 0: its clients get no records, ' +
-      'while those of the other family do.',
+      'Every member of the family is disabled: its clients get no records, while those of the ' +
+      'other family do.',
     bad:
       'members:\n  - { ipAddress: 192.0.2.10, port: 443 }\n  - { ipAddress: "2001:db8::10", ' +
-      'port: 443, weight: 0 }',
+      'port: 443, enabled: false }',
     good:
       'members:\n  - { ipAddress: 192.0.2.10, port: 443 }\n  - { ipAddress: "2001:db8::10", ' +
       'port: 443 }',
+  },
+  'pool-weightless': {
+    severity: 'warning',
+    message: 'every enabled %s member of the pool "%s" has the weight 0, and "%s" goes by weight',
+    help: 'give one of them a weight of 1 or more, or the service an algorithm without weights',
+    cause: 'Where answers are divided by weight, a member of weight 0 gets none of them.',
+    bad:
+      '# algorithm: weighted-round-robin\nmembers:\n' +
+      '  - { ipAddress: 192.0.2.10, port: 443, weight: 0 }',
+    good:
+      '# algorithm: weighted-round-robin\nmembers:\n' +
+      '  - { ipAddress: 192.0.2.10, port: 443, weight: 1 }',
   },
   'min-healthy-above-members': {
     severity: 'error',

@@ -78,8 +78,8 @@ export class Chain {
     this.qnameBytes = other.qnameBytes
   }
 
-  /** Takes over the candidates of a pool, by score. */
-  load(poolIndex: number): void {
+  /** Takes over the candidates of a pool, by score. @param isWeighted without those of weight 0 */
+  load(poolIndex: number, isWeighted: boolean): void {
     const { state, family, members } = this
     const { pools, candidates } = state
     const row = poolIndex * PoolCell.Words
@@ -91,8 +91,21 @@ export class Chain {
       const first = firstCandidate(state, poolIndex, copy, family)
       for (let i = 0; i < count; i++) members[i] = candidates[first + i]!
       this.count = count
-      if (Atomics.load(pools, row + PoolCell.Version) === version) return
+      if (Atomics.load(pools, row + PoolCell.Version) !== version) continue
+      if (isWeighted) this.#dropWeightless()
+      return
     }
+  }
+
+  #dropWeightless(): void {
+    const { members, count } = this
+    const { memberWeight } = this.state
+    let kept = 0
+    for (let i = 0; i < count; i++) {
+      const member = members[i]!
+      if (memberWeight[member]! > 0) members[kept++] = member
+    }
+    this.count = kept
   }
 
   /**

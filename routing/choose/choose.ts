@@ -34,17 +34,18 @@ export function choose(chain: Chain, policy: Policy, poolIndex: number): number 
 
 /** The candidates of the pool, or what the policy puts in their place when there are none. */
 export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number): void {
-  chain.load(poolIndex)
+  const { isWeighted } = policy
+  chain.load(poolIndex, isWeighted)
   if (chain.count > 0 || policy.onAllDown === OnAllDownCode.Empty) return
-  if (policy.onAllDown === OnAllDownCode.All) loadEnabled(chain)
-  else if (policy.fallbackPool >= 0) chain.load(policy.fallbackPool)
+  if (policy.onAllDown === OnAllDownCode.All) loadEnabled(chain, isWeighted)
+  else if (policy.fallbackPool >= 0) chain.load(policy.fallbackPool, isWeighted)
 }
 
 /** A slot without an address has nothing to answer. */
 const outWhateverHealth = MemberOut.Maintenance | MemberOut.Unresolved
 
 /** Every member that people have not taken out, whatever the probes say. */
-function loadEnabled(chain: Chain): void {
+function loadEnabled(chain: Chain, isWeighted: boolean): void {
   const { bundle, state, members, poolIndex, family } = chain
   const count4 = bundle.poolCount4[poolIndex]!
   const isV4 = family === Family.V4
@@ -54,7 +55,8 @@ function loadEnabled(chain: Chain): void {
   for (let member = first; member < end; member++) {
     const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
     const isHeldOut = (state.memberOut[member]! & outWhateverHealth) !== 0
-    if (isEnabled && !isHeldOut && state.memberWeight[member]! > 0) members[count++] = member
+    const isOfWeight = !isWeighted || state.memberWeight[member]! > 0
+    if (isEnabled && !isHeldOut && isOfWeight) members[count++] = member
   }
   chain.count = count
 }

@@ -39,12 +39,17 @@ export interface ExplainedMember {
   readonly standing: MemberStanding
 }
 
-/** The members of a pool that have an address of `family`, in the order of the file. */
+/**
+ * The members of a pool that have an address of `family`, in the order of the file.
+ *
+ * @param isWeighted the service divides its answers by weight
+ */
 export function explainPool(
   bundle: Bundle,
   state: RoutingState,
   pool: number,
   family: Family,
+  isWeighted: boolean,
 ): readonly ExplainedMember[] {
   const firstV6 = bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]!
   const members = [...membersOf(bundle, pool)]
@@ -60,7 +65,7 @@ export function explainPool(
       priority: bundle.memberPriority[member]!,
       score: shownScore(state, member),
       rttMs: state.memberRttMs[member]!,
-      standing: standingOf(bundle, state, member),
+      standing: standingOf(bundle, state, member, isWeighted),
     }))
 }
 
@@ -81,15 +86,20 @@ function shownScore(state: RoutingState, member: number): number {
   return state.memberHealthy[member] !== 1 && score === 1 ? 0 : score
 }
 
-/** The same questions as `isCandidate`, with the name of the one that fails. */
-function standingOf(bundle: Bundle, state: RoutingState, member: number): MemberStanding {
+/** The same questions as `isReady`, with the name of the one that fails. */
+function standingOf(
+  bundle: Bundle,
+  state: RoutingState,
+  member: number,
+  isWeighted: boolean,
+): MemberStanding {
   if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) return 'disabled'
   const out = state.memberOut[member]!
   if ((out & MemberOut.Unresolved) !== 0) return 'unresolved'
   if (state.memberHealthy[member] !== 1) return 'unhealthy'
   if ((out & MemberOut.Warming) !== 0) return 'warming'
   if (out !== 0) return 'maintenance'
-  if (state.memberWeight[member] === 0) return 'weight-0'
+  if (isWeighted && state.memberWeight[member] === 0) return 'weight-0'
   const pool = bundle.memberPool[member]!
   return isBelowMinHealthy(bundle, state, pool) ? 'below-min-healthy' : 'candidate'
 }

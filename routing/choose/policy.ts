@@ -6,13 +6,17 @@ import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import type { RoutingEnvironment } from './environment.ts'
+import { dividesByWeight } from './way.ts'
 import type { Step, Way } from './way.ts'
 import { algorithmNamed, filterNamed } from './ways.ts'
+import type { FilterUse } from './ways.ts'
 
 export interface Policy {
   readonly ways: readonly Way[]
   /** What the ways do, bound to the bundle. */
   readonly steps: readonly Step[]
+  /** Members of weight 0 are no candidates. */
+  readonly isWeighted: boolean
   /** One of OnAllDownCode. */
   readonly onAllDown: number
   /** -1: none. */
@@ -42,12 +46,28 @@ export function createPolicies(environment: RoutingEnvironment): readonly Policy
     bound.set(text, known)
     policies.push({
       ...known,
+      isWeighted: dividesByWeight(known.ways),
       onAllDown: bundle.policyRow[at + PolicyCell.OnAllDown]!,
       fallbackPool: bundle.policyRow[at + PolicyCell.FallbackPool]! - 1,
       answerCount: bundle.policyRow[at + PolicyCell.AnswerCount]!,
     })
   }
   return policies
+}
+
+/** Of each policy of a bundle, by row, whether it divides the answers by weight. */
+export function weightedPolicies(bundle: Bundle): readonly boolean[] {
+  const known = new Map<number, boolean>()
+  const rows = Array.from(
+    { length: bundle.policyRow.length / PolicyCell.Words },
+    (_, row) => row * PolicyCell.Words,
+  )
+  return rows.map((at) => {
+    const text = bundle.policyRow[at + PolicyCell.Text]!
+    const isWeighted = known.get(text) ?? dividesByWeight(waysOf(policyTextAt(bundle, at)))
+    known.set(text, isWeighted)
+    return isWeighted
+  })
 }
 
 function policyTextAt(bundle: Bundle, at: number): PolicyText {
@@ -58,22 +78,32 @@ function policyTextAt(bundle: Bundle, at: number): PolicyText {
 
 function createSteps(
   environment: RoutingEnvironment,
-  { algorithm, filterChain }: PolicyText,
+  text: PolicyText,
 ): Pick<Policy, 'ways' | 'steps'> {
+  const uses = usesOf(text)
+  return {
+    ways: uses.map(({ way }) => way),
+    steps: uses.map(({ way, argument }) => way.bind(environment, argument)),
+  }
+}
+
+function waysOf(text: PolicyText): readonly Way[] {
+  return usesOf(text).map(({ way }) => way)
+}
+
+/** A selecting step ends the chain; the compiler warns of what stands behind it. */
+function usesOf({ algorithm, filterChain }: PolicyText): readonly FilterUse[] {
   if (filterChain.length === 0) {
     const known = algorithmNamed(algorithm)
     assert(known !== undefined, 'the node refuses bundles with unknown steps')
-    return { ways: [known], steps: [known.bind(environment, '')] }
+    return [{ way: known, argument: '' }]
   }
-  const ways: Way[] = []
-  const steps: Step[] = []
+  const uses: FilterUse[] = []
   for (const name of filterChain) {
     const use = filterNamed(name)
     assert(use !== undefined, 'the node refuses bundles with unknown steps')
-    ways.push(use.way)
-    steps.push(use.way.bind(environment, use.argument))
-    // A selecting step ends the chain; the compiler warns of what stands behind it.
+    uses.push(use)
     if (use.way.kind === 'selecting') break
   }
-  return { ways, steps }
+  return uses
 }

@@ -39,6 +39,11 @@ export interface Way {
   /** What stands behind the colon in a chain, `name:BODY`: a program. Without it, no colon. */
   readonly argument?: 'BODY'
   readonly needs: readonly WayNeed[]
+  /**
+   * What the weight of a member is to it: a share of the answers, of which weight 0 gets nothing,
+   * or a number that a program is told. Without it: nothing, whatever the weight.
+   */
+  readonly weightAs?: 'share' | 'input'
   /** What a licence must have for it, besides chains. */
   readonly feature?: 'filter-scripts' | 'rum-routing' | 'signal-weight'
   /** By what it compares clients for the scope: of LikenessKind, each in one row only. */
@@ -54,6 +59,11 @@ export interface Way {
   readonly bind: (environment: RoutingEnvironment, argument: string) => Step
 }
 
+/** True where a step divides the answers by weight: members of weight 0 are no candidates. */
+export function dividesByWeight(ways: readonly Way[]): boolean {
+  return ways.some(({ weightAs }) => weightAs === 'share')
+}
+
 export interface WayPage {
   readonly does: string
   /** Where its settings stand, with defaults in brackets. Empty: it has none. */
@@ -66,8 +76,8 @@ export interface PlainWay {
   /** `Algorithm` of a service in a bundle. Never given to another way. */
   readonly code: number
   /**
-   * Picks from the pool's candidates: members that are enabled, healthy, of positive weight and of
-   * the asked family. Must not allocate, wait, or read a clock.
+   * Picks from the pool's candidates: members that are enabled, healthy and of the asked family.
+   * Must not allocate, wait, or read a clock.
    *
    * @returns a member index, or -1 when there is no candidate
    */

@@ -211,7 +211,7 @@ function rebuildFamily(
   let end = first
   let isSorted = true
   for (let member = start; member < start + size; member++) {
-    if (!isCandidate(bundle, state, member)) continue
+    if (!isReady(bundle, state, member)) continue
     if (end > first) isSorted &&= memberScore[candidates[end - 1]!]! >= memberScore[member]!
     candidates[end++] = member
   }
@@ -237,12 +237,10 @@ function sortByScore({ candidates, memberScore }: RoutingState, first: number, e
   list.sort((a, b) => memberScore[b]! - memberScore[a]! || a - b)
 }
 
-/** Ready, and of positive weight: weight 0 takes a member out of every algorithm. */
-export function isCandidate(bundle: Bundle, state: RoutingState, member: number): boolean {
-  return isReady(bundle, state, member) && state.memberWeight[member]! > 0
-}
-
-/** Enabled, healthy, and held out by nothing. This is what `minHealthy` counts, whatever weight. */
+/**
+ * Enabled, healthy, and held out by nothing, whatever the weight: of a ready member of weight 0 the
+ * ways that divide by weight give no answers, and the others do not look at it.
+ */
 export function isReady(bundle: Bundle, state: RoutingState, member: number): boolean {
   const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
   return isEnabled && state.memberHealthy[member] === 1 && state.memberOut[member] === 0

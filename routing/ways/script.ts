@@ -8,6 +8,7 @@ export const script: Way = {
   kind: 'narrowing',
   leaves: 'all',
   picksAny: false,
+  weightAs: 'input',
   argument: 'BODY',
   feature: 'filter-scripts',
   needs: ['small-pool'],

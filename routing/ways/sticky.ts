@@ -49,6 +49,7 @@ export const stickyWeighted: Way = {
   kind: 'narrowing',
   leaves: 'one',
   picksAny: false,
+  weightAs: 'share',
   needs: [],
   likeness: [],
   page: {

@@ -19,8 +19,10 @@ const plain: PlainWay = {
       const count = pools[row + PoolCell.Count + copy * 2 + family]!
       if (count === 0) return -1
       const first = firstCandidate(state, poolIndex, copy, family)
-      const draw = random.below(weightSums[first + count - 1]!)
-      // The first candidate whose sum is above the draw.
+      const sum = weightSums[first + count - 1]!
+      if (sum === 0) return -1
+      const draw = random.below(sum)
+      // The first candidate whose sum is above the draw: never one of weight 0.
       let low = 0
       let high = count - 1
       while (low < high) {
@@ -41,6 +43,7 @@ export const weightedRoundRobin: Way = {
   kind: 'selecting',
   leaves: 'all',
   picksAny: true,
+  weightAs: 'share',
   needs: [],
   likeness: [],
   page: {

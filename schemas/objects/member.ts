@@ -37,7 +37,8 @@ export const Member = Type.Object(
       minimum: 0,
       maximum: 1_000_000,
       default: 1,
-      description: 'Share of the answers under weighted algorithms; 0 drains the member.',
+      description:
+        'Share of the answers under weighted algorithms, 0: none. The others do not look at it.',
     }),
     priority: Type.Integer({
       minimum: 0,

@@ -14,7 +14,7 @@ export const RolloutStep = Type.Object(
     weightPct: Type.Integer({
       minimum: 0,
       maximum: 100,
-      description: 'Weight in percent of `baseWeight`; 0 takes the member out of rotation.',
+      description: 'Weight in percent of `baseWeight`; 0: no share under weighted algorithms.',
     }),
     holdSeconds: Type.Integer({
       minimum: 0,

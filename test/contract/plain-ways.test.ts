@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import type { MemberModel } from '#bundle/format/model.ts'
 import { Random } from '#lib/random.ts'
-import { createRoutingState, isCandidate, rebuildPool } from '#routing/state/candidates.ts'
+import { createRoutingState, isReady, rebuildPool } from '#routing/state/candidates.ts'
 import type { PlainWay } from '#routing/choose/way.ts'
 import { algorithmNamed, plainByCode, wayOfCode, ways } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
@@ -85,6 +85,8 @@ describe('the fast paths', () => {
 })
 
 describe.each(plainWays.map(({ name, plain }) => [name, plain] as const))('%s', (name, plain) => {
+  const isWeighted = ways.find((way) => way.name === name)!.weightAs === 'share'
+
   test('picks only candidates of its pool and family, and -1 when there are none', () => {
     const anyMember = fc
       .record({
@@ -106,7 +108,9 @@ describe.each(plainWays.map(({ name, plain }) => [name, plain] as const))('%s', 
             bundle.poolMemberStart[row]! + (family === Family.V6 ? bundle.poolCount4[row]! : 0)
           const size = (family === Family.V4 ? bundle.poolCount4 : bundle.poolCount6)[row]!
           const all = Array.from({ length: size }, (_, i) => start + i)
-          const candidates = all.filter((one) => isCandidate(bundle, state, one))
+          const candidates = all.filter(
+            (one) => isReady(bundle, state, one) && (!isWeighted || state.memberWeight[one]! > 0),
+          )
           for (let i = 0; i < 10; i++) {
             const picked = plain.select(state, queryOf(row, family), random)
             if (candidates.length === 0) expect(picked).toBe(-1)
@@ -132,6 +136,17 @@ describe.each(plainWays.map(({ name, plain }) => [name, plain] as const))('%s', 
       const slack = isExact ? 0 : 5 * Math.sqrt(draws * share * (1 - share))
       expect(Math.abs(picks[i]! - draws * share)).toBeLessThanOrEqual(slack)
     }
+  })
+
+  test('gives a member of weight 0 nothing if it goes by weight, else its turn', () => {
+    const { state } = setUp([[member('192.0.2.1', { weight: 0, priority: 1 }), '192.0.2.2']])
+    const random = new Random(11)
+    const picks = Array.from({ length: 100 }, () =>
+      plain.select(state, queryOf(0, Family.V4), random),
+    )
+    expect(picks.includes(0)).toBe(!isWeighted)
+    const none = setUp([[member('192.0.2.1', { weight: 0 })]])
+    expect(plain.select(none.state, queryOf(0, Family.V4), random)).toBe(isWeighted ? -1 : 0)
   })
 
   test('answers the same again from the same state and seed', () => {

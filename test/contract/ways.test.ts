@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, MemberModel, RoutingModel } from '#bundle/format/model.ts'
-import { isCandidate, rebuildPool } from '#routing/state/candidates.ts'
+import { isReady, rebuildPool } from '#routing/state/candidates.ts'
 import {
   algorithmNamed,
   algorithms,
@@ -79,6 +79,12 @@ const steps: readonly (readonly [name: string, chain: readonly string[], algorit
   }),
 ]
 
+/** Members of weight 0 get no answer from it. */
+function goesByWeight([, chain, algorithm]: (typeof steps)[number]): boolean {
+  const way = chain.length === 0 ? algorithmNamed(algorithm) : filterNamed(chain[0]!)?.way
+  return way?.weightAs === 'share'
+}
+
 function modelOf(
   chain: readonly string[],
   algorithm: string,
@@ -118,6 +124,15 @@ describe('the table', () => {
     expect(ways.filter((way) => !algorithms.includes(way) && !filters.includes(way))).toEqual([])
   })
 
+  test('has the ways that divide answers by weight, and the one that is told of it', () => {
+    const readers = ways.filter(({ weightAs }) => weightAs !== undefined)
+    expect(readers.map(({ name, weightAs }) => [name, weightAs])).toEqual([
+      ['weighted-round-robin', 'share'],
+      ['sticky-weighted', 'share'],
+      ['script', 'input'],
+    ])
+  })
+
   test('finds each by all its spellings', () => {
     for (const way of algorithms) {
       for (const spelling of spellingsOf(way)) expect(algorithmNamed(spelling)).toBe(way)
@@ -154,6 +169,8 @@ describe('the table', () => {
 })
 
 describe.each(steps)('%s', (...step) => {
+  const isWeighted = goesByWeight(step)
+
   test('chooses only members that may answer, and leaves one whenever there is one', () => {
     const flags = fc.record({
       healthy: fc.boolean(),
@@ -182,7 +199,8 @@ describe.each(steps)('%s', (...step) => {
           const isOfFamily = (i: number): boolean => i < bundle.poolCount4[0]! === (family === 0)
           const candidates = all
             .map((_, i) => i)
-            .filter((i) => isCandidate(bundle, state, i) && isOfFamily(i))
+            .filter((i) => isReady(bundle, state, i) && isOfFamily(i))
+            .filter((i) => !isWeighted || state.memberWeight[i]! > 0)
           const { addresses: chosen } = chooseNext(client, 0, family)
           expect(chosen.length).toBe(candidates.length === 0 ? 0 : 1)
           for (const one of chosen) expect(candidates).toContain(one)

@@ -8,7 +8,7 @@ import { Random } from '#lib/random.ts'
 import {
   carryRoutingState,
   createRoutingState,
-  isCandidate,
+  isReady,
   rebuildPool,
 } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -96,7 +96,7 @@ test('the lists of a carried state are those of a fresh one with the same health
             if (plain === undefined) continue
             const picked = plain.select(carried, query, new Random(seed))
             expect(picked).toBe(plain.select(fresh, query, new Random(seed)))
-            if (picked >= 0) expect(isCandidate(next, carried, picked)).toBe(true)
+            if (picked >= 0) expect(isReady(next, carried, picked)).toBe(true)
           }
         }
       }

@@ -35,8 +35,8 @@ export const poolMembers: ObjectRule<'Pool'> = {
   },
 }
 
-function isActive({ enabled, weight }: Member): boolean {
-  return enabled && weight > 0
+function isActive({ enabled }: Member): boolean {
+  return enabled
 }
 
 /** A host name may have addresses of both. */

@@ -1,5 +1,6 @@
 // Finds rollouts and windows that leave a pool without members at some instant.
 import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
@@ -7,6 +8,7 @@ import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { instantText } from '#compiler/values/instants.ts'
 import type { OverlayPlan, PlannedRollout } from '#compiler/plan/overlay-plan.ts'
+import { waysOfService } from '#compiler/plan/service-ways.ts'
 import { whyUnmeasured } from '#compiler/plan/routing-facts.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
@@ -95,15 +97,17 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
     const fallback = fallbackPoolOf(service.object.spec)
     const standIn = fallback === undefined ? undefined : tree.poolNamed.get(fallback)
     // Other services of the pool would say the same.
-    const key = `${name} ${onAllDown}`
+    const isWeighted = dividesByWeight(waysOfService(service.object.spec))
+    const key = `${name} ${onAllDown} ${isWeighted}`
     if (seen.has(key)) continue
     seen.add(key)
     // Where all are asked when too few are healthy, too few are enough.
     const minHealthy = onAllDown === 'all' ? 0 : pool.object.spec.minHealthy
     for (const [family, isOfFamily] of families) {
-      const emptied = firstEmptied(pool, ofPool, isOfFamily, minHealthy)
+      const asked = { isOfFamily, isWeighted }
+      const emptied = firstEmptied(pool, ofPool, asked, minHealthy)
       if (emptied === undefined) continue
-      if (standIn !== undefined && standsThroughout(standIn, events, isOfFamily)) continue
+      if (standIn !== undefined && standsThroughout(standIn, events, asked)) continue
       const { metadata } = service.object
       const args = [instantText(emptied.atMs), metadata.name, family, name!]
       const place = emptied.change === 'out' ? valueAt('spec', 'startAt') : valueAt('spec', 'steps')
@@ -116,15 +120,24 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
 function standsThroughout(
   pool: Entry<'Pool'>,
   events: ReadonlyMap<Entry<'Pool'>, readonly Event[]>,
-  isOfFamily: (ipAddress: string) => boolean,
+  asked: Asked,
 ): boolean {
   const { members, minHealthy } = pool.object.spec
   const hasMember = members.some(
-    (member) => member.enabled && member.weight > 0 && hasFamily(member, isOfFamily),
+    (member) => member.enabled && weighsIn(member, asked) && hasFamily(member, asked.isOfFamily),
   )
-  return (
-    hasMember && firstEmptied(pool, events.get(pool) ?? [], isOfFamily, minHealthy) === undefined
-  )
+  return hasMember && firstEmptied(pool, events.get(pool) ?? [], asked, minHealthy) === undefined
+}
+
+/** What a service looks for. */
+interface Asked {
+  readonly isOfFamily: (ipAddress: string) => boolean
+  /** It divides its answers by weight. */
+  readonly isWeighted: boolean
+}
+
+function weighsIn({ weight }: { readonly weight: number }, { isWeighted }: Asked): boolean {
+  return weight > 0 || !isWeighted
 }
 
 /** A host name may have addresses of both. */
@@ -172,11 +185,11 @@ function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, Ev
 function firstEmptied(
   pool: Entry<'Pool'>,
   events: readonly Event[],
-  isOfFamily: (ipAddress: string) => boolean,
+  asked: Asked,
   minHealthy: number,
 ): Event | undefined {
   const members = pool.object.spec.members.map((member) => ({
-    isCounted: member.enabled && hasFamily(member, isOfFamily),
+    isCounted: member.enabled && hasFamily(member, asked.isOfFamily),
     isEnabled: member.enabled,
     weight: member.weight,
     windows: 0,
@@ -184,7 +197,7 @@ function firstEmptied(
   const isReady = (member: (typeof members)[number]): boolean =>
     member.isEnabled && member.windows === 0
   const isIn = (member: (typeof members)[number]): boolean =>
-    member.isCounted && member.weight > 0 && member.windows === 0
+    member.isCounted && weighsIn(member, asked) && member.windows === 0
   let inRotation = members.filter(isIn).length
   let ready = members.filter(isReady).length
   let poolWindows = 0

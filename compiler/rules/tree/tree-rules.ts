@@ -32,6 +32,7 @@ import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
 import { uidsUnique } from './uids-unique.ts'
 import { unservedKindsRefused } from './unserved-kinds.ts'
+import { weights } from './weights.ts'
 import { zoneCuts } from './zone-cuts.ts'
 import { zoneTenants } from './zone-tenants.ts'
 
@@ -51,6 +52,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   nameserverGlue,
   overlayTargets,
   overlayEffects,
+  weights,
   defaultsPresent,
   soaFailover,
   responseRulesUnique,

@@ -75,9 +75,15 @@ test('says of each member why it is out', async () => {
     ['192.0.2.1', 'candidate'],
     ['192.0.2.2', 'unhealthy'],
     ['192.0.2.3', 'disabled'],
-    ['192.0.2.4', 'weight-0'],
+    ['192.0.2.4', 'candidate'],
   ])
-  expect(seen!.distribution).toEqual([{ ipAddress: '192.0.2.1', count: 1000, places: [1000] }])
+  expect(seen!.distribution).toEqual([
+    { ipAddress: '192.0.2.1', count: 500, places: [500] },
+    { ipAddress: '192.0.2.4', count: 500, places: [500] },
+  ])
+  const { service: byWeight } = await simulated('wrr.example.org.', '--health', health)
+  expect(byWeight!.members[3]).toMatchObject({ ipAddress: '192.0.2.4', standing: 'weight-0' })
+  expect(byWeight!.mayAnswer).toEqual(['192.0.2.1'])
 })
 
 test('says why a member is unhealthy and since when, as the status in the API has it', async () => {
@@ -112,7 +118,7 @@ describe('shares', () => {
       (await simulated(name, '--count', '10000', ...args)).service!.distribution.map(
         ({ count }) => count,
       )
-    expect(await share('rr.example.org.')).toEqual([5000, 5000])
+    expect(await share('rr.example.org.')).toEqual([3334, 3333, 3333])
     expect(await share('fo.example.org.')).toEqual([10_000])
     const weighted = await share('wrr.example.org.', '--seed', '7')
     expect(Math.abs(weighted[0]! - 7500)).toBeLessThan(250)
@@ -141,12 +147,14 @@ pool      pool-1
           192.0.2.1            weight 3, priority 2
           192.0.2.2            weight 1, priority 1, out: unhealthy
           192.0.2.3            weight 1, no priority, out: disabled
-          192.0.2.4            weight 0, no priority, out: weight 0
+          192.0.2.4            weight 0, no priority
 shares    of 10 answers in a row, seed 1
           192.0.2.1            10 (100.0 %)
 answer    192.0.2.1, TTL 5
 `)
-  const allDown = put('health.json', '{"pool-1/192.0.2.2": false, "pool-1/192.0.2.1": false}')
+  const names = ['192.0.2.1', '192.0.2.2', '192.0.2.4'].map((address) => `pool-1/${address}`)
+  const none = Object.fromEntries(names.map((name) => [name, false]))
+  const allDown = put('health.json', JSON.stringify(none))
   const down = await run('fo.example.org', '--bundle', file, '--health', allDown)
   expect(down.out).toContain('answer    NOERROR without records: no member may answer\n')
 })

@@ -24,7 +24,7 @@ const two = pool('ipAddress: 192.0.2.1, weight: 100', 'ipAddress: 192.0.2.2, wei
 const service = `apiVersion: gslb/v1
 kind: Service
 metadata: { name: www }
-spec: { domain: www.example.com., pool: web }
+spec: { domain: www.example.com., algorithm: weighted-round-robin, pool: web }
 `
 const minute = (minutes: number): string =>
   new Date(Date.UTC(2027, 0, 31, 12, minutes)).toISOString()
@@ -164,7 +164,22 @@ describe('a service without members', () => {
     [
       'it had none from the start',
       [poolFile(pool('ipAddress: 192.0.2.1, weight: 0')), window('a', 'web/m0', 0, 10)],
-      ['pool-inactive: no member of the pool "web" can be answered'],
+      [
+        'pool-weightless: every enabled IPv4 member of the pool "web" has the weight 0, ' +
+          'and "www" goes by weight',
+      ],
+    ],
+    [
+      'a step of weight 0 is nothing to who does not go by weight',
+      [
+        ['tenants/default/services/www.yaml', service.replace('weighted-round-robin', 'failover')],
+        window('a', 'web/m0', 5, 20),
+        rollout('r', `member: m1, ${held}`),
+      ],
+      [
+        'rollout-unread: no service of the pool "web" looks at weights: ' +
+          'the rollout changes no answer',
+      ],
     ],
     [
       'its only member of a family is out',

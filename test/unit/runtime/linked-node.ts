@@ -1,7 +1,7 @@
 // A node's control thread without its sockets: bundles go in, the routing state is looked at.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
-import { carryRoutingState, createRoutingState, isCandidate } from '#routing/state/candidates.ts'
+import { carryRoutingState, createRoutingState, isReady } from '#routing/state/candidates.ts'
 import { firstCandidate, MemberOut, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
@@ -83,7 +83,7 @@ export class LinkedNode {
     return [...state.memberOut.keys()]
       .map((row) => {
         if ((state.memberOut[row]! & MemberOut.Warming) !== 0) return 'w'
-        return isCandidate(bundle, state, row) ? 'c' : '-'
+        return isReady(bundle, state, row) ? 'c' : '-'
       })
       .join('')
   }

@@ -31,6 +31,15 @@ test('an empty pool is told of once, if a service answers from it', () => {
   ])
 })
 
+test('a pool of members that weigh nothing is empty where a service goes by weight', () => {
+  const pools = [1, 2, 3].map((at) => pool(at, [member(`192.0.2.${at}`, { weight: 0 })]))
+  const ways = [{}, { algorithm: 'weighted-round-robin' }, { filterChain: ['sticky-weighted'] }]
+  const services = ways.map((way, i) => service(i, `w${i}.example.org.`, { pool: i, ...way }))
+  const bundle = bundleOf({ ...bareModel, zones, pools, services })
+  const found = emptyPoolsIn(bundle, createRoutingState(bundle, 1))
+  expect(found.map(({ name }) => name).toSorted()).toEqual(['pool-2', 'pool-3'])
+})
+
 test('of more empty pools than alerts tell of, only so many are put into words', () => {
   const { findingsPerNodeMax } = alertLimits
   const count = findingsPerNodeMax + 20

@@ -27,7 +27,7 @@ test('each member of the family is a candidate or has the first reason why not',
   expect(
     setHealth(bundle, state, new Map([['default/pool-1/192.0.2.4', { healthy: false }]])),
   ).toEqual([])
-  const standings = explainPool(bundle, state, 0, Family.V4).map((one) => [
+  const standings = explainPool(bundle, state, 0, Family.V4, true).map((one) => [
     one.ipAddress,
     one.standing,
   ])
@@ -37,7 +37,9 @@ test('each member of the family is a candidate or has the first reason why not',
     ['192.0.2.3', 'weight-0'],
     ['192.0.2.4', 'unhealthy'],
   ])
-  expect(explainPool(bundle, state, 0, Family.V6)).toEqual([
+  // Where weights do not count.
+  expect(explainPool(bundle, state, 0, Family.V4, false)[2]!.standing).toBe('candidate')
+  expect(explainPool(bundle, state, 0, Family.V6, true)).toEqual([
     {
       index: 4,
       name: '',

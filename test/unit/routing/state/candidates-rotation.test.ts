@@ -35,7 +35,7 @@ describe('out of rotation', () => {
     state.memberOut[1] = out
     rebuildPool(bundle, state, 0)
     expect(lists(state)).toEqual([[0, 2], [3]])
-    expect(explainPool(bundle, state, 0, Family.V4)[1]!.standing).toBe(standing)
+    expect(explainPool(bundle, state, 0, Family.V4, true)[1]!.standing).toBe(standing)
   })
 })
 
@@ -49,9 +49,9 @@ describe('the weight in effect', () => {
     state.memberWeight[2] = 0
     rebuildPool(bundle, state, 0)
     const first = firstCandidate(state, 0, state.pools[PoolCell.Version]! & 1, Family.V4)
-    expect(lists(state)).toEqual([[0, 1], [3]])
-    expect([...state.weightSums.subarray(first, first + 2)]).toEqual([1, 3])
-    const standings = explainPool(bundle, state, 0, Family.V4)
+    expect(lists(state)).toEqual([[0, 1, 2], [3]])
+    expect([...state.weightSums.subarray(first, first + 3)]).toEqual([1, 3, 3])
+    const standings = explainPool(bundle, state, 0, Family.V4, true)
     expect(standings.map(({ weight, standing }) => [weight, standing])).toEqual([
       [1, 'candidate'],
       [2, 'candidate'],
@@ -79,7 +79,7 @@ describe('a pool with minHealthy', () => {
     change(state)
     rebuildPool(bundle, state, 0)
     expect(lists(state).flat().length > 0).toBe(up)
-    const standing = explainPool(bundle, state, 0, Family.V4)[1]!.standing
+    const standing = explainPool(bundle, state, 0, Family.V4, true)[1]!.standing
     if (!up) expect(standing).toBe('below-min-healthy')
   })
 })

@@ -126,7 +126,7 @@ test.each([
         chain.client.set(octets, start, start === 0 ? 16 : 4)
         chain.wantsScope = true
         chain.startScope()
-        chain.load(0)
+        chain.load(0, false)
         step(chain)
         return chain.scope
       })

@@ -49,7 +49,7 @@ function choose({ here = [], elsewhere = [], roundTripMs = [], candidates = [0, 
   const chain = new Chain(new Random(1))
   chain.adopt(bundle, state)
   chain.client.set(client, 0, 4)
-  chain.load(0)
+  chain.load(0, false)
   chain.members.set(candidates)
   chain.count = candidates.length
   rum.bind(createEnvironment(bundle, { ...noRoutingTables, rum: store.buffer }, null), '')(chain)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PoolModel } from '#bundle/format/model.ts'
-import { createRoutingState, isCandidate, rebuildPool } from '#routing/state/candidates.ts'
+import { createRoutingState, isReady, rebuildPool } from '#routing/state/candidates.ts'
 import { addressNow, fillSlots } from '#routing/state/slots.ts'
 import { HealthLink } from '#runtime/node/health-link.ts'
 import type { Outcome } from '#runtime/health/probes/probe.ts'
@@ -37,7 +37,7 @@ async function setUp(parts: Partial<PoolModel>) {
     walk: (durationMs: number) => world.walk(durationMs),
     candidates: (): string[] =>
       rows
-        .filter((row) => isCandidate(bundle, state, row))
+        .filter((row) => isReady(bundle, state, row))
         .map((row) => addressNow(bundle, state, row)),
   }
 }

@@ -153,14 +153,14 @@ describe('the life of a rollout', () => {
     expect(node.shown()).toBe(expected)
   })
 
-  test('a step of weight 0 takes the member out of rotation', () => {
+  test('at a step of weight 0 the member has no share, and is as ready as before', () => {
     const steps = [
       { weightPct: 0, holdSeconds: 60 },
       { weightPct: 100, holdSeconds: 0 },
     ]
     const time = new FakeTime(at(0))
     const node = overlayNode(time, ramp({ steps }))
-    expect(node.rotation()).toBe('192.0.2.2*40')
+    expect(node.rotation()).toBe('192.0.2.1*0 192.0.2.2*40')
     time.passTo(at(1e6))
     expect([node.shown(), node.rotation()]).toEqual(['running 1 40', declared])
   })

@@ -21,7 +21,7 @@ const bundle = bundleOf({ ...bareModel, pools: [pool(1, addresses)] })
 function chainOfFour(): Chain {
   const chain = new Chain(new Random(1))
   chain.adopt(bundle, createRoutingState(bundle, 1))
-  chain.load(0)
+  chain.load(0, false)
   return chain
 }
 

@@ -1,0 +1,73 @@
+// Finds services by weight whose members all weigh nothing, and rollouts whose weight nobody reads.
+import { dividesByWeight } from '#routing/choose/way.ts'
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { waysOfService } from '#compiler/plan/service-ways.ts'
+import { namedPoolsOf } from '#compiler/tree/fallback.ts'
+import { isHostname, targetOf } from '#compiler/values/member-target.ts'
+import type { RuleSubject, TreeRule } from './tree-rule.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+
+export const weights: TreeRule = {
+  name: 'weights',
+  check(subject, report) {
+    checkWeightless(subject, report)
+    checkUnread(subject, report)
+  },
+}
+
+function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
+  const seen = new Set<string>()
+  for (const { object } of tree.of.Service) {
+    const { pool: name } = object.spec
+    // Other services of the pool would say the same.
+    if (name === null || seen.has(name) || !dividesByWeight(waysOfService(object.spec))) continue
+    seen.add(name)
+    const pool = tree.poolNamed.get(name)
+    const family = pool === undefined ? undefined : weightlessFamily(pool)
+    if (pool === undefined || family === undefined) continue
+    const args = [family, name, object.metadata.name]
+    report('pool-weightless', placeIn(pool, valueAt('spec', 'members')), { args })
+  }
+}
+
+/** @returns a family that has enabled members, none of which weighs anything */
+function weightlessFamily({ object }: Entry<'Pool'>): string | undefined {
+  const weighing = new Map<string, boolean>()
+  for (const member of object.spec.members) {
+    if (!member.enabled) continue
+    // A host name may have addresses of both.
+    const families = isHostname(member) ? [...allFamilies] : [familyOf(targetOf(member))]
+    for (const family of families) {
+      weighing.set(family, weighing.get(family) === true || member.weight > 0)
+    }
+  }
+  return allFamilies.find((family) => weighing.get(family) === false)
+}
+
+const allFamilies = ['IPv4', 'IPv6'] as const
+
+function familyOf(ipAddress: string): string {
+  return ipAddress.includes(':') ? 'IPv6' : 'IPv4'
+}
+
+function checkUnread({ tree, overlays }: RuleSubject, report: TreeReport): void {
+  // A service that could not be read may be the one that reads it.
+  if (tree.faulty.services || overlays.rollouts.length === 0) return
+  const used = new Set<string>()
+  const read = new Set<string>()
+  for (const { object } of tree.of.Service) {
+    const reads = waysOfService(object.spec).some(({ weightAs }) => weightAs !== undefined)
+    for (const name of namedPoolsOf(object.spec)) {
+      used.add(name)
+      if (reads) read.add(name)
+    }
+  }
+  for (const { entry, poolEntry, model } of overlays.rollouts) {
+    if (model === undefined || poolEntry === undefined) continue
+    const { name } = poolEntry.object.metadata
+    // Of a pool that nobody uses, that is said.
+    if (read.has(name) || !used.has(name) || entry.object.spec.settled !== undefined) continue
+    report('rollout-unread', placeIn(entry, valueAt('spec', 'pool')), { args: [name] })
+  }
+}
