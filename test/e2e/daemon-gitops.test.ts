@@ -254,7 +254,7 @@ describe('trust', () => {
 })
 
 onlyLong(() => {
-  test('a node that follows an HTTP remote takes what is pushed, by poll and by SIGHUP', async () => {
+  test('a node that follows an HTTP remote takes pushes, by poll and by SIGHUP', async () => {
     const server = await gitHttpServer(site.dataDir)
     const follower = await Site.make('follower')
     const allowedSigners = join(site.dataDir, 'allowed_signers')

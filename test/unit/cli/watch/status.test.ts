@@ -50,6 +50,11 @@ const seen = (name: string, more: Partial<SeenNode> = {}): SeenNode => ({
   isSupervised: true,
   isSelf: name === 'n1',
   isMissing: false,
+  role: 'control',
+  labels: {},
+  clockOffsetMs: null,
+  refusals: [],
+  drift: [],
   ...more,
 })
 const view: OperatorView = {
