@@ -49,7 +49,7 @@ export const hostnameDiagnostics = {
   },
   'hostname-loop': {
     severity: 'error',
-    message: '%s is a service of this configuration that leads back to this pool',
+    message: '%s is a name of this configuration that leads back to this pool',
     help: 'name the backend itself, not a name that this pool answers',
     cause: 'To answer the name it would have to be resolved first, or the alias never ends.',
     bad:

@@ -3,8 +3,9 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { PlannedZone } from './zone-plan.ts'
 
 /**
- * A tenant may write in the zones that the settings give it. Domains that were delegated to it, and
- * verified, are to count here as soon as a tree can tell that they were.
+ * A tenant may write in the zones that the settings give it. A delegated domain that is verified
+ * does not count: its check shows that the parent leads to this cluster, and any tenant may have
+ * registered the domain first.
  */
 export function mayWriteRecords(tenant: string, { recordTenants }: PlannedZone): boolean {
   return recordTenants === undefined ? tenant === defaultTenant : recordTenants.includes(tenant)

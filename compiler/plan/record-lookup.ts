@@ -1,4 +1,5 @@
 // Finds what answers for a name, as a server would: exact, an alias, a wildcard. RFC 1034 4.3.2.
+import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { enclosingNames } from '#compiler/values/names.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
@@ -66,6 +67,33 @@ export function aliasAt(tree: Tree, plan: RecordPlan, name: string): PlannedRrse
   if (alias !== undefined || own !== undefined) return alias
   const wildcard = wildcardFor(tree, plan, name)
   return wildcard === undefined ? undefined : plan.at.get(wildcard)?.find(isCname)
+}
+
+/** As many as one answer follows. */
+export const aliasesMax = 8
+
+/** The name at the end of the aliases that records are; in no zone of ours, the name itself. */
+export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string {
+  let here = name
+  for (let i = 0; i < aliasesMax && plan.aliases.length > 0; i++) {
+    if (zoneOfName(plan, here) === undefined) return here
+    const alias = aliasAt(tree, plan, here)
+    const next = alias === undefined ? undefined : targetOfAlias(alias, here)
+    if (next === undefined) return here
+    here = next
+  }
+  return here
+}
+
+/** Undefined: the name would be too long, and nobody gets that far (RFC 6672 section 2.2). */
+export function targetOfAlias({ model }: PlannedRrset, name: string): string | undefined {
+  const [rdata] = model.rdata
+  if (rdata === undefined) return undefined
+  const target = formatName(foldName(rdata))
+  if (model.type === RrType.CNAME) return target
+  const prefix = name.slice(0, name.length - model.name.length)
+  const next = target === '.' ? prefix : `${prefix}${target}`
+  return next.length > 1_000 ? undefined : next
 }
 
 function hasService(tree: Tree, name: string): boolean {

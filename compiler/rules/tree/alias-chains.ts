@@ -1,14 +1,10 @@
 // Finds aliases (CNAME and DNAME) that lead in a circle, or through too many others.
-import { formatName, foldName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
 import type { PlannedRrset, Tree } from '#compiler/tree/tree.ts'
-import { aliasAt } from '#compiler/plan/record-lookup.ts'
+import { aliasAt, aliasesMax, targetOfAlias } from '#compiler/plan/record-lookup.ts'
 import type { TreeRule } from './tree-rule.ts'
-
-/** As many as one answer follows. */
-export const aliasesMax = 8
 
 /** Below a DNAME stands nothing; this label is nobody's. */
 const anyLabel = '\\001.'
@@ -46,7 +42,7 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
   const aliases: PlannedRrset[] = []
   for (let here = start; names.length <= aliasesMax + 1;) {
     const alias = aliasAt(tree, plan, here)
-    const next = alias === undefined ? undefined : targetOf(alias, here)
+    const next = alias === undefined ? undefined : targetOfAlias(alias, here)
     if (alias === undefined || next === undefined) break
     const seen = names.indexOf(next)
     names.push(next)
@@ -55,15 +51,4 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
     here = next
   }
   return { names, circle: [] }
-}
-
-/** Undefined: the name would be too long, and nobody gets that far (RFC 6672 section 2.2). */
-function targetOf({ model }: PlannedRrset, name: string): string | undefined {
-  const [rdata] = model.rdata
-  if (rdata === undefined) return undefined
-  const target = formatName(foldName(rdata))
-  if (model.type === RrType.CNAME) return target
-  const prefix = name.slice(0, name.length - model.name.length)
-  const next = target === '.' ? prefix : `${prefix}${target}`
-  return next.length > 1_000 ? undefined : next
 }

@@ -1,6 +1,7 @@
 // Checks pools with host names against the services that use them: no alias at an apex, no loop.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { hostnameKey, isHostname } from '#compiler/values/member-target.ts'
+import { endOfAliases } from '#compiler/plan/record-lookup.ts'
 import { enclosingNames } from '#compiler/values/names.ts'
 import { fallbackPoolOf, namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
@@ -13,7 +14,7 @@ export const hostnameMembers: TreeRule = {
     const pools = subject.tree.of.Pool.filter(hasHostname)
     if (pools.length === 0) return
     checkServices(subject, report)
-    checkLoops(subject.tree, pools, report)
+    checkLoops(subject, pools, report)
   },
 }
 
@@ -45,7 +46,7 @@ function checkServices({ tree, zones }: RuleSubject, report: TreeReport): void {
   }
 }
 
-/** A member whose host name a service of ours answers, with the pools of that service. */
+/** A member whose host name a service of ours answers, maybe through aliases, with its pools. */
 interface Edge {
   readonly member: number
   readonly hostname: string
@@ -61,13 +62,17 @@ interface Visit {
 }
 
 /** Each pool is walked over once, however they lead to each other. */
-function checkLoops(tree: Tree, pools: readonly Entry<'Pool'>[], report: TreeReport): void {
+function checkLoops(
+  subject: RuleSubject,
+  pools: readonly Entry<'Pool'>[],
+  report: TreeReport,
+): void {
   const isOnPath = new Map<Entry<'Pool'>, boolean>()
   for (const start of pools) {
     const path: Visit[] = []
     const enter = (pool: Entry<'Pool'>): void => {
       isOnPath.set(pool, true)
-      path.push({ pool, edges: edgesOf(tree, pool), edge: 0, next: 0 })
+      path.push({ pool, edges: edgesOf(subject, pool), edge: 0, next: 0 })
     }
     if (!isOnPath.has(start)) enter(start)
     for (let at = path.at(-1); at !== undefined; at = path.at(-1)) {
@@ -89,13 +94,15 @@ function checkLoops(tree: Tree, pools: readonly Entry<'Pool'>[], report: TreeRep
   }
 }
 
-function edgesOf(tree: Tree, pool: Entry<'Pool'>): Edge[] {
+function edgesOf({ tree, records }: RuleSubject, pool: Entry<'Pool'>): Edge[] {
   if (!hasHostname(pool)) return []
   const edges: Edge[] = []
   for (const [member, one] of pool.object.spec.members.entries()) {
     const hostname = isHostname(one) ? hostnameKey(one.hostname) : undefined
-    const service = hostname === undefined ? undefined : serviceFor(tree, hostname)
-    if (hostname === undefined || service === undefined) continue
+    if (hostname === undefined) continue
+    const end = records === undefined ? hostname : endOfAliases(tree, records, hostname)
+    const service = serviceFor(tree, end)
+    if (service === undefined) continue
     const pools = namedPoolsOf(service.object.spec).flatMap((name) => {
       const named = tree.poolNamed.get(name)
       return named?.tenant === service.tenant ? [named] : []

@@ -130,6 +130,45 @@ describe('a service that answers with an alias is no host for', () => {
   })
 })
 
+describe('a host name of a member that leads back to its pool is told', () => {
+  const loop = (name: string): string =>
+    `${name} is a name of this configuration that leads back to this pool`
+  const member = (hostname: string): SourceFile =>
+    sourceFile(
+      'tenants/default/pools/web.yaml',
+      `${top('Pool', 'web')}spec:\n  answer: addresses\n` +
+        `  members: [{ name: a, hostname: ${hostname}, port: 80 }]\n`,
+    )
+  const alias = (name: string, target: string, type = 'CNAME'): string =>
+    `{ name: ${name}, type: ${type}, values: [${target}] }`
+  test.each<[string, string, readonly string[], readonly string[]]>([
+    ['of the service', 'www.example.com.', [alias('other', 'www')], [loop('www.example.com.')]],
+    ['of an alias', 'a.example.com.', [alias('a', 'www')], [loop('a.example.com.')]],
+    [
+      'of an alias of an alias',
+      'a.example.com.',
+      [alias('a', 'b'), alias('b', 'www')],
+      [loop('a.example.com.')],
+    ],
+    [
+      'below a DNAME',
+      'www.old.example.com.',
+      [alias('old', 'example.com.', 'DNAME')],
+      [loop('www.old.example.com.')],
+    ],
+    [
+      'of a wildcard alias',
+      'x.w.example.com.',
+      [alias('"*.w"', 'www')],
+      [loop('x.w.example.com.')],
+    ],
+    ['not of an alias elsewhere', 'a.example.com.', [alias('a', 'b.example.net.')], []],
+  ])('%s', (_what, hostname, sets, expected) => {
+    const files = [settings, records(sets), pooled('www.example.com.'), member(hostname)]
+    expect(messagesOf(...files)).toEqual(expected)
+  })
+})
+
 test.each([
   ['MX', '10 192.0.2.1', '192.0.2.1'],
   ['MX', '10 192.0.2.1.', '192.0.2.1.'],
