@@ -40,6 +40,9 @@ export interface HistoryPage {
   readonly commits: readonly HistoryCommit[]
   /** There may be more after this commit; '': there is none. */
   readonly next: string
+  /** The times of what was looked at lie before this, and not before that; null: no such bound. */
+  readonly beforeSeconds: number | null
+  readonly fromSeconds: number | null
 }
 
 export interface ObjectChange extends ChangedObject {

@@ -32,6 +32,8 @@ export interface JobContext {
   readonly lookAtFleet: () => Promise<void>
   /** Tells other nodes which commit this one answers from. */
   readonly announceCommit: () => void
+  /** Stores since when this node answers from commits, and what it holds. */
+  readonly recordCommits: () => Promise<void>
   /** Looks at the servers that get redirects, those whose time it is. */
   readonly reconcileRedirects: () => void
   /** Tells what is wrong here; on the node that leads, opens, ends and sends alerts. */
@@ -88,6 +90,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'announce-commit',
     periodMs: 5_000,
     run: (context) => context.announceCommit(),
+  },
+  {
+    name: 'record-commits',
+    periodMs: 5_000,
+    run: (context) => context.recordCommits(),
   },
   {
     name: 'reconcile-redirects',

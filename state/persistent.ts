@@ -7,6 +7,7 @@ import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
 import type { CommitAnnouncements } from './ports/commit-news.ts'
 import type { Deliveries } from './ports/deliveries.ts'
+import type { CommitRecords } from './ports/commit-records.ts'
 import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
@@ -21,6 +22,7 @@ import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
 import { createSqlDeliveries } from './sql/deliveries.ts'
+import { createSqlCommitRecords } from './sql/commit-records.ts'
 import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
@@ -62,6 +64,7 @@ export interface PersistentState {
   readonly dynamicDns: DynamicDnsStore
   readonly responseHits: ResponseHits
   readonly commitNews: CommitAnnouncements
+  readonly commitRecords: CommitRecords
   readonly alerts: AlertStore
   readonly domains: Domains
   readonly deliveries: Deliveries
@@ -102,6 +105,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     dynamicDns: createSqlDynamicDns(sql),
     responseHits: createSqlResponseHits(sql),
     commitNews: createSqlCommitNews(sql),
+    commitRecords: createSqlCommitRecords(sql),
     alerts: createSqlAlerts(sql),
     domains: createSqlDomains(sql),
     deliveries: createSqlDeliveries(sql),

@@ -1,6 +1,7 @@
 // The JSON of a commit in the history, and of what it changed, field by field.
 import { Type } from 'typebox'
 import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
+import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
 import { UnixSeconds, nullable } from '#api/http/shapes.ts'
 
 const objectFields = {
@@ -11,13 +12,22 @@ const objectFields = {
   change: Type.String({ description: '`created`, `updated` or `deleted`' }),
 }
 
+const Activation = Type.Object({ node: Type.String(), since: UnixSeconds })
+
 const commitFields = {
   commit: Type.String(),
-  parent: nullable(Type.String({ description: 'null: the first commit' })),
+  parent: nullable(Type.String({ description: 'null: the first commit, or a held one' })),
   author: Type.String(),
   time: UnixSeconds,
   subject: Type.String({ description: 'Empty where it may be about objects of others' }),
-  verdict: Type.String({ description: '`accepted`: what is held is no part of the history' }),
+  verdict: Type.String({ description: '`accepted` or `held`' }),
+  code: Type.String({ description: 'Of a held one as in the Git status; empty: accepted' }),
+  reason: Type.String({ description: 'Why it is held, and what to do; empty: accepted' }),
+  heldAt: nullable(UnixSeconds),
+  activeAt: nullable({ ...UnixSeconds, description: 'When the first node answered from it' }),
+  activeOn: Type.Array(Activation, {
+    description: 'Nodes that have answered from it, as far back as they are known; by time',
+  }),
   isActive: Type.Boolean({ description: 'The node that answers serves it now' }),
   isPartial: Type.Boolean({ description: 'It changed more than is shown' }),
 }
@@ -51,11 +61,20 @@ export const Reverted = Type.Object(
   { title: 'Reverted' },
 )
 
-/** @param active the commit that this node serves */
-export function showCommit(commit: HistoryCommit, active: string | null) {
+/** What is known of commits besides what Git says. */
+export interface Fates {
+  /** The commit that this node serves. */
+  readonly active: string | null
+  readonly activations: readonly CommitActivation[]
+}
+
+const seconds = (atMs: number): number => Math.floor(atMs / 1_000)
+
+export function showCommit(commit: HistoryCommit, { active, activations }: Fates) {
   const { commit: id, parent, author, atSeconds: time, subject, isMore, objects } = commit
   return {
     ...{ commit: id, parent, author, time, subject, verdict: 'accepted' },
+    ...{ code: '', reason: '', heldAt: null, ...activeOf(id, activations) },
     ...{ isActive: id === active, isPartial: isMore },
     objects: objects.map(({ kind, uid, tenant: tenantId, name, change }) => ({
       ...{ kind, id: uid, tenantId, name, change },
@@ -63,11 +82,27 @@ export function showCommit(commit: HistoryCommit, active: string | null) {
   }
 }
 
+function activeOf(commit: string, all: readonly CommitActivation[]) {
+  const own = all.filter((one) => one.commit === commit)
+  const activeOn = own.map(({ node, atMs }) => ({ node, since: seconds(atMs) }))
+  return { activeAt: activeOn[0]?.since ?? null, activeOn }
+}
+
+/** Its objects are not looked at: what is in it did not pass. */
+export function showHeld(held: HeldCommit) {
+  const { commit, author, committedAtMs, code, reason, heldAtMs } = held
+  return {
+    ...{ commit, parent: null, author, time: seconds(committedAtMs), subject: '' },
+    ...{ verdict: 'held', code, reason, heldAt: seconds(heldAtMs) },
+    ...{ activeAt: null, activeOn: [], isActive: false, isPartial: true, objects: [] },
+  }
+}
+
 /** Of all objects of a commit. */
 const fieldsMax = 1_000
 
-export function showChange(change: CommitChange, active: string | null) {
-  const shown = showCommit(change, active)
+export function showChange(change: CommitChange, fates: Fates) {
+  const shown = showCommit(change, fates)
   let left = fieldsMax
   const objects = shown.objects.map((object) => {
     const found = change.changes.find(

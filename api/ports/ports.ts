@@ -27,6 +27,7 @@ import type { FeedTokens } from '#api/feed/tokens.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
+import type { CommitFates } from './commit-fates.ts'
 import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { ClusterView } from './cluster-view.ts'
@@ -46,6 +47,8 @@ export interface ApiPorts {
   readonly configWriter: ConfigWriter
   /** What commits changed. */
   readonly history: ConfigHistory
+  /** Since when nodes answer from commits, and which commits are held. */
+  readonly commitFates: CommitFates
   /** Settings and keys of logins. */
   readonly auth: AuthPolicy
   /** What users and tenant keys stand for; tell it to forget after a change of either. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
-import type { CommitChange, HistoryFault } from '#config/history.ts'
+import type { CommitChange, HistoryFault, HistoryPage } from '#config/history.ts'
 import type { Operation } from '#config/operation.ts'
 import { revertOperations } from '#config/revert.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
@@ -17,7 +17,9 @@ import {
   Reverted,
   showChange,
   showCommit,
+  showHeld,
 } from '#api/history/history-json.ts'
+import type { Fates } from '#api/history/history-json.ts'
 import { created, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -50,7 +52,38 @@ const Commit = Type.Object({ commit: Type.String({ minLength: 1, maxLength: 255 
 
 type Context = Pick<RouteContext, 'caller' | 'ports'>
 
-const activeOf = ({ ports }: Context): string | null => ports.view.gitops().active
+async function fatesOf({ ports }: Context, commits: readonly string[]): Promise<Fates> {
+  const activations = await ports.commitFates.activationsOf(commits)
+  return { active: ports.view.gitops().active, activations }
+}
+
+/**
+ * Held commits among those of a page, by time: to whoever sees all, since nobody has looked at what
+ * is in them.
+ */
+async function withHeld(
+  { caller, ports }: Context,
+  { commits, beforeSeconds, fromSeconds }: HistoryPage,
+  fates: Fates,
+): Promise<readonly Shown[]> {
+  const shown = commits.map((commit) => showCommit(commit, fates))
+  if (visibleTenant(caller) !== null) return shown
+  const known = new Set(shown.map(({ commit }) => commit))
+  const held = (await ports.commitFates.heldCommits())
+    .filter(({ commit }) => !known.has(commit))
+    .map(showHeld)
+    .filter(({ time }) => time < (beforeSeconds ?? Infinity) && time >= (fromSeconds ?? 0))
+    .toSorted((a, b) => b.time - a.time)
+  // The order that Git gives stays as it is.
+  const merged: Shown[] = []
+  for (const commit of shown) {
+    while ((held[0]?.time ?? -1) >= commit.time) merged.push(held.shift()!)
+    merged.push(commit)
+  }
+  return [...merged, ...held]
+}
+
+type Shown = ReturnType<typeof showCommit> | ReturnType<typeof showHeld>
 
 function failed(fault: HistoryFault): Reply {
   if (fault === 'not-found') return missing('commit')
@@ -67,11 +100,15 @@ async function page(context: Context, { limit, cursor = '' }: Page, uid: string)
   })
   if (!found.ok) return failed(found.error)
   const { commits, next } = found.value
-  const active = activeOf(context)
-  return success(
-    commits.map((commit) => showCommit(commit, active)),
-    next === '' ? {} : { 'x-next-cursor': next },
+  const fates = await fatesOf(
+    context,
+    commits.map(({ commit }) => commit),
   )
+  const shown =
+    uid === ''
+      ? await withHeld(context, found.value, fates)
+      : commits.map((commit) => showCommit(commit, fates))
+  return success(shown, next === '' ? {} : { 'x-next-cursor': next })
 }
 
 const list = route({
@@ -83,7 +120,8 @@ const list = route({
   details:
     'Each commit is compared with its first parent. One question looks at ' +
     `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files at most: a page ` +
-    'may have less than `limit`, even none, while there is a cursor.',
+    'may have less than `limit`, even none, while there is a cursor. System administrators also ' +
+    'see held commits, by their time.',
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404, 503],
@@ -118,7 +156,9 @@ const get = route({
   handle: async (context) => {
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
-    return found.ok ? success(showChange(found.value, activeOf(context))) : failed(found.error)
+    if (!found.ok) return failed(found.error)
+    const { commit } = found.value
+    return success(showChange(found.value, await fatesOf(context, [commit])))
   },
 })
 

@@ -47,6 +47,7 @@ export const createGit: Part = (deps) => {
     node,
     health === null,
     log,
+    (commit) => deps.records.commits.activated(commit),
     () => deps.commitNews?.activated(),
     () => deps.bundleFeed.changed(),
   )
@@ -85,6 +86,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
   control.onStatus((status, change) => {
     activations.noteHead(status.head?.commit)
     tell(status, change)
+    deps.records.commits.statusIs(status)
   })
   control.onPrepare((bundle) => deps.node.prepare(bundle))
   control.onPublish((publication) => activations.add(publication))
@@ -96,6 +98,7 @@ class Activations {
   readonly #node: DnsNode
   readonly #areChecksOff: boolean
   readonly #log: ProcessLog
+  readonly #onServed: (commit: string) => void
   readonly #onActive: () => void
   readonly #onStored: () => void
   #last: Promise<void> = Promise.resolve()
@@ -109,9 +112,11 @@ class Activations {
     node: DnsNode,
     areChecksOff: boolean,
     log: ProcessLog,
+    onServed: (commit: string) => void,
     onActive: () => void,
     onStored: () => void,
   ) {
+    this.#onServed = onServed
     this.#onActive = onActive
     this.#onStored = onStored
     this.#node = node
@@ -141,6 +146,7 @@ class Activations {
   async #activate(publication: CommitPublication): Promise<void> {
     const activated = await this.#node.activate(publication)
     if (!activated.ok) return
+    this.#onServed(publication.commit)
     // A renewal of the record is news to nodes that pull.
     this.#onStored()
     if (activated.value === 'unchanged') return

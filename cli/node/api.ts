@@ -52,7 +52,7 @@ export interface NodeApiParts {
   readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
-  readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits'>
+  readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
   readonly testAlert: SendByChannel
@@ -167,7 +167,7 @@ function portsOf(
     view,
     config,
     configWriter,
-    history,
+    ...{ history, commitFates: records.commits },
     auth: {
       systemKey: apiKey === null ? null : systemKey(apiKey),
       bundleToken: bundleToken === null ? null : systemKey(bundleToken),

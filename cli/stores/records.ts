@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { builtInRoles } from '#api/access/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'
+import { CommitRecorder } from '#jobs/commit-recorder.ts'
 import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -36,9 +37,15 @@ export interface NodeRecords {
   readonly countCall: (tenant: string) => void
   readonly jobs: Pick<
     JobContext,
-    'flushUsage' | 'flushResponseHits' | 'backUp' | 'pruneAudit' | 'lookAtDatabase'
+    | 'flushUsage'
+    | 'flushResponseHits'
+    | 'backUp'
+    | 'pruneAudit'
+    | 'lookAtDatabase'
+    | 'recordCommits'
   >
   readonly responseHits: ResponseHitTotals
+  readonly commits: CommitRecorder
   readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
@@ -73,6 +80,10 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
   const meter = new UsageMeter({ usage, takeQueries, clock, log })
   const isThere = (): boolean => state.exists()
   const hits = new ResponseHitMeter({ store: responseHits, isThere, counted, clock, log })
+  const commits = new CommitRecorder({
+    ...{ store: state.persistent.commitRecords, isThere, clock, log },
+    node: settings.state.nodeName,
+  })
   // Nobody can ask a node without an API for what only its own database knows.
   const isMetered = api.enabled || database.url !== ''
   const backups = new Backups(settings.backup, state, clock, log)
@@ -80,9 +91,11 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     state,
     countCall: (tenant) => meter.countCall(tenant),
     responseHits: hits.totals,
+    commits,
     jobs: {
       flushUsage: async () => (isMetered ? meter.flush() : undefined),
       flushResponseHits: async () => (isMetered ? hits.flush() : undefined),
+      recordCommits: async () => (isMetered ? commits.flush() : undefined),
       backUp: () => backups.takeWhenDue(),
       pruneAudit: async () => {
         if (!state.exists()) return
@@ -103,7 +116,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     close: async () => {
       // A database that was not needed so far is not made for the first minute's counts.
       const flushed = async (): Promise<void> => {
-        await Promise.all([meter.flush(), hits.flush()])
+        await Promise.all([meter.flush(), hits.flush(), commits.flush()])
       }
       if (isMetered && state.exists()) await withinTime(flushed(), log)
       await state.close()

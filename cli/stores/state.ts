@@ -38,6 +38,7 @@ const persistentPorts = [
   'dynamicDns',
   'responseHits',
   'commitNews',
+  'commitRecords',
   'alerts',
   'domains',
   'deliveries',

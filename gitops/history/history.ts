@@ -57,18 +57,21 @@ export class History implements ConfigHistory {
   list = async (question: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> => {
     const { tenant, uid, after, commitsMax } = question
     let at = this.#accepted()
+    let beforeSeconds: number | null = null
     if (after !== '') {
       const known = await this.#inLine(after)
       if (known === undefined) return err('not-found')
       at = known.parents[0] ?? null
+      beforeSeconds = known.committer.seconds
     }
     const commits: HistoryCommit[] = []
     const { walkedMax, filesMax } = this.#limits
-    let last = ''
+    let last = { commit: '', atSeconds: 0 }
     let files = 0
     for (let walked = 0; at !== null; walked++) {
       if (walked === walkedMax || files >= filesMax || commits.length === commitsMax) {
-        return ok({ commits, next: last })
+        const { commit: next, atSeconds: fromSeconds } = last
+        return ok({ commits, next, beforeSeconds, fromSeconds })
       }
       const isKnown = this.#told.has(at)
       const told = await this.#tell(at)
@@ -77,10 +80,10 @@ export class History implements ConfigHistory {
       const shown = visible(told.commit, tenant)
       const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
       if (shown.objects.length > 0 && fits) commits.push(shown)
-      last = at
+      last = told.commit
       at = told.parent
     }
-    return ok({ commits, next: '' })
+    return ok({ commits, next: '', beforeSeconds, fromSeconds: null })
   }
 
   changeOf = async (

@@ -72,5 +72,10 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   row('domain_checks', {
     ...{ uid: true, domain: true, verified_at_ms: true, result: true, claimed_until_ms: true },
   }),
+  row('commit_activations', { node: true, commit_id: true, at_ms: true }),
+  row('held_commits', {
+    ...{ commit_id: true, author: true, committed_at_ms: true },
+    ...{ code: true, reason: true, held_at_ms: true },
+  }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

@@ -53,6 +53,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     config: { ...notBrought<ApiPorts['config']>('config'), isReady: () => true },
     configWriter: notBrought('configWriter'),
     history: notBrought('history'),
+    commitFates: { activationsOf: async () => [], heldCommits: async () => [] },
     auth: devMode,
     identities: new Identities(stores),
     sessions: notBrought('sessions'),

@@ -26,6 +26,8 @@ const names: readonly (keyof Tables)[] = [
   'alert_reports',
   'alert_lease',
   'domain_checks',
+  'commit_activations',
+  'held_commits',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -224,6 +224,21 @@ export interface DeliveriesTable {
   readonly state: string
 }
 
+export interface CommitActivationsTable {
+  readonly node: string
+  readonly commit_id: string
+  readonly at_ms: number
+}
+
+export interface HeldCommitsTable {
+  readonly commit_id: string
+  readonly author: string
+  readonly committed_at_ms: number
+  readonly code: string
+  readonly reason: string
+  readonly held_at_ms: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -253,6 +268,8 @@ export interface Tables {
   readonly alert_lease: AlertLeaseTable
   readonly domain_checks: DomainChecksTable
   readonly deliveries: DeliveriesTable
+  readonly commit_activations: CommitActivationsTable
+  readonly held_commits: HeldCommitsTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

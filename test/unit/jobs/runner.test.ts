@@ -35,6 +35,7 @@ function create(
       announceCommit: () => undefined,
       verifyDomains: async () => undefined,
       backUp: async () => undefined,
+      recordCommits: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,
     },
@@ -194,6 +195,7 @@ describe('the table', () => {
       lookAtAlerts: async () => void calls.push('alerts'),
       flushResponseHits: async () => void calls.push('hits'),
       backUp: async () => void calls.push('backup'),
+      recordCommits: async () => void calls.push('commits'),
       pruneAudit: async () => void calls.push('audit'),
     })
     runner.start()
@@ -204,6 +206,7 @@ describe('the table', () => {
       'audit',
       'backup',
       'collect',
+      'commits',
       'database',
       'disk',
       'dynamic DNS',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { ok } from '#lib/result.ts'
+import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
 import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
@@ -13,6 +14,7 @@ interface Commit {
   readonly commit: string
   readonly parent: string | null
   readonly author: string
+  readonly time: number
   readonly subject: string
   readonly isActive: boolean
   readonly isPartial: boolean
@@ -36,6 +38,10 @@ const licence: LicenceGate = {
   memberLimit: () => ({ membersMax, refusal: 'too many members for the licence' }),
 }
 
+const activations: CommitActivation[] = []
+const held: HeldCommit[] = []
+const commitFates = { activationsOf: async () => activations, heldCommits: async () => held }
+
 let world: ConfigWorld
 beforeAll(async () => {
   const gitops = () => ({ ...startingStatus, active: world.git('rev-parse', 'main') })
@@ -43,7 +49,7 @@ beforeAll(async () => {
   const sessions = { find: async () => ok({ userId: user.id }) }
   const users = { find: async () => ok(user) }
   const roles = { findByName: async () => ok(null) }
-  const ports = { view, sessions, users, roles, licence } as never
+  const ports = { view, sessions, users, roles, licence, commitFates } as never
   world = await startConfigWorld({
     ports,
     checkPolicy: { ...strictPolicy, allowScriptChecks: true },
@@ -52,6 +58,8 @@ beforeAll(async () => {
 afterEach(() => {
   unlicensed.clear()
   membersMax = Infinity
+  activations.length = 0
+  held.length = 0
 })
 afterAll(() => world.close())
 
@@ -102,6 +110,59 @@ describe('the history', () => {
       { field: `members.${member}.weight`, before: 10, after: 20 },
     ])
     expect((await history(`/pools/${pool.id}/history`)).length).toBe(3)
+  })
+
+  test('says since when which nodes answer from a commit', async () => {
+    const pool = await newPool()
+    activations.push(
+      { node: 'one', commit: pool.commit, atMs: 1_700_000_000_900 },
+      { node: 'two', commit: pool.commit, atMs: 1_700_000_002_000 },
+    )
+    const expected = {
+      activeAt: 1_700_000_000,
+      activeOn: [
+        { node: 'one', since: 1_700_000_000 },
+        { node: 'two', since: 1_700_000_002 },
+      ],
+    }
+    const [newest, before] = await history()
+    expect(newest).toMatchObject({ ...expected, verdict: 'accepted', code: '', heldAt: null })
+    expect(before).toMatchObject({ activeAt: null, activeOn: [] })
+    const detail = await call('GET', `/history/${pool.commit}`)
+    expect(detail.body).toMatchObject(expected)
+  })
+
+  test('has held commits by their time, with what holds them, for who sees all', async () => {
+    const pool = await newPool()
+    const atMs = (await history())[0]!.time * 1_000
+    const rows: readonly (readonly [string, number])[] = [
+      ['e'.repeat(40), atMs + 60_000],
+      ['d'.repeat(40), atMs - 365 * 24 * 3_600_000],
+      // One that has passed after all.
+      [pool.commit, atMs],
+    ]
+    for (const [commit, committedAtMs] of rows) {
+      const why = { code: 'Unsigned', reason: 'It is not signed.' }
+      held.push({ commit, author: 'Ann', committedAtMs, ...why, heldAtMs: committedAtMs + 1_000 })
+    }
+    const seen = await history()
+    expect(seen[0]).toMatchObject({
+      ...{ commit: 'e'.repeat(40), verdict: 'held', code: 'Unsigned', reason: 'It is not signed.' },
+      ...{ time: atMs / 1_000 + 60, heldAt: atMs / 1_000 + 61, objects: [], isActive: false },
+    })
+    expect([seen[1]!.commit, seen.at(-1)!.commit]).toEqual([pool.commit, 'd'.repeat(40)])
+    // In pages, each once.
+    const paged: string[] = []
+    for (let cursor = '', isMore = true; isMore;) {
+      const page = await admin('GET', `/history?limit=3${cursor}`)
+      paged.push(...(page.list as unknown as readonly Commit[]).map(({ commit }) => commit))
+      const next = page.headers['x-next-cursor']
+      cursor = `&cursor=${next}`
+      isMore = next !== undefined
+    }
+    expect(paged).toEqual(seen.map(({ commit }) => commit))
+    const ofTenant = await history('/history', 'acme')
+    expect(ofTenant.some(({ commit }) => commit === 'e'.repeat(40))).toBe(false)
   })
 
   test('of a tenant has what it owns, and says nothing of others', async () => {

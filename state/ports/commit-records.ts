@@ -1,0 +1,50 @@
+// The port to what became of commits: when each node began to answer from one, and what was held.
+import type { StoreCall } from './store-result.ts'
+
+export interface CommitActivation {
+  readonly node: string
+  readonly commit: string
+  /** The first time. */
+  readonly atMs: number
+}
+
+export interface HeldCommit {
+  readonly commit: string
+  /** '' when the commit cannot be read. */
+  readonly author: string
+  /** 0 when the commit cannot be read. */
+  readonly committedAtMs: number
+  /** As in the Git status. */
+  readonly code: string
+  readonly reason: string
+  /** The first time that a node held it. */
+  readonly heldAtMs: number
+}
+
+export const commitRecordLimits = {
+  /** The newest ones stay. */
+  activationsPerNodeMax: 1_000,
+  /** Of a node that is gone. */
+  activationKeptMs: 400 * 24 * 3_600_000,
+  heldMax: 200,
+  reasonLengthMax: 2_000,
+  /** Of one kind, while the store is away; the oldest are dropped. */
+  waitingMax: 1_000,
+  /** That one question is about. */
+  askedMax: 500,
+  /** Rows of one answer: nodes of a large cluster, for a page of commits. */
+  rowsMax: 20_000,
+} as const
+
+export interface CommitRecords {
+  /** What is known already stays as it is; what is too much goes. */
+  readonly activated: (activations: readonly CommitActivation[]) => StoreCall<void>
+  /** A commit that is held for another reason than before has the new one. */
+  readonly held: (commits: readonly HeldCommit[]) => StoreCall<void>
+  /** Commits that passed after all. */
+  readonly accepted: (commits: readonly string[]) => StoreCall<void>
+  /** Of these commits, by time. */
+  readonly activationsOf: (commits: readonly string[]) => StoreCall<readonly CommitActivation[]>
+  /** Newest first. */
+  readonly heldCommits: () => StoreCall<readonly HeldCommit[]>
+}
