@@ -15,7 +15,7 @@ import { FileMemory } from './read/file-memory.ts'
 import { Findings } from './findings.ts'
 import { strictPolicy } from './values/health-check-policy.ts'
 import type { HealthCheckPolicy } from './values/health-check-policy.ts'
-import { hidesConfiguration, homeOf, roleOf } from './read/layout.ts'
+import { hidesConfiguration, isHomeOf, roleOf } from './read/layout.ts'
 import { lower, LowerMemory } from './plan/lower.ts'
 import { remedyFor } from './read/missing-configuration.ts'
 import { nameOutline } from './plan/name-outline.ts'
@@ -34,6 +34,7 @@ import { planResponses } from './plan/response-plan.ts'
 import type { ResponsePlan } from './plan/response-plan.ts'
 import { fileBytesMax } from './read/source.ts'
 import type { SourceFile } from './read/source.ts'
+import type { PolicyTests } from './tree/policy-tests.ts'
 import { buildTree, TreeMemory } from './tree/tree.ts'
 import type { PlacedFile, Tree } from './tree/tree.ts'
 import { planZones } from './plan/zone-plan.ts'
@@ -75,6 +76,8 @@ export interface CompilerParts {
   /** @returns the bundle as a node reads it, or why it would not. `known` was loaded before. */
   readonly load: (bundle: EncodedBundle, known: Bundle | undefined) => Bundle | string
   readonly unserved: readonly Kind[]
+  /** null: tests are read and checked, and not asked. */
+  readonly policyTests: PolicyTests | null
 }
 
 const defaultParts: CompilerParts = {
@@ -85,6 +88,7 @@ const defaultParts: CompilerParts = {
     return loaded.ok ? loaded.value : JSON.stringify(loaded.error)
   },
   unserved: kindNames.filter((kind) => !kinds[kind].isServed),
+  policyTests: null,
 }
 
 /**
@@ -92,7 +96,7 @@ const defaultParts: CompilerParts = {
  * made of: what did not change is not worked out again. The result does not depend on it.
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
-  const { checkPolicy, limits, load, unserved } = { ...defaultParts, ...parts }
+  const { checkPolicy, limits, load, unserved, policyTests } = { ...defaultParts, ...parts }
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -115,6 +119,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         checkPolicy,
         load,
         unserved,
+        policyTests,
         read,
         before,
         memory,
@@ -157,6 +162,7 @@ interface Work {
   readonly checkPolicy: HealthCheckPolicy
   readonly load: CompilerParts['load']
   readonly unserved: readonly Kind[]
+  readonly policyTests: PolicyTests | null
   readonly read: FileMemory
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
@@ -188,6 +194,7 @@ const stages: readonly Stage[] = Object.freeze([
   { name: 'lower', stopsOnError: true, run: lowerTree },
   { name: 'encode', stopsOnError: true, run: encodeModel },
   { name: 'self-test', stopsOnError: true, run: selfTest },
+  { name: 'policy-tests', stopsOnError: true, run: askTests },
 ])
 
 function readFiles(work: Work): void {
@@ -249,7 +256,7 @@ function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
   }
   const file = contentOf(source, work)
   work.findings.addForFile(path, file)
-  if (file.kind === undefined || homeOf(file.kind) === role.role) {
+  if (file.kind === undefined || isHomeOf(file.kind, role.role)) {
     return { path, tenant, file }
   }
   const at = { path, file, place: valueAt('kind') }
@@ -308,4 +315,11 @@ function selfTest(work: Work): void {
   const loaded = work.load(work.bundle!, work.loaded)
   if (typeof loaded !== 'string') work.loaded = loaded
   else work.findings.addForPath('self-test-failed', 'gslb.yaml', [loaded])
+}
+
+function askTests({ policyTests, loaded, tree, findings }: Work): void {
+  const tests = tree!.of.Test
+  if (policyTests === null || tests.length === 0) return
+  assert(loaded !== undefined, 'what the self-test has loaded can be asked')
+  policyTests(loaded, tests, findings.addForTree)
 }

@@ -5,6 +5,11 @@ export class Random {
   readonly #state = new Uint32Array(4)
 
   constructor(seed: number) {
+    this.restart(seed)
+  }
+
+  /** From here on the same as a new one of this seed. */
+  restart(seed: number): void {
     // SplitMix32 spreads the seed, so that neighbouring seeds give unrelated streams.
     let z = seed >>> 0
     for (let i = 0; i < 4; i++) {

@@ -5,6 +5,7 @@ import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
 import { DeliverySpec } from './objects/delivery.ts'
 import { MaintenanceWindowSpec } from './objects/maintenance-window.ts'
 import { Metadata, apiVersion } from './objects/metadata.ts'
+import { TestSpec } from './objects/policy-test.ts'
 import { PoolSpec } from './objects/pool.ts'
 import { RecordsSpec } from './objects/records.ts'
 import { RedirectSpec } from './objects/redirect.ts'
@@ -90,6 +91,12 @@ const table = {
   MaintenanceWindow: {
     schema: objectOf('MaintenanceWindow', MaintenanceWindowSpec),
     path: 'tenants/<tenant>/maintenance-windows/<name>.yaml',
+    names: 'within-tenant',
+    isServed: true,
+  },
+  Test: {
+    schema: objectOf('Test', TestSpec),
+    path: 'tests/<name>.yaml',
     names: 'within-tenant',
     isServed: true,
   },

@@ -8,13 +8,15 @@ import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
 import { compareWithBase } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
+import { policyTestsFor } from '#cli/policy-tests/module.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 
 const usage = `Usage: gslbd check PATH [options]
 
-Checks the configuration in the directory PATH and lists everything that is wrong.
+Checks the configuration in the directory PATH, asks its policy tests, and lists everything that is
+wrong.
 
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
   --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
@@ -47,7 +49,8 @@ export const check: Command = {
       io.err(`gslbd check: ${files.error}\n`)
       return Exit.Usage
     }
-    const result = createCompiler({ checkPolicy }).compile(files.value, {
+    const policyTests = await policyTestsFor(files.value)
+    const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, {
       commit: '',
       nowMs: systemClock.nowMs(),
     })

@@ -9,6 +9,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
+import { policyTestsFor } from '#cli/policy-tests/module.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
@@ -51,7 +52,8 @@ export const compile: Command = {
     if (key?.ok === false) return fail(key.error)
     const files = readConfigDirectory(path)
     if (!files.ok) return fail(files.error)
-    const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
+    const policyTests = await policyTestsFor(files.value)
+    const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
     io.err(printText(result))
     if (!result.ok) {
       io.err(`\n${summary(result)}\n`)

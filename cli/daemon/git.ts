@@ -2,6 +2,7 @@
 // DNS node.
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { sshAccess } from '#cli/node/named-files.ts'
+import { policyTestsModule } from '#cli/policy-tests/module.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
@@ -80,6 +81,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     signingKeyPem: deps.key.pem,
     recordTtlMs,
     checkPolicy: checkPolicyOfNode(health),
+    policyTestsModule,
     resume: deps.node.resumePoint(),
   })
   const tell = createGitopsLog(deps.log)

@@ -8,8 +8,7 @@ import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { Random } from '#lib/random.ts'
-import { Chain } from '#routing/chain/chain.ts'
+import type { Chain } from '#routing/chain/chain.ts'
 import { drawMany, explainPool } from '#routing/choose/explain.ts'
 import type { ExplainedMember } from '#routing/choose/explain.ts'
 import type { Policy } from '#routing/choose/policy.ts'
@@ -80,6 +79,8 @@ export interface SimulatedTrace {
 /** What the answer path left behind, and what it was asked. */
 interface Answered {
   readonly tx: Transaction
+  /** Has answered nothing. */
+  readonly again: Chain
   readonly service: number
   readonly question: SimulatedQuestion
   readonly message: Uint8Array
@@ -89,6 +90,7 @@ interface Answered {
 
 export function explainService({
   tx,
+  again,
   service,
   question,
   message,
@@ -108,7 +110,7 @@ export function explainService({
   const hasTrace = hasFamily && policy !== undefined
   question.scripts?.takeNotes()
   state.serviceCursor.set(cursors)
-  const trace = hasTrace ? traceFresh(tx, policy, pool, question.seed) : null
+  const trace = hasTrace ? traceFresh(tx, again, policy, pool, question.seed) : null
   const notes = question.scripts?.takeNotes() ?? []
   const shownPool = trace?.pool ?? pool
   const members = hasFamily
@@ -125,7 +127,7 @@ export function explainService({
   assert(!picks.includes(undefined), 'what is answered is a member')
   const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }
   const draws = hasFamily
-    ? drawFresh(tx, policy, query, { ...question, cursors })
+    ? drawFresh(tx, again, policy, query, { ...question, cursors })
     : new Map<number, readonly number[]>()
   const possible = new Set([
     ...picks,
@@ -156,8 +158,14 @@ export function explainService({
 }
 
 /** The answer above has moved the dice, and left the chain set up. */
-function traceFresh({ chain }: Transaction, policy: Policy, pool: number, seed: number) {
-  const again = new Chain(new Random(seed))
+function traceFresh(
+  { chain }: Transaction,
+  again: Chain,
+  policy: Policy,
+  pool: number,
+  seed: number,
+) {
+  again.random.restart(seed)
   again.setUpAs(chain)
   again.wantsScope = chain.wantsScope
   return traceChoice(again, policy, pool)
@@ -204,6 +212,7 @@ function takenByTurnOrDice(
 /** From where the answer began. @returns by member, how often it stood where */
 function drawFresh(
   tx: Transaction,
+  again: Chain,
   policy: Policy | undefined,
   query: RoutingQuery,
   { seed, count, cursors }: SimulatedQuestion & Pick<Answered, 'cursors'>,
@@ -211,7 +220,9 @@ function drawFresh(
   const { chain, view } = tx
   const { state, bundle } = view!
   state.serviceCursor.set(cursors)
-  if (policy !== undefined) return drawManyByPolicy(chain, policy, query.poolIndex, seed, count)
+  if (policy !== undefined) {
+    return drawManyByPolicy(chain, policy, query.poolIndex, seed, count, again)
+  }
   const code = serviceCell(bundle, query.serviceIndex, NodeCell.Algorithm)
   const picks = drawMany(state, plainByCode[code]!, query, seed, count)
   return new Map([...picks].map(([member, times]) => [member, [times]]))

@@ -8,6 +8,8 @@ import { EdnsOption } from '#dns/edns-codes.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain/chain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
@@ -47,17 +49,39 @@ export interface Simulation {
 /** A message, room for the OPT record and all: more than any answer to one question needs. */
 const messageBytesMax = 65_535
 const payloadBytes = 1_232
+/** 0.0.0.0 */
+const nowhere = new Uint8Array(4)
+
+/**
+ * What simulations leave for the next one: making it costs more than a question. No answer depends
+ * on it.
+ */
+export class SimulationMemory {
+  #calls = 0
+  /** Far ahead at each call: what one question has used up is there again for the next. */
+  readonly #nowMs = (): number => (this.#calls += 1_000_000)
+  readonly tx = new Transaction(
+    { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
+    0,
+    new Counters(new SharedArrayBuffer(Counters.bytes)),
+    this.#nowMs,
+  )
+  /** For asking once more. */
+  readonly again = new Chain(new Random(0), this.#nowMs)
+  readonly message = new Uint8Array(messageBytesMax)
+}
 
 export function simulate(
   bundle: Bundle,
   state: RoutingState,
   question: SimulatedQuestion,
+  memory = new SimulationMemory(),
 ): Simulation {
-  const tx = newTransaction(bundle, state, question)
+  const { tx, again, message } = memory
+  prepare(tx, bundle, state, question)
   // As they stand now, for what is asked again to explain the answer.
   const cursors = state.serviceCursor.slice()
   const query = queryOf(question)
-  const message = new Uint8Array(messageBytesMax)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
   const { answerCount, ecsScope } = tx
@@ -83,27 +107,24 @@ export function simulate(
     records: answerRecords(message, answerCount),
     referral: referralOf(message, answerCount),
     tenant: tenantOfNode(bundle, node),
-    service: service < 0 ? null : explainService({ tx, service, question, message, cursors }),
+    service:
+      service < 0 ? null : explainService({ tx, again, service, question, message, cursors }),
     ecsScope: question.client === null ? null : ecsScope,
   }
 }
 
-function newTransaction(
+function prepare(
+  tx: Transaction,
   bundle: Bundle,
   state: RoutingState,
-  { seed, tables, scripts, source }: SimulatedQuestion,
-): Transaction {
-  const settings = { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
-  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
-  const tx = new Transaction(settings, seed, counters)
-  if (source !== undefined) {
-    tx.source = source
-    tx.sourceBytes = source.length
-  }
+  { seed, tables, scripts, source = nowhere }: SimulatedQuestion,
+): void {
+  tx.random.restart(seed)
+  tx.source = source
+  tx.sourceBytes = source.length
   const { bytes, digest } = bundle
   const generation = { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
   tx.adopt(createServingView(generation, { scripts }))
-  return tx
 }
 
 function queryOf({ qname, qtype, client }: SimulatedQuestion): Buffer {

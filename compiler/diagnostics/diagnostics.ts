@@ -8,6 +8,7 @@ import { hostnameDiagnostics } from './hostnames.ts'
 import { nameDiagnostics } from './names.ts'
 import { networkDiagnostics } from './networks.ts'
 import { overlayDiagnostics } from './overlays.ts'
+import { policyTestDiagnostics } from './policy-tests.ts'
 import { poolDiagnostics } from './pools.ts'
 import { recordDiagnostics } from './records.ts'
 import { responseRuleDiagnostics } from './response-rules.ts'
@@ -32,6 +33,7 @@ const table = {
   ...overlayDiagnostics,
   ...deliveryDiagnostics,
   ...recordDiagnostics,
+  ...policyTestDiagnostics,
 }
 
 export type DiagnosticCode = keyof typeof table

@@ -1,5 +1,5 @@
 // Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, a
-// delivery, or not at all.
+// delivery, a test, or not at all.
 import type { Kind } from '#schemas/kinds.ts'
 
 export type PathRole =
@@ -9,6 +9,8 @@ export type PathRole =
   | { readonly role: 'policy' }
   /** How changes reach the nodes of the fleet. */
   | { readonly role: 'delivery' }
+  /** What everybody's names have to answer. */
+  | { readonly role: 'test' }
   /** YAML that nothing reads: pointed out. */
   | { readonly role: 'outside' }
   | { readonly role: 'ignored' }
@@ -22,15 +24,18 @@ export function roleOf(path: string): PathRole {
   const [top, folder, ...rest] = path.split('/', 3)
   if (top === 'rpz' && folder !== undefined) return { role: 'policy' }
   if (top === 'deliveries' && folder !== undefined) return { role: 'delivery' }
+  if (top === 'tests' && folder !== undefined) return { role: 'test' }
   if (top !== 'tenants' || folder === undefined || rest.length === 0) return outside
   return { role: 'tenant', tenant: folder }
 }
 
-/** The role of the paths at which objects of a kind may lie. */
-export function homeOf(kind: Kind): PathRole['role'] {
-  if (kind === 'Settings') return 'settings'
-  if (kind === 'Delivery') return 'delivery'
-  return kind === 'ResponsePolicy' ? 'policy' : 'tenant'
+/** Whether objects of a kind may lie at paths of a role. */
+export function isHomeOf(kind: Kind, role: PathRole['role']): boolean {
+  if (kind === 'Settings') return role === 'settings'
+  if (kind === 'Delivery') return role === 'delivery'
+  if (kind === 'ResponsePolicy') return role === 'policy'
+  // A tenant's own names may have tests beside them.
+  return role === 'tenant' || (role === 'test' && kind === 'Test')
 }
 
 /** True when the content of the path matters; the bytes of other files need not be read. */
@@ -42,7 +47,7 @@ export function isRead(path: string): boolean {
 /** True where a link or a submodule would hide configuration. */
 export function hidesConfiguration(path: string): boolean {
   const [top] = path.split('/', 1)
-  return path === 'gslb.yaml' || ['tenants', 'rpz', 'deliveries'].includes(top ?? '')
+  return path === 'gslb.yaml' || ['tenants', 'rpz', 'deliveries', 'tests'].includes(top ?? '')
 }
 
 function isYaml(path: string): boolean {

@@ -9,6 +9,7 @@ import { jsonDiagnostics } from '#compiler/print/json.ts'
 import type { JsonDiagnostic } from '#compiler/print/json.ts'
 import { printText } from '#compiler/print/text.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import type { CompilePort } from './compile-port.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
@@ -19,8 +20,11 @@ export interface ReadingCompiler extends CompilePort {
   readonly readOf: (blobId: string) => ReadFile | undefined
 }
 
-export function createCompilePort(checkPolicy: HealthCheckPolicy = strictPolicy): ReadingCompiler {
-  const compiler = createCompiler({ checkPolicy })
+export function createCompilePort(
+  checkPolicy: HealthCheckPolicy = strictPolicy,
+  policyTests: PolicyTests | null = null,
+): ReadingCompiler {
+  const compiler = createCompiler({ checkPolicy, policyTests })
   return {
     has: compiler.has,
     readOf: compiler.readOf,

@@ -35,6 +35,8 @@ export interface GitopsOptions {
   readonly heapMb?: number
   /** What health checks may do here; without it nothing that a node has to allow. */
   readonly checkPolicy?: HealthCheckPolicy
+  /** URL of a module that exports `policyTests`; left out, tests are not asked. */
+  readonly policyTestsModule?: string
   /** What the node activated last. */
   readonly resume: Position | null
 }

@@ -1,6 +1,7 @@
 // The entry of the Git worker thread; all Git and compile work happens here.
 import { randomInt } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
@@ -48,10 +49,16 @@ const tell = (message: FromWorker): void => port.postMessage(message)
 /** Spreads the polls of a fleet; nothing secret. */
 const random = new Random(randomInt(2 ** 32))
 const { options, heapMb, isRestart } = workerData as WorkerStart
+/** Answers are made in a layer above this one; messages wait until they are listened to. */
+const { policyTestsModule } = options
+const { policyTests } =
+  policyTestsModule === undefined
+    ? { policyTests: null }
+    : ((await import(policyTestsModule)) as { policyTests: PolicyTests })
 const pipeline = startPipeline({
   options,
   trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
-  compiler: createCompilePort(options.checkPolicy),
+  compiler: createCompilePort(options.checkPolicy, policyTests),
   clock: systemClock,
   random: () => random.next() / 2 ** 32,
   onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),

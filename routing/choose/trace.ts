@@ -53,6 +53,7 @@ export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Tr
 /**
  * Chooses `count` times for the query that a chain is set up for, with dice of its own.
  *
+ * @param again does it; making one costs more than many choices
  * @returns by member index, how often each stood first, second, … in the answer; empty when there
  * is no candidate
  */
@@ -62,8 +63,10 @@ export function drawManyByPolicy(
   poolIndex: number,
   seed: number,
   count: number,
+  again = new Chain(new Random(seed)),
 ): ReadonlyMap<number, readonly number[]> {
-  const again = new Chain(new Random(seed))
+  again.random.restart(seed)
+  again.wantsScope = false
   again.setUpAs(chain)
   const picks = new Map<number, number[]>()
   for (let i = 0; i < count; i++) {

@@ -12,6 +12,7 @@ import { healthCheckWebhook } from './health-check-webhook.ts'
 import { memberAddress } from './member-address.ts'
 import { memberHostname } from './member-hostname.ts'
 import { memberExtras } from './member-extras.ts'
+import { policyTest } from './policy-test.ts'
 import { poolMembers } from './pool-members.ts'
 import { recordCaa } from './record-caa.ts'
 import { recordDmarc } from './record-dmarc.ts'
@@ -56,6 +57,7 @@ export const objectRules = Object.freeze([
   deliverySense,
   rolloutSense,
   windowSense,
+  policyTest,
   recordValues,
   recordTypes,
   recordHosts,

@@ -12,6 +12,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { createPolicyTests } from '#cli/policy-tests/run.ts'
 import { hash } from 'node:crypto'
 
 /** `setup.json`: what a fixture needs besides its files. */
@@ -57,6 +58,7 @@ export function compileFixture(folder: string): CompileResult {
     limits: { ...bundleLimits, ...setup.limits },
     checkPolicy: { ...strictPolicy, ...setup.checkPolicy },
     ...(setup.unserved === undefined ? {} : { unserved: setup.unserved }),
+    policyTests: createPolicyTests(),
     ...(refusal === undefined ? {} : { load: () => refusal }),
   })
   const when = setup.nowMs === undefined ? {} : { nowMs: setup.nowMs }

@@ -1,0 +1,138 @@
+// Asks the questions of cases, each under its own health, time and place, as a node would answer.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { textOf } from '#bundle/format/bundle.ts'
+import { parseAddress } from '#dns/address.ts'
+import { parseName } from '#dns/name.ts'
+import { assert } from '#lib/assert.ts'
+import type { Result } from '#lib/result.ts'
+import { memberNames } from '#routing/choose/explain.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { Given } from '#schemas/objects/policy-test.ts'
+import { showOverlays } from '#cli/simulate/overlays.ts'
+import { readClient, readTime, readType } from '#cli/simulate/question-text.ts'
+import { scriptsOf } from '#cli/simulate/scripts.ts'
+import type { SimulatedScripts } from '#cli/simulate/scripts.ts'
+import { simulate, SimulationMemory } from '#cli/simulate/simulation.ts'
+import type { Simulation } from '#cli/simulate/simulation.ts'
+import { ClientPlaces, placeKeyOf } from './client-place.ts'
+
+/** What cases share that are asked one after the other. */
+interface Scene {
+  readonly key: string
+  readonly state: RoutingState
+  /** As before the first question. */
+  readonly cursors: Int32Array
+  readonly tables: RoutingTables
+  readonly scripts: SimulatedScripts | null
+}
+
+/** Cases with one key want the same time and the same place of the client. */
+export function sceneKeyOf(given: Given): string {
+  return `${given.at ?? ''} ${placeKeyOf(given)}`
+}
+
+export class Asker {
+  readonly #bundle: Bundle
+  readonly #places: ClientPlaces
+  readonly #memory = new SimulationMemory()
+  #scene: Scene | undefined
+  #membersNamed: ReadonlyMap<string, readonly number[]> | undefined
+
+  constructor(bundle: Bundle) {
+    this.#bundle = bundle
+    this.#places = new ClientPlaces(bundle)
+  }
+
+  /** Positions in `down` of what no member is called. */
+  unknownDown({ down = [] }: Given): readonly number[] {
+    if (down.length === 0) return []
+    return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
+  }
+
+  /** @param count answers to draw @param given has been checked */
+  ask(given: Given, count: number): Simulation {
+    const { state, cursors, tables, scripts } = this.#sceneFor(given)
+    const members = (given.down ?? []).flatMap((name) => this.#named(name) ?? [])
+    this.#setHealth(state, members, 0)
+    state.serviceCursor.set(cursors)
+    const source = given.client === undefined ? undefined : taken(parseAddress(given.client))
+    const simulation = simulate(
+      this.#bundle,
+      state,
+      {
+        qname: taken(parseName(given.name!)),
+        qtype: taken(readType(given.type ?? 'A')),
+        seed: given.seed ?? 1,
+        count,
+        client: given.subnet === undefined ? null : taken(readClient(given.subnet)),
+        ...(source === undefined ? {} : { source: Uint8Array.from(source) }),
+        tables,
+        scripts,
+      },
+      this.#memory,
+    )
+    this.#setHealth(state, members, 1)
+    return simulation
+  }
+
+  /** '': every script of the questions so far had the time that it took. */
+  stoppedScript(): string {
+    return this.#scene?.scripts?.warnings()[0] ?? ''
+  }
+
+  close(): void {
+    // Its threads end by themselves; nothing waits for that.
+    void this.#scene?.scripts?.close()
+    this.#scene = undefined
+  }
+
+  #sceneFor(given: Given): Scene {
+    const key = sceneKeyOf(given)
+    if (this.#scene?.key === key) return this.#scene
+    this.close()
+    const state = createRoutingState(this.#bundle, 1)
+    const atMs = given.at === undefined ? 0 : taken(readTime(given.at))
+    showOverlays(this.#bundle, state, atMs)
+    const tables = this.#places.tablesFor(given)
+    const scripts = scriptsOf([this.#bundle], tables, atMs)
+    this.#scene = { key, state, cursors: state.serviceCursor.slice(), tables, scripts }
+    return this.#scene
+  }
+
+  #setHealth(state: RoutingState, members: readonly number[], healthy: 0 | 1): void {
+    const pools = new Set<number>()
+    for (const member of members) {
+      state.memberHealthy[member] = healthy
+      pools.add(this.#bundle.memberPool[member]!)
+    }
+    for (const pool of pools) rebuildPool(this.#bundle, state, pool)
+  }
+
+  #named(name: string): readonly number[] | undefined {
+    this.#membersNamed ??= membersByName(this.#bundle)
+    return this.#membersNamed.get(name)
+  }
+}
+
+/** Also `POOL/*`, with or without the tenant. */
+function membersByName(bundle: Bundle): ReadonlyMap<string, readonly number[]> {
+  const byName = new Map<string, number[]>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const pool = bundle.memberPool[member]!
+    const all = `${textOf(bundle, bundle.poolName[pool]!)}/*`
+    const ofTenant = `${textOf(bundle, bundle.poolTenant[pool]!)}/${all}`
+    for (const name of [...memberNames(bundle, member), all, ofTenant]) {
+      const known = byName.get(name)
+      if (known === undefined) byName.set(name, [member])
+      else known.push(member)
+    }
+  }
+  return byName
+}
+
+function taken<T>(read: Result<T, unknown>): T {
+  assert(read.ok, 'the values of a test are checked before it is asked')
+  return read.value
+}

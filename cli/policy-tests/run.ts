@@ -1,0 +1,132 @@
+// Runs the policy tests of a commit, and reports each that fails, with its place.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { keyAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+import type { Simulation } from '#cli/simulate/simulation.ts'
+import { Asker, sceneKeyOf } from './asker.ts'
+import { fieldOfService, mismatchesOf, whyNeverFails } from './expectations.ts'
+import type { FoundMismatch } from './expectations.ts'
+import { policyTestLimits } from './limits.ts'
+import { casesOf, placeOfCase, placeOfExpected, placeOfGiven, samplesOf } from './test-case.ts'
+import type { PolicyCase } from './test-case.ts'
+import { traceLine } from './trace-line.ts'
+
+export interface CaseResult {
+  readonly case: PolicyCase
+  /** Empty: it holds. */
+  readonly mismatches: readonly FoundMismatch[]
+  /** What was wrong with the case itself, or why it was not judged; '': nothing. */
+  readonly fault: string
+  /** null: it could not be asked. */
+  readonly simulation: Simulation | null
+}
+
+export interface PolicyTestRun {
+  /** By file, and in the order of the cases. */
+  readonly results: readonly CaseResult[]
+  readonly bundle: Bundle
+}
+
+/**
+ * @param options `isWanted`: which cases are asked; `onRun`: gets every result, for people
+ */
+export function createPolicyTests(
+  options: {
+    readonly isWanted?: (one: PolicyCase) => boolean
+    readonly onRun?: (run: PolicyTestRun) => void
+  } = {},
+): PolicyTests {
+  const { isWanted = () => true, onRun } = options
+  return (bundle, tests, report) => {
+    const cases = tests.flatMap(casesOf).filter(isWanted)
+    if (isTooMuch(tests, cases, report)) return
+    const results = runAll(bundle, cases, report)
+    onRun?.({ results, bundle })
+  }
+}
+
+/** A bound that does not depend on how fast a machine is. */
+function isTooMuch(
+  tests: readonly Entry<'Test'>[],
+  cases: readonly PolicyCase[],
+  report: TreeReport,
+): boolean {
+  const { casesMax, samplesMax } = policyTestLimits
+  const samples = cases.reduce((sum, one) => sum + samplesOf(one), 0)
+  const args =
+    cases.length > casesMax
+      ? [`${cases.length} cases`, String(casesMax)]
+      : samples > samplesMax
+        ? [`for ${samples} samples`, String(samplesMax)]
+        : undefined
+  if (args === undefined) return false
+  report('tests-too-many', placeIn(tests.at(-1)!, keyAt('spec', 'cases')), { args })
+  return true
+}
+
+function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport): CaseResult[] {
+  const asker = new Asker(bundle)
+  // Those of one time and place together: setting up another scene costs more than a question.
+  const keys = new Map(cases.map((one) => [one, sceneKeyOf(one.given)]))
+  const ordered = cases.toSorted((a, b) => compare(keys.get(a)!, keys.get(b)!))
+  const results = new Map<PolicyCase, CaseResult>()
+  try {
+    for (const one of ordered) results.set(one, runOne(asker, one, report))
+  } finally {
+    asker.close()
+  }
+  return cases.map((one) => results.get(one)!)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
+  const { entry, given, expect, title } = one
+  const tell = (code: DiagnosticCode, place: Place, args: readonly string[]): void => {
+    const isCase = place.path.length === 3
+    const other = isCase ? {} : { other: placeIn(entry, placeOfCase(one)) }
+    report(code, placeIn(entry, place), { args, ...other })
+  }
+  const faulty = (fault: string, simulation: Simulation | null = null): CaseResult => {
+    return { case: one, mismatches: [], fault, simulation }
+  }
+  const never = whyNeverFails(expect)
+  if (never !== undefined) tell('test-cannot-fail', placeOfCase(one), [title, never])
+  const [unknown] = asker.unknownDown(given)
+  if (unknown !== undefined) {
+    const name = given.down![unknown]!
+    tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name])
+    return faulty(`there is no member "${name}"`)
+  }
+  const count = Math.max(samplesOf(one), policyTestLimits.drawsPerCase)
+  const simulation = asker.ask(given, count)
+  const { service, tenant, rule } = simulation
+  const name = given.name!
+  if (entry.tenant !== '' && tenant !== null && tenant !== entry.tenant) {
+    tell('test-name-foreign', placeOfGiven(one, 'name'), [title, entry.tenant, tenant])
+    return faulty(`${name} is a name of another tenant`)
+  }
+  const isRuled = rule !== null && rule.action !== 'passthru'
+  const field = service === null && !isRuled ? fieldOfService(expect) : undefined
+  if (field !== undefined) {
+    tell('test-service-missing', placeOfExpected(one, field), [name, title])
+    return faulty(`no service answers for ${name}`, simulation)
+  }
+  const stopped = asker.stoppedScript()
+  if (stopped !== '') {
+    tell('test-not-judged', placeOfCase(one), [title, stopped])
+    return faulty(stopped, simulation)
+  }
+  const mismatches = mismatchesOf(expect, simulation)
+  for (const { field: wrong, path, expected, got } of mismatches) {
+    const args = [title, expected, got, traceLine(simulation)]
+    tell('test-failed', placeOfExpected(one, wrong, ...path), args)
+  }
+  return { case: one, mismatches, fault: '', simulation }
+}

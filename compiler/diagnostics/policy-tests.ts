@@ -1,0 +1,83 @@
+// Diagnostics of policy tests.
+import type { DiagnosticSpec } from './diagnostic-spec.ts'
+
+const www = '# www.example.com has the members 192.0.2.1 and 192.0.2.2.\nspec:\n'
+
+export const policyTestDiagnostics = {
+  'test-failed': {
+    severity: 'error',
+    message: 'the test "%s" fails: expected %s, got %s',
+    help: 'correct the policy, or the test if the change is meant; the answer came about so: %s',
+    cause: 'A policy test says what clients have to get. A commit that fails one is held.',
+    bad:
+      `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.1] }\n` +
+      '      expect: { members: [192.0.2.1] }',
+    good:
+      `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.1] }\n` +
+      '      expect: { members: [192.0.2.2] }',
+  },
+  'test-value': {
+    severity: 'error',
+    message: '%s',
+    help: '%s',
+    cause: 'A test whose situation means nothing cannot be asked.',
+    bad: 'cases:\n  - given: { name: www.example.com, country: Germany }',
+    good: 'cases:\n  - given: { name: www.example.com, country: DE }',
+  },
+  'test-name-missing': {
+    severity: 'error',
+    message: 'the test "%s" asks for no name',
+    help: 'add name to given, of the case or of the whole file',
+    cause: 'A test is a question to a name.',
+    bad: 'cases:\n  - expect: { rcode: NOERROR }',
+    good: 'given: { name: www.example.com }\ncases:\n  - expect: { rcode: NOERROR }',
+  },
+  'test-service-missing': {
+    severity: 'error',
+    message: 'no service answers for %s, and the test "%s" expects members of it',
+    help: 'bring the service back, or take the case away if it is gone on purpose',
+    cause: 'The service was removed or renamed, or the name has a mistake.',
+    bad: 'given: { name: old.example.com }\ncases:\n  - expect: { members: [192.0.2.1] }',
+    good: 'given: { name: old.example.com }\ncases:\n  - expect: { rcode: NXDOMAIN }',
+  },
+  'test-member-unknown': {
+    severity: 'error',
+    message: 'there is no member "%s"',
+    help: 'write POOL/ADDRESS, or POOL/* for all members of a pool',
+    cause: 'Taking down a member that is not there would test nothing.',
+    bad: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.9] }`,
+    good: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.1] }`,
+  },
+  'test-name-foreign': {
+    severity: 'error',
+    message: 'the test "%s" of tenant %s asks for a name of tenant %s',
+    help: 'move the test to tests/, where those of everybody are',
+    cause: 'A failing test holds the commits of everybody: a tenant tests its own names.',
+    bad: '# tenants/shop/tests/a.yaml\ngiven: { name: www.other.example.com }',
+    good: '# tests/a.yaml\ngiven: { name: www.other.example.com }',
+  },
+  'tests-too-many': {
+    severity: 'error',
+    message: 'the tests ask %s, and at most %s are asked at each commit',
+    help: 'take cases or samples away; what one case shows need not be in a second',
+    cause: 'Tests are asked before each commit is accepted: their time is bounded.',
+    bad: '# 3,000 cases in all files together',
+    good: '# 2,000 cases in all files together',
+  },
+  'test-cannot-fail': {
+    severity: 'note',
+    message: 'the test "%s" can never fail: %s',
+    help: 'say what has to be answered, or take the case away',
+    cause: 'A test that passes whatever happens only looks like one.',
+    bad: 'cases:\n  - given: { name: www.example.com }',
+    good: 'cases:\n  - given: { name: www.example.com }\n    expect: { rcode: NOERROR }',
+  },
+  'test-not-judged': {
+    severity: 'warning',
+    message: 'the test "%s" was not judged: %s',
+    help: 'make the script faster; it would be stopped in a node, too',
+    cause: 'A script was stopped since it took too long, so the answer was not that of the policy.',
+    bad: 'filterChain: ["script: for (;;) {}"]',
+    good: 'filterChain: ["script: return members"]',
+  },
+} as const satisfies Record<string, DiagnosticSpec>
