@@ -163,6 +163,31 @@ describe('members', () => {
     expect(await post(81)).toMatchObject({ status: 403, body: { error: most.refusal } })
   })
 
+  test('the last one of a pool that stands in for another stays, and is told where', async () => {
+    const pools = await Promise.all(
+      ['spare', 'main'].map((name) => call(acme, 'POST', '/pools', { name })),
+    )
+    const [spare, main] = pools.map(({ body }) => body.id)
+    const sent = { ipAddress: '192.0.2.240', port: 80 }
+    const member = await call(acme, 'POST', `/pools/${spare}/members`, sent)
+    await call(acme, 'POST', `/pools/${main}/members`, { ...sent, port: 81 })
+    const served = { name: 'spared', domain: 'spared.example.com.', onAllDown: 'pool:spare' }
+    const service = await call(acme, 'POST', '/services', { ...served, poolId: main })
+    expect(service.status).toBe(201)
+    const path = `/members/${member.body.id}`
+    expect(await call(acme, 'DELETE', path)).toMatchObject({
+      status: 409,
+      body: {
+        error: expect.stringMatching(
+          /^Service "spared" \(tenants\/acme\/services\/spared\.yaml, line \d+\) would no longer/,
+        ) as string,
+      },
+    })
+    expect((await call(acme, 'GET', path)).status).toBe(200)
+    expect((await call(acme, 'DELETE', `/services/${service.body.id}`)).status).toBe(204)
+    expect((await call(acme, 'DELETE', path)).status).toBe(204)
+  })
+
   test("another tenant's member does not exist", async () => {
     const { body } = await add()
     for (const [method, sent] of [['GET'], ['PUT', { weight: 2 }], ['DELETE']] as const) {
