@@ -22,7 +22,7 @@ export interface AcmeServer {
 export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
   const path = makeTempDir('acme')
   const [certificate, privateKey] = [join(path, 'cert.pem'), join(path, 'key.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const subject = ['-subj', '/CN=acme', '-addext', 'subjectAltName=IP:127.0.0.1']
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '9']
   const files = ['-keyout', privateKey, '-out', certificate]
   execFileSync('openssl', ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'ignore' })
@@ -53,6 +53,6 @@ export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
     await stop()
     throw new Error(`the ACME server did not start: ${output}`, { cause: error })
   }
-  const directoryUrl = `https://localhost:${port}/dir`
+  const directoryUrl = `https://127.0.0.1:${port}/dir`
   return { directoryUrl, certificate, path, output: () => output, stop }
 }

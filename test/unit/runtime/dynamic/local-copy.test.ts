@@ -9,6 +9,7 @@ import { ok } from '#lib/result.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const stateOf = (records: number, revision = 1): DynamicDnsState => ({
   revisions: { keys: 0, records: revision },
@@ -113,10 +114,10 @@ describe('a node with many records', () => {
     time.pass(copyDelayMs)
     set(3)
     await node.refresh()
-    while (revisionIn(path) !== 2) {
-      await nextTurn()
+    await waitUntil('the second copy', () => {
       time.pass(copyDelayMs)
-    }
+      return revisionIn(path) === 2
+    })
     node.stop()
     expect(time.waiting).toBe(0)
   })
