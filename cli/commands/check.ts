@@ -20,11 +20,11 @@ wrong.
 
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
   --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
-                      whether a node that accepted it would hold the change for what it removes
+                      whether a node that accepted it would hold the change by its guardrails
 ${checkPolicyUsage}
 
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
---base, it removes more names than the guardrails permit, and no commit since REF says why.`
+--base, it changes more than the guardrails permit, and no commit since REF says why.`
 
 export const check: Command = {
   name: 'check',

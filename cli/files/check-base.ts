@@ -1,4 +1,4 @@
-// `gslbd check --base`: applies the guardrail to what a directory removes, compared with a commit.
+// `gslbd check --base`: applies the guardrails to a directory, compared with a commit.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createCompiler } from '#compiler/compile.ts'
@@ -10,8 +10,8 @@ import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
-import { findRemoval, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
-import { removalBetween, wordsOf } from '#gitops/guard/removal.ts'
+import { findBreach, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
+import { breachBetween } from '#gitops/guard/breach.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -50,21 +50,22 @@ export async function compareWithBase(
   if (head.ok && committed !== undefined && head.value !== commit.value) {
     const brought = await graph.newCommits(commit.value, head.value)
     if (brought.ok && brought.value.descends) {
-      const found = await findRemoval({
+      const found = await findBreach({
         graph,
         accepted: { commit: commit.value, outline: before },
         head: { commit: head.value, outline: committed },
         commits: brought.value.commits,
         // Who signed is known to the node only; here nobody is excused.
         isOfApi: () => false,
+        mayOverride: () => true,
         outlineOf,
       })
       if (found !== undefined) return ok(heldFor(guardedReason(found)))
       const left = uncommitted(committed, after)
-      const meant = removalBetween(before, committed)
-      const reason = meant === null ? '' : await overrideAmong(graph, brought.value.commits)
-      if (left.isHeld || meant === null || reason === '') return ok(left)
-      const sentence = `since ${base} this removes ${wordsOf(meant)}, as meant: ${reason}`
+      const meant = breachBetween(before, committed)
+      const reason = meant === undefined ? '' : await overrideAmong(graph, brought.value.commits)
+      if (left.isHeld || meant === undefined || reason === '') return ok(left)
+      const sentence = `since ${base} this ${meant.words}, as meant: ${reason}`
       return ok({ isHeld: false, sentence })
     }
   }
@@ -73,10 +74,10 @@ export async function compareWithBase(
 
 /** What is not committed yet is judged as the commit that it will be. */
 function uncommitted(before: NameOutline, after: NameOutline): Comparison {
-  const removal = removalBetween(before, after)
-  if (removal === null) return { isHeld: false, sentence: '' }
+  const breach = breachBetween(before, after)
+  if (breach === undefined) return { isHeld: false, sentence: '' }
   return heldFor(
-    `This removes ${wordsOf(removal)}. If that is meant, say so in the commit that removes them, ` +
+    `This ${breach.words}. If that is meant, say so in the commit that does it, ` +
       `or in one after it: ${overrideCommand}`,
   )
 }

@@ -2,6 +2,8 @@
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
+import { changeOutline } from './change-outline.ts'
+import type { ChangeOutline } from './change-outline.ts'
 import { Presence, withRecords, withService } from './name-standing.ts'
 import type { Standing } from './name-standing.ts'
 import type { RecordPlan } from './record-plan.ts'
@@ -19,6 +21,8 @@ export interface NameOutline {
   readonly zones: ReadonlyMap<string, number>
   /** Percent of the names that the next change may remove. */
   readonly removedNamesMax: number
+  /** The rest of what a change is measured by; worked out once, when it is asked for. */
+  readonly changes: () => ChangeOutline
 }
 
 export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
@@ -40,7 +44,14 @@ export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): Na
     if (!isImplied) zones.set(name, counts[i]!)
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
-  return { names, zones, removedNamesMax: guardrails?.removedNames ?? removedNamesDefault }
+  const removedNamesMax = guardrails?.removedNames ?? removedNamesDefault
+  let changes: ChangeOutline | undefined
+  return {
+    names,
+    zones,
+    removedNamesMax,
+    changes: () => (changes ??= changeOutline(tree, records)),
+  }
 }
 
 export function presenceOf({ pool }: { readonly pool: string | null }): Presence {

@@ -1,11 +1,12 @@
-// Checks each commit of a head against the limit of removed names, the same on every node.
+// Checks each commit of a head against the guardrails, the same on every node.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { overrideNamespace } from '#gitops/trust/allowed-signers.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { removalBetween, wordsOf } from './removal.ts'
-import type { Removal } from './removal.ts'
+import { breachBetween } from './breach.ts'
+import type { Breach } from './breach.ts'
 
 export interface GuardParts {
   readonly graph: CommitGraph
@@ -16,31 +17,38 @@ export interface GuardParts {
   readonly commits: readonly string[]
   /** Signed by a node: the API made it, and judged it then. */
   readonly isOfApi: (commit: string) => boolean
+  /** Its signer may say that what is beyond the guardrails is meant. */
+  readonly mayOverride: (commit: string) => boolean
   /** Of a commit between the two; undefined: it has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
 }
 
 export interface GuardedCommit {
   readonly commit: string
-  readonly removal: Removal
+  readonly breach: Breach
+  /** A commit that says that it is meant, by somebody who may not; '': there is none. */
+  readonly vainOverride: string
 }
 
 /**
- * The first commit that removes too much, and that nobody vouches for; undefined: there is none. A
+ * The first commit that alters too much, and that nobody vouches for; undefined: there is none. A
  * commit of the API was judged when it was made, request by request: a node that saw many of them
  * together must not take them for one.
  */
-export async function findRemoval(parts: GuardParts): Promise<GuardedCommit | undefined> {
+export async function findBreach(parts: GuardParts): Promise<GuardedCommit | undefined> {
   const { accepted, head } = parts
-  if (removalBetween(accepted.outline, head.outline) === null) return undefined
-  const line = await mainLine(parts)
-  return new Judge(parts, line).judgeAll()
+  if (breachBetween(accepted.outline, head.outline) === undefined) return undefined
+  const { line, vainOverride } = await mainLine(parts)
+  const found = await new Judge(parts, line).judgeAll()
+  return found && { ...found, vainOverride }
 }
+
+type FoundBreach = Omit<GuardedCommit, 'vainOverride'>
 
 interface LinePoint {
   readonly commit: string
   readonly isOfApi: boolean
-  /** It, or a commit that it merges, says that what was removed up to here is meant. */
+  /** It, or a commit that it merges, says that what was done up to here is meant. */
   readonly isOverride: boolean
 }
 
@@ -59,7 +67,7 @@ class Judge {
   }
 
   /** Released is everything up to the last override, if it can be told what that left. */
-  async judgeAll(): Promise<GuardedCommit | undefined> {
+  async judgeAll(): Promise<FoundBreach | undefined> {
     const last = this.#line.length - 1
     for (let at = last; at >= 0; at--) {
       if (!this.#line[at]!.isOverride) continue
@@ -68,18 +76,18 @@ class Judge {
     return this.judge(-1, last)
   }
 
-  /** Looks into halves of what removes too much; most steps are never looked at. */
-  async judge(from: number, to: number): Promise<GuardedCommit | undefined> {
+  /** Looks into halves of what alters too much; most steps are never looked at. */
+  async judge(from: number, to: number): Promise<FoundBreach | undefined> {
     if (from >= to) return undefined
     const [before, after] = [await this.#outline(from), await this.#outline(to)]
     const point = this.#line[to]!
     if (before === undefined || after === undefined) return undefined
-    const removal = removalBetween(before, after)
-    if (removal === null) return undefined
+    const breach = breachBetween(before, after)
+    if (breach === undefined) return undefined
     const middle = (from + to) >> 1
-    if (to - from === 1) return point.isOfApi ? undefined : { commit: point.commit, removal }
+    if (to - from === 1) return point.isOfApi ? undefined : { commit: point.commit, breach }
     // What has errors, or is one too many to look at, is judged with its neighbours.
-    if ((await this.#outline(middle)) === undefined) return { commit: point.commit, removal }
+    if ((await this.#outline(middle)) === undefined) return { commit: point.commit, breach }
     return (await this.judge(from, middle)) ?? this.judge(middle, to)
   }
 
@@ -103,7 +111,8 @@ async function mainLine({
   head,
   commits,
   isOfApi,
-}: GuardParts): Promise<LinePoint[]> {
+  mayOverride,
+}: GuardParts): Promise<{ line: LinePoint[]; vainOverride: string }> {
   const later = await graph.laterThan(accepted.commit, commits)
   const seen = new Set([accepted.commit])
   const ids: string[] = []
@@ -116,29 +125,33 @@ async function mainLine({
   }
   const line: LinePoint[] = []
   const brought = new Set(commits)
+  let vainOverride = ''
   for (const id of ids) {
-    const isOverride = await bringsOverride(id, { graph, brought, seen })
+    const overrides = await overridesOf(id, { graph, brought, seen })
+    const isOverride = overrides.some(mayOverride)
+    vainOverride = overrides.find((one) => !mayOverride(one)) ?? vainOverride
     line.push({ commit: id, isOfApi: isOfApi(id), isOverride })
   }
-  return line
+  return { line, vainOverride }
 }
 
-async function bringsOverride(
+/** Those of a commit, and of what it merges, that say that something is meant. */
+async function overridesOf(
   id: string,
   { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const found = new Set([id])
-  let isOverride = false
+  const overrides: string[] = []
   for (const oid of found) {
     seen.add(oid)
     const commit = await graph.commit(oid)
     if (!commit.ok) continue
-    isOverride ||= commit.value.override !== ''
+    if (commit.value.override !== '') overrides.push(oid)
     for (const parent of commit.value.parents) {
       if (brought.has(parent) && !seen.has(parent)) found.add(parent)
     }
   }
-  return isOverride
+  return overrides
 }
 
 /** Who answers for the names that accepted commits removed. */
@@ -154,23 +167,31 @@ export async function removalsOf({
   graph,
   commits,
   isOfApi,
-}: Pick<GuardParts, 'graph' | 'commits' | 'isOfApi'>): Promise<Removals> {
+  mayOverride,
+}: Pick<GuardParts, 'graph' | 'commits' | 'isOfApi' | 'mayOverride'>): Promise<Removals> {
   for (const id of commits) {
     const commit = await graph.commit(id)
-    if (commit.ok && commit.value.override !== '') return 'override'
+    if (commit.ok && commit.value.override !== '' && mayOverride(id)) return 'override'
   }
   return commits.every(isOfApi) ? 'api' : 'git'
 }
 
 /** Sentences. */
-export function guardedReason({ commit, removal }: GuardedCommit): string {
+export function guardedReason({ commit, breach, vainOverride }: GuardedCommit): string {
   return (
-    `Commit ${short(commit)} removes ${wordsOf(removal)}. If that is meant, push a signed commit ` +
+    `Commit ${short(commit)} ${breach.words}. If that is meant, push a signed commit ` +
     `after it that says so: ${overrideCommand}. Otherwise take it back: git revert ` +
-    `${short(commit)}. The commit accepted before goes on serving.`
+    `${short(commit)}. The commit accepted before goes on serving.` +
+    (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`)
+  )
+}
+
+function notAllowed(commit: string): string {
+  return (
+    `Commit ${short(commit)} says that it is meant, and its signer may not: only keys whose ` +
+    `line in allowed_signers has "${overrideNamespace}" among its namespaces, or no namespaces.`
   )
 }
 
 export const overrideCommand =
-  'git commit --allow-empty -S -m "Names removed on purpose" ' +
-  `--trailer "${overrideTrailer}: the reason"`
+  'git commit --allow-empty -S -m "Meant as it is" ' + `--trailer "${overrideTrailer}: the reason"`

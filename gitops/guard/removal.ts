@@ -148,7 +148,7 @@ function hasAnswers(names: Names, measure: Measure): boolean {
   return false
 }
 
-function listed(names: readonly string[]): string {
+export function listed(names: readonly string[]): string {
   const shown = names.slice(0, namesListed)
   const rest = names.length - shown.length
   return `${shown.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`

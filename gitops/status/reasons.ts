@@ -86,8 +86,18 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
       'A commit removes more than guardrails.removedNames (30 %) of the names and more than one, ' +
       'the last of them, or a zone that has services.',
     remedy:
-      'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Names ' +
-      'removed on purpose" --trailer "Gslb-Override: the reason". Otherwise take it back with ' +
+      'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Meant ' +
+      'as it is" --trailer "Gslb-Override: the reason". Otherwise take it back with ' +
+      'git revert. "gslbd check DIR --base REF" says it before a push.',
+  },
+  GuardrailReached: {
+    sync: 'held',
+    cause:
+      'A commit changes more than guardrails in gslb.yaml permits: names, members of a pool, ' +
+      'pools with a member to spare, or the length of TTLs.',
+    remedy:
+      'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Meant ' +
+      'as it is" --trailer "Gslb-Override: the reason". Otherwise take it back with ' +
       'git revert. "gslbd check DIR --base REF" says it before a push.',
   },
   BranchMissing: {

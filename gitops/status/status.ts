@@ -14,6 +14,7 @@ export type HoldCode =
   | 'SignersUnreadable'
   | 'CompileFailed'
   | 'NamesRemoved'
+  | 'GuardrailReached'
   | 'CommitFatal'
   | 'BranchMissing'
   | 'StateUnreadable'

@@ -172,6 +172,7 @@ export class Reconciler {
         graph: this.#parts.graph,
         commits: run.commits,
         isOfApi: (commit) => run.byNodes.has(commit),
+        mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
       })
       this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files, removals })
     }

@@ -14,7 +14,7 @@ import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from '
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
 import { committer } from '#gitops/message/commit-message.ts'
-import { findRemoval, guardedReason } from '#gitops/guard/guardrail.ts'
+import { findBreach, guardedReason } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -51,6 +51,8 @@ export interface Run {
   signer: string
   /** Commits that the API of a node made. */
   byNodes: ReadonlySet<string>
+  /** Commits whose signer may override guardrails; null: nobody has to sign, and all may. */
+  overriding: ReadonlySet<string> | null
   serial: number
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
@@ -120,6 +122,7 @@ export async function fetchHead(
     commits: [],
     signer: '',
     byNodes: new Set(),
+    overriding: null,
     serial: 0,
     files: [],
     compiled: undefined,
@@ -169,6 +172,7 @@ async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
   if (!verified.ok) return stopOf(verified.error, parts)
   run.signer = verified.value.lastSigner
   run.byNodes = verified.value.byNodes
+  run.overriding = verified.value.overriding
   return undefined
 }
 
@@ -214,15 +218,16 @@ async function guard(parts: StepParts, run: Run): Promise<Stop | undefined> {
     const outcome = compiler.compile(files.value, oid)
     return outcome.ok ? outcome.outline?.() : undefined
   }
-  const found = await findRemoval({
+  const found = await findBreach({
     graph,
     accepted: { commit: accepted, outline: before() },
     head: { commit: head, outline },
     commits,
     isOfApi: (commit) => run.byNodes.has(commit),
+    mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
     outlineOf,
   })
-  if (found !== undefined) return held({ code: 'NamesRemoved', reason: guardedReason(found) })
+  if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
   if (isHeadCompiled) return undefined
   // The compiler goes on from what it compiled last, and so do writes.
   return (await enumerate(parts, run)) ?? compile(parts, run)

@@ -1,7 +1,7 @@
 // Verifies a new head: the signature of each new commit, against the pinned list of signers.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { findSigner } from './allowed-signers.ts'
+import { findSigner, isAllowedFor, overrideNamespace } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { treeDigest, treeLine, verifyAttestation } from './attestation.ts'
 import type { TreeLine } from './attestation.ts'
@@ -68,6 +68,8 @@ export interface Verified {
   readonly lastSigner: string
   /** The commits that a node signed: those of its API. A name in a commit proves nothing. */
   readonly byNodes: ReadonlySet<string>
+  /** The commits whose signer may say that a change beyond the guardrails is meant. */
+  readonly overriding: ReadonlySet<string>
 }
 
 /** Every commit must pass by itself. */
@@ -79,18 +81,20 @@ export async function verifyCommits(
 ): Promise<Result<Verified, Hold>> {
   let lastSigner = ''
   const byNodes = new Set<string>()
+  const overriding = new Set<string>()
   for (const oid of commits) {
     const signer = await verifyCommit(oid, signers, parts)
     if (signer.ok) {
       lastSigner = nameOfSigner(signer.value)
       if (isNode(signer.value)) byNodes.add(oid)
+      if (isAllowedFor(signer.value, overrideNamespace)) overriding.add(oid)
       continue
     }
     // With wrong clocks the walk can include a commit that was accepted long ago.
     if (accepted !== null && (await parts.graph.isAncestor(oid, accepted))) continue
     return signer
   }
-  return ok({ lastSigner, byNodes })
+  return ok({ lastSigner, byNodes, overriding })
 }
 
 function isNode({ principals }: AllowedSigner): boolean {

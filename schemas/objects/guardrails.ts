@@ -1,9 +1,28 @@
-// The guardrail settings: how many names one change may remove without confirmation.
+// The guardrail settings: how much one change may alter without confirmation.
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { plannedGroup } from '#schemas/forms/annotations.ts'
 
 /** Percent. */
 export const removedNamesDefault = 30
+/** What holds where `gslb.yaml` does not say: on from the start. */
+export const changeLimitDefaults = {
+  changedNames: 50,
+  removedMembers: 50,
+  lostRedundancy: 30,
+  ttlJump: 10,
+} as const
+/** So few may always change: a small configuration is rebuilt in one commit. */
+export const changedNamesFree = 20
+/** A TTL that is no longer than this may always come: an hour is waited for. */
+export const ttlJumpFreeSeconds = 3_600
+
+const percent = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 100, description }))
+
+const overridden =
+  'One that does more is held until a commit with the trailer `Gslb-Override: REASON` says that ' +
+  'it is meant. Without it: '
 
 export const Guardrails = Type.Object(
   {
@@ -23,7 +42,31 @@ export const Guardrails = Type.Object(
           `${removedNamesDefault}.`,
       }),
     ),
-    members: plannedGroup('Limits on how many members one change may take away.'),
+    changedNames: percent(
+      'Percent of the names whose service or records one commit may change, and more than ' +
+        `${changedNamesFree} of them. ${overridden}${changeLimitDefaults.changedNames}.`,
+    ),
+    removedMembers: percent(
+      'Percent of the members of a pool that one commit may remove or disable, and more than ' +
+        `one. ${overridden}${changeLimitDefaults.removedMembers}.`,
+    ),
+    lostRedundancy: percent(
+      'Percent of the pools with two members or more, of those that services ask, that one ' +
+        'commit may leave with fewer than two, and more than one. ' +
+        `${overridden}${changeLimitDefaults.lostRedundancy}.`,
+    ),
+    ttlJump: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description:
+          'How many times its length the TTL of a name may become in one commit, where it gets ' +
+          'longer than an hour, and at more than one name: what resolvers keep cannot be called ' +
+          `back. ${overridden}${changeLimitDefaults.ttlJump}.`,
+      }),
+    ),
+    movedClients: plannedGroup('Limit on the share of clients that one change may move.'),
   },
   { additionalProperties: false, description: 'Limits on how much one change may alter.' },
 )
+export type Guardrails = Static<typeof Guardrails>
