@@ -85,6 +85,13 @@ export const layers: readonly Layer[] = [
     node: 'any',
   },
   {
+    folder: 'plan',
+    says: 'two bundles in; out comes which clients get another answer',
+    mayImport: ['lib', 'dns', 'bundle', 'routing', 'runtime'],
+    packages: [],
+    node: ['crypto'],
+  },
+  {
     folder: 'fleet',
     says: 'how bundles travel: what a node gives, what a node pulls, the tree of files',
     mayImport: ['lib', 'bundle'],
@@ -164,6 +171,7 @@ export const layers: readonly Layer[] = [
       'gitops',
       'state',
       'runtime',
+      'plan',
       'fleet',
       'jobs',
       'integrations',

@@ -1,9 +1,8 @@
 // `gslbd simulate`: shows what the server would answer to one question, and why.
-import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { lenientPolicy } from '#cli/files/check-policy.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
@@ -12,31 +11,29 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
+import type { RoutingState } from '#routing/state/state.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
 import { hasConfiguration, readConfigDirectory } from '#cli/files/config-directory.ts'
-import { compareSimulations, printComparison } from '#cli/simulate/compare.ts'
-import type { ComparedSide } from '#cli/simulate/compare.ts'
 import { printSimulation } from '#cli/simulate/print.ts'
 import { applyHealthFile, unknownMember } from '#cli/simulate/health.ts'
 import type { AppliedHealth } from '#cli/simulate/health.ts'
 import { readClient, readTime, readType } from '#cli/simulate/question-text.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
 import { showOverlays } from '#cli/simulate/overlays.ts'
+import type { SimulatedOverlay } from '#cli/simulate/overlays.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
 import { simulate } from '#cli/simulate/simulation.ts'
 
 const usage = `Usage: gslbd simulate NAME [options]
-       gslbd simulate [NAME] --compare OTHER [options]
 
 Says what the server would answer to a query for NAME, and why. It is the server's own answer path
-that is asked. With --compare: which answers differ; without NAME, of all services.
+that is asked. What a change does to all clients: gslbd plan.
 
   --type TYPE       A (default), AAAA, SOA, NS, … or TYPE65
   --config PATH     the configuration directory (default: the current one)
   --bundle FILE     a compiled bundle instead
-  --compare OTHER   another bundle or configuration directory: what would change
   --health FILE     JSON such as {"web-eu/192.0.2.10": false}: POOL/ADDRESS or TENANT/POOL/ADDRESS,
                     or {"healthy": true, "score": 0.5, "rttMs": 12} for a member, or its status
                     from the API; members that are not named are healthy
@@ -53,18 +50,11 @@ that is asked. With --compare: which answers differ; without NAME, of all servic
 Exit codes: 0 simulated, whatever the answer; 1 errors in configuration or bundle; 2 wrong call.`
 
 const countMax = 10_000_000
-/** Of a simulation nothing is run or asked. */
-const lenientPolicy: HealthCheckPolicy = {
-  allowScriptChecks: true,
-  webhookAllowedHosts: ['0.0.0.0/0', '::/0'],
-  clientCertificates: 'any',
-}
 const options = {
   type: { type: 'string', default: 'A' },
   config: { type: 'string' },
   bundle: { type: 'string' },
   health: { type: 'string' },
-  compare: { type: 'string' },
   geoip: { type: 'string' },
   asn: { type: 'string' },
   count: { type: 'string', default: '1000' },
@@ -86,32 +76,21 @@ export const simulateCommand: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
-    const question = questionOf(positionals, values)
+    const asked = questionOf(positionals, values)
     const isJson = values.format === 'json'
     if (!isJson && values.format !== 'text') throw new UsageError('--format is text or json')
-    const { text, ...asked } = question
     const tables = loadTables(values)
     const side = tables.ok ? prepare(values, asked.nowMs) : fault(Exit.Usage, tables.error)
-    const other =
-      values.compare === undefined ? null : prepareOther(values.compare, values, asked.nowMs)
-    const failed = !side.ok ? side : other !== null && !other.ok ? other : null
-    if (failed !== null || !side.ok || !tables.ok) {
-      io.err(`gslbd simulate: ${failed?.error.message ?? ''}\n`)
-      return failed?.error.exit ?? Exit.Internal
+    if (!side.ok || !tables.ok) {
+      const { exit, message } = side.ok ? { exit: Exit.Internal, message: '' } : side.error
+      io.err(`gslbd simulate: ${message}\n`)
+      return exit
     }
-    const bundles = [side, other].flatMap((one) => (one?.ok === true ? [one.value.bundle] : []))
-    const scripts = scriptsOf(bundles, tables.value(side.value.bundle), asked.nowMs)
-    const common = { ...asked, tables: tables.value, scripts }
+    const scripts = scriptsOf([side.value.bundle], tables.value(side.value.bundle), asked.nowMs)
     const finish = async (): Promise<Exit> => {
       for (const text of scripts?.warnings() ?? []) io.err(`gslbd simulate: ${text}\n`)
       await scripts?.close()
       return Exit.Ok
-    }
-    if (other?.ok === true) {
-      const name = text === null ? null : asked.qname
-      const differences = compareSimulations(side.value, other.value, { ...common, name })
-      io.out(isJson ? `${JSON.stringify(differences, null, 2)}\n` : printComparison(differences))
-      return await finish()
     }
     const { bundle, state, overlays } = side.value
     const heading = {
@@ -122,9 +101,10 @@ export const simulateCommand: Command = {
       seed: asked.seed,
     }
     const result = simulate(bundle, state, {
-      ...common,
+      ...asked,
+      scripts,
       words: side.value.words,
-      tables: common.tables(bundle),
+      tables: tables.value(bundle),
     })
     io.out(
       isJson
@@ -141,19 +121,16 @@ interface Values {
   readonly count: string
   readonly client?: string | undefined
   readonly at?: string | undefined
-  readonly compare?: string | undefined
 }
 
 /** @throws UsageError for what is no question */
 function questionOf(positionals: readonly string[], values: Values) {
   const [text, ...rest] = positionals
-  const isOptional = values.compare !== undefined
-  if (text === undefined && !isOptional) throw new UsageError('give one name')
+  if (text === undefined) throw new UsageError('give one name')
   if (rest[0] !== undefined) throw new UsageError(surplusText(rest[0]))
-  const qname = parseName(text ?? '.')
+  const qname = parseName(text)
   if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
   return {
-    text: text ?? null,
     qname: qname.value,
     qtype: option('--type', readType(values.type)),
     seed: wholeNumber('--seed', values.seed, 0xffffffff),
@@ -190,13 +167,6 @@ function prepare(sources: Sources, nowMs: number): Result<Side, Fault> {
   return fault(Exit.Usage, unknownMember(bundle.value, sources.health, unknown))
 }
 
-/** The other side of a comparison may lack members that the health file names. */
-function prepareOther(path: string, sources: Sources, nowMs: number): Result<ComparedSide, Fault> {
-  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  const bundle = isDirectory ? compiled(path) : opened(path)
-  return bundle.ok ? sideOf(bundle.value, sources, nowMs) : bundle
-}
-
 function sideOf(bundle: Bundle, { health }: Sources, nowMs: number): Result<Side, Fault> {
   const state = createRoutingState(bundle, 1)
   const applied = health === undefined ? ok(nothing) : applyHealthFile(bundle, state, health)
@@ -211,7 +181,11 @@ function sideOf(bundle: Bundle, { health }: Sources, nowMs: number): Result<Side
   })
 }
 
-type Side = ComparedSide & {
+/** A configuration as a server would serve it. */
+interface Side {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly overlays: readonly SimulatedOverlay[] | null
   readonly unknownMembers: readonly string[]
   readonly words: AppliedHealth['words']
 }

@@ -1,19 +1,13 @@
 // `gslbd check --base`: applies the guardrails to a directory, compared with a commit.
-import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
 import { createCompiler } from '#compiler/compile.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import { isRead } from '#compiler/read/layout.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
-import type { SourceFile } from '#compiler/read/source.ts'
-import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
-import { CommitGraph } from '#gitops/git/commit-graph.ts'
-import { createDiskDriver } from '#gitops/git/disk-driver.ts'
-import type { GitDriver } from '#gitops/git/driver.ts'
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { findBreach, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { commitNamed, filesOfCommit, openGitPlace } from './git-tree.ts'
 
 export interface Comparison {
   readonly isHeld: boolean
@@ -28,24 +22,21 @@ export async function compareWithBase(
   after: NameOutline,
   checkPolicy: HealthCheckPolicy,
 ): Promise<Result<Comparison, string>> {
-  const folder = realpathSync(path)
-  const found = findRepository(folder)
+  const found = openGitPlace(path)
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
-  const driver = createDiskDriver(found.value.gitdir)
-  const commit = await resolveCommit(driver, base)
+  const { graph } = found.value
+  const commit = await commitNamed(found.value, base)
   if (!commit.ok) return err(`--base: ${commit.error}`)
-  const place = placeIn(folder)
-  const graph = new CommitGraph(driver)
   const compiler = createCompiler({ checkPolicy })
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
-    const files = await filesOf(driver, oid, place)
+    const files = await filesOfCommit(found.value, oid)
     const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
     return outcome?.ok === true ? outcome.outline() : undefined
   }
   const before = await outlineOf(commit.value)
   const hasErrors = `not compared: ${base} has errors itself, or cannot be read`
   if (before === undefined) return ok({ isHeld: false, sentence: hasErrors })
-  const head = await resolveCommit(driver, 'HEAD')
+  const head = await commitNamed(found.value, 'HEAD')
   const committed = head.ok ? await outlineOf(head.value) : undefined
   if (head.ok && committed !== undefined && head.value !== commit.value) {
     const brought = await graph.newCommits(commit.value, head.value)
@@ -86,41 +77,6 @@ const heldFor = (why: string): Comparison => ({
   isHeld: true,
   sentence: `guardrail: a node would hold it. ${why}`,
 })
-
-/** '' at the top of the checkout, else such as `dns/`. */
-function placeIn(folder: string): string {
-  for (let top = folder; ; top = dirname(top)) {
-    if (existsSync(join(top, '.git'))) {
-      const place = relative(top, folder).replaceAll('\\', '/')
-      return place === '' ? '' : `${place}/`
-    }
-    if (dirname(top) === top) return ''
-  }
-}
-
-async function filesOf(
-  driver: GitDriver,
-  oid: string,
-  place: string,
-): Promise<Result<readonly SourceFile[], string>> {
-  const commit = await new CommitGraph(driver).commit(oid)
-  if (!commit.ok) return err(commit.error.reason)
-  const tree = await driver.readTree(commit.value.tree)
-  if (!tree.ok) return err(tree.error.reason)
-  const files: SourceFile[] = []
-  for (const { path: whole, oid: blobId, kind } of tree.value) {
-    if (!whole.startsWith(place)) continue
-    const path = whole.slice(place.length)
-    if (kind !== 'file' || !isRead(path)) {
-      files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
-      continue
-    }
-    const blob = await driver.readBlob(blobId)
-    if (!blob.ok) return err(blob.error.reason)
-    files.push({ path, blobId, kind, sizeBytes: blob.value.length, bytes: blob.value })
-  }
-  return ok(files)
-}
 
 /** What the newest commit that has the trailer says; '': none has. */
 async function overrideAmong(graph: CommitGraph, commits: readonly string[]): Promise<string> {

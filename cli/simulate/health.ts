@@ -58,7 +58,8 @@ export function unknownMember(bundle: Bundle, path: string, name: string): strin
   return `${path}: there is no member "${name}"${hint}`
 }
 
-function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>, string> {
+/** By the names of `memberNames`. Errors: a sentence that names the path. */
+export function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>, string> {
   let value: unknown
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { Exit } from '#cli/terminal/command.ts'
-import type { Difference } from '#cli/simulate/compare.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { encode, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
@@ -182,98 +181,6 @@ test('score and round trip are assumed too', async () => {
   const result = await simulated('many.example.org.', '--health', file)
   const [, second] = result.service?.members ?? []
   expect(second).toMatchObject({ score: 0.5, rttMs: 12.5, standing: 'candidate' })
-})
-
-describe('a comparison', () => {
-  const changed: BundleModel = {
-    ...model,
-    services: model.services.map((one) =>
-      one.domain === 'safe.example.org.' ? { ...one, ttlSeconds: 5, pool: 2 } : one,
-    ),
-  }
-
-  async function compared(...args: string[]): Promise<readonly Difference[]> {
-    const before = put('before.bundle', encode(model).bytes)
-    const after = put('after.bundle', encode(changed).bytes)
-    const where = ['--bundle', before, '--compare', after, '--format', 'json']
-    const { exit, out, err } = await run(...args, ...where)
-    expect([exit, err]).toEqual([Exit.Ok, ''])
-    return JSON.parse(out) as Difference[]
-  }
-
-  test('names each service whose answers change, and how', async () => {
-    const [difference, ...others] = await compared('--count', '300')
-    expect(others).toEqual([])
-    expect(difference).toMatchObject({
-      name: 'safe.example.org.',
-      type: 'A',
-      before: { ttlSeconds: 60, shares: { '192.0.2.1': 33.3, '192.0.2.2': 33.3 } },
-      after: { ttlSeconds: 5, shares: { '203.0.113.1': 100 } },
-    })
-  })
-
-  test.each([
-    ['safe.example.org.', 1],
-    ['many.example.org.', 0],
-  ])('of %s alone finds %i', async (name, count) => {
-    expect(await compared(name)).toHaveLength(count)
-  })
-
-  test('reads well', async () => {
-    const before = put('before.bundle', encode(model).bytes)
-    const after = put('after.bundle', encode(changed).bytes)
-    const { out } = await run('--bundle', before, '--compare', after, '--count', '300')
-    expect(out).toBe(`safe.example.org. A
-  before  192.0.2.1 33.3 %, 192.0.2.2 33.3 %, 192.0.2.3 33.3 %, TTL 60
-  after   203.0.113.1 100 %, TTL 5
-1 answer differs
-`)
-    expect((await run('--bundle', before, '--compare', before)).out).toBe('no answer differs\n')
-  })
-})
-
-describe('a comparison of answers with several addresses', () => {
-  const edge = (...addresses: string[]) => pool(1, addresses)
-  const [a, b, c, d] = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
-  const base = { algorithm: 'failover', answerCount: 3 } as const
-  const rare = pool(1, [member(a, { weight: 1_000 }), member(b, { weight: 1_000 })])
-  const rarer = pool(1, [...rare.members, member(c, { weight: 1 })])
-
-  test.each([
-    ['a lower answerCount', edge(a, b, c), base, edge(a, b, c), { ...base, answerCount: 2 }, 1],
-    ['another third address', edge(a, b, c), base, edge(a, b, d), base, 1],
-    ['another order behind the first', edge(a, b, c), base, edge(a, c, b), base, 1],
-    ['a member that is not reached', edge(a, b, c), base, edge(a, b, c, d), base, 0],
-    ['a member of little weight', rare, 'weighted', rarer, 'weighted', 1],
-  ] as const)('%s', async (_, poolBefore, before, poolAfter, after, differences) => {
-    const file = (name: string, one: typeof rare, settings: typeof before | typeof after) => {
-      const how =
-        settings === 'weighted' ? { algorithm: 'weighted-round-robin' as const } : settings
-      const services = [service(1, 'www.example.org.', { ...how, pool: 0 })]
-      return put(name, encode({ ...model, pools: [one], services }).bytes)
-    }
-    const [one, two] = [
-      file('one.bundle', poolBefore, before),
-      file('two.bundle', poolAfter, after),
-    ]
-    for (const count of differences === 0 ? ['100', '0'] : ['100']) {
-      const where = ['--bundle', one, '--compare', two, '--count', count, '--format', 'json']
-      expect(JSON.parse((await run(...where)).out)).toHaveLength(differences)
-    }
-  })
-
-  test('reads well', async () => {
-    const files = [3, 2].map((answerCount) => {
-      const services = [service(1, 'www.example.org.', { ...base, answerCount, pool: 0 })]
-      const bytes = encode({ ...model, pools: [edge(a, b, c)], services }).bytes
-      return put('a.bundle', bytes)
-    })
-    expect((await run('--bundle', files[0]!, '--compare', files[1]!)).out).toBe(`www.example.org. A
-  before  192.0.2.1, 192.0.2.2, 192.0.2.3; first: 192.0.2.1 100 %, TTL 60
-  after   192.0.2.1, 192.0.2.2; first: 192.0.2.1 100 %, TTL 60
-1 answer differs
-`)
-  })
 })
 
 describe('a wrong call is explained', () => {

@@ -50,6 +50,21 @@ function textOf({ owner, type, ttlSeconds, rdata }: AnswerRecord): string {
   return `${owner} ${ttlSeconds} IN ${name} ${print(rdata)}`
 }
 
+export interface RecordText {
+  readonly type: number
+  readonly ttlSeconds: number
+  readonly text: string
+}
+
+/** The answer section, and so many records behind it. @param message as for `answerRecords` */
+export function recordTexts(message: Uint8Array, count: number, others: number) {
+  const texts = recordsOf(message, count + others).map((one): RecordText => {
+    const { type, ttlSeconds } = one
+    return { type, ttlSeconds, text: textOf(one) }
+  })
+  return { answer: texts.slice(0, count), others: texts.slice(count) }
+}
+
 /** The rdata of the records of one type. @param message as for `answerRecords` */
 export function answerRdata(message: Uint8Array, count: number, type: number): Uint8Array[] {
   return recordsOf(message, count).flatMap((one) => (one.type === type ? [one.rdata] : []))

@@ -1,0 +1,168 @@
+// `gslbd plan`: shows which clients get another answer after a change.
+import { parseArgs, styleText } from 'node:util'
+import { systemClock } from '#lib/clock.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+import { makePlan, planLimits } from '#plan/plan.ts'
+import type { Plan } from '#plan/model.ts'
+import type { Moment } from '#plan/sides/side.ts'
+import { printPlanHtml } from '#plan/print/html.ts'
+import { printPlanMarkdown } from '#plan/print/markdown.ts'
+import { printPlan } from '#plan/print/text.ts'
+import type { Style } from '#plan/print/text.ts'
+import { percent } from '#plan/print/words.ts'
+import { findSides } from '#cli/plan/sources.ts'
+import { readHealth } from '#cli/simulate/health.ts'
+import { readTime } from '#cli/simulate/question-text.ts'
+import { scriptsOf } from '#cli/simulate/scripts.ts'
+import { loadTables } from '#cli/simulate/tables.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+
+const usage = `Usage: gslbd plan [PATH] --base BASE [options]
+
+Says which clients get another answer after a change: for each name, which share of them moves
+from where to where, and what each member gets. The configuration in PATH (default: the current
+directory) is compared with BASE.
+
+  --base BASE       a commit of the checkout that PATH is in, such as origin/main; a bundle file; or
+                    another directory, written with ./ or / at its beginning
+  --head HEAD       the same, in place of PATH as it is
+  --health FILE     also under this health, as for "gslbd simulate": {"POOL/ADDRESS": false};
+                    members that are not named are healthy
+  --at TIME         when, such as 2026-01-31T12:00:00Z (default: now); may be given often
+  --geoip FILE      a city or country database (MMDB): for services that go by places, and to show
+                    movements by country
+  --asn FILE        a database of autonomous systems (MMDB), likewise by operator
+  --exact           ask every client network where a service tells them apart (sticky), not
+                    ${planLimits.networksMax.toLocaleString('en')} of them
+  --max-moved PCT   exit code 3 if more clients of a name move
+  --limit N         answers that the text shows of each scenario (default 50)
+  --format F        text (default), json, markdown (for a comment) or html (one file)
+
+Exit codes: 0 planned, whether answers differ or not; 1 errors in one of the configurations; 2 wrong
+call, or a commit that is not there; 3 with --max-moved, more clients move.`
+
+const options = {
+  base: { type: 'string' },
+  head: { type: 'string' },
+  health: { type: 'string' },
+  at: { type: 'string', multiple: true },
+  geoip: { type: 'string' },
+  asn: { type: 'string' },
+  exact: { type: 'boolean', default: false },
+  'max-moved': { type: 'string' },
+  limit: { type: 'string', default: '50' },
+  format: { type: 'string', default: 'text' },
+} as const
+
+const instantsMax = 24
+
+export const planCommand: Command = {
+  name: 'plan',
+  summary: 'say which clients get another answer after a change',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const [directory = '.', ...rest] = positionals
+    if (rest.length > 0) throw new UsageError('give one directory')
+    if (values.base === undefined) throw new UsageError('give --base: what is there now')
+    const print = printerOf(values.format, wholeNumber('--limit', values.limit), io)
+    const maxMoved = values['max-moved'] === undefined ? 100 : percentOf(values['max-moved'])
+    const nowMs = systemClock.nowMs()
+    const instants = instantsOf(values.at, nowMs)
+    const tables = loadTables(values)
+    const health = values.health === undefined ? null : readHealth(values.health)
+    const failed = tables.ok ? (health?.ok === false ? health.error : null) : tables.error
+    if (failed !== null || !tables.ok) return fail(io, Exit.Usage, failed ?? '')
+    const sides = await findSides({
+      directory,
+      base: values.base,
+      head: values.head,
+      nowMs,
+    })
+    if (!sides.ok) return fail(io, sides.error.exit, sides.error.message)
+    const [base, head] = [sides.value.base, sides.value.head].map((side) => ({
+      ...side,
+      tables: tables.value(side.bundle),
+    })) as [PlannedSource, PlannedSource]
+    const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
+    const made = makePlan({
+      base,
+      head,
+      moments: momentsOf(instants, health?.ok === true ? health.value : null),
+      geo: head.tables.geo,
+      scripts,
+      ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
+    })
+    const stopped = scripts?.warnings() ?? []
+    await scripts?.close()
+    const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
+    io.out(print(plan))
+    if (plan.summary.movedMax * 100 <= maxMoved) return Exit.Ok
+    const { movedMax, movedMaxName } = plan.summary
+    io.err(
+      `gslbd plan: ${percent(movedMax)} of the clients of ${movedMaxName} move, more than ` +
+        `${maxMoved} %\n`,
+    )
+    return Exit.Guardrail
+  },
+}
+
+type PlannedSource = Parameters<typeof makePlan>[0]['base']
+
+function fail(io: Io, exit: Exit, message: string): Exit {
+  io.err(`gslbd plan: ${message}\n`)
+  return exit
+}
+
+function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => string {
+  // https://no-color.org
+  const isColoured = io.isTerminal && (io.env['NO_COLOR'] ?? '') === ''
+  const style: Style = (format, text) =>
+    isColoured ? styleText(format, text, { validateStream: false }) : text
+  switch (format) {
+    case 'text':
+      return (plan) => printPlan(plan, { style, answersMax })
+    case 'json':
+      return (plan) => `${JSON.stringify(plan, null, 2)}\n`
+    case 'markdown':
+      return printPlanMarkdown
+    case 'html':
+      return printPlanHtml
+    default:
+      throw new UsageError('--format is text, json, markdown or html')
+  }
+}
+
+function instantsOf(texts: readonly string[] | undefined, nowMs: number): readonly number[] {
+  if (texts === undefined) return [nowMs]
+  if (texts.length > instantsMax)
+    throw new UsageError(`--at is given more than ${instantsMax} times`)
+  return texts.map((text) => {
+    const time = readTime(text)
+    if (!time.ok) throw new UsageError(`--at: ${time.error}`)
+    return time.value
+  })
+}
+
+/** With all members up, and under the health that is given. */
+function momentsOf(
+  instants: readonly number[],
+  health: ReadonlyMap<string, AssumedHealth> | null,
+): readonly Moment[] {
+  return instants.flatMap((atMs) => [
+    { atMs, health: null },
+    ...(health === null ? [] : [{ atMs, health }]),
+  ])
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new UsageError(`${option} is a whole number, not "${text}"`)
+}
+
+function percentOf(text: string): number {
+  const value = Number(text)
+  if (/^\d{1,3}(\.\d+)?$/.test(text) && value <= 100) return value
+  throw new UsageError(`--max-moved is a percentage from 0 to 100, not "${text}"`)
+}

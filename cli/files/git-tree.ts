@@ -1,0 +1,113 @@
+// Reads the configuration of a commit from the checkout that a directory is in.
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { isRead } from '#compiler/read/layout.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
+import type { GitDriver } from '#gitops/git/driver.ts'
+import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** A repository, and where in its trees a configuration lies. */
+export interface GitPlace {
+  readonly driver: GitDriver
+  readonly graph: CommitGraph
+  /** '' at the top of the checkout, else such as `dns/`. */
+  readonly place: string
+  /** History was left out when it was cloned. */
+  readonly isShallow: boolean
+}
+
+/** @param path of a directory. Errors: a clause. */
+export function openGitPlace(path: string): Result<GitPlace, string> {
+  const folder = realpathSync(path)
+  const found = findRepository(folder)
+  if (!found.ok) return found
+  const { gitdir } = found.value
+  const driver = createDiskDriver(gitdir)
+  const isShallow = existsSync(join(gitdir, 'shallow'))
+  return ok({ driver, graph: new CommitGraph(driver), place: placeIn(folder), isShallow })
+}
+
+/** Errors: a sentence. */
+export async function commitNamed(
+  { driver, isShallow }: GitPlace,
+  ref: string,
+): Promise<Result<string, string>> {
+  const commit = await resolveCommit(driver, ref)
+  if (commit.ok || !isShallow) return commit
+  return err(`${commit.error}; the clone is shallow: ${fetchWords(ref)}`)
+}
+
+/** What brings the history that a shallow clone lacks. */
+export function fetchWords(ref: string): string {
+  return (
+    `"git fetch --unshallow" brings the rest of the history (in a job: checkout with a fetch ` +
+    `depth of 0), "git fetch --depth=1 origin ${ref}" one commit`
+  )
+}
+
+/** '' at the top of the checkout, else such as `dns/`. */
+function placeIn(folder: string): string {
+  for (let top = folder; ; top = dirname(top)) {
+    if (existsSync(join(top, '.git'))) {
+      const place = relative(top, folder).replaceAll('\\', '/')
+      return place === '' ? '' : `${place}/`
+    }
+    if (dirname(top) === top) return ''
+  }
+}
+
+/** What the compiler reads of a commit. Errors: a sentence. */
+export async function filesOfCommit(
+  { driver, graph, place }: Pick<GitPlace, 'driver' | 'graph' | 'place'>,
+  oid: string,
+): Promise<Result<readonly SourceFile[], string>> {
+  const commit = await graph.commit(oid)
+  if (!commit.ok) return err(commit.error.reason)
+  const tree = await driver.readTree(commit.value.tree)
+  if (!tree.ok) return err(tree.error.reason)
+  const files: SourceFile[] = []
+  for (const { path: whole, oid: blobId, kind } of tree.value) {
+    if (!whole.startsWith(place)) continue
+    const path = whole.slice(place.length)
+    if (kind !== 'file' || !isRead(path)) {
+      files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
+      continue
+    }
+    const blob = await driver.readBlob(blobId)
+    if (!blob.ok) return err(blob.error.reason)
+    files.push({ path, blobId, kind, sizeBytes: blob.value.length, bytes: blob.value })
+  }
+  return ok(files)
+}
+
+const ancestorsMax = 50_000
+
+/**
+ * How two commits are related: `descends`: the base is in the history of the head; `apart`: both
+ * have gone on from a commit that they share; `unrelated`: no commit that is here is in both.
+ */
+export async function relationOf(
+  { graph }: GitPlace,
+  base: string,
+  head: string,
+): Promise<'descends' | 'apart' | 'unrelated'> {
+  const ofHead = await ancestorsOf(graph, head)
+  if (ofHead.has(base)) return 'descends'
+  for (const oid of await ancestorsOf(graph, base)) if (ofHead.has(oid)) return 'apart'
+  return 'unrelated'
+}
+
+/** With itself. What a shallow clone lacks is left out. */
+async function ancestorsOf(graph: CommitGraph, head: string): Promise<ReadonlySet<string>> {
+  const all = new Set([head])
+  for (const oid of all) {
+    if (all.size > ancestorsMax) break
+    const commit = await graph.commit(oid)
+    for (const parent of commit.ok ? commit.value.parents : []) all.add(parent)
+  }
+  return all
+}

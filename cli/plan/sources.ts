@@ -1,0 +1,182 @@
+// Finds the two configurations of a plan: commits, directories or bundle files.
+import { statSync } from 'node:fs'
+import { openBundleFile } from '#cli/files/bundle-file.ts'
+import { lenientPolicy } from '#cli/files/check-policy.ts'
+import { hasConfiguration, readConfigDirectory } from '#cli/files/config-directory.ts'
+import {
+  commitNamed,
+  fetchWords,
+  filesOfCommit,
+  openGitPlace,
+  relationOf,
+} from '#cli/files/git-tree.ts'
+import type { GitPlace } from '#cli/files/git-tree.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import type { Compiler } from '#compiler/compile.ts'
+import { printText } from '#compiler/print/text.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface FoundSide {
+  /** As it was asked for. */
+  readonly source: string
+  readonly bundle: Bundle
+}
+
+export interface FoundSides {
+  readonly base: FoundSide
+  readonly head: FoundSide
+  /** Sentences about how the two belong together. */
+  readonly warnings: readonly string[]
+}
+
+export interface SourceFault {
+  readonly exit: Exit
+  readonly message: string
+}
+
+const fault = (exit: Exit, message: string): Result<never, SourceFault> => err({ exit, message })
+
+export interface SourceParts {
+  /** A directory, in a checkout where a side is a commit. */
+  readonly directory: string
+  readonly base: string
+  /** undefined: the directory as it is. */
+  readonly head: string | undefined
+  readonly nowMs: number
+}
+
+export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
+  const { directory, base, head } = parts
+  // What both have in common is read once.
+  const compiler = createCompiler({ checkPolicy: lenientPolicy })
+  const finder = new Finder(directory, compiler)
+  const one = await finder.find(base, 'base')
+  if (!one.ok) return one
+  const other =
+    head === undefined ? finder.directory(directory, 'head') : await finder.find(head, 'head')
+  if (!other.ok) return other
+  const warnings = await finder.relationWarnings(parts.nowMs)
+  if (!warnings.ok) return warnings
+  return ok({ base: one.value, head: other.value, warnings: warnings.value })
+}
+
+class Finder {
+  readonly #directory: string
+  readonly #compiler: Compiler
+  #place: GitPlace | undefined
+  readonly #commits: { readonly ref: string; readonly oid: string }[] = []
+
+  constructor(directory: string, compiler: Compiler) {
+    this.#directory = directory
+    this.#compiler = compiler
+  }
+
+  /** A path begins with `.` or `/`, or names a file that is there; all else is a commit. */
+  async find(source: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+    const found = statSync(source, { throwIfNoEntry: false })
+    if (found?.isFile() === true) return this.#file(source)
+    const isPath = /^\.{0,2}\//.test(source) || /^\.{1,2}$/.test(source)
+    if (isPath) return this.directory(source, side)
+    return await this.#commit(source, side)
+  }
+
+  directory(path: string, side: 'base' | 'head'): Result<FoundSide, SourceFault> {
+    const files = readConfigDirectory(path)
+    if (!files.ok) return fault(Exit.Usage, files.error)
+    if (!hasConfiguration(path)) {
+      return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/`)
+    }
+    return this.#compiled(path, '', files.value, side)
+  }
+
+  #file(path: string): Result<FoundSide, SourceFault> {
+    const bundle = openBundleFile(path)
+    if (bundle.ok) return ok({ source: path, bundle: bundle.value })
+    return typeof bundle.error === 'string'
+      ? fault(Exit.Usage, bundle.error)
+      : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
+  }
+
+  async #commit(ref: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+    const place = this.#openPlace()
+    if (!place.ok) return fault(Exit.Usage, `--${side} ${ref}: ${place.error}`)
+    const oid = await commitNamed(place.value, ref)
+    if (!oid.ok) return fault(Exit.Usage, `--${side}: ${oid.error}`)
+    this.#commits.push({ ref, oid: oid.value })
+    const files = await filesOfCommit(place.value, oid.value)
+    if (files.ok) return this.#compiled(ref, oid.value, files.value, side)
+    const hint = place.value.isShallow ? ` The clone is shallow: ${fetchWords(ref)}.` : ''
+    return fault(Exit.Usage, `--${side} ${ref}: ${files.error}${hint}`)
+  }
+
+  #openPlace(): Result<GitPlace, string> {
+    if (this.#place !== undefined) return ok(this.#place)
+    const opened = openGitPlace(this.#directory)
+    if (opened.ok) this.#place = opened.value
+    return opened
+  }
+
+  #compiled(
+    source: string,
+    commit: string,
+    files: readonly SourceFile[],
+    side: 'base' | 'head',
+  ): Result<FoundSide, SourceFault> {
+    const result = this.#compiler.compile(files, { commit })
+    if (!result.ok) {
+      const title = `the ${side}, ${source}, has errors, so no answer can be compared`
+      return fault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
+    }
+    const loaded = loadBundle(result.bundle.bytes)
+    return loaded.ok
+      ? ok({ source, bundle: loaded.value })
+      : fault(Exit.Internal, loaded.error.message)
+  }
+
+  /** A head that lacks commits of its base takes them back, as far as a plan can see. */
+  async relationWarnings(nowMs: number): Promise<Result<readonly string[], SourceFault>> {
+    const [place, commits] = [this.#place, this.#commits]
+    if (place === undefined) return ok([])
+    const warnings: string[] = []
+    for (const { ref, oid } of commits) {
+      const commit = await place.graph.commit(oid)
+      const aheadMs = commit.ok ? commit.value.committer.seconds * 1_000 - nowMs : 0
+      if (aheadMs > aheadMaxMs) {
+        const at = new Date(nowMs + aheadMs).toISOString()
+        warnings.push(`${ref} is of ${at}, which is in the future: is this clock right?`)
+      }
+    }
+    const [base, head] = [commits[0], commits[1]]
+    const other = head ?? (await this.#headOfCheckout(place))
+    if (base === undefined || other === undefined || base.oid === other.oid) return ok(warnings)
+    const relation = await relationOf(place, base.oid, other.oid)
+    if (relation === 'unrelated') {
+      const why = place.isShallow
+        ? `the clone is shallow, and ${base.ref} and ${other.ref} have no commit in common ` +
+          `in it: ${fetchWords(base.ref)}`
+        : `${base.ref} and ${other.ref} have no commit in common: give two commits of one history`
+      return place.isShallow ? ok([...warnings, why]) : fault(Exit.Usage, why)
+    }
+    if (relation === 'apart') {
+      warnings.push(
+        `${other.ref} does not have all of ${base.ref}: what it lacks is shown as taken back; ` +
+          'rebase it, or give the merge base as --base',
+      )
+    }
+    return ok(warnings)
+  }
+
+  async #headOfCheckout(place: GitPlace) {
+    const oid = await commitNamed(place, 'HEAD')
+    return oid.ok ? { ref: 'HEAD', oid: oid.value } : undefined
+  }
+}
+
+/** Clocks of two machines are never quite the same. */
+const aheadMaxMs = 5 * 60_000

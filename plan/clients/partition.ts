@@ -1,0 +1,229 @@
+// The clients of a family in classes: those of a class are alike to every table that is looked at.
+import { overlay } from './cuts.ts'
+import type { Address, ClientSource, Cut, Cuts, Overlay } from './cuts.ts'
+import { ipv4, ipv6 } from './space.ts'
+import type { FamilySpace } from './space.ts'
+
+/** Tables by which people want to see clients. */
+export interface Places {
+  /** Values are rows of `countries.ts`; null: no database. */
+  readonly country: Cuts | null
+  /** Values are rows of the database of autonomous systems. */
+  readonly operator: Cuts | null
+}
+
+export const noPlaces: Places = Object.freeze({ country: null, operator: null })
+
+/** Where clients are. */
+export interface ClientSpaces {
+  readonly v4: FamilySpace<number>
+  readonly v6: FamilySpace<bigint>
+}
+
+const everywhere: ClientSpaces = Object.freeze({ v4: ipv4, v6: ipv6 })
+
+export interface Partition<A extends Address> {
+  readonly space: FamilySpace<A>
+  /** By class: what its clients count. */
+  readonly weight: Float64Array
+  readonly totalWeight: number
+  /** By class: the first address. */
+  readonly first: readonly A[]
+  readonly ranges: ClassRanges<A>
+  /** null: no database. */
+  readonly countries: Breakdown | null
+  readonly operators: Breakdown | null
+}
+
+export interface ClassRanges<A extends Address> {
+  readonly starts: readonly A[]
+  readonly ends: readonly A[]
+  readonly weights: readonly number[]
+  /** By class: its ranges, in order. */
+  readonly ofClass: readonly (readonly number[])[]
+}
+
+/** What the clients of each class count in each place. */
+export interface Breakdown {
+  /** By class: where its entries begin; one more for the end. */
+  readonly first: Uint32Array
+  readonly place: Uint32Array
+  readonly weight: Float64Array
+  /** By place: what all its clients count. */
+  readonly wholeOf: Float64Array
+}
+
+/** Partitions by what they go by: most services of a configuration go by the same tables. */
+export class Partitions {
+  readonly #places: Places
+  readonly #spaces: ClientSpaces
+  readonly #around4: Overlay<number>
+  readonly #around6: Overlay<bigint>
+  readonly #known4 = new Map<string, Partition<number>>()
+  readonly #known6 = new Map<string, Partition<bigint>>()
+  readonly #cuts = new Map<string, Cuts>()
+
+  constructor(places: Places, spaces: ClientSpaces = everywhere) {
+    this.#places = places
+    this.#spaces = spaces
+    this.#around4 = overlay(places.country?.v4 ?? whole(0), places.operator?.v4 ?? whole(0))
+    this.#around6 = overlay(places.country?.v6 ?? whole(0n), places.operator?.v6 ?? whole(0n))
+  }
+
+  v4(sources: readonly ClientSource[]): Partition<number> {
+    const key = keyOf(sources)
+    let known = this.#known4.get(key)
+    if (known === undefined) {
+      const cuts = sources.map((source) => this.#cutsOf(source).v4)
+      known = partition(
+        this.#spaces.v4,
+        cuts,
+        this.#around4,
+        this.#placeCuts(({ v4 }) => v4),
+        false,
+      )
+      this.#known4.set(key, known)
+    }
+    return known
+  }
+
+  v6(sources: readonly ClientSource[]): Partition<bigint> {
+    const key = keyOf(sources)
+    let known = this.#known6.get(key)
+    if (known === undefined) {
+      const own = sources.map((source) => this.#cutsOf(source).v6)
+      const { country, operator } = this.#places
+      // A database of IPv4 alone knows nobody: then all count.
+      const isListed = [country, operator].some((cuts) => cuts?.v6.told.some((row) => row !== 0))
+      known = partition(
+        this.#spaces.v6,
+        own,
+        this.#around6,
+        this.#placeCuts(({ v6 }) => v6),
+        isListed,
+      )
+      this.#known6.set(key, known)
+    }
+    return known
+  }
+
+  #placeCuts<A extends Address>(of: (cuts: Cuts) => Cut<A>): PlaceCuts<A> {
+    const { country, operator } = this.#places
+    return { country: country && of(country), operator: operator && of(operator) }
+  }
+
+  #cutsOf({ key, cuts }: ClientSource): Cuts {
+    let known = this.#cuts.get(key)
+    if (known === undefined) this.#cuts.set(key, (known = cuts()))
+    return known
+  }
+}
+
+interface PlaceCuts<A extends Address> {
+  readonly country: Cut<A> | null
+  readonly operator: Cut<A> | null
+}
+
+function keyOf(sources: readonly ClientSource[]): string {
+  return [...new Set(sources.map(({ key }) => key))].sort().join(' ')
+}
+
+function whole<A extends Address>(zero: A): Cut<A> {
+  return { starts: [zero], valueOf: Uint32Array.of(0), values: 1, told: [0] }
+}
+
+/** @param isListed clients that no database knows count nothing: most of IPv6 is nobody's */
+function partition<A extends Address>(
+  space: FamilySpace<A>,
+  cuts: readonly Cut<A>[],
+  around: Overlay<A>,
+  places: PlaceCuts<A>,
+  isListed: boolean,
+): Partition<A> {
+  let classes: Omit<Cut<A>, 'told'> = space.clients
+  let isClient = [false, true]
+  for (const one of cuts) {
+    const both = overlay(classes, one)
+    isClient = both.ofOne.map((value) => isClient[value]!)
+    classes = both
+  }
+  const numberOf = numbered(isClient)
+  const all = overlay(classes, around)
+  const weight = new Float64Array(isClient.filter(Boolean).length)
+  const first: A[] = []
+  const ofClass: number[][] = Array.from(weight, () => [])
+  const ranges = { starts: [] as A[], ends: [] as A[], weights: [] as number[], ofClass }
+  const countries = new PlaceSums(places.country, (value) => around.ofOne[value]!)
+  const operators = new PlaceSums(places.operator, (value) => around.ofTwo[value]!)
+  const count = all.starts.length
+  for (let i = 0; i < count; i++) {
+    const value = all.valueOf[i]!
+    const number = numberOf[all.ofOne[value]!]!
+    if (number < 0) continue
+    const start = all.starts[i]!
+    const end = all.starts[i + 1] ?? space.end
+    const place = all.ofTwo[value]!
+    const isUnknown = isListed && countries.told(place) === 0 && operators.told(place) === 0
+    const counts = isUnknown ? 0 : space.weightOf(start, end)
+    if (ofClass[number]!.length === 0) first[number] = start
+    ofClass[number]!.push(ranges.starts.length)
+    ranges.starts.push(start)
+    ranges.ends.push(end)
+    ranges.weights.push(counts)
+    weight[number]! += counts
+    countries.add(number, place, counts)
+    operators.add(number, place, counts)
+  }
+  return {
+    space,
+    weight,
+    totalWeight: weight.reduce((sum, one) => sum + one, 0),
+    first,
+    ranges,
+    countries: countries.byClass(weight.length),
+    operators: operators.byClass(weight.length),
+  }
+}
+
+/** Numbers for those that hold; -1 for the others. */
+function numbered(holds: readonly boolean[]): Int32Array {
+  let next = 0
+  return Int32Array.from(holds, (one) => (one ? next++ : -1))
+}
+
+/** Sums what counts, by class and place. */
+class PlaceSums {
+  readonly #cut: Omit<Cut<Address>, 'starts'> | null
+  readonly #valueOf: (place: number) => number
+  readonly #sums = new Map<number, number>()
+
+  constructor(cut: Omit<Cut<Address>, 'starts'> | null, valueOf: (place: number) => number) {
+    this.#cut = cut
+    this.#valueOf = valueOf
+  }
+
+  /** What the table says there; 0: nothing, or there is no table. */
+  told(place: number): number {
+    return this.#cut === null ? 0 : this.#cut.told[this.#valueOf(place)]!
+  }
+
+  add(number: number, place: number, weight: number): void {
+    if (this.#cut === null || weight === 0) return
+    const key = number * this.#cut.values + this.#valueOf(place)
+    this.#sums.set(key, (this.#sums.get(key) ?? 0) + weight)
+  }
+
+  byClass(classes: number): Breakdown | null {
+    if (this.#cut === null) return null
+    const { values, told } = this.#cut
+    const keys = Float64Array.from(this.#sums.keys()).sort()
+    const first = new Uint32Array(classes + 1)
+    for (const key of keys) first[Math.floor(key / values) + 1]!++
+    for (let i = 0; i < classes; i++) first[i + 1]! += first[i]!
+    const place = Uint32Array.from(keys, (key) => told[key % values]!)
+    const weight = Float64Array.from(keys, (key) => this.#sums.get(key)!)
+    const wholeOf = new Float64Array(told.reduce((most, row) => Math.max(most, row), 0) + 1)
+    for (const [i, row] of place.entries()) wholeOf[row]! += weight[i]!
+    return { first, place, weight, wholeOf }
+  }
+}

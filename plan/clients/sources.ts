@@ -1,0 +1,38 @@
+// The tables of clients that a service goes by, told apart by what they hold.
+import { createHash } from 'node:crypto'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { RangeTable } from '#routing/tables/range-table.ts'
+import { cutsOfNetworks, cutsOfRanges } from './cuts.ts'
+import type { ClientSource, Cuts } from './cuts.ts'
+
+const networks = new WeakMap<Bundle, Map<number, ClientSource>>()
+
+/** @param table row of the bundle's `networkTable` */
+export function networkSource(bundle: Bundle, table: number): ClientSource {
+  let known = networks.get(bundle)
+  if (known === undefined) networks.set(bundle, (known = new Map<number, ClientSource>()))
+  let source = known.get(table)
+  if (source === undefined) {
+    const cuts = cutsOfNetworks(bundle, table)
+    known.set(table, (source = { key: digestOf(cuts), cuts: () => cuts }))
+  }
+  return source
+}
+
+/** Values are numbered as they come: tables that tell the same clients apart are alike. */
+function digestOf({ v4, v6 }: Cuts): string {
+  const hash = createHash('sha256')
+  hash.update(Uint32Array.from(v4.starts)).update(v4.valueOf)
+  hash.update(Array.from(v6.starts).join()).update(v6.valueOf)
+  return hash.digest('base64')
+}
+
+const numbers = new WeakMap<SharedArrayBuffer, string>()
+let last = 0
+
+/** @param memory of a range table */
+export function rangeSource(memory: SharedArrayBuffer): ClientSource {
+  let key = numbers.get(memory)
+  if (key === undefined) numbers.set(memory, (key = `ranges ${++last}`))
+  return { key, cuts: () => cutsOfRanges(new RangeTable(memory)) }
+}

@@ -1,0 +1,180 @@
+// Compares the answers of two sides to one question.
+import { nodeFlags, textOf } from '#bundle/format/bundle.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
+import { Family } from '#routing/state/query.ts'
+import { formatName } from '#dns/name.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { ClientSource } from './clients/cuts.ts'
+import type { Partitions } from './clients/partition.ts'
+import { sumMovement } from './movement.ts'
+import type { Giver, MovementLimits, PlaceNames } from './movement.ts'
+import { policyWords } from './rows/settings.ts'
+import { ask } from './sides/ask.ts'
+import type { Told } from './sides/ask.ts'
+import { Chooser, Reach } from './sides/chooser.ts'
+import { Outcomes } from './sides/outcome.ts'
+import type { Side } from './sides/side.ts'
+import type { AnswerChange, ChangeKind, Movement, PlannedAnswer } from './model.ts'
+
+export interface ComparerParts {
+  readonly base: Side
+  readonly head: Side
+  readonly partitions: Partitions
+  readonly limits: MovementLimits
+  readonly placeNames: PlaceNames
+}
+
+interface Compared {
+  readonly isDifferent: boolean
+  readonly movement: Movement
+}
+
+/** Who gives an answer, and what tells it from others. */
+interface KeyedGiver extends Giver {
+  readonly key: string
+  readonly sources: () => readonly ClientSource[]
+}
+
+/** Of one scenario. */
+export class Comparer {
+  /** Names of services that lack a database. */
+  readonly withoutDatabase = new Set<string>()
+  /** The same of measurements by browsers, which a plan does not have. */
+  readonly measured = new Set<string>()
+  readonly #parts: ComparerParts
+  readonly #outcomes = new Outcomes()
+  readonly #known = new Map<string, Compared>()
+
+  constructor(parts: ComparerParts) {
+    this.#parts = parts
+  }
+
+  /** @returns null: nobody gets another answer */
+  compare(qname: Uint8Array, qtype: number): AnswerChange | null {
+    const { base, head } = this.#parts
+    const before = ask(base, qname, qtype)
+    const after = ask(head, qname, qtype)
+    const isTold = before.rcode !== after.rcode || textOfTold(before) !== textOfTold(after)
+    const hasService = before.service >= 0 || after.service >= 0
+    const sends = hasService || qtype === RrType.A || qtype === RrType.AAAA
+    const compared = sends && (hasService || isTold) ? this.#move(before, after, qtype) : null
+    // A service that has nobody to answer with is NODATA, like a name without one.
+    const isMoved = compared?.isDifferent === true
+    const isDifferent = isMoved || (isTold && !hasService) || doAliasesDiffer(before, after)
+    if (!isDifferent) return null
+    const name = formatName(qname)
+    if (hasService) this.#note(name, before, after)
+    return {
+      name,
+      type: rdataTypeOf(qtype).name,
+      kind: kindOf(before, after),
+      tenant: this.#tenantOf(before, after),
+      before: shown(base, before),
+      after: shown(head, after),
+      movement: compared?.movement ?? null,
+    }
+  }
+
+  #move(before: Told, after: Told, qtype: number): Compared {
+    const { base, head, partitions, limits, placeNames } = this.#parts
+    const one = this.#giverOf(base, before, qtype)
+    const other = this.#giverOf(head, after, qtype)
+    const key = `${one.key} → ${other.key}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const sources = [...one.sources(), ...other.sources()]
+    const outcomes = this.#outcomes
+    const v4 = sumMovement(one, other, partitions.v4(sources), outcomes, limits, placeNames)
+    const v6 = sumMovement(one, other, partitions.v6(sources), outcomes, limits, placeNames)
+    const compared = {
+      isDifferent: v4.isDifferent || v6.isDifferent,
+      movement: { ipv4: v4.movement, ipv6: v6.movement },
+    }
+    this.#known.set(key, compared)
+    return compared
+  }
+
+  #giverOf(side: Side, told: Told, qtype: number): KeyedGiver {
+    if (told.service >= 0) {
+      const family = qtype === RrType.AAAA && !isAliasTold(told, side) ? Family.V6 : Family.V4
+      return new Chooser(side, told.service, family, qtype, this.#outcomes)
+    }
+    return this.#toEverybody(told)
+  }
+
+  #toEverybody(told: Told): KeyedGiver {
+    const text = textOfTold(told)
+    const isEmpty = told.rcode === 'NOERROR' && text === ''
+    const member = isEmpty ? 'no address' : addressesOf(told) || told.rcode
+    const outcomes = this.#outcomes
+    const none = { pool: '', tenant: '', region: '' }
+    const outcome = outcomes.of(isEmpty ? 'none' : `told ${told.rcode} ${text}`, () => [
+      { destination: outcomes.destination({ member, ...none }), probability: 1 },
+    ])
+    return {
+      key: `told ${outcome.number}`,
+      reach: Reach.Class,
+      sources: () => [],
+      choose: () => outcome,
+      ofNetworks: () => outcome,
+    }
+  }
+
+  #tenantOf(before: Told, after: Told): string {
+    const { base, head } = this.#parts
+    const [{ bundle }, { service }] = after.service >= 0 ? [head, after] : [base, before]
+    return service < 0 ? '' : textOf(bundle, bundle.serviceTenant[service]!)
+  }
+
+  #note(name: string, before: Told, after: Told): void {
+    for (const [side, { service }] of [
+      [this.#parts.base, before],
+      [this.#parts.head, after],
+    ] as const) {
+      if (service < 0) continue
+      const chooser = new Chooser(side, service, Family.V4, RrType.A, this.#outcomes)
+      if (chooser.wantsDatabase) this.withoutDatabase.add(name)
+      if (chooser.isMeasured) this.measured.add(name)
+    }
+  }
+}
+
+function isAliasTold({ service }: Told, { bundle }: Side): boolean {
+  return (nodeFlags(bundle, bundle.serviceNode[service]!) & NodeFlag.Alias) !== 0
+}
+
+function textOfTold({ records, others }: Told): string {
+  return [...records, ...(others.length === 0 ? [] : ['--', ...others])].join('\n')
+}
+
+function doAliasesDiffer(before: Told, after: Told): boolean {
+  const both = before.service >= 0 && after.service >= 0
+  return both && before.records.join() !== after.records.join()
+}
+
+/** The data of the last records: where clients go. */
+function addressesOf({ records, others }: Told): string {
+  const texts = records.length > 0 ? records : others
+  const last = texts.filter((text) => / IN (A|AAAA) /.test(text))
+  return (last.length > 0 ? last : texts)
+    .map((text) => text.split(' ').slice(4).join(' '))
+    .join(', ')
+}
+
+function hasAnswer({ records, service, others }: Told): boolean {
+  return records.length > 0 || service >= 0 || others.length > 0
+}
+
+function kindOf(before: Told, after: Told): ChangeKind {
+  if (!hasAnswer(before) && hasAnswer(after)) return 'added'
+  return hasAnswer(before) && !hasAnswer(after) ? 'removed' : 'changed'
+}
+
+function shown(
+  { bundle }: Side,
+  { rcode, records, others, ttlSeconds, service }: Told,
+): PlannedAnswer {
+  const policy = service < 0 ? '' : policyWords(bundle, bundle.serviceNode[service]!)
+  return { rcode, ttlSeconds, policy, records, others }
+}

@@ -1,0 +1,136 @@
+// What a plan says: which clients get another answer, and from where to where they move.
+
+export interface Plan {
+  /** Of this form; a number that changes when a field goes or means something else. */
+  readonly format: 1
+  readonly base: PlannedSide
+  readonly head: PlannedSide
+  readonly summary: PlanSummary
+  /** One for each instant, under each health. */
+  readonly scenarios: readonly PlannedScenario[]
+  /** What no answer shows now, and what may show in answers later. */
+  readonly later: readonly LaterChange[]
+  /** Sentences: what the plan could not know. */
+  readonly warnings: readonly string[]
+}
+
+export interface PlannedSide {
+  /** As it was asked for: a file, a directory, a ref. */
+  readonly source: string
+  /** Hex; '': not a commit. */
+  readonly commit: string
+  readonly digest: string
+}
+
+export interface PlanSummary {
+  /** Of all scenarios: names and answers (a name and a type) that differ. */
+  readonly names: number
+  readonly answers: number
+  readonly addedNames: number
+  readonly removedNames: number
+  readonly comparedNames: number
+  /** The largest share of clients that moves at a name that is there before and after; 0 to 1. */
+  readonly movedMax: number
+  /** '': none moves. */
+  readonly movedMaxName: string
+  readonly laterChanges: number
+}
+
+export interface PlannedScenario {
+  /** RFC 3339. */
+  readonly at: string
+  readonly health: 'all-up' | 'given'
+  readonly changes: readonly AnswerChange[]
+}
+
+/** `added`, `removed`: the name has no answer of this type on the other side. */
+export type ChangeKind = 'added' | 'removed' | 'changed'
+
+export interface AnswerChange {
+  readonly name: string
+  readonly type: string
+  readonly kind: ChangeKind
+  /** Whose service it is; '': of a zone's records. */
+  readonly tenant: string
+  readonly before: PlannedAnswer
+  readonly after: PlannedAnswer
+  /** null: the answer does not depend on who asks, and sends nobody anywhere. */
+  readonly movement: Movement | null
+}
+
+export interface PlannedAnswer {
+  readonly rcode: string
+  readonly ttlSeconds: number | null
+  /** How a service chooses; '': none answers. */
+  readonly policy: string
+  /** Of a service: empty. */
+  readonly records: readonly string[]
+  /** Of a delegation, and addresses beside the answer. */
+  readonly others: readonly string[]
+}
+
+export interface Movement {
+  readonly ipv4: FamilyMovement
+  readonly ipv6: FamilyMovement
+}
+
+/** Shares are parts of all clients of the family, 0 to 1. */
+export interface FamilyMovement {
+  /** Goes elsewhere: by the first address of an answer. */
+  readonly moved: number
+  /** Gets another answer: another order, TTL or probability counts, too. */
+  readonly differs: number
+  /** `moved` is right within this, in 19 of 20 plans; 0: exact. */
+  readonly error: number
+  /** Largest first. */
+  readonly flows: readonly Flow[]
+  /**
+   * Where clients are sent, before and after. Where a sticky step spreads clients of whom none
+   * moves, they count as it is meant to spread them, which `error` does not tell.
+   */
+  readonly members: readonly MemberShare[]
+  /** Largest first; null: no database. */
+  readonly countries: readonly PlaceMovement[] | null
+  readonly operators: readonly PlaceMovement[] | null
+}
+
+export interface Endpoint {
+  /** Address or host name; of no member, records or such as `NXDOMAIN`. */
+  readonly member: string
+  readonly pool: string
+  readonly region: string
+}
+
+export interface Flow {
+  readonly from: Endpoint
+  readonly to: Endpoint
+  readonly share: number
+}
+
+export interface MemberShare extends Endpoint {
+  readonly before: number
+  readonly after: number
+}
+
+export interface PlaceMovement {
+  /** Such as `DE` or `AS64500 Example`; '': in no database. */
+  readonly place: string
+  /** Part of all clients that are there and move. */
+  readonly moved: number
+  /** Part of the clients of the place that move. */
+  readonly movedOfPlace: number
+}
+
+export interface LaterChange {
+  readonly kind: LaterKind
+  /** Such as `pool web`. */
+  readonly subject: string
+  readonly tenant: string
+  /** A clause: what differs. */
+  readonly what: string
+  /** Names that answer from it; some of them, where there are many. */
+  readonly names: readonly string[]
+  readonly nameCount: number
+}
+
+export type LaterKind = 'health-check' | 'pool' | 'service' | 'overlay' | 'settings' | 'redirects'

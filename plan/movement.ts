@@ -1,0 +1,266 @@
+// Sums over all clients of a family who moves from where to where.
+import type { Address } from './clients/cuts.ts'
+import { networksOf } from './clients/networks.ts'
+import type { Breakdown, Partition } from './clients/partition.ts'
+import { Reach } from './sides/chooser.ts'
+import type { Outcome, Outcomes } from './sides/outcome.ts'
+import type { FamilyMovement, Flow, MemberShare, PlaceMovement } from './model.ts'
+
+/** What a side gives a client: a `Chooser`, or the same to everybody. */
+export interface Giver {
+  readonly reach: Reach
+  readonly choose: (words: Int32Array, isIpv6: boolean) => Outcome
+  readonly ofNetworks: () => Outcome
+}
+
+export interface MovementLimits {
+  /** Client networks that are asked one by one; beyond, so many are chosen. */
+  readonly networksMax: number
+  /** The same where a script sees each address. */
+  readonly scriptRunsMax: number
+}
+
+export interface PlaceNames {
+  readonly country: (row: number) => string
+  readonly operator: (row: number) => string
+}
+
+/** Of 19 plans in 20: so many standard deviations. */
+const deviations = 1.96
+const placesMax = 50
+
+export interface Summed {
+  /** Also where the clients with another answer count nothing. */
+  readonly isDifferent: boolean
+  readonly movement: FamilyMovement
+}
+
+export function sumMovement<A extends Address>(
+  before: Giver,
+  after: Giver,
+  partition: Partition<A>,
+  outcomes: Outcomes,
+  limits: MovementLimits,
+  names: PlaceNames,
+): Summed {
+  const sums = new Sums(outcomes, partition.weight.length)
+  const wide = walkClasses(before, after, partition, sums)
+  const networks = wide.filter(({ reach }) => reach === Reach.Network)
+  const addresses = wide.filter(({ reach }) => reach === Reach.Address)
+  askEach(before, after, partition, sums, networks, limits.networksMax)
+  askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
+  const total = partition.totalWeight || 1
+  const movement = {
+    moved: sums.moved / total,
+    differs: sums.differs / total,
+    error: (deviations * Math.sqrt(sums.variance)) / total,
+    flows: sums.flowList(total),
+    members: sums.memberList(total),
+    countries: byPlace(partition, partition.countries, sums.movedOf, total, names.country),
+    operators: byPlace(partition, partition.operators, sums.movedOf, total, names.operator),
+  }
+  return { isDifferent: sums.hasDifference, movement }
+}
+
+/** A class whose clients do not all get the same. */
+interface WideClass {
+  readonly number: number
+  readonly reach: Reach
+}
+
+function walkClasses<A extends Address>(
+  before: Giver,
+  after: Giver,
+  { space, weight, first }: Partition<A>,
+  sums: Sums,
+): readonly WideClass[] {
+  const words = new Int32Array(4)
+  const isIpv6 = space.name === 'ipv6'
+  const wide: WideClass[] = []
+  for (let number = 0; number < weight.length; number++) {
+    space.toWords(first[number]!, words)
+    let one = before.choose(words, isIpv6)
+    let other = after.choose(words, isIpv6)
+    const reach = Math.max(before.reach, after.reach) as Reach
+    if (reach === Reach.Network) {
+      if (before.reach === Reach.Network) one = before.ofNetworks()
+      if (after.reach === Reach.Network) other = after.ofNetworks()
+    }
+    const isSettled = reach === Reach.Class || (reach === Reach.Network && one === other)
+    if (isSettled) sums.add(number, one, other, weight[number]!)
+    else wide.push({ number, reach })
+  }
+  return wide
+}
+
+function askEach<A extends Address>(
+  before: Giver,
+  after: Giver,
+  partition: Partition<A>,
+  sums: Sums,
+  classes: readonly WideClass[],
+  most: number,
+): void {
+  const { space, weight } = partition
+  const all = classes.reduce((sum, { number }) => sum + weight[number]!, 0) || 1
+  const words = new Int32Array(4)
+  const isIpv6 = space.name === 'ipv6'
+  for (const { number, reach } of classes) {
+    const own = Math.max(fewest, Math.floor((most * weight[number]!) / all))
+    const probes = networksOf(partition, number, own)
+    let moving = 0
+    for (const [i, address] of probes.addresses.entries()) {
+      space.toWords(address, words)
+      const one = before.choose(words, isIpv6)
+      const other = after.choose(words, isIpv6)
+      moving += sums.add(number, one, other, probes.weights[i]!)
+    }
+    if (probes.isWhole && reach === Reach.Network) continue
+    // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
+    const asked = probes.addresses.length
+    const part = (moving + 2) / (asked + 4)
+    sums.variance += (weight[number]! ** 2 * part * (1 - part)) / (asked + 4)
+  }
+}
+
+/** Of a class that hardly counts. */
+const fewest = 64
+
+class Sums {
+  moved = 0
+  differs = 0
+  variance = 0
+  /** By class. */
+  readonly movedOf: Float64Array
+  readonly #outcomes: Outcomes
+  /** By both outcomes: what they are for. */
+  readonly #pairs = new Map<number, number>()
+  readonly #movedBy = new Map<number, number>()
+
+  constructor(outcomes: Outcomes, classes: number) {
+    this.#outcomes = outcomes
+    this.movedOf = new Float64Array(classes)
+  }
+
+  /** @returns which part of them moves */
+  add(number: number, before: Outcome, after: Outcome, weight: number): number {
+    const pair = before.number * 0x400_0000 + after.number
+    this.#pairs.set(pair, (this.#pairs.get(pair) ?? 0) + weight)
+    if (before === after) return 0
+    let part = this.#movedBy.get(pair)
+    if (part === undefined) this.#movedBy.set(pair, (part = movedBetween(before, after)))
+    this.differs += weight
+    this.moved += weight * part
+    this.movedOf[number]! += weight * part
+    return part
+  }
+
+  get hasDifference(): boolean {
+    return this.#movedBy.size > 0
+  }
+
+  memberList(total: number): MemberShare[] {
+    const shares = new Map<number, { before: number; after: number }>()
+    const at = (destination: number): { before: number; after: number } => {
+      let share = shares.get(destination)
+      if (share === undefined) shares.set(destination, (share = { before: 0, after: 0 }))
+      return share
+    }
+    for (const [before, after, weight] of this.#each()) {
+      for (const one of before.shares) at(one.destination).before += weight * one.probability
+      for (const one of after.shares) at(one.destination).after += weight * one.probability
+    }
+    return [...shares]
+      .map(([destination, { before, after }]) => ({
+        ...this.#endpoint(destination),
+        before: before / total,
+        after: after / total,
+      }))
+      .sort((one, other) => other.after - one.after || other.before - one.before)
+  }
+
+  /** Who need not move stays; the others go where there is more than before, in proportion. */
+  flowList(total: number): Flow[] {
+    const flows = new Map<number, number>()
+    for (const [before, after, weight] of this.#each()) {
+      if (before === after) continue
+      const moved = movedBetween(before, after)
+      if (moved === 0) continue
+      for (const [from, less] of surplus(before, after)) {
+        for (const [to, more] of surplus(after, before)) {
+          const key = from * 0x400_0000 + to
+          flows.set(key, (flows.get(key) ?? 0) + (weight * less * more) / moved)
+        }
+      }
+    }
+    return [...flows]
+      .map(([key, weight]) => ({
+        from: this.#endpoint(Math.floor(key / 0x400_0000)),
+        to: this.#endpoint(key % 0x400_0000),
+        share: weight / total,
+      }))
+      .sort((one, other) => other.share - one.share)
+  }
+
+  *#each(): Generator<readonly [Outcome, Outcome, number]> {
+    const { all } = this.#outcomes
+    for (const [pair, weight] of this.#pairs) {
+      yield [all[Math.floor(pair / 0x400_0000)]!, all[pair % 0x400_0000]!, weight]
+    }
+  }
+
+  #endpoint(destination: number) {
+    const { member, pool, region } = this.#outcomes.destinations[destination]!
+    return { member, pool, region }
+  }
+}
+
+/** The least part of clients that has to move: half of the sum of all differences. */
+export function movedBetween(before: Outcome, after: Outcome): number {
+  let moved = 0
+  for (const [, more] of surplus(before, after)) moved += more
+  return moved < least ? 0 : moved
+}
+
+/** Below, a difference is one of rounding. */
+const least = 1e-12
+
+/** Where `one` sends more than `other` does. */
+function surplus(one: Outcome, other: Outcome): readonly (readonly [number, number])[] {
+  const others = new Map(
+    other.shares.map(({ destination, probability }) => [destination, probability]),
+  )
+  return one.shares.flatMap(({ destination, probability }) => {
+    const more = probability - (others.get(destination) ?? 0)
+    return more > least ? [[destination, more] as const] : []
+  })
+}
+
+/** What moves of a class is taken to be spread evenly over its places. */
+function byPlace<A extends Address>(
+  { weight }: Partition<A>,
+  breakdown: Breakdown | null,
+  movedOf: Float64Array,
+  total: number,
+  nameOf: (row: number) => string,
+): PlaceMovement[] | null {
+  if (breakdown === null) return null
+  const { first, place, weight: weights, wholeOf } = breakdown
+  const moved = new Float64Array(wholeOf.length)
+  for (const [number, its] of movedOf.entries()) {
+    if (its === 0) continue
+    const part = its / weight[number]!
+    for (let at = first[number]!; at < first[number + 1]!; at++) {
+      moved[place[at]!]! += weights[at]! * part
+    }
+  }
+  const rows = [...moved.keys()].filter((row) => moved[row]! > 0)
+  return rows
+    .sort((one, other) => moved[other]! - moved[one]! || one - other)
+    .slice(0, placesMax)
+    .map((row) => ({
+      place: nameOf(row),
+      moved: moved[row]! / total,
+      movedOfPlace: moved[row]! / wholeOf[row]!,
+    }))
+}

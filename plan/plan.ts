@@ -1,0 +1,224 @@
+// Plans a change: two bundles in; out comes which clients get another answer, and what may follow.
+import { NodeFlag } from '#bundle/format/cells.ts'
+import { nodeFlags } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { unpackCode } from '#routing/geo/countries.ts'
+import { scriptBodiesOf } from '#routing/script/bodies.ts'
+import { cutsOfRanges } from './clients/cuts.ts'
+import { noPlaces, Partitions } from './clients/partition.ts'
+import type { ClientSpaces, Places } from './clients/partition.ts'
+import { Comparer } from './compare.ts'
+import type { MovementLimits, PlaceNames } from './movement.ts'
+import { findDifferences, typesOf } from './rows/names.ts'
+import type { Differences, NameDifference } from './rows/names.ts'
+import { laterChanges } from './rows/later.ts'
+import { createSide } from './sides/side.ts'
+import type { Moment, Source } from './sides/side.ts'
+import type { AnswerChange, Plan, PlannedScenario, PlannedSide, PlanSummary } from './model.ts'
+
+export interface PlanRequest {
+  readonly base: Source & Pick<PlannedSide, 'source'>
+  readonly head: Source & Pick<PlannedSide, 'source'>
+  /** At least one. */
+  readonly moments: readonly Moment[]
+  /** Of the databases that clients are shown by. */
+  readonly geo: GeoBuffers
+  /** null: scripts are not run. */
+  readonly scripts: ScriptPort | null
+  readonly limits?: Partial<MovementLimits>
+  /** Where clients are; left out: everywhere. */
+  readonly spaces?: ClientSpaces
+  /** Whether who asks may see a name. @param tenant of its service; '': none has it */
+  readonly mayShow?: (name: string, tenant: string) => boolean
+}
+
+export const planLimits: MovementLimits = Object.freeze({
+  networksMax: 65_536,
+  scriptRunsMax: 256,
+})
+
+export function makePlan(request: PlanRequest): Plan {
+  const { base, head, moments, geo, scripts, mayShow = () => true } = request
+  const differences = findDifferences(base.bundle, head.bundle)
+  const partitions = new Partitions(placesOf(geo), request.spaces)
+  const warnings = new Warnings()
+  const scenarios = moments.map((moment): PlannedScenario => {
+    const sides = {
+      base: createSide(base, moment, scripts),
+      head: createSide(head, moment, scripts),
+    }
+    warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
+    const limits = { ...planLimits, ...request.limits }
+    const comparer = new Comparer({ ...sides, partitions, limits, placeNames: placeNames(geo) })
+    const changes = changesOf(comparer, base.bundle, head.bundle, differences)
+    warnings.addOf(comparer)
+    return {
+      at: new Date(moment.atMs).toISOString(),
+      health: moment.health === null ? 'all-up' : 'given',
+      changes: changes.filter(({ name, tenant }) => mayShow(name, tenant)),
+    }
+  })
+  const isScripted = [base, head].some(({ bundle }) => scriptBodiesOf(bundle).length > 0)
+  if (scripts === null && isScripted)
+    warnings.add('scripts are not run: their steps change nothing')
+  const shown = new Set(scenarios.flatMap(({ changes }) => changes.map(({ name }) => name)))
+  const later = laterChanges(base.bundle, head.bundle, differences, shown).filter(
+    ({ names, tenant }) => mayShow(names[0] ?? '', tenant),
+  )
+  return {
+    format: 1,
+    base: sideOf(base),
+    head: sideOf(head),
+    summary: summaryOf(scenarios, differences, later.length),
+    scenarios,
+    later,
+    warnings: warnings.all,
+  }
+}
+
+function sideOf({ source, bundle }: PlanRequest['base']): PlannedSide {
+  return { source, commit: bundle.manifest.commit, digest: bundle.digest }
+}
+
+function changesOf(
+  comparer: Comparer,
+  base: Bundle,
+  head: Bundle,
+  { names }: Differences,
+): AnswerChange[] {
+  const changes: AnswerChange[] = []
+  for (const difference of names) {
+    const own: AnswerChange[] = []
+    for (const type of askedTypes(base, head, difference)) {
+      const change = comparer.compare(difference.qname, type)
+      if (change !== null) own.push(change)
+    }
+    // That a name which is gone has no address of the other family either is not said.
+    const shown = own.filter((change) => !isOfNothing(change))
+    changes.push(...(shown.length > 0 ? shown : own))
+  }
+  return changes
+}
+
+/** From one way to answer nothing to another. */
+function isOfNothing({ before, after, movement }: AnswerChange): boolean {
+  const isEmpty = [before, after].every(
+    ({ records, others }) => records.length + others.length === 0,
+  )
+  const { ipv4, ipv6 } = movement ?? {}
+  const members = [...(ipv4?.members ?? []), ...(ipv6?.members ?? [])]
+  return isEmpty && members.every(({ pool }) => pool === '')
+}
+
+/** What a name has on either side; addresses, where it is an alias, or has nothing. */
+function askedTypes(base: Bundle, head: Bundle, difference: NameDifference): readonly number[] {
+  const types = new Set([...typesOf(base, difference.base), ...typesOf(head, difference.head)])
+  if (types.size === 0) return [RrType.A]
+  const isAlias = [
+    [base, difference.base],
+    [head, difference.head],
+  ] as const
+  if (isAlias.some(([bundle, node]) => node >= 0 && hasCname(bundle, node))) {
+    types.add(RrType.A).add(RrType.AAAA)
+  }
+  return [...types].sort((one, other) => one - other)
+}
+
+function hasCname(bundle: Bundle, node: number): boolean {
+  return (nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0
+}
+
+function placesOf({ country, asn }: GeoBuffers): Places {
+  return {
+    ...noPlaces,
+    country: country === null ? null : cutsOfRanges(new CountryTable(country).ranges),
+    operator: asn === null ? null : cutsOfRanges(new AsnTable(asn).ranges),
+  }
+}
+
+function placeNames({ country, asn }: GeoBuffers): PlaceNames {
+  const countries = country === null ? null : new CountryTable(country)
+  const operators = asn === null ? null : new AsnTable(asn)
+  return {
+    country: (row) => {
+      if (countries === null || row === 0) return ''
+      const [code, continent] = [countries.countryCode[row]!, countries.continentCode[row]!]
+      return code === 0 ? `continent:${unpackCode(continent)}` : unpackCode(code)
+    },
+    operator: (row) => {
+      if (operators === null || row === 0) return ''
+      return `AS${operators.asnNumber[row]} ${operators.organisation(row)}`.trim()
+    },
+  }
+}
+
+function summaryOf(
+  scenarios: readonly PlannedScenario[],
+  { names: differing, compared }: Differences,
+  laterCount: number,
+): PlanSummary {
+  const changes = scenarios.flatMap((scenario) => scenario.changes)
+  const names = new Set(changes.map(({ name }) => name))
+  const nodes = new Map(differing.map((one) => [formatName(one.qname), one]))
+  const count = (isOne: (one: NameDifference) => boolean): number =>
+    [...names].filter((name) => isOne(nodes.get(name)!)).length
+  let movedMax = 0
+  let movedMaxName = ''
+  for (const { name, kind, movement } of changes) {
+    if (movement === null || kind === 'added') continue
+    const moved = Math.max(movement.ipv4.moved, movement.ipv6.moved)
+    if (moved > movedMax) [movedMax, movedMaxName] = [moved, name]
+  }
+  return {
+    names: names.size,
+    answers: new Set(changes.map(({ name, type }) => `${name} ${type}`)).size,
+    addedNames: count(({ base }) => base < 0),
+    removedNames: count(({ head }) => head < 0),
+    comparedNames: compared,
+    movedMax,
+    movedMaxName,
+    laterChanges: laterCount,
+  }
+}
+
+const listedMax = 5
+
+/** What the plan could not know, each said once. */
+class Warnings {
+  readonly #all = new Set<string>()
+
+  get all(): readonly string[] {
+    return [...this.#all]
+  }
+
+  add(sentence: string): void {
+    this.#all.add(sentence)
+  }
+
+  /** A member of one side alone is no mistake. */
+  addUnknown(base: readonly string[], head: readonly string[]): void {
+    const unknown = base.filter((name) => head.includes(name))
+    if (unknown.length === 0) return
+    this.add(`the health names members that neither side has: ${listed(unknown)}`)
+  }
+
+  addOf({ withoutDatabase, measured }: Comparer): void {
+    if (withoutDatabase.size > 0) {
+      const names = listed([...withoutDatabase])
+      this.add(`without --geoip or --asn every client is unknown to ${names}`)
+    }
+    if (measured.size > 0) {
+      this.add(`what browsers have measured is not looked at: ${listed([...measured])}`)
+    }
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - listedMax
+  return names.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

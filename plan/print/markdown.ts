@@ -1,0 +1,111 @@
+// Prints a plan as a comment on a pull request: a title with the verdict, a table, details folded.
+import type { AnswerChange, Plan, PlannedScenario } from '#plan/model.ts'
+import {
+  endpointWords,
+  movedOf,
+  percent,
+  placeList,
+  recordLines,
+  scenarioWords,
+  sideWords,
+  verdict,
+} from './words.ts'
+
+const rowsMax = 50
+const detailsMax = 20
+const membersMax = 20
+const placesMax = 10
+/** Comments of hosting services end at 65,536 signs. */
+const lengthMax = 60_000
+
+export function printPlanMarkdown(plan: Plan): string {
+  const { base, head, scenarios, later, warnings } = plan
+  const parts = [
+    `### ${escaped(verdict(plan))}`,
+    `From ${code(sideWords(base))} to ${code(sideWords(head))}.`,
+  ]
+  let before = ''
+  for (const scenario of scenarios) {
+    const own = JSON.stringify(scenario.changes)
+    if (scenarios.length > 1) parts.push(`**At ${scenarioWords(scenario)}**`)
+    if (own === before) parts.push('The same.')
+    else parts.push(...scenarioParts(scenario))
+    before = own
+  }
+  if (later.length > 0) {
+    const rows = later
+      .slice(0, rowsMax)
+      .map(
+        ({ subject, what, nameCount }) =>
+          `- ${escaped(`${subject}: ${what}`)} (${nameCount} names)`,
+      )
+    parts.push(`**May differ later, or when members are down**\n\n${rows.join('\n')}`)
+  }
+  for (const sentence of warnings) parts.push(`> ⚠️ ${escaped(sentence)}`)
+  return `${withinLength(parts).join('\n\n')}\n`
+}
+
+/** What does not fit is left out whole. */
+function withinLength(parts: readonly string[]): readonly string[] {
+  const kept: string[] = []
+  let length = 0
+  for (const part of parts) {
+    length += part.length + 2
+    if (length > lengthMax) return [...kept, 'There is more: see `gslbd plan`.']
+    kept.push(part)
+  }
+  return kept
+}
+
+function scenarioParts({ changes }: PlannedScenario): readonly string[] {
+  if (changes.length === 0) return []
+  const rows = changes
+    .slice(0, rowsMax)
+    .map((change) => `| ${code(change.name)} | ${change.type} | ${escaped(movedOf(change))} |`)
+  const more = changes.length - rowsMax
+  const rest = more > 0 ? [`… and ${more} more answers.`] : []
+  const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
+  return [table, ...rest, ...changes.slice(0, detailsMax).map(detailsOf)]
+}
+
+function detailsOf(change: AnswerChange): string {
+  const { name, type, movement } = change
+  const lines = [`<details><summary>${code(name)} ${type}</summary>`, '']
+  const records = recordLines(change)
+  if (records.length > 0) lines.push('```diff', ...records.map(plainLine), '```', '')
+  if (movement !== null) {
+    const { members, countries, operators } = movement.ipv4
+    lines.push('| Clients go to | before | after |', '| --- | --: | --: |')
+    for (const member of members.slice(0, membersMax)) {
+      const { before, after } = member
+      lines.push(`| ${code(endpointWords(member))} | ${percent(before)} | ${percent(after)} |`)
+    }
+    lines.push('')
+    for (const [title, places] of [
+      ['Countries', countries],
+      ['Operators', operators],
+    ] as const) {
+      if (places === null || places.length === 0) continue
+      lines.push(`${title}: ${escaped(placeList(places, placesMax))}`, '')
+    }
+  }
+  return [...lines, '</details>'].join('\n')
+}
+
+/** Names, texts and organisations are anybody's: nothing of them is markup, a link or a mention. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[\r\n]+/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\`*_{}[\]()#|@~!]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+function code(text: string): string {
+  return `<code>${escaped(text)}</code>`
+}
+
+/** Nothing ends the block early. */
+function plainLine(line: string): string {
+  return line.replaceAll(/[\r\n]+/g, ' ').replaceAll('```', "'''")
+}

@@ -1,0 +1,126 @@
+// Prints a plan for a terminal: shares with bars, in colours where they are wanted.
+import type { AnswerChange, FamilyMovement, Plan, PlannedScenario } from '#plan/model.ts'
+import {
+  endpointWords,
+  movedOf,
+  percent,
+  placeList,
+  recordLines,
+  scenarioWords,
+  sideWords,
+  verdict,
+} from './words.ts'
+
+export interface TextOptions {
+  /** Colours a text, or gives it back. */
+  readonly style: Style
+  /** Answers that are shown of a scenario. */
+  readonly answersMax: number
+}
+
+const flowsMax = 10
+const membersMax = 20
+const placesMax = 8
+const barWidth = 20
+
+type Format = 'bold' | 'red' | 'green' | 'yellow' | 'cyan'
+export type Style = (format: Format, text: string) => string
+
+export function printPlan(plan: Plan, { style, answersMax }: TextOptions): string {
+  const { base, head, scenarios, later, warnings } = plan
+  const lines = [
+    `base  ${sideWords(base)}`,
+    `head  ${sideWords(head)}`,
+    '',
+    style('bold', verdict(plan)),
+  ]
+  let before = ''
+  for (const scenario of scenarios) {
+    const own = JSON.stringify(scenario.changes)
+    if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
+    if (own === before) lines.push('  the same')
+    else lines.push(...scenarioLines(scenario, answersMax, style))
+    before = own
+  }
+  if (later.length > 0)
+    lines.push('', style('bold', 'Answers may differ later, or when members are down:'))
+  for (const { subject, tenant, what, names, nameCount } of later) {
+    const whose = tenant === '' || tenant === 'default' ? '' : ` of ${tenant}`
+    const first = names.slice(0, 3).join(', ')
+    const more = nameCount > 3 ? ` and ${nameCount - 3} more` : ''
+    lines.push(`  ${subject}${whose}: ${what}${first === '' ? '' : ` (${first}${more})`}`)
+  }
+  for (const sentence of warnings) lines.push('', style('yellow', `warning: ${sentence}`))
+  return `${lines.join('\n')}\n`
+}
+
+function scenarioLines(
+  { changes }: PlannedScenario,
+  answersMax: number,
+  style: Style,
+): readonly string[] {
+  const lines = changes
+    .slice(0, answersMax)
+    .flatMap((change) => ['', ...changeLines(change, style)])
+  const more = changes.length - answersMax
+  if (more > 0) lines.push('', `… and ${more} more: --limit N shows them, --format json all`)
+  return lines
+}
+
+const colourOf = { added: 'green', removed: 'red', changed: 'yellow' } as const
+
+function changeLines(change: AnswerChange, style: Style): readonly string[] {
+  const { name, type, kind, tenant, movement } = change
+  const whose = tenant === '' || tenant === 'default' ? '' : ` of ${tenant}`
+  const title = style('bold', `${name} ${type}`) + whose
+  const lines = [`${title}  ${style(colourOf[kind], movedOf(change))}`]
+  for (const line of recordLines(change)) {
+    lines.push(`  ${style(line.startsWith('-') ? 'red' : 'green', line)}`)
+  }
+  if (movement === null) return lines
+  const { ipv4, ipv6 } = movement
+  const isAlike = JSON.stringify(summaryOf(ipv4)) === JSON.stringify(summaryOf(ipv6))
+  lines.push(...familyLines(ipv4, style))
+  if (!isAlike && ipv6.differs > 0) lines.push('  IPv6', ...familyLines(ipv6, style))
+  return lines
+}
+
+function summaryOf({ members, flows }: FamilyMovement): object {
+  return { members, flows }
+}
+
+function familyLines(
+  { members, flows, countries, operators }: FamilyMovement,
+  style: Style,
+): readonly string[] {
+  const shown = members.slice(0, membersMax)
+  const width = Math.max(0, ...shown.map((member) => endpointWords(member).length))
+  const lines = shown.map((member) => {
+    const { before, after } = member
+    const words = endpointWords(member).padEnd(width)
+    const shares = `${percent(before).padStart(8)} → ${percent(after).padStart(8)}`
+    return `  ${words}  ${shares}  ${bar(before, after, style)}`
+  })
+  if (members.length > membersMax) lines.push(`  … ${members.length - membersMax} more members`)
+  for (const { from, to, share } of flows.slice(0, flowsMax)) {
+    const words = `${endpointWords(from)} → ${endpointWords(to)}`
+    lines.push(`  ${percent(share).padStart(8)}  ${words}`)
+  }
+  if (flows.length > flowsMax) lines.push(`  … ${flows.length - flowsMax} more ways to move`)
+  if (countries !== null && countries.length > 0) {
+    lines.push(`  countries  ${placeList(countries, placesMax)}`)
+  }
+  if (operators !== null && operators.length > 0) {
+    lines.push(`  operators  ${placeList(operators, placesMax)}`)
+  }
+  return lines
+}
+
+/** What stays, what goes, what comes. */
+function bar(before: number, after: number, style: Style): string {
+  const [was, is] = [before, after].map((share) => Math.round(share * barWidth)) as [number, number]
+  const kept = '█'.repeat(Math.min(was, is))
+  const gone = style('red', '░'.repeat(Math.max(0, was - is)))
+  const come = style('green', '▓'.repeat(Math.max(0, is - was)))
+  return kept + gone + come
+}

@@ -1,0 +1,105 @@
+// The words that all printed forms of a plan share.
+import type {
+  AnswerChange,
+  Endpoint,
+  FamilyMovement,
+  PlaceMovement,
+  Plan,
+  PlannedAnswer,
+  PlannedScenario,
+  PlannedSide,
+} from '#plan/model.ts'
+
+/** `12.4 %`; of what is small the first digit that says something. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 1_000) / 10
+  if (share < 1 && rounded === 100) return '> 99.9 %'
+  if (share === 0 || rounded > 0) return `${rounded} %`
+  const shown = share * 100 < 1e-6 ? '< 0.000001' : digit(share * 100)
+  return `${shown} %`
+}
+
+function digit(value: number): string {
+  const places = Math.ceil(-Math.log10(value))
+  return value.toFixed(Math.min(6, places))
+}
+
+export function plural(count: number, word: string): string {
+  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+}
+
+/** One line: what a reviewer has to know. */
+export function verdict({ summary }: Plan): string {
+  const { names, comparedNames, addedNames, removedNames, laterChanges } = summary
+  const later = laterChanges === 0 ? '' : `; ${plural(laterChanges, 'change')} may show later`
+  if (names === 0) return `no answer differs${later}`
+  const apart = [
+    ...(addedNames === 0 ? [] : [`${addedNames} new`]),
+    ...(removedNames === 0 ? [] : [`${removedNames} gone`]),
+  ]
+  const of = apart.length === 0 ? '' : ` (${apart.join(', ')})`
+  const differ = names === 1 ? 'answers' : 'answer'
+  const what = `${names} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
+  return `${what}; ${movedWords(summary)}${later}`
+}
+
+function movedWords({ movedMax, movedMaxName }: Plan['summary']): string {
+  if (movedMaxName === '') return 'no client moves'
+  return `up to ${percent(movedMax)} of the clients of a name move (${movedMaxName})`
+}
+
+export function sideWords({ source, commit }: PlannedSide): string {
+  return commit === '' || source.startsWith(commit.slice(0, 7))
+    ? source
+    : `${source} (${commit.slice(0, 10)})`
+}
+
+export function scenarioWords({ at, health }: PlannedScenario): string {
+  return `${at}, ${health === 'all-up' ? 'all members up' : 'health as given'}`
+}
+
+export function endpointWords({ member, pool, region }: Endpoint): string {
+  const known = [pool, region === 'unknown' ? '' : region].filter((one) => one !== '')
+  return known.length === 0 ? member : `${member} (${known.join(', ')})`
+}
+
+/** Of both families; that of IPv6 where it is another one. */
+export function movedOf({ movement, kind }: AnswerChange): string {
+  if (movement === null || kind !== 'changed') return kind
+  const { ipv4, ipv6 } = movement
+  const own = familyWords(ipv4)
+  const other = familyWords(ipv6)
+  return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
+}
+
+function familyWords({ moved, differs, error }: FamilyMovement): string {
+  const within = error === 0 ? '' : ` ± ${percent(error)}`
+  if (moved > 0) return `${percent(moved)}${within} of clients move`
+  if (differs === 0) return 'no client moves'
+  return `no client moves, ${percent(differs)} get another answer`
+}
+
+export function placeList(places: readonly PlaceMovement[], most: number): string {
+  const shown = places
+    .slice(0, most)
+    .map(({ place, moved }) => `${place === '' ? 'in no database' : place} ${percent(moved)}`)
+  const more = places.length - most
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+/** Lines that go and lines that come, where no share tells it. */
+export function recordLines({ before, after }: AnswerChange): readonly string[] {
+  const [was, is] = [linesOf(before), linesOf(after)]
+  return [
+    ...was.filter((line) => !is.includes(line)).map((line) => `- ${line}`),
+    ...is.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
+  ]
+}
+
+function linesOf({ rcode, records, others, policy, ttlSeconds }: PlannedAnswer): readonly string[] {
+  if (policy !== '')
+    return [...records, `${policy}${ttlSeconds === null ? '' : `, TTL ${ttlSeconds}`}`]
+  const all = [...records, ...others]
+  if (all.length > 0) return all
+  return [rcode === 'NOERROR' ? 'no record of this type' : rcode]
+}

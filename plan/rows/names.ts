@@ -1,0 +1,206 @@
+// Finds the names whose answers may differ: those whose rows in two bundles do not say the same.
+import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { responseRuleAt } from '#bundle/format/response-rules.ts'
+import { RrsetCell } from '#bundle/format/rrsets.ts'
+import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
+import { foldName, formatName, labelOffsets, parseName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { findStored } from '#runtime/answer/lookup.ts'
+import { pairPools } from './pools.ts'
+import type { PoolPairs } from './pools.ts'
+import { RrsetPairs } from './rrsets.ts'
+import { differingSettings, PolicyPairs } from './settings.ts'
+import type { SettingsDifference } from './settings.ts'
+
+export interface NameDifference {
+  /** Wire form. */
+  readonly qname: Uint8Array
+  /** The node of that name, or -1. */
+  readonly base: number
+  readonly head: number
+}
+
+export interface Differences {
+  /** In the order of the names. */
+  readonly names: readonly NameDifference[]
+  readonly pools: PoolPairs
+  readonly settings: SettingsDifference
+  /** Names of either side. */
+  readonly compared: number
+}
+
+export function findDifferences(base: Bundle, head: Bundle): Differences {
+  const pools = pairPools(base, head)
+  const settings = differingSettings(base, head)
+  const pairs = new NodePairs(base, head, pools, settings)
+  const names = new Map<string, NameDifference>()
+  const add = (bundle: Bundle, node: number): void => {
+    const qname = nameOf(bundle, node)
+    const name = formatName(qname)
+    if (names.has(name)) return
+    const both = { base: findStored(base, qname, 0), head: findStored(head, qname, 0) }
+    names.set(name, { qname, ...both })
+  }
+  let found = 0
+  for (let node = 0; node < base.counts.nodes; node++) {
+    const other = findStored(head, base.names, offsetOf(base, node))
+    if (other >= 0) found++
+    if (other < 0 || !pairs.areAlike(node, other)) add(base, node)
+  }
+  // Each name of the base is there, and there are no more.
+  const isWhole = found === head.counts.nodes
+  for (let node = 0; !isWhole && node < head.counts.nodes; node++) {
+    if (findStored(base, head.names, offsetOf(head, node)) < 0) add(head, node)
+  }
+  const triggers = differingRules(base, head)
+  if (triggers.size > 0) {
+    for (const bundle of [base, head]) {
+      for (let node = 0; node < bundle.counts.nodes; node++) {
+        if (isBelow(nameOf(bundle, node), triggers)) add(bundle, node)
+      }
+    }
+  }
+  for (const trigger of triggers) addName(names, base, head, trigger)
+  addAliases(base, head, names, add)
+  const sorted = [...names].sort(([one], [other]) => (one < other ? -1 : 1))
+  const compared = head.counts.nodes + base.counts.nodes - found
+  return { names: sorted.map(([, one]) => one), pools, settings, compared }
+}
+
+function addName(
+  names: Map<string, NameDifference>,
+  base: Bundle,
+  head: Bundle,
+  name: string,
+): void {
+  const parsed = parseName(name)
+  if (!parsed.ok || names.has(name)) return
+  const qname = Uint8Array.from(foldName(parsed.value))
+  names.set(name, { qname, base: findStored(base, qname, 0), head: findStored(head, qname, 0) })
+}
+
+/** An alias answers what its target answers. */
+function addAliases(
+  base: Bundle,
+  head: Bundle,
+  names: ReadonlyMap<string, NameDifference>,
+  add: (bundle: Bundle, node: number) => void,
+): void {
+  if (names.size === 0) return
+  for (let before = -1; before < names.size;) {
+    before = names.size
+    for (const bundle of [base, head]) {
+      for (let node = 0; node < bundle.counts.nodes; node++) {
+        if ((nodeFlags(bundle, node) & NodeFlag.HasCname) === 0) continue
+        const target = targetOf(bundle, node)
+        if (target !== undefined && leadsTo(target, names)) add(bundle, node)
+      }
+    }
+  }
+}
+
+function leadsTo(target: Uint8Array, names: ReadonlyMap<string, NameDifference>): boolean {
+  if (names.has(formatName(target))) return true
+  // A wildcard may stand for it.
+  return labelOffsets(target).some(
+    (at) => at > 0 && names.has(`*.${formatName(target, at)}`.replace(/\.\.$/, '.')),
+  )
+}
+
+function targetOf(bundle: Bundle, node: number): Uint8Array | undefined {
+  const cname = rrsetsOfNode(bundle, node).find(({ type }) => type === RrType.CNAME)
+  return cname?.rdata[0] === undefined ? undefined : foldName(cname.rdata[0])
+}
+
+/** The names of response rules that are not the same on both sides. */
+function differingRules(base: Bundle, head: Bundle): ReadonlySet<string> {
+  const textsOf = (bundle: Bundle) =>
+    new Map(
+      Array.from({ length: bundle.counts.responseRules }, (_, row) => {
+        const { trigger, triggerType, action, target } = responseRuleAt(bundle, row)
+        return [`${trigger} ${triggerType} ${action} ${target}`, trigger] as const
+      }),
+    )
+  const [one, other] = [textsOf(base), textsOf(head)]
+  const differing = new Set<string>()
+  for (const [text, trigger] of one) if (!other.has(text)) differing.add(trigger)
+  for (const [text, trigger] of other) if (!one.has(text)) differing.add(trigger)
+  return differing
+}
+
+function isBelow(qname: Uint8Array, triggers: ReadonlySet<string>): boolean {
+  return labelOffsets(qname).some((at) => triggers.has(formatName(qname, at)))
+}
+
+function offsetOf({ nodeRow }: Bundle, node: number): number {
+  return nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+}
+
+export function nameOf(bundle: Bundle, node: number): Uint8Array {
+  const start = offsetOf(bundle, node)
+  let end = start
+  while (bundle.names[end] !== 0) end += bundle.names[end]! + 1
+  return Uint8Array.from(bundle.names.subarray(start, end + 1))
+}
+
+/** Types that a name may be asked for. */
+export function typesOf(bundle: Bundle, node: number): readonly number[] {
+  if (node < 0) return []
+  const first = bundle.nodeRow[node * NodeCell.Words + NodeCell.FirstRrset]!
+  const types = Array.from(
+    { length: rrsetCount(bundle, node) },
+    (_, i) => bundle.rrsetRow[(first + i) * RrsetCell.Words + RrsetCell.Type]!,
+  )
+  return serviceOfNode(bundle, node) < 0 ? types : [RrType.A, RrType.AAAA, ...types]
+}
+
+/** A wildcard below a name says nothing of the name itself. */
+const ownFlags = ~NodeFlag.HasWildcard
+
+class NodePairs {
+  readonly #base: Bundle
+  readonly #head: Bundle
+  readonly #pools: PoolPairs
+  readonly #policies: PolicyPairs
+  readonly #rrsets: RrsetPairs
+  /** By zone of the base: the zone of the head that has its name, or -1. */
+  readonly #zones: Int32Array
+
+  constructor(base: Bundle, head: Bundle, pools: PoolPairs, settings: SettingsDifference) {
+    this.#base = base
+    this.#head = head
+    this.#pools = pools
+    this.#policies = new PolicyPairs(base, head, pools, settings)
+    this.#rrsets = new RrsetPairs(base, head)
+    const apexes = new Map(Array.from(head.zoneNode, (node, zone) => [node, zone]))
+    this.#zones = Int32Array.from(base.zoneNode, (node) => {
+      const other = findStored(head, base.names, offsetOf(base, node))
+      return apexes.get(other) ?? -1
+    })
+  }
+
+  areAlike(node: number, other: number): boolean {
+    const [base, head] = [this.#base, this.#head]
+    if ((nodeFlags(base, node) & ownFlags) !== (nodeFlags(head, other) & ownFlags)) return false
+    if (this.#zones[zoneOfNode(base, node)] !== zoneOfNode(head, other)) return false
+    return this.#rrsets.areAlike(node, other) && this.#areServicesAlike(node, other)
+  }
+
+  #areServicesAlike(node: number, other: number): boolean {
+    const [base, head] = [this.#base, this.#head]
+    const has = serviceOfNode(base, node) >= 0
+    if (has !== serviceOfNode(head, other) >= 0) return false
+    if (!has) return true
+    const [row, otherRow] = [node * NodeCell.Words, other * NodeCell.Words]
+    const cell = (at: number): number => base.nodeRow[row + at]!
+    const otherCell = (at: number): number => head.nodeRow[otherRow + at]!
+    if (cell(NodeCell.TtlSeconds) !== otherCell(NodeCell.TtlSeconds)) return false
+    const [pool, otherPool] = [cell(NodeCell.Pool) - 1, otherCell(NodeCell.Pool) - 1]
+    if (pool >= 0 !== otherPool >= 0) return false
+    if (pool >= 0 && this.#pools.twin[pool] !== otherPool) return false
+    if (pool >= 0 && this.#pools.isSame[pool] === 0) return false
+    return this.#policies.areAlike(cell(NodeCell.Algorithm), otherCell(NodeCell.Algorithm))
+  }
+}

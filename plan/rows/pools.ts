@@ -1,0 +1,157 @@
+// Pairs the pools of two bundles, and says which of them may choose otherwise.
+import { memberOctets, textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as clientRanges from '#bundle/format/client-ranges.ts'
+import { hostnameOfMember } from '#bundle/format/hostnames.ts'
+import { memberExtraOf } from '#bundle/format/member-extra.ts'
+import { overlaysOf } from '#bundle/format/overlays.ts'
+import { EndpointCell } from '#bundle/format/routing-cells.ts'
+
+const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
+
+export interface PoolPairs {
+  /** By pool of the base: the one of its uid in the head, or -1. */
+  readonly twin: Int32Array
+  /** By pool of the base: whoever asks, whatever is up, it chooses as its twin does. */
+  readonly isSame: Uint8Array
+  /** By pool of the head: there is none of its uid in the base. */
+  readonly isNew: Uint8Array
+}
+
+export function pairPools(base: Bundle, head: Bundle): PoolPairs {
+  const twin = new Int32Array(base.counts.pools).fill(-1)
+  const isSame = new Uint8Array(base.counts.pools)
+  const isNew = new Uint8Array(head.counts.pools).fill(1)
+  const overlays = [overlayTexts(base), overlayTexts(head)] as const
+  let i = 0
+  let j = 0
+  while (i < base.counts.pools && j < head.counts.pools) {
+    const order = compareUids(base.poolUid, i, head.poolUid, j)
+    if (order === 0) {
+      twin[i] = j
+      isNew[j] = 0
+      const hasSameOverlays = overlays[0].get(i) === overlays[1].get(j)
+      isSame[i] = hasSameOverlays && arePoolsAlike(base, i, head, j) ? 1 : 0
+    }
+    if (order <= 0) i++
+    if (order >= 0) j++
+  }
+  return { twin, isSame, isNew }
+}
+
+function compareUids(one: Uint8Array, i: number, other: Uint8Array, j: number): number {
+  for (let at = 0; at < 16; at++) {
+    const difference = one[i * 16 + at]! - other[j * 16 + at]!
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** By pool: what its rollouts and windows say. */
+export function overlayTexts(bundle: Bundle): ReadonlyMap<number, string> {
+  const texts = new Map<number, string>()
+  const { rollouts, windows } = overlaysOf(bundle)
+  for (const one of [...rollouts, ...windows]) {
+    const member = one.member < 0 ? '' : uidOf(bundle.memberUid, one.member)
+    const { pool, member: _, ...rest } = one
+    const held = 'held' in rest ? rest.held?.map((row) => uidOf(bundle.memberUid, row)) : undefined
+    const text = JSON.stringify({ ...rest, member, held })
+    texts.set(pool, `${texts.get(pool) ?? ''}${text}\n`)
+  }
+  return texts
+}
+
+function arePoolsAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+  if (base.poolCount4[one] !== head.poolCount4[other]) return false
+  if (base.poolCount6[one] !== head.poolCount6[other]) return false
+  if (base.poolMinHealthy[one] !== head.poolMinHealthy[other]) return false
+  const [first, start] = [base.poolMemberStart[one]!, head.poolMemberStart[other]!]
+  const count = base.poolCount4[one]! + base.poolCount6[one]!
+  for (let i = 0; i < count; i++) {
+    if (!areMembersAlike(base, first + i, head, start + i)) return false
+  }
+  const [rules, others] = [base.poolNetworks[one]! - 1, head.poolNetworks[other]! - 1]
+  if (rules < 0 || others < 0) return rules === others
+  const place = (from: number) => (member: number) => String(member - from)
+  return areNetworksAlike([base, rules, place(first)], [head, others, place(start)])
+}
+
+function areMembersAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+  if (compareUids(base.memberUid, one, head.memberUid, other) !== 0) return false
+  if (base.memberWeight[one] !== head.memberWeight[other]) return false
+  if (base.memberPriority[one] !== head.memberPriority[other]) return false
+  if (base.memberFlags[one] !== head.memberFlags[other]) return false
+  if (base.memberPlace[one] !== head.memberPlace[other]) return false
+  if (regionOf(base, one) !== regionOf(head, other)) return false
+  const [hostname, otherName] = [hostnameOfMember(base, one), hostnameOfMember(head, other)]
+  if (hostname !== otherName) return false
+  if (hostname === undefined) {
+    const [octets, others] = [memberOctets(base, one), memberOctets(head, other)]
+    for (let i = 0; i < octets.length; i++) if (octets[i] !== others[i]) return false
+  }
+  return isPlacedAlike(base, one, head, other)
+}
+
+function regionOf(bundle: Bundle, member: number): string {
+  return textOf(bundle, bundle.memberRegion[member]!)
+}
+
+function isPlacedAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+  const [row, otherRow] = [base.memberEndpoint[one]!, head.memberEndpoint[other]!]
+  if (row === 0 || otherRow === 0) return row === otherRow
+  for (let i = 0; i < EndpointCell.Words; i++) {
+    const cell = base.endpointVector[row * EndpointCell.Words + i]
+    if (cell !== head.endpointVector[otherRow * EndpointCell.Words + i]) return false
+  }
+  return true
+}
+
+/** A row of `networkTable`, and what people call a value of its lists. */
+export type NamedNetworks = readonly [Bundle, number, (value: number) => string]
+
+export function areNetworksAlike(one: NamedNetworks, other: NamedNetworks): boolean {
+  const [base, table] = one
+  const [head, otherTable] = other
+  const at = table * NetworkCell.Words
+  const otherAt = otherTable * NetworkCell.Words
+  const lists = new Map<string, boolean>()
+  const areListsAlike = (list: number, otherList: number): boolean => {
+    const key = `${list} ${otherList}`
+    const known = lists.get(key)
+    if (known !== undefined) return known
+    const isAlike = listText(one, list) === listText(other, otherList)
+    lists.set(key, isAlike)
+    return isAlike
+  }
+  for (const [start, count, words, list, column] of [
+    [NetworkCell.Start4, NetworkCell.Count4, Network4Cell.Words, Network4Cell.List, 'network4'],
+    [NetworkCell.Start6, NetworkCell.Count6, Network6Cell.Words, Network6Cell.List, 'network6'],
+  ] as const) {
+    const rows = base.networkTable[at + count]!
+    if (rows !== head.networkTable[otherAt + count]) return false
+    const from = base.networkTable[at + start]! * words
+    const otherFrom = head.networkTable[otherAt + start]! * words
+    for (let i = 0; i < rows * words; i++) {
+      const [cell, otherCell] = [base[column][from + i]!, head[column][otherFrom + i]!]
+      if (i % words === list ? !areListsAlike(cell, otherCell) : cell !== otherCell) return false
+    }
+  }
+  return true
+}
+
+function listText([bundle, , nameOf]: NamedNetworks, list: number): string {
+  const count = bundle.networkList[list]!
+  const values = bundle.networkList.subarray(list + 1, list + 1 + count)
+  return Array.from(values, nameOf).join()
+}
+
+/** What of a pool no answer shows at once: its checks, and more that says who is up. */
+export function upkeepOf(bundle: Bundle, pool: number): string {
+  const start = bundle.poolMemberStart[pool]!
+  const count = bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  const members = Array.from({ length: count }, (_, i) => {
+    const { warmupThreshold, externalSignalMode } = memberExtraOf(bundle, start + i)
+    return [bundle.memberPort[start + i], warmupThreshold, externalSignalMode]
+  })
+  return JSON.stringify([textOf(bundle, bundle.poolHealthCheck[pool]!), members])
+}

@@ -1,0 +1,72 @@
+// What clients get: the members that may stand first in an answer, each with its probability.
+import { textOf } from '#bundle/format/bundle.ts'
+import { addressOfMember } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+
+/** Where a client may be sent. */
+export interface Destination {
+  /** Address or host name of a member; of other answers the records, or such as `NXDOMAIN`. */
+  readonly member: string
+  /** '': not of a pool. */
+  readonly pool: string
+  readonly tenant: string
+  readonly region: string
+}
+
+/** For one client, or for all that are alike. */
+export interface Outcome {
+  /** Position in the list of all. */
+  readonly number: number
+  /** By position in the list of destinations. */
+  readonly shares: readonly Share[]
+}
+
+export interface Share {
+  readonly destination: number
+  readonly probability: number
+}
+
+/** The outcomes of a plan: equal ones are one. */
+export class Outcomes {
+  readonly destinations: Destination[] = []
+  readonly all: Outcome[] = []
+  readonly #byKey = new Map<string, Outcome>()
+  readonly #byMember = new Map<string, number>()
+
+  /** @param key equal for what nobody can tell apart */
+  of(key: string, shares: () => readonly Share[]): Outcome {
+    const known = this.#byKey.get(key)
+    if (known !== undefined) return known
+    const outcome = { number: this.all.length, shares: summed(shares()) }
+    this.all.push(outcome)
+    this.#byKey.set(key, outcome)
+    return outcome
+  }
+
+  /** The same address is the same destination, whatever pool or name it has. */
+  destinationOf(bundle: Bundle, member: number): number {
+    const pool = bundle.memberPool[member]!
+    return this.destination({
+      member: addressOfMember(bundle, member),
+      pool: textOf(bundle, bundle.poolName[pool]!),
+      tenant: textOf(bundle, bundle.poolTenant[pool]!),
+      region: textOf(bundle, bundle.memberRegion[member]!),
+    })
+  }
+
+  destination(one: Destination): number {
+    const known = this.#byMember.get(one.member)
+    if (known !== undefined) return known
+    this.#byMember.set(one.member, this.destinations.length)
+    return this.destinations.push(one) - 1
+  }
+}
+
+/** Two members of a pool may have one address. */
+function summed(shares: readonly Share[]): readonly Share[] {
+  const sums = new Map<number, number>()
+  for (const { destination, probability } of shares) {
+    sums.set(destination, (sums.get(destination) ?? 0) + probability)
+  }
+  return Array.from(sums, ([destination, probability]) => ({ destination, probability }))
+}
