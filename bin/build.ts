@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
+import { buildDashboard, writeTypes } from './dashboard.ts'
 import { libraryFiles, libraryFolder, shippedFolder } from '#api/reference/assets.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -26,7 +27,7 @@ const { name, version, type, imports } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ) as Package
 
-const notProduct = new Set(['#test/*', '#bench/*'])
+const notProduct = new Set(['#test/*', '#bench/*', '#dashboard/*'])
 const aliases = Object.keys(imports).filter((alias) => !notProduct.has(alias))
 const folders = aliases.map((alias) => alias.slice('#'.length, -'/*'.length))
 
@@ -63,6 +64,9 @@ for (const path of [
 for (const name of libraryFiles) {
   cpSync(join(libraryFolder(), name), join(dist, 'api/reference', shippedFolder, name))
 }
+
+await buildDashboard()
+await writeTypes()
 
 const map = Object.fromEntries(
   folders.flatMap((folder) => [

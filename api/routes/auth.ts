@@ -170,11 +170,15 @@ const config = route({
   summary: 'What the login page needs to know',
   responses: {
     200: {
-      description: 'Whether single sign-on is possible',
-      schema: Type.Object({ oidcEnabled: Type.Boolean() }),
+      description: 'Whether single sign-on is possible, and whether setup is still to be done',
+      schema: Type.Object({ oidcEnabled: Type.Boolean(), setupOpen: Type.Boolean() }),
     },
   },
-  handle: ({ ports }) => success({ oidcEnabled: ports.oidc !== null }),
+  handle: async ({ ports: { oidc, auth, users } }) => {
+    const hadAny = auth.setupEndpoint ? await users.hadAny() : null
+    const setupOpen = hadAny?.ok === true && !hadAny.value
+    return success({ oidcEnabled: oidc !== null, setupOpen })
+  },
 })
 
 export const authRoutes: readonly Route[] = Object.freeze([setup, login, logout, me, config])

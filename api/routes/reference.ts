@@ -1,4 +1,6 @@
 // /, /api/v1/openapi.json and /api/v1/docs: the reference of this API, for people and for programs.
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { Type } from 'typebox'
 import { assetNames, assetOf } from '../reference/assets.ts'
 import { openApiOf } from '../reference/openapi.ts'
@@ -6,7 +8,7 @@ import { pageOf, pagePolicy } from '../reference/page.ts'
 import { missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import type { RequestFacts, Route } from '#api/http/route.ts'
 
 const tag = 'Reference'
 
@@ -14,7 +16,7 @@ export const referencePath = '/api/v1/docs'
 
 /** @param table all routes, these among them; asked when the first request comes */
 export function referenceRoutes(table: () => readonly Route[]): readonly Route[] {
-  let document: string | undefined
+  let document: ReferenceDocument | undefined
   return [
     route({
       method: 'GET',
@@ -40,8 +42,9 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
           schema: Type.Object({}, { additionalProperties: true }),
           contentType: 'application/json; charset=utf-8',
         },
+        304: { description: 'It is as before: its `ETag` is in `If-None-Match`', schema: null },
       },
-      handle: () => success((document ??= JSON.stringify(openApiOf(table())))),
+      handle: ({ request }) => sendDocument((document ??= documentOf(table())), request),
     }),
     route({
       method: 'GET',
@@ -75,6 +78,28 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       handle: ({ params, request }) => fileOf(params.file, request.header('if-none-match')),
     }),
   ]
+}
+
+/** The document of the API as it is sent, made once. */
+interface ReferenceDocument {
+  readonly text: string
+  readonly zipped: Buffer
+  readonly etag: string
+}
+
+function documentOf(table: readonly Route[]): ReferenceDocument {
+  const text = JSON.stringify(openApiOf(table))
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+  return { text, zipped: gzipSync(text), etag }
+}
+
+function sendDocument({ text, zipped, etag }: ReferenceDocument, request: RequestFacts): Reply {
+  // Asked for each time and sent only when it is another.
+  const headers = { 'cache-control': 'no-cache', etag, vary: 'Accept-Encoding' }
+  if (request.header('if-none-match') === etag) return { status: 304, headers }
+  const takesGzip = /\bgzip\b/.test(request.header('accept-encoding') ?? '')
+  if (!takesGzip) return success(text, headers)
+  return success(zipped, { ...headers, 'content-encoding': 'gzip' })
 }
 
 async function fileOf(name: string, known: string | undefined): Promise<Reply> {

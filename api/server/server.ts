@@ -9,7 +9,7 @@ import { createApp } from './app.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { isLoopback } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
-import { dashboardPath, serveDashboard } from './web-dashboard.ts'
+import { dashboardPath, serveDashboard, servePlaceholder } from './web-dashboard.ts'
 
 export interface ApiServerParts {
   readonly ports: ApiPorts
@@ -21,8 +21,8 @@ export interface ApiServerParts {
   readonly trustedProxies: readonly string[]
   /** Dev mode may be reached from other machines. */
   readonly allowDevMode: boolean
-  /** Served at /ui/; undefined: nothing is. */
-  readonly dashboardDirectory?: string | undefined
+  /** Served at /ui/; null: a page says how to build it; undefined: nothing is. */
+  readonly dashboardDirectory?: string | null | undefined
 }
 
 export interface ApiServer {
@@ -37,7 +37,8 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
   const { dashboardDirectory } = parts
   const home = dashboardDirectory === undefined ? {} : { homePath: dashboardPath }
   const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies)
-  if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
+  if (dashboardDirectory === null) servePlaceholder(app)
+  else if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   return {
     listen: () => listen(app, parts),
     close: () => close(app),

@@ -1,4 +1,4 @@
-// Serves /ui/: the files of a web dashboard from a directory that the operator names.
+// Serves /ui/: the dashboard that comes with gslbd, or one that the operator has.
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { FastifyError, FastifyInstance } from 'fastify'
@@ -22,10 +22,39 @@ const fileHeaders = {
   'content-security-policy': dashboardPolicy,
   // With its ETag a file is asked for each time and sent only when it is another.
   'cache-control': 'no-cache',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
 } as const
 
 /** Where its first page is. */
 export const dashboardPath = '/ui/'
+
+/** Of the dashboard that comes with gslbd, in a package and in a checkout. */
+const shippedFolders = ['../../ui', '../../dist/ui'] as const
+
+/** @returns null: it was not built yet */
+export function shippedDashboard(): string | null {
+  const folders = shippedFolders.map((folder) => join(import.meta.dirname, folder))
+  return folders.find((folder) => kindOf(folder, 'index.html') === 'file') ?? null
+}
+
+const notBuilt = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>gslbd: the dashboard is not built</title>
+<h1>The dashboard is not built</h1>
+<p>In this checkout of gslbd run <code>npm ci</code>, or <code>npm run build:dashboard</code>
+where the packages are installed, then load this page again.</p>
+<p>The API works without it: <a href="/api/v1/docs">its reference</a>.</p>
+</html>
+`
+
+/** In its place, as long as it is not there: what to do. */
+export function servePlaceholder(app: FastifyInstance): void {
+  const headers = { ...fileHeaders, 'content-type': 'text/html; charset=utf-8' }
+  app.get('/ui', async (_request, reply) => reply.redirect(dashboardPath))
+  app.get(dashboardPath, async (_request, reply) => reply.headers(headers).send(notBuilt))
+}
 
 /** Beside the table of routes: what is in the directory is no part of the API. */
 export function serveDashboard(app: FastifyInstance, directory: string): void {
@@ -44,6 +73,8 @@ export function serveDashboard(app: FastifyInstance, directory: string): void {
       decorateReply: false,
       dotfiles: 'ignore',
       cacheControl: false,
+      // What the build has compressed is sent so to those who take it.
+      preCompressed: true,
       allowedPath: (path) => kindOf(directory, path) !== 'none',
       setHeaders: (reply) => void reply.headers(fileHeaders),
     })

@@ -129,6 +129,7 @@ function welcome(settings: Settings, daemon: Daemon, servers: DemoBackends): str
   return `
 gslbd answers DNS on 127.0.0.1 port ${daemon.dnsPort}; its API is ${api}
 
+  Look at it             ${api}/ui/
   Ask it                 ${dig}
   Ask again              each answer names the next of three web servers
   Stop one of them       ${first?.hint ?? ''}

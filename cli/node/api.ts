@@ -15,6 +15,7 @@ import type { ApiPorts } from '#api/ports/ports.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
+import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
@@ -125,7 +126,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     port,
     trustedProxies,
     allowDevMode,
-    dashboardDirectory: webuiPath,
+    dashboardDirectory: webuiPath ?? shippedDashboard(),
   })
   return ok({
     licence: licence.value,

@@ -183,9 +183,9 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
     'x-default': 'none',
     'x-expected': 'the path of a directory with an index.html',
     description:
-      'Directory of a web dashboard, served at `/ui/`. Without it `/ui/` is 404. Everybody who ' +
-      'reaches the API can read all in it but what begins with a dot. ' +
-      '[More](../operations/access.md#a-web-dashboard).',
+      'Directory of another web dashboard than the one that comes with gslbd, served at `/ui/`. ' +
+      'Everybody who reaches the API can read all in it but what begins with a dot. ' +
+      '[More](../operations/access.md#a-web-dashboard-of-your-own).',
   }),
 })
 

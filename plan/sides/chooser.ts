@@ -9,6 +9,7 @@ import type { Chain } from '#routing/chain/chain.ts'
 import { loadCandidates, preferByGeoRule } from '#routing/choose/choose.ts'
 import type { Policy } from '#routing/choose/policy.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
 import type { Way } from '#routing/choose/way.ts'
 import type { Family } from '#routing/state/query.ts'
 import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
@@ -254,5 +255,6 @@ function policyOf({ tx }: Side, row: number): Policy {
 
 function plainPolicy({ environment }: Side, way: Way): Policy {
   const none = { onAllDown: OnAllDownCode.Empty, fallbackPool: -1, answerCount: 1 }
-  return { ways: [way], steps: [way.bind(environment, '')], ...none }
+  const ways = [way]
+  return { ways, steps: [way.bind(environment, '')], isWeighted: dividesByWeight(ways), ...none }
 }

@@ -55,6 +55,6 @@ export function listFiles(root: string, folder = ''): string[] {
 }
 
 export function readSources(root: string): Source[] {
-  const paths = listFiles(root).filter((path) => path.endsWith('.ts'))
+  const paths = listFiles(root).filter((path) => /\.tsx?$/.test(path))
   return paths.map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')))
 }

@@ -349,5 +349,5 @@ describe('TOTP', () => {
 test('GET /auth/config needs no credential', async () => {
   const world = await createWorld(state(), { auth: devMode })
   const { status, body } = await world.call('GET', '/api/v1/auth/config')
-  expect([status, body]).toEqual([200, { oidcEnabled: false }])
+  expect([status, body]).toEqual([200, { oidcEnabled: false, setupOpen: true }])
 })

@@ -74,7 +74,7 @@ describe('a login through the identity provider', () => {
   test('is in the configuration for the login page', async () => {
     const { world } = await open()
     const answer = await world.call('GET', '/api/v1/auth/config')
-    expect(answer.body).toEqual({ oidcEnabled: true })
+    expect(answer.body).toMatchObject({ oidcEnabled: true })
   })
 
   test('finds the account again, in any case of its address, with the role of now', async () => {

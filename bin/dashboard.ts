@@ -1,0 +1,55 @@
+// Writes dist/ui/, the files of the dashboard, and dist/openapi.d.ts, the types it is checked with.
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { openApiOf } from '#api/reference/openapi.ts'
+import { routes } from '#api/routes.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** @param folder for dist/ui, or another place in a test */
+export async function buildDashboard(folder = join(root, 'dist/ui')): Promise<void> {
+  // Loaded here: the types alone need no builder.
+  const { build } = await import('vite')
+  await build({
+    configFile: false,
+    root: join(root, 'dashboard'),
+    base: './',
+    logLevel: 'warn',
+    publicDir: false,
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: folder,
+      emptyOutDir: true,
+      target: 'es2023',
+      // Nothing but files: the page's own policy refuses what is written into it.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+  })
+  compress(folder)
+}
+
+/** Beside each file what a browser takes in its place. */
+function compress(folder: string): void {
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(?:html|js|css|svg)$/.test(path)) continue
+    const bytes = readFileSync(join(folder, path))
+    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
+    writeFileSync(join(folder, `${path}.br`), brotliCompressSync(bytes, { params }))
+    writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes, { level: 9 }))
+  }
+}
+
+export async function writeTypes(): Promise<void> {
+  const document = JSON.stringify(openApiOf(routes))
+  const text = astToString(await openapiTS(document))
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(join(root, 'dist/openapi.d.ts'), text)
+}
+
+if (import.meta.main) {
+  await writeTypes()
+  if (!process.argv.includes('--types')) await buildDashboard()
+}

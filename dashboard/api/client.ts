@@ -1,0 +1,115 @@
+// Calls the API of the node that this page came from, and turns refusals into sentences.
+import { signal } from '@preact/signals'
+import type { paths } from 'openapi-of-gslbd'
+
+export interface Answer {
+  readonly status: number
+  /** JSON, text, or null where there is none. */
+  readonly body: unknown
+  readonly etag: string
+  readonly revision: string
+  /** What the change would bring or take, in the API's words. */
+  readonly warnings: readonly string[]
+  readonly affected: readonly string[]
+}
+
+export interface Request {
+  readonly method?: string
+  readonly body?: unknown
+  readonly ifMatch?: string
+  readonly isDryRun?: boolean
+}
+
+/** A refusal. Its message is the API's own sentence. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    super(sentenceOf(status, body))
+    this.status = status
+    this.body = body
+  }
+}
+
+/** The credential was refused while somebody was at work: asks to sign in again. */
+export const isSessionOver = signal(false)
+
+type Get<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': infer T } } } }
+}
+  ? T
+  : never
+
+/** The body of a GET, with the type that the API's document gives it. */
+export async function read<P extends keyof paths>(
+  path: P,
+  ids: Readonly<Record<string, string>> = {},
+): Promise<Get<P>> {
+  return (await send(fill(path, ids))).body as Get<P>
+}
+
+/** `/pools/{id}` with the id in its place. */
+export function fill(path: string, ids: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''))
+}
+
+/** @throws Refusal */
+export async function send(path: string, request: Request = {}): Promise<Answer> {
+  const { method = 'GET', body, ifMatch, isDryRun = false } = request
+  const headers: Record<string, string> = { accept: 'application/json, text/plain' }
+  if (ifMatch !== undefined && ifMatch !== '') headers['if-match'] = ifMatch
+  if (body !== undefined) headers['content-type'] = typeOf(method)
+  const separator = path.includes('?') ? '&' : '?'
+  const url = isDryRun ? `${path}${separator}dryRun=true` : path
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(url, init).catch(() => {
+    throw new Refusal(0, null)
+  })
+  const found = await bodyOf(response)
+  if (!response.ok) {
+    if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
+    throw new Refusal(response.status, found)
+  }
+  const header = (name: string): string => response.headers.get(name) ?? ''
+  return {
+    status: response.status,
+    body: found,
+    etag: header('etag'),
+    revision: header('x-gslb-revision'),
+    warnings: stringsOf(header('x-gslb-warnings')),
+    affected: stringsOf(header('x-gslb-affected')),
+  }
+}
+
+/** RFC 7396 for what is patched. */
+export const typeOf = (method: string): string =>
+  method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch(() => '')
+  if (text === '') return null
+  if (!(response.headers.get('content-type') ?? '').startsWith('application/json')) return text
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** The strings of a list of RFC 8941: `1, "a \"b\".";code=x`. */
+export function stringsOf(header: string): string[] {
+  return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  )
+}
+
+function sentenceOf(status: number, body: unknown): string {
+  const { error } = (body ?? {}) as { readonly error?: unknown }
+  if (typeof error === 'string') return error
+  if (status === 0) return 'the node does not answer: is it running, and can it be reached?'
+  return `the node answered ${status} without a reason; its log may have one`
+}
+
+export const sentence = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

@@ -1,0 +1,113 @@
+// What the API can do, from its own OpenAPI document: resources, operations, the schemas of bodies.
+import { signal } from '@preact/signals'
+import { send } from './client.ts'
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly examples?: readonly unknown[]
+  readonly additionalProperties?: boolean | Schema
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: string
+}
+
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly tag: string
+  /** A permission, or `public`, `any`, `session`, `system`. */
+  readonly needs: string
+  readonly takesDryRun: boolean
+  /** Of the request; undefined: it takes none. */
+  readonly body: Schema | undefined
+  readonly answer: Schema | undefined
+}
+
+interface RawOperation {
+  readonly summary: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>
+  >
+  readonly 'x-permission': string
+}
+
+/** By `METHOD path`. */
+export type Operations = ReadonlyMap<string, Operation>
+
+export const operations = signal<Operations | null>(null)
+
+export async function readDocument(): Promise<Operations> {
+  if (operations.value !== null) return operations.value
+  const { body } = await send('/api/v1/openapi.json')
+  const found = operationsOf(body as { paths: Record<string, Record<string, RawOperation>> })
+  operations.value = found
+  return found
+}
+
+function operationsOf({
+  paths,
+}: {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>
+}): Operations {
+  const found = new Map<string, Operation>()
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [name, raw] of Object.entries(methods)) {
+      const method = name.toUpperCase()
+      found.set(`${method} ${path}`, operationOf(method, path, raw))
+    }
+  }
+  return found
+}
+
+function operationOf(method: string, path: string, raw: RawOperation): Operation {
+  const { summary, description = '', tags = [], parameters = [], requestBody, responses } = raw
+  const contents = requestBody?.content ?? {}
+  const good = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  return {
+    ...{ method, path, summary, description, tag: tags[0] ?? '', needs: raw['x-permission'] },
+    takesDryRun: parameters.some(({ name }) => name === 'dryRun'),
+    body: (contents['application/json'] ?? Object.values(contents)[0])?.schema,
+    answer: good?.content?.['application/json']?.schema,
+  }
+}
+
+/** The types that a value may have; null is not one of them. */
+export function typesOf({ type, enum: values, anyOf, oneOf }: Schema): readonly string[] {
+  if (type !== undefined) return [type].flat().filter((one) => one !== 'null')
+  if (values !== undefined) return ['string']
+  return (anyOf ?? oneOf ?? []).flatMap(typesOf)
+}
+
+/** Without the union with null around it. */
+export function withoutNull(schema: Schema): Schema {
+  const parts = (schema.anyOf ?? schema.oneOf ?? []).filter((part) => part.type !== 'null')
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? { ...schema, ...only } : schema
+}
+
+export const isNullable = (schema: Schema): boolean =>
+  [schema.type ?? []].flat().includes('null') ||
+  (schema.anyOf ?? schema.oneOf ?? []).some(({ type }) => type === 'null')

@@ -1,0 +1,190 @@
+// Pools, members, services and their health as they are now: a snapshot, then the feed.
+import { signal } from '@preact/signals'
+import type { paths } from 'openapi-of-gslbd'
+import { nowMs } from './clock.ts'
+import { Refusal, isSessionOver, send, read } from './client.ts'
+
+type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
+export type Pool = Snapshot['pools'][number]
+export type Service = Snapshot['services'][number]
+export type Member =
+  paths['/api/v1/members/{id}']['get']['responses'][200]['content']['application/json']
+
+/** What one node finds of a member. */
+export interface Verdict {
+  readonly healthy: boolean
+  readonly score: number
+  readonly reason: string
+  readonly since: number
+  readonly rttMs: number
+}
+
+/** `off`: this caller may not follow the feed, so screens ask again now and then. */
+export type Link = 'connecting' | 'live' | 'lost' | 'off'
+
+export const link = signal<Link>('connecting')
+/** When the node was last heard of, Unix milliseconds; 0: never. */
+export const heardMs = signal(0)
+/** The commit that all below is of. */
+export const revision = signal('')
+/** Grows with each change below, a few times a second at most. */
+export const beat = signal(0)
+
+const pools = new Map<string, Pool>()
+const services = new Map<string, Service>()
+const members = new Map<string, Member>()
+const verdicts = new Map<string, Map<string, Verdict>>()
+
+export const allPools = (): Pool[] => (touch(), [...pools.values()].sort(byName))
+export const allServices = (): Service[] => (touch(), [...services.values()].sort(byName))
+export const allMembers = (): Member[] => (touch(), [...members.values()])
+export const poolOf = (id: string): Pool | undefined => (touch(), pools.get(id))
+export const serviceOf = (id: string): Service | undefined => (touch(), services.get(id))
+export const membersOf = (pool: string): Member[] =>
+  allMembers().filter(({ poolId }) => poolId === pool)
+export const verdictsOf = (member: string): ReadonlyMap<string, Verdict> => (
+  touch(),
+  verdicts.get(member) ?? new Map<string, Verdict>()
+)
+
+const touch = (): number => beat.value
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+
+export type Standing = 'up' | 'down' | 'split' | 'disabled' | 'unknown'
+
+/** Of all nodes together. */
+export function standingOf(member: Member): Standing {
+  if (!member.enabled) return 'disabled'
+  const found = [...verdictsOf(member.id).values()]
+  if (found.length === 0) return 'unknown'
+  const good = found.filter(({ healthy }) => healthy).length
+  return good === found.length ? 'up' : good === 0 ? 'down' : 'split'
+}
+
+let socket: WebSocket | null = null
+let isWanted = false
+let failures = 0
+let retry: ReturnType<typeof setTimeout> | undefined
+let pending: ReturnType<typeof setTimeout> | undefined
+const beatMs = 250
+const retryMaxMs = 15_000
+
+/** Numbers change together, and not under the reader's cursor ten times a second. */
+function changed(): void {
+  pending ??= setTimeout(() => {
+    pending = undefined
+    beat.value++
+  }, beatMs)
+}
+
+export function follow(): void {
+  if (isWanted) return
+  isWanted = true
+  void connect()
+}
+
+export function unfollow(): void {
+  isWanted = false
+  clearTimeout(retry)
+  socket?.close()
+  socket = null
+  for (const map of [pools, services, members, verdicts]) map.clear()
+  revision.value = ''
+  heardMs.value = 0
+  link.value = 'connecting'
+}
+
+async function connect(): Promise<void> {
+  try {
+    const { token } = await read('/api/v1/ws/token')
+    if (revision.value === '') await readSnapshot()
+    if (isWanted) open(token)
+  } catch (error) {
+    const status = error instanceof Refusal ? error.status : 0
+    if (status === 403) link.value = 'off'
+    else again()
+  }
+}
+
+async function readSnapshot(): Promise<void> {
+  const answer = await send('/api/v1/snapshot')
+  const found = answer.body as Snapshot
+  for (const map of [pools, services, members]) map.clear()
+  for (const pool of found.pools) pools.set(pool.id, pool)
+  for (const service of found.services) services.set(service.id, service)
+  for (const list of Object.values(found.members)) {
+    for (const member of list as Member[]) members.set(member.id, member)
+  }
+  revision.value = answer.revision
+  heardMs.value = nowMs()
+  changed()
+}
+
+function open(token: string): void {
+  const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
+  const query = new URLSearchParams({ token, revision: revision.value })
+  const opened = new WebSocket(`${scheme}://${location.host}/api/v1/ws?${query.toString()}`)
+  socket = opened
+  opened.onopen = () => {
+    failures = 0
+    link.value = 'live'
+    heardMs.value = nowMs()
+  }
+  opened.onmessage = ({ data }: MessageEvent<string>) => hear(data)
+  opened.onclose = ({ code }) => {
+    if (socket !== opened) return
+    socket = null
+    if (code === 4401) isSessionOver.value = true
+    again()
+  }
+}
+
+function again(): void {
+  if (!isWanted) return
+  link.value = 'lost'
+  retry = setTimeout(() => void connect(), Math.min(retryMaxMs, 1_000 * 2 ** failures))
+  failures++
+}
+
+interface Message {
+  readonly type: string
+  readonly payload: Record<string, unknown>
+}
+
+function hear(data: string): void {
+  const { type, payload } = JSON.parse(data) as Message
+  heardMs.value = nowMs()
+  hearing[type]?.(payload)
+}
+
+const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => void>> = {
+  health_update: (payload) => {
+    const { memberId, node } = payload as { memberId: string; node: string }
+    const known = verdicts.get(memberId) ?? new Map<string, Verdict>()
+    verdicts.set(memberId, known.set(node, payload as unknown as Verdict))
+    changed()
+  },
+  pool_update: ({ action, pool }) => put(pools, action, pool as Pool),
+  service_update: ({ action, service }) => put(services, action, service as Service),
+  member_update: ({ action, member }) => put(members, action, member as Member),
+  // All pools and services may be others now.
+  snapshot: () => {
+    members.clear()
+    void readSnapshot().catch(() => socket?.close())
+  },
+  revision: (payload) => {
+    revision.value = String(payload['revision'])
+    changed()
+  },
+}
+
+function put<T extends { readonly id: string }>(
+  map: Map<string, T>,
+  action: unknown,
+  object: T,
+): void {
+  if (action === 'deleted') map.delete(object.id)
+  else map.set(object.id, object)
+  changed()
+}

@@ -1,0 +1,51 @@
+// A hook that reads something of the API, and reads it again when the configuration changes.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { isSessionOver, sentence } from './client.ts'
+import { revision } from './live.ts'
+
+export interface Loaded<T> {
+  /** The last good one, also while a newer one is on its way or has failed. */
+  readonly value: T | undefined
+  /** In words; empty: none. */
+  readonly fault: string
+  readonly reload: () => void
+}
+
+/**
+ * @param key what is read; another key begins anew
+ * @param everyMs ask again after that long; 0: only when something has changed
+ */
+export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Loaded<T> {
+  const [state, setState] = useState<{ key: string; value: T | undefined; fault: string }>({
+    ...{ key, value: undefined, fault: '' },
+  })
+  const latest = useRef(load)
+  latest.current = load
+  const [turn, setTurn] = useState(0)
+  const now = revision.value
+  const isOver = isSessionOver.value
+  useEffect(() => {
+    if (isOver) return
+    let isCurrent = true
+    const ask = (): void => {
+      latest.current().then(
+        (value) => isCurrent && setState({ key, value, fault: '' }),
+        (error: unknown) =>
+          isCurrent &&
+          setState((before) => ({
+            ...{ key, value: before.key === key ? before.value : undefined },
+            fault: sentence(error),
+          })),
+      )
+    }
+    ask()
+    const timer = everyMs === 0 ? undefined : setInterval(ask, everyMs)
+    return () => {
+      isCurrent = false
+      clearInterval(timer)
+    }
+  }, [key, turn, now, isOver, everyMs])
+  const reload = useCallback(() => setTurn((count) => count + 1), [])
+  const isOther = state.key !== key
+  return { value: isOther ? undefined : state.value, fault: isOther ? '' : state.fault, reload }
+}

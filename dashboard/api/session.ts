@@ -1,0 +1,75 @@
+// Who is signed in, and what that person may do.
+import { batch, computed, signal } from '@preact/signals'
+import type { paths } from 'openapi-of-gslbd'
+import { Refusal, isSessionOver, read, send, sentence } from './client.ts'
+
+export type Me = paths['/api/v1/auth/me']['get']['responses'][200]['content']['application/json']
+type Config = paths['/api/v1/auth/config']['get']['responses'][200]['content']['application/json']
+
+/** undefined: not known yet; null: nobody. */
+export const me = signal<Me | null | undefined>(undefined)
+export const authConfig = signal<Config | null>(null)
+/** Why nothing can be known of either, in words. */
+export const startFault = signal('')
+
+const held = computed(() => new Set(me.value?.permissions))
+
+/** @param needs as `x-permission` of the API's document says it */
+export function can(needs: string): boolean {
+  const who = me.value
+  if (needs === 'public') return true
+  if (who === null || who === undefined) return false
+  if (needs === 'any') return true
+  if (needs === 'session') return who.id !== null
+  if (needs === 'system') return who.isSystemAdmin
+  return held.value.has(needs)
+}
+
+export async function learnWho(): Promise<void> {
+  startFault.value = ''
+  try {
+    const config = await read('/api/v1/auth/config')
+    const who = await whoIsIn()
+    batch(() => {
+      authConfig.value = config
+      me.value = who
+      if (who !== null) isSessionOver.value = false
+    })
+  } catch (error) {
+    startFault.value = sentence(error)
+  }
+}
+
+async function whoIsIn(): Promise<Me | null> {
+  try {
+    return await read('/api/v1/auth/me')
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return null
+    throw error
+  }
+}
+
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+  readonly totpCode?: string
+}
+
+/** The cookie is the session. @returns whether the code of the authenticator app is wanted, too */
+export async function signIn({ email, password, totpCode = '' }: Credentials): Promise<boolean> {
+  const body = { email, password, ...(totpCode === '' ? {} : { totpCode }) }
+  try {
+    await send('/api/v1/auth/login', { method: 'POST', body })
+  } catch (error) {
+    const { mfaRequired } = ((error as Refusal).body ?? {}) as { readonly mfaRequired?: boolean }
+    if (mfaRequired === true && totpCode === '') return true
+    throw error
+  }
+  await learnWho()
+  return false
+}
+
+export async function signOut(): Promise<void> {
+  await send('/api/v1/auth/logout', { method: 'POST' })
+  me.value = null
+}

@@ -1,0 +1,58 @@
+// Which screen stands at which address.
+import type { ComponentChild } from 'preact'
+import { matchPlace } from '../parts/location.ts'
+import { Empty, Page } from '../parts/page.tsx'
+import { Change } from '../screens/change.tsx'
+import { Changes } from '../screens/changes.tsx'
+import { Git } from '../screens/git.tsx'
+import { Overview } from '../screens/overview.tsx'
+import { PoolPage } from '../screens/pool.tsx'
+import { Pools } from '../screens/pools.tsx'
+import { ServicePage } from '../screens/service.tsx'
+import { Services } from '../screens/services.tsx'
+import { Trace } from '../screens/trace.tsx'
+import { Resource } from '../resources/resource.tsx'
+import { ResourceItem } from '../resources/resource-item.tsx'
+import { Account } from './account.tsx'
+import { nameOf, pathOf } from './navigation.ts'
+
+type Ids = Readonly<Record<string, string>>
+
+const screens: readonly (readonly [pattern: string, show: (ids: Ids) => ComponentChild])[] = [
+  ['/', () => <Overview />],
+  ['/services', () => <Services />],
+  ['/services/{id}', ({ id = '' }) => <ServicePage key={id} id={id} />],
+  ['/pools', () => <Pools />],
+  ['/pools/{id}', ({ id = '' }) => <PoolPage key={id} id={id} />],
+  ['/trace', () => <Trace />],
+  ['/changes', () => <Changes />],
+  ['/changes/{commit}', ({ commit = '' }) => <Change key={commit} commit={commit} />],
+  ['/git', () => <Git />],
+  ['/account', () => <Account />],
+  [
+    '/r/{name}',
+    ({ name = '' }) => <Resource key={name} path={pathOf(name)} name={titleOf(name)} />,
+  ],
+  [
+    '/r/{name}/{id}',
+    ({ name = '', id = '' }) => (
+      <ResourceItem key={`${name}/${id}`} path={pathOf(name)} name={titleOf(name)} id={id} />
+    ),
+  ],
+]
+
+const titleOf = (name: string): string => nameOf(pathOf(name)) ?? name
+
+export function ScreenOf({ path }: { path: string }) {
+  for (const [pattern, show] of screens) {
+    const ids = matchPlace(pattern, path)
+    if (ids !== null) return <>{show(ids)}</>
+  }
+  return (
+    <Page title="No such screen">
+      <Empty title={`There is nothing at ${path}`}>
+        <a href="#/">To the overview</a>
+      </Empty>
+    </Page>
+  )
+}

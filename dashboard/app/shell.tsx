@@ -1,0 +1,164 @@
+// The frame of every screen: headings at the side, the bar above, keys, the state of the feed.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isSessionOver } from '../api/client.ts'
+import { nowMs } from '../api/clock.ts'
+import { operations } from '../api/document.ts'
+import { heardMs, link } from '../api/live.ts'
+import { me } from '../api/session.ts'
+import { place } from '../parts/location.ts'
+import { spanOf } from '../parts/words.ts'
+import { headingsOf } from './navigation.ts'
+import { Palette } from './palette.tsx'
+import { ScreenOf } from './screens.tsx'
+import { Brand, SignInAgain } from './sign-in.tsx'
+import { isDark, toggleTheme } from './theme.ts'
+
+export function Shell() {
+  const [isFinding, setFinding] = useState(false)
+  const [isOpen, setOpen] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const { path } = place.value
+  useKeys(() => setFinding(true))
+  const isFirst = useRef(true)
+  useEffect(() => {
+    setOpen(false)
+    scrollTo(0, 0)
+    // Readers of screens begin at the new page, not where the old link was.
+    if (!isFirst.current) main.current?.focus()
+    isFirst.current = false
+  }, [path])
+  return (
+    <div class="shell">
+      <Side path={path} isOpen={isOpen} toContent={() => main.current?.focus()} />
+      <div class="main">
+        <Top onFind={() => setFinding(true)} onMenu={() => setOpen(!isOpen)} isOpen={isOpen} />
+        <LostBanner />
+        <main id="main" tabIndex={-1} ref={main}>
+          <ScreenOf path={path} />
+        </main>
+      </div>
+      {isFinding && <Palette onClose={() => setFinding(false)} />}
+      {isSessionOver.value && <SignInAgain />}
+    </div>
+  )
+}
+
+interface SideProps {
+  readonly path: string
+  readonly isOpen: boolean
+  readonly toContent: () => void
+}
+
+function Side({ path, isOpen, toContent }: SideProps) {
+  const isHere = (one: string): boolean =>
+    one === '/' ? path === '/' : path === one || path.startsWith(`${one}/`)
+  return (
+    <aside class={`side${isOpen ? ' open' : ''}`} id="side">
+      <button type="button" class="skip" onClick={toContent}>
+        To the content
+      </button>
+      <Brand />
+      <nav aria-label="Screens">
+        {headingsOf(operations.value).map(({ name, entries }) => (
+          <div key={name}>
+            <h2>{name}</h2>
+            <ul>
+              {entries.map((entry) => (
+                <li key={entry.path}>
+                  <a
+                    href={`#${entry.path}`}
+                    {...(isHere(entry.path) ? { 'aria-current': 'page' as const } : {})}
+                  >
+                    {entry.name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+    </aside>
+  )
+}
+
+interface TopProps {
+  readonly isOpen: boolean
+  readonly onFind: () => void
+  readonly onMenu: () => void
+}
+
+function Top({ isOpen, onFind, onMenu }: TopProps) {
+  const who = me.value
+  return (
+    <header class="top">
+      <button
+        {...{ type: 'button', class: 'menu', onClick: onMenu }}
+        aria-controls="side"
+        aria-expanded={isOpen}
+      >
+        Menu
+      </button>
+      <button type="button" class="find" onClick={onFind}>
+        Go to … <kbd>Ctrl K</kbd>
+      </button>
+      <span class="grow" />
+      <span class={`link ${link.value}`}>{linkWords[link.value]}</span>
+      <button
+        {...{ type: 'button', class: 'quiet icon', onClick: toggleTheme }}
+        aria-label={isDark.value ? 'Light colours' : 'Dark colours'}
+      >
+        {isDark.value ? '☀' : '☾'}
+      </button>
+      <a class="button" href="#/account">
+        <span class="who">{who?.email ?? (who?.kind === 'dev' ? 'Dev mode' : 'Account')}</span>
+        <span aria-hidden="true">⚙</span>
+        <span class="visually-hidden">: your account</span>
+      </a>
+    </header>
+  )
+}
+
+const linkWords = {
+  live: 'live',
+  lost: 'not connected',
+  connecting: 'connecting',
+  off: 'not live',
+} as const
+
+/** What is shown may be old: it says how old. */
+function LostBanner() {
+  const isLost = link.value === 'lost'
+  const [, setTurn] = useState(0)
+  useEffect(() => {
+    if (!isLost) return
+    const timer = setInterval(() => setTurn((turn) => turn + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [isLost])
+  if (!isLost) return null
+  const age = heardMs.value === 0 ? '' : spanOf(Math.round((nowMs() - heardMs.value) / 1_000))
+  return (
+    <div class="banner" role="status">
+      The connection to the node is lost; trying again.
+      {age !== '' && ` What you see is ${age} old.`}
+    </div>
+  )
+}
+
+/** Ctrl+K anywhere; `/` outside of fields leads to the search of the page, or to the palette. */
+function useKeys(find: () => void): void {
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (document.querySelector('dialog[open]') !== null) return
+      const isTyping = (event.target as Element).closest('input, textarea, select') !== null
+      const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k'
+      const isSlash = event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey
+      if (!isPalette && !isSlash) return
+      event.preventDefault()
+      const search = isSlash ? document.querySelector<HTMLElement>('[data-search]') : null
+      if (search === null) find()
+      else search.focus()
+    }
+    addEventListener('keydown', hear)
+    return () => removeEventListener('keydown', hear)
+  }, [])
+}

@@ -1,0 +1,44 @@
+// Fields before and after a change, beside each other.
+import { labelOf, yamlOf } from '../parts/words.ts'
+import type { Difference } from './differences.ts'
+
+interface DifferenceTableProps {
+  readonly rows: readonly Difference[]
+  readonly before?: string
+  readonly after?: string
+}
+
+export function DifferenceTable({
+  rows,
+  before = 'Before',
+  after = 'After',
+}: DifferenceTableProps) {
+  return (
+    <div class="table-box" tabIndex={0} role="group" aria-label="What changes">
+      <table class="differences">
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">{before}</th>
+            <th scope="col">{after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.field}>
+              <th scope="row">{labelOf(row.field)}</th>
+              <td>
+                <del>{shown(row.before)}</del>
+              </td>
+              <td>
+                <ins>{shown(row.after)}</ins>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const shown = (value: unknown): string => (value === undefined ? '–' : yamlOf(value).trim())

@@ -1,0 +1,26 @@
+// What differs between two versions of an object, field by field.
+
+export interface Difference {
+  readonly field: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export function differencesOf(before: Fields, after: Fields): Difference[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names
+    .filter((field) => !isSame(before[field], after[field]))
+    .map((field) => ({ field, before: before[field], after: after[field] }))
+}
+
+/** @param part a field of it; empty: all of it */
+export function partOf(body: unknown, part: string): unknown {
+  if (part === '' || body === null || typeof body !== 'object') return body
+  return (body as Fields)[part] ?? body
+}
+
+export function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+}

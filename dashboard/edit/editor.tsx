@@ -1,0 +1,257 @@
+// Changes an object in three steps: a form, what the change would do, the commit.
+import { useState } from 'preact/hooks'
+import { Refusal, fill, send, sentence, typeOf } from '../api/client.ts'
+import type { Answer } from '../api/client.ts'
+import type { Operation } from '../api/document.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Code, Copy, Fault, Notice } from '../parts/page.tsx'
+import { labelOf, yamlOf } from '../parts/words.ts'
+import { DifferenceTable } from './difference-table.tsx'
+import { differencesOf, isSame, partOf } from './differences.ts'
+import { SchemaForm } from './schema-form.tsx'
+import type { Draft } from './schema-form.tsx'
+
+export interface Editing {
+  readonly title: string
+  readonly operation: Operation
+  readonly ids: Readonly<Record<string, string>>
+  /** As it is now; null: there is none yet. */
+  readonly current: Draft | null
+  readonly etag: string
+  /** The field of an answer that has the object; empty: it is the answer. */
+  readonly part: string
+  /** Fields that the form begins with, instead of what they are. */
+  readonly preset: Draft
+  /** Where the object is read, to see what somebody else made of it. */
+  readonly readPath?: string
+  readonly onClose: () => void
+  readonly onDone: (answer: Answer) => void
+}
+
+/** What the API would answer, and what it says about it. */
+interface Review {
+  readonly after: Draft
+  readonly warnings: readonly string[]
+  readonly affected: readonly string[]
+}
+
+interface Conflict {
+  readonly theirs: Draft
+  readonly etag: string
+}
+
+/** What the dialog knows, and what its buttons do. */
+function useChange(editing: Editing) {
+  const { operation, ids, current, readPath, part, onDone } = editing
+  const [base, setBase] = useState({ object: current, etag: editing.etag })
+  const [draft, setDraft] = useState<Draft>(() => ({
+    ...startOf(operation, current),
+    ...editing.preset,
+  }))
+  const [review, setReview] = useState<Review | null>(null)
+  const [conflict, setConflict] = useState<Conflict | null>(null)
+  const [fault, setFault] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const path = fill(operation.path, ids)
+  const body = bodyOf(operation, base.object, draft)
+
+  const ask = async (isDryRun: boolean): Promise<void> => {
+    setBusy(true)
+    setFault('')
+    try {
+      const { method } = operation
+      const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun })
+      if (!isDryRun) return onDone(answer)
+      const { warnings, affected } = answer
+      setReview({ after: partOf(answer.body ?? {}, part) as Draft, warnings, affected })
+    } catch (error) {
+      const isOverrun = error instanceof Refusal && error.status === 412
+      if (isOverrun && readPath !== undefined) await meet(readPath)
+      else setFault(sentence(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const meet = async (from: string): Promise<void> => {
+    try {
+      const { body: theirs, etag } = await send(from)
+      setReview(null)
+      setConflict({ theirs: partOf(theirs, part) as Draft, etag })
+    } catch (error) {
+      setFault(sentence(error))
+    }
+  }
+  const settle = (isMine: boolean): void => {
+    if (conflict === null) return
+    setBase({ object: conflict.theirs, etag: conflict.etag })
+    if (!isMine) setDraft(startOf(operation, conflict.theirs))
+    setConflict(null)
+  }
+  const state = { base, draft, setDraft, review, setReview, conflict, settle }
+  return { ...state, fault, isBusy, path, body, ask }
+}
+
+export function Editor(editing: Editing) {
+  const { title, operation, onClose } = editing
+  const change = useChange(editing)
+  const { base, draft, setDraft, review, setReview, conflict, settle } = change
+  const { fault, isBusy, path, body, ask } = change
+  return (
+    <Dialog title={title} onClose={onClose} class="wide">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void ask(operation.takesDryRun && review === null)
+        }}
+      >
+        {conflict !== null ? (
+          <ConflictView {...{ conflict, draft, settle }} current={base.object ?? {}} />
+        ) : review !== null ? (
+          <ReviewView
+            {...{ review, operation, path, body, before: base.object, etag: base.etag }}
+          />
+        ) : (
+          <SchemaForm schema={operation.body ?? {}} draft={draft} onChange={setDraft} />
+        )}
+        <Fault text={fault} />
+        {conflict === null && (
+          <footer class="dialog-foot">
+            {review !== null && (
+              <button type="button" onClick={() => setReview(null)}>
+                Back to the form
+              </button>
+            )}
+            <button type="submit" class="primary" disabled={isBusy}>
+              {isBusy ? 'Asking the node …' : wordOf(operation, review !== null)}
+            </button>
+          </footer>
+        )}
+      </form>
+    </Dialog>
+  )
+}
+
+function wordOf(operation: Operation, isReviewed: boolean): string {
+  if (!operation.takesDryRun) return 'Save'
+  return isReviewed ? 'Commit' : 'Review the change'
+}
+
+/** Of each field of the form the value that is now written, which a rollout may hide. */
+function startOf({ body }: Operation, current: Draft | null): Draft {
+  if (current === null) return {}
+  const names = Object.keys(body?.properties ?? {})
+  const found = names.map((name) => [name, declaredOf(current, name)] as const)
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}
+
+function declaredOf(current: Draft, name: string): unknown {
+  return current[`declared${name.charAt(0).toUpperCase()}${name.slice(1)}`] ?? current[name]
+}
+
+/** A patch has what differs; anything else is whole. */
+function bodyOf(operation: Operation, current: Draft | null, draft: Draft): Draft {
+  const tidy = Object.fromEntries(
+    Object.entries(draft).map(([name, value]) => [name, withoutBlanks(value)]),
+  )
+  if (operation.method !== 'PATCH' || current === null) return tidy
+  const start = startOf(operation, current)
+  const names = new Set([...Object.keys(start), ...Object.keys(tidy)])
+  const changed = [...names].filter((name) => !isSame(start[name], tidy[name]))
+  return Object.fromEntries(changed.map((name) => [name, tidy[name] ?? null]))
+}
+
+/** Lines of a list that were left empty. */
+const withoutBlanks = (value: unknown): unknown =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+    ? value.filter((one) => one.trim() !== '')
+    : value
+
+interface ReviewProps {
+  readonly review: Review
+  readonly operation: Operation
+  readonly path: string
+  readonly body: Draft
+  readonly before: Draft | null
+  readonly etag: string
+}
+
+function ReviewView({ review, operation, path, body, before, etag }: ReviewProps) {
+  const rows = differencesOf(before ?? {}, review.after)
+  const yaml = yamlOf(review.after).trim()
+  return (
+    <div class="review">
+      {rows.length === 0 ? (
+        <Notice tone="info">Nothing differs from what is there.</Notice>
+      ) : (
+        <DifferenceTable rows={rows} />
+      )}
+      {review.warnings.length > 0 && <Sentences tone="warn" lines={review.warnings.slice(0)} />}
+      {review.affected.length > 0 && <Sentences tone="bad" lines={review.affected} />}
+      <details>
+        <summary>As YAML</summary>
+        <Code name="The object as YAML" text={yaml} />
+      </details>
+      <div class="row">
+        <Copy text={yaml}>Copy as YAML</Copy>
+        <Copy text={curlOf(operation.method, path, body, etag)}>Copy as curl</Copy>
+      </div>
+    </div>
+  )
+}
+
+export function Sentences({ tone, lines }: { tone: 'warn' | 'bad'; lines: readonly string[] }) {
+  return (
+    <Notice tone={tone}>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
+export function curlOf(method: string, path: string, body: unknown, etag: string): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+  return [
+    `curl -s -X ${method} ${quoted(location.origin + path)}`,
+    '-H "Authorization: Bearer $GSLB_API_KEY"',
+    ...(etag === '' ? [] : [`-H ${quoted(`If-Match: ${etag}`)}`]),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: ${typeOf(method)}'`, `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(' \\\n  ')
+}
+
+interface ConflictProps {
+  readonly conflict: Conflict
+  readonly current: Draft
+  readonly draft: Draft
+  readonly settle: (isMine: boolean) => void
+}
+
+/** Somebody was faster: both versions, and the choice between them. */
+function ConflictView({ conflict, current, draft, settle }: ConflictProps) {
+  const { theirs } = conflict
+  const rows = differencesOf(theirs, { ...theirs, ...draft })
+  const changed = differencesOf(current, theirs).map(({ field }) => labelOf(field))
+  return (
+    <div class="review">
+      <Notice tone="warn">
+        <p>
+          <strong>Somebody changed this while you were at work.</strong>{' '}
+          {changed.length > 0 && `They changed: ${changed.join(', ')}.`} Nothing of yours is lost.
+        </p>
+      </Notice>
+      <DifferenceTable rows={rows} before="As it is now" after="Yours" />
+      <footer class="dialog-foot">
+        <button type="button" onClick={() => settle(false)}>
+          Take theirs
+        </button>
+        <button type="button" class="primary" onClick={() => settle(true)}>
+          Go on with mine
+        </button>
+      </footer>
+    </div>
+  )
+}

@@ -1,0 +1,257 @@
+// A form with a field for each property that the API's document gives a body.
+import { useId } from 'preact/hooks'
+import { allPools } from '../api/live.ts'
+import { isNullable, typesOf, withoutNull } from '../api/document.ts'
+import type { Schema } from '../api/document.ts'
+import { labelOf } from '../parts/words.ts'
+
+export type Draft = Readonly<Record<string, unknown>>
+
+interface FormProps {
+  readonly schema: Schema
+  readonly draft: Draft
+  readonly onChange: (draft: Draft) => void
+}
+
+export function SchemaForm({ schema, draft, onChange }: FormProps) {
+  const required = new Set(schema.required)
+  const fields = Object.entries(schema.properties ?? {})
+  const order = fields.toSorted(([a], [b]) => Number(required.has(b)) - Number(required.has(a)))
+  return (
+    <div class="fields">
+      {order.map(([name, part]) => (
+        <Field
+          key={name}
+          name={name}
+          schema={part}
+          isRequired={required.has(name)}
+          value={draft[name]}
+          onChange={(value) => onChange(withField(draft, name, value))}
+        />
+      ))}
+    </div>
+  )
+}
+
+/** Undefined: the field is left out. */
+function withField(draft: Draft, name: string, value: unknown): Draft {
+  const { [name]: _old, ...others } = draft
+  return value === undefined ? others : { ...others, [name]: value }
+}
+
+interface FieldProps {
+  readonly name: string
+  readonly schema: Schema
+  readonly isRequired: boolean
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
+}
+
+function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
+  const id = useId()
+  const hint = `${id}-hint`
+  const plain = withoutNull(schema)
+  const description = schema.description ?? plain.description ?? ''
+  const isOn = typesOf(plain)[0] === 'boolean'
+  return (
+    <div class={`field${isOn ? ' inline' : ''}`}>
+      <label for={id}>
+        {labelOf(name)}
+        {isRequired && <span class="required"> required</span>}
+      </label>
+      <Control
+        {...{ id, name, value, onChange, isRequired }}
+        schema={plain}
+        mayBeNull={isNullable(schema)}
+        describedBy={description === '' ? '' : hint}
+      />
+      {description !== '' && (
+        <p id={hint} class="hint">
+          {withoutLinks(description)}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const withoutLinks = (text: string): string =>
+  text.replace(/\s*\[[^\]]*\]\([^)]*\)\.?/g, '').replaceAll('`', '')
+
+interface ControlProps {
+  readonly id: string
+  readonly name: string
+  readonly schema: Schema
+  readonly value: unknown
+  readonly isRequired: boolean
+  readonly mayBeNull: boolean
+  readonly describedBy: string
+  readonly onChange: (value: unknown) => void
+}
+
+function Control(props: ControlProps) {
+  const { id, name, schema, value, describedBy, onChange } = props
+  const [type = ''] = typesOf(schema)
+  const common = { id, name, ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }) }
+  if (name === 'poolId') return <PoolSelect {...props} />
+  if (schema.enum !== undefined) return <Choice {...props} options={schema.enum.map(String)} />
+  if (type === 'boolean') {
+    const isOn = (value ?? schema.default ?? false) === true
+    return (
+      <input
+        {...common}
+        type="checkbox"
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    )
+  }
+  if (type === 'integer' || type === 'number') return <NumberField {...props} />
+  if (type === 'array' && typesOf(schema.items ?? {})[0] === 'string') {
+    return <Lines {...props} />
+  }
+  if (type === 'object' || type === 'array') return <JsonField {...props} />
+  return <TextField {...props} />
+}
+
+const described = ({ id, name, describedBy }: ControlProps) => ({
+  id,
+  name,
+  ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
+})
+
+function TextField(props: ControlProps) {
+  const { name, schema, value, isRequired, mayBeNull, onChange } = props
+  const isSecret = /password|secret|routingKey/i.test(name)
+  // The types of the library tell the two apart by what else an input may have.
+  const kind = { type: isSecret ? 'password' : 'text' } as { readonly type: 'text' }
+  return (
+    <input
+      {...described(props)}
+      {...kind}
+      autocomplete={isSecret ? 'new-password' : 'off'}
+      spellcheck={false}
+      required={isRequired}
+      {...(schema.maxLength === undefined ? {} : { maxLength: schema.maxLength })}
+      placeholder={placeholderOf(schema)}
+      value={typeof value === 'string' ? value : ''}
+      onInput={({ currentTarget }) => {
+        const text = currentTarget.value
+        const isLeftOut = text === '' && value === undefined
+        onChange(isLeftOut ? undefined : text === '' && mayBeNull ? null : text)
+      }}
+    />
+  )
+}
+
+function placeholderOf({ default: usual, examples }: Schema): string {
+  if (typeof usual === 'string' || typeof usual === 'number') return String(usual)
+  return typeof examples?.[0] === 'string' ? examples[0] : ''
+}
+
+function NumberField(props: ControlProps) {
+  const { schema, value, isRequired, onChange } = props
+  return (
+    <input
+      {...described(props)}
+      type="number"
+      step={typesOf(schema)[0] === 'integer' ? 1 : 'any'}
+      required={isRequired}
+      {...(schema.minimum === undefined || schema.minimum < -1e6 ? {} : { min: schema.minimum })}
+      {...(schema.maximum === undefined ? {} : { max: schema.maximum })}
+      placeholder={placeholderOf(schema)}
+      value={typeof value === 'number' ? value : ''}
+      onInput={({ currentTarget }) =>
+        onChange(currentTarget.value === '' ? undefined : currentTarget.valueAsNumber)
+      }
+    />
+  )
+}
+
+function Choice(props: ControlProps & { readonly options: readonly string[] }) {
+  const { schema, value, isRequired, onChange, options } = props
+  const usual = schema.default
+  return (
+    <select
+      {...described(props)}
+      required={isRequired}
+      value={typeof value === 'string' ? value : typeof usual === 'string' ? usual : ''}
+      onChange={({ currentTarget }) =>
+        onChange(
+          currentTarget.value === '' && !options.includes('') ? undefined : currentTarget.value,
+        )
+      }
+    >
+      {!options.includes('') && usual === undefined && <option value="">Choose …</option>}
+      {options.map((one) => (
+        <option key={one} value={one}>
+          {one === '' ? '(none)' : one}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function PoolSelect(props: ControlProps) {
+  const { value, onChange, isRequired, mayBeNull } = props
+  return (
+    <select
+      {...described(props)}
+      required={isRequired}
+      value={typeof value === 'string' ? value : ''}
+      onChange={({ currentTarget: { value: id } }) =>
+        onChange(id === '' ? (mayBeNull ? null : undefined) : id)
+      }
+    >
+      <option value="">No pool</option>
+      {allPools().map((pool) => (
+        <option key={pool.id} value={pool.id}>
+          {pool.name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A list of texts: one a line. */
+function Lines(props: ControlProps) {
+  const { value, onChange } = props
+  const lines = Array.isArray(value) ? (value as string[]) : []
+  return (
+    <textarea
+      {...described(props)}
+      rows={Math.min(8, lines.length + 2)}
+      spellcheck={false}
+      placeholder="One a line"
+      value={lines.join('\n')}
+      onInput={({ currentTarget }) => {
+        const text = currentTarget.value
+        onChange(text === '' ? (value === undefined ? undefined : []) : text.split('\n'))
+      }}
+    />
+  )
+}
+
+/** What has parts of its own is written as JSON, and counts once it can be read. */
+function JsonField(props: ControlProps) {
+  const { value, onChange } = props
+  const text = value === undefined ? '' : JSON.stringify(value, null, 2)
+  return (
+    <textarea
+      {...described(props)}
+      class="code"
+      rows={Math.min(14, text.split('\n').length + 2)}
+      spellcheck={false}
+      placeholder="JSON"
+      defaultValue={text}
+      onInput={({ currentTarget }) => {
+        const now = currentTarget.value.trim()
+        try {
+          onChange(now === '' ? undefined : (JSON.parse(now) as unknown))
+          currentTarget.setCustomValidity('')
+        } catch {
+          currentTarget.setCustomValidity('This is not JSON yet.')
+        }
+      }}
+    />
+  )
+}

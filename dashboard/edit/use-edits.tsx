@@ -1,0 +1,85 @@
+// Opens the dialogs of edits from a screen, and only those that the caller's role permits.
+import { useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { send, fill, sentence } from '../api/client.ts'
+import { readDocument } from '../api/document.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Fault } from '../parts/page.tsx'
+import { Confirm } from './confirm.tsx'
+import type { Confirming } from './confirm.tsx'
+import { Editor } from './editor.tsx'
+import { partOf } from './differences.ts'
+import type { Editing } from './editor.tsx'
+
+interface Edit {
+  readonly title: string
+  /** `PATCH /api/v1/pools/{id}`. */
+  readonly operation: string
+  readonly ids?: Readonly<Record<string, string>>
+  /** Where it is read, fresh and with its tag, before the form opens. */
+  readonly from?: string
+  /** The field of what is read that the form is about; without it all of it. */
+  readonly part?: string
+  /** Fields that the form begins with. */
+  readonly preset?: Readonly<Record<string, unknown>>
+  readonly onDone?: () => void
+}
+
+export interface Edits {
+  readonly edit: (edit: Edit) => void
+  /** `word` is on the button that does it. */
+  readonly confirm: (edit: Edit & { readonly word: string }) => void
+  readonly dialogs: ComponentChildren
+}
+
+export function useEdits(): Edits {
+  const [editing, setEditing] = useState<Editing | null>(null)
+  const [confirming, setConfirming] = useState<Confirming | null>(null)
+  const [fault, setFault] = useState('')
+  const close = (): void => {
+    setEditing(null)
+    setConfirming(null)
+    setFault('')
+  }
+  const prepare = async (edit: Edit) => {
+    const operation = (await readDocument()).get(edit.operation)
+    if (operation === undefined) throw new Error(`the API has no ${edit.operation}`)
+    const ids = edit.ids ?? {}
+    const from = edit.from === undefined ? undefined : fill(edit.from, ids)
+    const found = from === undefined ? null : await send(from)
+    const onDone = (): void => {
+      close()
+      edit.onDone?.()
+    }
+    return { operation, ids, from, found, onDone, title: edit.title, onClose: close }
+  }
+  const attempt = (act: () => Promise<void>): void => {
+    act().catch((error: unknown) => setFault(sentence(error)))
+  }
+  const edit = (wanted: Edit): void =>
+    attempt(async () => {
+      const { from, found, ...parts } = await prepare(wanted)
+      const { part = '' } = wanted
+      const current = partOf(found?.body ?? null, part) as Editing['current']
+      const readPath = from === undefined ? {} : { readPath: from }
+      const preset = wanted.preset ?? {}
+      setEditing({ ...parts, ...readPath, part, preset, current, etag: found?.etag ?? '' })
+    })
+  const confirm = (wanted: Edit & { readonly word: string }): void =>
+    attempt(async () => {
+      const { found, from: _from, ...parts } = await prepare(wanted)
+      setConfirming({ ...parts, word: wanted.word, etag: found?.etag ?? '' })
+    })
+  const dialogs = (
+    <>
+      {editing && <Editor {...editing} />}
+      {confirming && <Confirm {...confirming} />}
+      {fault !== '' && (
+        <Dialog title="That did not work" onClose={close}>
+          <Fault text={fault} />
+        </Dialog>
+      )}
+    </>
+  )
+  return { edit, confirm, dialogs }
+}

@@ -1,0 +1,50 @@
+// Starts the dashboard in the page: asks who is there, then shows the door or the screens.
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/shell.css'
+import { readDocument } from './api/document.ts'
+import { follow, unfollow } from './api/live.ts'
+import { authConfig, learnWho, me, startFault } from './api/session.ts'
+import { Setup, isSettingUp } from './app/setup.tsx'
+import { Shell } from './app/shell.tsx'
+import { SignIn } from './app/sign-in.tsx'
+import './app/theme.ts'
+import { place } from './parts/location.ts'
+import { Fault, Loading } from './parts/page.tsx'
+
+function App() {
+  const who = me.value
+  const isIn = who !== null && who !== undefined
+  useEffect(() => {
+    if (!isIn) return
+    follow()
+    // The first screens do without it.
+    readDocument().catch(() => undefined)
+    return unfollow
+  }, [isIn])
+  if (startFault.value !== '') {
+    return (
+      <div class="door">
+        <main class="card" id="main">
+          <h1>gslbd</h1>
+          <Fault text={startFault.value} retry={() => void learnWho()} />
+        </main>
+      </div>
+    )
+  }
+  if (who === undefined) {
+    return (
+      <div class="door">
+        <Loading />
+      </div>
+    )
+  }
+  const isNew = who === null && authConfig.value?.setupOpen === true
+  if (isNew || (isIn && isSettingUp(place.value.path))) return <Setup />
+  return isIn ? <Shell /> : <SignIn />
+}
+
+void learnWho()
+render(<App />, document.getElementById('app')!)

@@ -1,0 +1,42 @@
+// A dialog over the page: the browser keeps the focus in it, and Escape closes it.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  readonly title: string
+  /** Undefined: it stays until what it asks for is done. */
+  readonly onClose?: (() => void) | undefined
+  readonly class?: string
+  readonly children: ComponentChildren
+}
+
+export function Dialog({ title, onClose, class: more = '', children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={more}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose?.()
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        {onClose && (
+          <button type="button" class="quiet icon" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        )}
+      </header>
+      {children}
+    </dialog>
+  )
+}

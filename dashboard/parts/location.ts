@@ -1,0 +1,60 @@
+// Where the reader is: the part of the address after `#`, which follows the browser's history.
+import { signal } from '@preact/signals'
+
+export interface Place {
+  /** `/services/…`; decoded part by part by who reads it. */
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+export const place = signal<Place>(readPlace())
+addEventListener('hashchange', () => (place.value = readPlace()))
+
+function readPlace(): Place {
+  const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?', 2)
+  return { path: path === '' ? '/' : path, query: new URLSearchParams(query) }
+}
+
+/** For `href`. */
+export function to(path: string, query: Readonly<Record<string, string>> = {}): string {
+  const kept = Object.entries(query).filter(([, value]) => value !== '')
+  const text = new URLSearchParams(kept).toString()
+  return `#${path}${text === '' ? '' : `?${text}`}`
+}
+
+export function go(path: string, query: Readonly<Record<string, string>> = {}): void {
+  location.hash = to(path, query)
+}
+
+/** Filters stand in the address, and typing in one makes no entry of the history. */
+export function setQuery(name: string, value: string): void {
+  const { path, query } = place.value
+  const next = new URLSearchParams(query)
+  if (value === '') next.delete(name)
+  else next.set(name, value)
+  const text = next.toString()
+  history.replaceState(null, '', `#${path}${text === '' ? '' : `?${text}`}`)
+  place.value = { path, query: next }
+}
+
+/** @param pattern `/services/{id}`. @returns the ids, decoded; null: it is another path */
+export function matchPlace(pattern: string, path: string): Record<string, string> | null {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  if (wanted.length !== given.length) return null
+  const ids: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1]
+    if (name !== undefined) ids[name] = decode(given[i]!)
+    else if (part !== given[i]) return null
+  }
+  return ids
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

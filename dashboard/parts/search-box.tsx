@@ -1,0 +1,27 @@
+// The field that narrows a list; `/` leads to it, and its words stand in the address.
+import { place, setQuery } from './location.ts'
+
+export function SearchBox({ label, name = 'q' }: { label: string; name?: string }) {
+  return (
+    <input
+      type="search"
+      class="search"
+      data-search
+      aria-label={label}
+      placeholder={`${label}  ( / )`}
+      autocomplete="off"
+      spellcheck={false}
+      value={place.value.query.get(name) ?? ''}
+      onInput={(event) => setQuery(name, event.currentTarget.value)}
+    />
+  )
+}
+
+/** Whether each word is somewhere in the texts. */
+export function hasWords(query: string, texts: readonly string[]): boolean {
+  const all = texts.join(' ').toLowerCase()
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word))
+}

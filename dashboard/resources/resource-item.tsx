@@ -1,0 +1,116 @@
+// The screen of one entry of any resource, with what the API lets the caller do with it.
+import { useMemo } from 'preact/hooks'
+import { send, fill } from '../api/client.ts'
+import { operations } from '../api/document.ts'
+import type { Operation, Operations } from '../api/document.ts'
+import { useLoad } from '../api/load.ts'
+import { can } from '../api/session.ts'
+import { useEdits } from '../edit/use-edits.tsx'
+import { go } from '../parts/location.ts'
+import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { labelOf, yamlOf } from '../parts/words.ts'
+import { Facts } from './value.tsx'
+import { itemPathOf, keyOf, titleOf } from './shape.ts'
+import type { Row } from './shape.ts'
+
+interface ItemProps {
+  /** Of the list. */
+  readonly path: string
+  readonly name: string
+  readonly id: string
+}
+
+export function ResourceItem(props: ItemProps) {
+  const known = operations.value
+  const item = known === null ? undefined : itemPathOf(props.path, known)
+  if (known === null || item === undefined) {
+    return (
+      <Page title={props.name}>
+        {known === null ? <Loading /> : <Empty title="No such entry" />}
+      </Page>
+    )
+  }
+  return <ItemBody {...{ ...props, item, known }} />
+}
+
+interface ItemBodyProps extends ItemProps {
+  /** `/api/v1/rollouts/{id}`. */
+  readonly item: string
+  readonly known: Operations
+}
+
+function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
+  const param = /\{(\w+)\}$/.exec(item)?.[1] ?? 'id'
+  const ids = { [param]: id }
+  const hasRead = known.has(`GET ${item}`)
+  // Some entries are only in their list.
+  const load = async (): Promise<Row | null> => {
+    if (hasRead) return (await send(fill(item, ids))).body as Row
+    const rows = (await send(path)).body as Row[]
+    return rows.find((row) => String(row[keyOf(rows)]) === id) ?? null
+  }
+  const { value, fault, reload } = useLoad(`item ${path} ${id}`, load)
+  const edits = useEdits()
+  const list = `/r/${path.slice('/api/v1/'.length).replaceAll('/', '.')}`
+  const found = useMemo(() => actionsOf(item, known), [item, known])
+  const from = hasRead ? { from: item } : {}
+  const start = (operation: Operation): void => {
+    const key = `${operation.method} ${operation.path}`
+    const isGone = operation.method === 'DELETE'
+    const onDone = (): void => (isGone ? go(list) : reload())
+    const word = wordOf(operation, item)
+    const takesForm = Object.keys(operation.body?.properties ?? {}).length > 0
+    if (takesForm) {
+      const isNew = operation.path !== item
+      edits.edit({ title: operation.summary, operation: key, ids, ...(isNew ? {} : from), onDone })
+    } else edits.confirm({ title: `${word}?`, operation: key, ids, ...from, onDone, word })
+  }
+  return (
+    <Page
+      title={value ? titleOf(value, id) : name}
+      lead={name}
+      back={{ href: `#${list}`, name }}
+      actions={found
+        .filter(({ needs }) => can(needs))
+        .map((operation) => (
+          <button
+            key={`${operation.method} ${operation.path}`}
+            type="button"
+            onClick={() => start(operation)}
+          >
+            {wordOf(operation, item)}
+          </button>
+        ))}
+    >
+      <Fault text={fault} retry={reload} />
+      {value === undefined && fault === '' && <Loading />}
+      {value === null && <Empty title="It is gone">Somebody may have deleted it.</Empty>}
+      {value && (
+        <>
+          <Card>
+            <Facts value={value} />
+          </Card>
+          <Card title="As YAML" aside={<Copy text={yamlOf(value).trim()}>Copy as YAML</Copy>}>
+            <Code name="The entry as YAML" text={yamlOf(value).trim()} />
+          </Card>
+        </>
+      )}
+      {edits.dialogs}
+    </Page>
+  )
+}
+
+/** PATCH where there is one, else PUT; then what is below the entry; then its end. */
+function actionsOf(item: string, known: Operations): Operation[] {
+  const change = known.get(`PATCH ${item}`) ?? known.get(`PUT ${item}`)
+  const below = [...known.values()].filter(
+    ({ method, path }) => method === 'POST' && path.startsWith(`${item}/`),
+  )
+  const end = known.get(`DELETE ${item}`)
+  return [change, ...below, end].filter((operation) => operation !== undefined)
+}
+
+function wordOf({ method, path }: Operation, item: string): string {
+  if (method === 'DELETE') return 'Delete'
+  return path === item ? 'Edit' : labelOf(path.slice(item.length + 1))
+}

@@ -1,0 +1,189 @@
+// The screen of any resource: what the API's document says of it is what can be seen and done.
+import { send } from '../api/client.ts'
+import { operations } from '../api/document.ts'
+import type { Operation, Operations } from '../api/document.ts'
+import { useLoad } from '../api/load.ts'
+import { can } from '../api/session.ts'
+import { useEdits } from '../edit/use-edits.tsx'
+import type { Edits } from '../edit/use-edits.tsx'
+import { place } from '../parts/location.ts'
+import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { SearchBox, hasWords } from '../parts/search-box.tsx'
+import { Table } from '../parts/virtual-table.tsx'
+import { countOf, labelOf } from '../parts/words.ts'
+import { Facts, Value } from './value.tsx'
+import { itemPathOf, keyOf, shownFields } from './shape.ts'
+import type { Row } from './shape.ts'
+import { teaching } from './teaching.ts'
+
+interface ResourceProps {
+  /** `/api/v1/rollouts`. */
+  readonly path: string
+  readonly name: string
+}
+
+const everyMs = 10_000
+
+export function Resource({ path, name }: ResourceProps) {
+  const known = operations.value
+  const operation = known?.get(`GET ${path}`)
+  if (known === null) {
+    return (
+      <Page title={name}>
+        <Loading />
+      </Page>
+    )
+  }
+  if (operation === undefined) {
+    return (
+      <Page title={name}>
+        <Empty title="This node's API has no such resource" />
+      </Page>
+    )
+  }
+  return <ResourceBody {...{ path, name, operation, known }} />
+}
+
+interface BodyProps extends ResourceProps {
+  readonly operation: Operation
+  readonly known: Operations
+}
+
+function ResourceBody({ path, name, operation, known }: BodyProps) {
+  const load = async () => (await send(path)).body
+  const { value, fault, reload } = useLoad(`resource ${path}`, load, everyMs)
+  const edits = useEdits()
+  const lead = teaching[path]?.[0] ?? operation.summary
+  return (
+    <Page
+      title={name}
+      lead={lead}
+      actions={<Actions {...{ path, known, edits, reload, isList: Array.isArray(value) }} />}
+    >
+      <Fault text={fault} retry={reload} />
+      {value === undefined && fault === '' && <Loading />}
+      {Array.isArray(value) && <RowList {...{ path, name, known }} rows={value as Row[]} />}
+      {value !== undefined && !Array.isArray(value) && <Whole value={value} />}
+      {edits.dialogs}
+    </Page>
+  )
+}
+
+interface ActionsProps {
+  readonly path: string
+  readonly known: Operations
+  readonly edits: Edits
+  readonly reload: () => void
+  readonly isList: boolean
+}
+
+/** POST makes an entry of a list; of what is one thing POST and PUT replace it. */
+function Actions({ path, known, edits, reload, isList }: ActionsProps) {
+  const found = ['POST', 'PUT', 'PATCH'].flatMap((method) => known.get(`${method} ${path}`) ?? [])
+  const mine = found.filter(({ needs, body }) => can(needs) && body !== undefined)
+  return (
+    <>
+      {mine.map(({ method, summary }) => (
+        <button
+          key={method}
+          type="button"
+          class="primary"
+          onClick={() =>
+            edits.edit({
+              ...{ title: summary, operation: `${method} ${path}`, onDone: reload },
+              ...(isList || method === 'POST' ? {} : { from: path, part: 'repository' }),
+            })
+          }
+        >
+          {isList ? 'New' : method === 'POST' ? 'Install' : 'Edit'}
+        </button>
+      ))}
+    </>
+  )
+}
+
+interface RowListProps {
+  readonly path: string
+  readonly name: string
+  readonly known: Operations
+  readonly rows: readonly Row[]
+}
+
+function RowList({ path, name, known, rows }: RowListProps) {
+  const words = place.value.query.get('q') ?? ''
+  const shown = rows.filter((row) => hasWords(words, [JSON.stringify(row)]))
+  const columns = shownFields(rows).map((field, i) => ({
+    name: labelOf(field),
+    show: (row: Row) => <Value name={field} value={row[field]} />,
+    isExtra: i > 2,
+  }))
+  const key = keyOf(rows)
+  const item = itemPathOf(path, known)
+  const screen = path.slice('/api/v1/'.length).replaceAll('/', '.')
+  const leadsTo = (row: Row): string => `/r/${screen}/${encodeURIComponent(String(row[key]))}`
+  return (
+    <>
+      {rows.length > 0 && (
+        <div class="row">
+          <SearchBox label={`Search ${name.toLowerCase()}`} />
+          <span class="soft" role="status">
+            {countOf(shown.length, 'entry', 'entries')}
+          </span>
+        </div>
+      )}
+      <Card>
+        {rows.length === 0 ? (
+          <Empty title={`No ${name.toLowerCase()} yet`}>{teaching[path]?.[1]}</Empty>
+        ) : shown.length === 0 ? (
+          <Empty title="None has these words">Clear the search to see all.</Empty>
+        ) : (
+          <Table
+            {...{ name, columns, rows: shown }}
+            keyOf={(row) => String(row[key])}
+            {...(item === undefined ? {} : { leadsTo })}
+          />
+        )}
+      </Card>
+    </>
+  )
+}
+
+/** What is one thing: its plain fields together, each part with fields of its own below. */
+function Whole({ value }: { value: unknown }) {
+  const entries = Object.entries((value ?? {}) as Row)
+  const isPart = (one: unknown): boolean =>
+    one !== null && typeof one === 'object' && JSON.stringify(one).length > 60
+  const plain = Object.fromEntries(entries.filter(([, one]) => !isPart(one)))
+  return (
+    <>
+      {Object.keys(plain).length > 0 && (
+        <Card>
+          <Facts value={plain} />
+        </Card>
+      )}
+      {entries
+        .filter(([, one]) => isPart(one))
+        .map(([name, one]) => (
+          <Card key={name} title={labelOf(name)}>
+            {isRows(one) ? (
+              <PartTable name={labelOf(name)} rows={one} />
+            ) : (
+              <Facts value={one as Row} />
+            )}
+          </Card>
+        ))}
+    </>
+  )
+}
+
+const isRows = (value: unknown): value is Row[] =>
+  Array.isArray(value) && value.every((one) => one !== null && typeof one === 'object')
+
+function PartTable({ name, rows }: { name: string; rows: readonly Row[] }) {
+  const columns = shownFields(rows).map((field, i) => ({
+    name: labelOf(field),
+    show: (row: Row) => <Value name={field} value={row[field]} />,
+    isExtra: i > 2,
+  }))
+  return <Table {...{ name, columns, rows }} keyOf={(row) => JSON.stringify(row)} />
+}

@@ -1,0 +1,68 @@
+// Shows any value of the API as text: times as times, switches as words, parts as YAML.
+import { poolOf } from '../api/live.ts'
+import { Badge, Code, Time } from '../parts/page.tsx'
+import type { Tone } from '../parts/page.tsx'
+import { labelOf, textOf, yamlOf } from '../parts/words.ts'
+import type { Row } from './shape.ts'
+
+const tones: Readonly<Record<string, Tone>> = {
+  ok: 'good',
+  active: 'good',
+  verified: 'good',
+  running: 'info',
+  scheduled: 'info',
+  pending: 'warn',
+  paused: 'warn',
+  degraded: 'warn',
+  open: 'bad',
+  failed: 'bad',
+  rolled_back: 'bad',
+}
+
+export function Value({ name, value }: { name: string; value: unknown }) {
+  const ms = timeOf(name, value)
+  if (ms !== undefined) return <Time ms={ms} />
+  if (name === 'poolId' && typeof value === 'string') {
+    const pool = poolOf(value)
+    if (pool !== undefined) return <a href={`#/pools/${encodeURIComponent(value)}`}>{pool.name}</a>
+  }
+  if (typeof value === 'boolean') {
+    return <Badge tone={value ? 'info' : 'plain'}>{value ? 'yes' : 'no'}</Badge>
+  }
+  if (/^(?:status|state)$/.test(name) && typeof value === 'string' && value !== '') {
+    return <Badge tone={tones[value] ?? 'plain'}>{value}</Badge>
+  }
+  return <span>{textOf(value)}</span>
+}
+
+/** Unix seconds or milliseconds, or a text of ISO 8601, in fields that are called so. */
+function timeOf(name: string, value: unknown): number | undefined {
+  if (!/(?:At|AtMs|^time|^since|^seenAt|Until)$/.test(name)) return undefined
+  if (typeof value === 'number') return value > 1e11 ? value : value * 1_000
+  if (typeof value !== 'string') return undefined
+  const ms = Date.parse(value)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+export function Facts({ value }: { value: Row }) {
+  return (
+    <dl class="facts">
+      {Object.entries(value).map(([name, one]) => [
+        <dt key={`${name} dt`}>{labelOf(name)}</dt>,
+        <dd key={name}>
+          {isPart(one) ? (
+            <Code name={labelOf(name)} text={yamlOf(one).trim()} />
+          ) : (
+            <Value name={name} value={one} />
+          )}
+        </dd>,
+      ])}
+    </dl>
+  )
+}
+
+const isPart = (value: unknown): boolean =>
+  value !== null &&
+  typeof value === 'object' &&
+  JSON.stringify(value).length > 2 &&
+  !(Array.isArray(value) && value.every((one) => typeof one !== 'object'))

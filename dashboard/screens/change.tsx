@@ -1,0 +1,74 @@
+// One commit: what it changed, object by object and field by field, and the way back.
+import { Fragment } from 'preact'
+import { read } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { can } from '../api/session.ts'
+import { DifferenceTable } from '../edit/difference-table.tsx'
+import { useEdits } from '../edit/use-edits.tsx'
+import { go } from '../parts/location.ts'
+import { Badge, Card, Copy, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { signs, tones } from './changes.tsx'
+
+export function Change({ commit }: { commit: string }) {
+  const load = () => read('/api/v1/history/{commit}', { commit })
+  const { value, fault, reload } = useLoad(`commit ${commit}`, load)
+  const { confirm, dialogs } = useEdits()
+  const revert = (): void =>
+    confirm({
+      ...{ title: 'Take this change back?', word: 'Take it back' },
+      ...{ operation: 'POST /api/v1/history/{commit}/revert', ids: { commit } },
+      onDone: () => go('/changes'),
+    })
+  const isRevertible = can('history:write') && value !== undefined && value.parent !== null
+  return (
+    <Page
+      title={value?.subject ?? 'Commit'}
+      back={{ href: '#/changes', name: 'Changes' }}
+      lead={
+        value && (
+          <>
+            {value.author} · <Time ms={value.time * 1_000} isWhole /> · <code>{commit}</code>
+          </>
+        )
+      }
+      actions={
+        <>
+          <Copy text={commit}>Copy the commit</Copy>
+          {isRevertible && (
+            <button type="button" onClick={revert}>
+              Take it back
+            </button>
+          )}
+        </>
+      }
+    >
+      <Fault text={fault} retry={reload} />
+      {value === undefined && fault === '' && <Loading />}
+      {value?.objects.length === 0 && (
+        <Empty title="It changed no object">Comments and spaces, perhaps.</Empty>
+      )}
+      {value?.objects.map((object) => (
+        <Card
+          key={`${object.kind} ${object.id}`}
+          title={`${object.kind} ${object.name}`}
+          aside={
+            <Badge tone={tones[object.change] ?? 'plain'}>
+              {signs[object.change] ?? ''} {object.change}
+            </Badge>
+          }
+        >
+          <Fragment>
+            {(object.fields ?? []).length === 0 ? (
+              <p class="soft">No field of it differs.</p>
+            ) : (
+              <DifferenceTable
+                rows={object.fields.map(({ field, before, after }) => ({ field, before, after }))}
+              />
+            )}
+          </Fragment>
+        </Card>
+      ))}
+      {dialogs}
+    </Page>
+  )
+}

@@ -1,0 +1,99 @@
+// The history: commits of the configuration that changed something, newest first.
+import { useState } from 'preact/hooks'
+import type { paths } from 'openapi-of-gslbd'
+import { read, send, sentence } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { Badge, Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import type { Tone } from '../parts/page.tsx'
+
+const path = '/api/v1/history'
+export type Commit =
+  paths['/api/v1/history']['get']['responses'][200]['content']['application/json'][number]
+
+export function Changes() {
+  const { value, fault, reload } = useLoad('history', () => read(path))
+  return (
+    <Page title="Changes" lead="Every change is a signed commit. Any can be taken back.">
+      <Card>
+        <Fault text={fault} retry={reload} />
+        {value === undefined && fault === '' && <Loading />}
+        {value?.length === 0 && (
+          <Empty title="Nothing has changed yet">The first commit will be here.</Empty>
+        )}
+        {value !== undefined && value.length > 0 && <CommitList first={value} />}
+      </Card>
+    </Page>
+  )
+}
+
+function CommitList({ first }: { first: readonly Commit[] }) {
+  const [older, setOlder] = useState<readonly Commit[]>([])
+  const [isEnd, setEnd] = useState(first.length < pageSize)
+  const [fault, setFault] = useState('')
+  const last = older.at(-1) ?? first.at(-1)
+  const more = async (): Promise<void> => {
+    setFault('')
+    try {
+      const answer = await send(`${path}?limit=${pageSize}&cursor=${last?.commit ?? ''}`)
+      const found = answer.body as readonly Commit[]
+      setOlder([...older, ...found])
+      setEnd(found.length === 0)
+    } catch (error) {
+      setFault(sentence(error))
+    }
+  }
+  return (
+    <>
+      <ul class="plain lines">
+        {[...first, ...older].map((commit) => (
+          <li key={commit.commit}>
+            <CommitLine commit={commit} />
+          </li>
+        ))}
+      </ul>
+      <Fault text={fault} />
+      {!isEnd && (
+        <button type="button" onClick={() => void more()}>
+          Older
+        </button>
+      )}
+    </>
+  )
+}
+
+const pageSize = 100
+
+export function CommitLine({ commit }: { commit: Commit }) {
+  const { subject, author, time, objects, isActive, verdict } = commit
+  return (
+    <div class="split">
+      <div>
+        <a href={`#/changes/${commit.commit}`}>{subject === '' ? '(no subject)' : subject}</a>{' '}
+        {isActive && <Badge tone="good">active</Badge>}{' '}
+        {verdict !== 'accepted' && <Badge tone="warn">{verdict}</Badge>}
+        <div class="hint">
+          {author.replace(/\s*<[^>]*>$/, '')} · <Time ms={time * 1_000} /> ·{' '}
+          <code>{commit.commit.slice(0, 10)}</code>
+        </div>
+      </div>
+      <div class="row">
+        {objects.slice(0, shownMax).map(({ kind, id, name, change }) => (
+          <Badge key={`${kind} ${id}`} tone={tones[change] ?? 'plain'}>
+            {signs[change] ?? ''} {kind} {name}
+          </Badge>
+        ))}
+        {objects.length > shownMax && (
+          <span class="hint">and {objects.length - shownMax} more</span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const shownMax = 4
+export const tones: Readonly<Record<string, Tone>> = {
+  created: 'good',
+  updated: 'info',
+  deleted: 'bad',
+}
+export const signs: Readonly<Record<string, string>> = { created: '+', updated: '~', deleted: '−' }

@@ -1,0 +1,220 @@
+// The first screen: is all well, who is asked, what changed, what is held, what will happen.
+import type { ComponentChildren } from 'preact'
+import { read } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { allMembers, allPools, allServices, poolOf, standingOf, verdictsOf } from '../api/live.ts'
+import type { Member } from '../api/live.ts'
+import { can } from '../api/session.ts'
+import { to } from '../parts/location.ts'
+import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { countOf } from '../parts/words.ts'
+import { CommitLine } from './changes.tsx'
+import { SyncBadge } from './git.tsx'
+import type { GitStatus } from './git.tsx'
+import { HealthBar, barOf } from './health-bar.tsx'
+import { QueryChart } from './query-chart.tsx'
+
+const everyMs = 5_000
+
+export function Overview() {
+  const health = useLoad('health', () => read('/api/v1/health'), everyMs)
+  const mayGit = can('settings:read')
+  const git = useLoad(
+    'overview git',
+    async () => (mayGit ? read('/api/v1/gitops/status') : null),
+    everyMs,
+  )
+  const members = allMembers()
+  const counts = barOf(members.map(standingOf))
+  const faulty = members.filter((one) => ['down', 'split'].includes(standingOf(one)))
+  return (
+    <Page title="Overview">
+      <Fault text={health.fault} />
+      <div class="tiles">
+        <Tile name="This node" href="#/git">
+          {health.value === undefined ? (
+            <span class="figure">…</span>
+          ) : (
+            <span class="figure">
+              {health.value.status === 'ok' ? 'All well' : labels[health.value.status]}
+            </span>
+          )}
+          <span class="hint">
+            {health.value?.reasons.map(({ message }) => message).join('; ') ||
+              'It answers, and its parts are sound.'}
+          </span>
+        </Tile>
+        <Tile name="Members" href="#/pools">
+          <span class="figure">
+            {counts.up} of {counts.all} up
+          </span>
+          <HealthBar counts={counts} />
+        </Tile>
+        <Tile name="Services" href="#/services">
+          <span class="figure">{allServices().length.toLocaleString()}</span>
+          <span class="hint">in {countOf(allPools().length, 'pool')}</span>
+        </Tile>
+        {git.value && <GitTile status={git.value} />}
+      </div>
+      <Held status={git.value ?? null} />
+      {can('cluster:status') && <QueryChart />}
+      <div class="grid">
+        <FaultCard members={faulty} isEmpty={members.length === 0} />
+        {can('history:read') && <RecentChanges />}
+        <Coming />
+      </div>
+    </Page>
+  )
+}
+
+const labels: Readonly<Record<string, string>> = { degraded: 'Degraded', starting: 'Starting' }
+
+interface TileProps {
+  readonly name: string
+  readonly href: string
+  readonly children: ComponentChildren
+}
+
+function Tile({ name, href, children }: TileProps) {
+  return (
+    <a class="card tile" href={href}>
+      <span class="name">{name}</span>
+      {children}
+    </a>
+  )
+}
+
+function GitTile({ status }: { status: GitStatus }) {
+  return (
+    <Tile name="Configuration" href="#/git">
+      <span class="figure mono">{status.active?.slice(0, 8) ?? 'none'}</span>
+      <span class="hint row">
+        <SyncBadge sync={status.sync} /> made <Time ms={status.node.issuedAtMs ?? 0} />
+      </span>
+    </Tile>
+  )
+}
+
+function Held({ status }: { status: GitStatus | null }) {
+  if (status === null || status.reason === null) return null
+  return (
+    <div class="notice warn split" role="alert">
+      <p>
+        <strong>A commit is not taken:</strong> {status.reason.message}
+      </p>
+      <a href="#/git">What to do</a>
+    </div>
+  )
+}
+
+interface FaultCardProps {
+  readonly members: readonly Member[]
+  readonly isEmpty: boolean
+}
+
+const shownMax = 8
+
+function FaultCard({ members, isEmpty }: FaultCardProps) {
+  return (
+    <Card title="Not healthy">
+      {members.length === 0 ? (
+        <Empty title={isEmpty ? 'No members yet' : 'Nothing is down'}>
+          {isEmpty
+            ? 'Make a pool and give it members: they are watched from then on.'
+            : 'Members that fail their probes are listed here.'}
+        </Empty>
+      ) : (
+        <ul class="plain lines">
+          {members.slice(0, shownMax).map((member) => (
+            <li key={member.id} class="split">
+              <div>
+                <a href={to(`/pools/${encodeURIComponent(member.poolId)}`)}>
+                  {poolOf(member.poolId)?.name ?? 'pool'}
+                </a>{' '}
+                <span class="mono">
+                  {member.ipAddress === '' ? member.hostname : member.ipAddress}
+                </span>
+                <div class="hint">{reasonOf(member)}</div>
+              </div>
+              <StandingBadge standing={standingOf(member)} />
+            </li>
+          ))}
+          {members.length > shownMax && (
+            <li>
+              <a href={to('/pools', { only: 'with a fault' })}>All {members.length}</a>
+            </li>
+          )}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+const reasonOf = ({ id }: Member): string =>
+  [...verdictsOf(id).values()].find(({ reason }) => reason !== '')?.reason ?? ''
+
+function RecentChanges() {
+  const { value, fault } = useLoad('history', () => read('/api/v1/history'))
+  return (
+    <Card title="What changed last" aside={<a href="#/changes">All changes</a>}>
+      <Fault text={fault} />
+      {value === undefined && fault === '' && <Loading />}
+      {value?.length === 0 && <Empty title="Nothing has changed yet" />}
+      <ul class="plain lines">
+        {value?.slice(0, 5).map((commit) => (
+          <li key={commit.commit}>
+            <CommitLine commit={commit} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** Windows and rollouts that are not over. */
+function Coming() {
+  const mayWindows = can('maintenance:read')
+  const mayRollouts = can('rollout:read')
+  const windows = useLoad('windows', async () =>
+    mayWindows ? read('/api/v1/maintenance-windows') : [],
+  )
+  const rollouts = useLoad('rollouts', async () => (mayRollouts ? read('/api/v1/rollouts') : []))
+  if (!mayWindows && !mayRollouts) return null
+  const open = (windows.value ?? []).filter(({ status }) => status !== 'completed')
+  const running = (rollouts.value ?? []).filter(
+    ({ state }) => state !== 'promoted' && state !== 'rolled_back',
+  )
+  return (
+    <Card title="What will happen">
+      <Fault text={windows.fault || rollouts.fault} />
+      {open.length + running.length === 0 && (
+        <Empty title="Nothing is planned">
+          Maintenance windows and rollouts that lie ahead, or run, are listed here.
+        </Empty>
+      )}
+      <ul class="plain lines">
+        {open.map((one) => (
+          <li key={one.id} class="split">
+            <span>
+              <a href="#/r/maintenance-windows">Maintenance</a> of {one.resourceType}{' '}
+              {poolOf(one.resourceId)?.name ?? one.resourceId}:{' '}
+              <Time ms={Date.parse(one.status === 'active' ? one.endAt : one.startAt)} />
+            </span>
+            <Badge tone={one.status === 'active' ? 'warn' : 'info'}>
+              {one.status === 'active' ? 'ends then' : 'begins then'}
+            </Badge>
+          </li>
+        ))}
+        {running.map((one) => (
+          <li key={one.id} class="split">
+            <span>
+              <a href="#/r/rollouts">Rollout</a> in {poolOf(one.poolId)?.name ?? one.poolId}:
+              {` step ${one.currentStep + 1} of ${one.steps.length}`}
+            </span>
+            <Badge tone="info">{one.state}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

@@ -1,0 +1,306 @@
+// One pool: its members as every node finds them, what can be done with them, its probes.
+import { Fragment } from 'preact'
+import { Refusal, read } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { membersOf, poolOf, standingOf, verdictsOf } from '../api/live.ts'
+import type { Member, Pool } from '../api/live.ts'
+import { can } from '../api/session.ts'
+import { useEdits } from '../edit/use-edits.tsx'
+import type { Edits } from '../edit/use-edits.tsx'
+import { go } from '../parts/location.ts'
+import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { labelOf, textOf } from '../parts/words.ts'
+
+const item = '/api/v1/pools/{id}'
+const memberItem = '/api/v1/members/{id}'
+const checkItem = '/api/v1/pools/{id}/healthcheck'
+
+export function PoolPage({ id }: { id: string }) {
+  const loaded = useLoad(`pool ${id}`, () => read(item, { id }))
+  const pool = poolOf(id) ?? loaded.value
+  const edits = useEdits()
+  if (pool === undefined) {
+    return (
+      <Page title="Pool" back={{ href: '#/pools', name: 'Pools' }}>
+        {loaded.fault === '' ? <Loading /> : <Fault text={loaded.fault} retry={loaded.reload} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={pool.name}
+      lead={
+        pool.minHealthy > 0 ? `Answers with ${pool.minHealthy} healthy members or more` : 'Pool'
+      }
+      back={{ href: '#/pools', name: 'Pools' }}
+      actions={<PoolActions {...{ pool, edits }} />}
+    >
+      <Members {...{ pool, edits }} />
+      <HealthCheck {...{ pool, edits }} />
+      {edits.dialogs}
+    </Page>
+  )
+}
+
+function PoolActions({ pool, edits }: { pool: Pool; edits: Edits }) {
+  const ids = { id: pool.id }
+  const change = (): void =>
+    edits.edit({ title: `Edit ${pool.name}`, operation: `PATCH ${item}`, ids, from: item })
+  const remove = (): void =>
+    edits.confirm({
+      ...{ title: `Delete ${pool.name}?`, word: 'Delete', operation: `DELETE ${item}` },
+      ...{ ids, from: item, onDone: () => go('/pools') },
+    })
+  return (
+    <>
+      {can('pool:write') && (
+        <button type="button" onClick={change}>
+          Edit
+        </button>
+      )}
+      {can('pool:delete') && (
+        <button type="button" onClick={remove}>
+          Delete
+        </button>
+      )}
+    </>
+  )
+}
+
+function Members({ pool, edits }: { pool: Pool; edits: Edits }) {
+  const members = membersOf(pool.id)
+  const add = (): void =>
+    edits.edit({
+      ...{ title: `New member of ${pool.name}`, operation: `POST ${item}/members` },
+      ids: { id: pool.id },
+    })
+  return (
+    <Card
+      title="Members"
+      aside={
+        can('member:write') && (
+          <button type="button" class="small" onClick={add}>
+            New member
+          </button>
+        )
+      }
+    >
+      {members.length === 0 ? (
+        <Empty title="No members yet">Add the first address that this pool answers with.</Empty>
+      ) : (
+        <div class="table-box" tabIndex={0} role="group" aria-label="Members">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Address</th>
+                <th scope="col">Health</th>
+                <th scope="col" class="number">
+                  RTT
+                </th>
+                <th scope="col" class="number">
+                  Weight
+                </th>
+                <th scope="col" class="number extra">
+                  Priority
+                </th>
+                <th scope="col" class="extra">
+                  Region
+                </th>
+                <th scope="col">
+                  <span class="visually-hidden">What can be done</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {members.map((member) => (
+                <MemberRow key={member.id} {...{ member, edits }} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function MemberRow({ member, edits }: { member: Member; edits: Edits }) {
+  const { ipAddress, hostname, port, name } = member
+  const rtts = [...verdictsOf(member.id).values()].map(({ rttMs }) => rttMs).filter((ms) => ms > 0)
+  const target = ipAddress === '' ? (hostname ?? '') : ipAddress
+  return (
+    <tr>
+      <td>
+        <span class="mono">
+          {target.includes(':') ? `[${target}]` : target}:{port}
+        </span>
+        {name !== '' && <div class="hint">{name}</div>}
+      </td>
+      <td>
+        <StandingBadge standing={standingOf(member)} />
+        <Found member={member} />
+        {member.heldBy !== null && (
+          <div class="hint">
+            held by {member.heldBy.kind} {member.heldBy.name}
+          </div>
+        )}
+      </td>
+      <td class="number">{rtts.length === 0 ? '–' : `${Math.min(...rtts).toFixed(1)} ms`}</td>
+      <td class="number">
+        {member.weight}
+        {member.weight !== member.declaredWeight && (
+          <div class="hint">of {member.declaredWeight}</div>
+        )}
+      </td>
+      <td class="number extra">{member.priority}</td>
+      <td class="extra">{member.region}</td>
+      <td>
+        <MemberActions {...{ member, edits, target }} />
+      </td>
+    </tr>
+  )
+}
+
+/** Since when, and why, in the words of the probe. */
+function Found({ member }: { member: Member }) {
+  const found = [...verdictsOf(member.id)]
+  const bad = found.filter(([, { healthy }]) => !healthy)
+  if (bad.length === 0) {
+    const since = Math.max(0, ...found.map(([, verdict]) => verdict.since))
+    return since === 0 ? null : (
+      <div class="hint">
+        <Time ms={since} />
+      </div>
+    )
+  }
+  return (
+    <>
+      {bad.map(([node, { reason, since }]) => (
+        <div class="hint" key={node}>
+          {found.length > 1 && `${node}: `}
+          {reason === '' ? 'not healthy' : reason}
+          {since > 0 && (
+            <>
+              , <Time ms={since} />
+            </>
+          )}
+        </div>
+      ))}
+    </>
+  )
+}
+
+interface ActionsProps {
+  readonly member: Member
+  readonly target: string
+  readonly edits: Edits
+}
+
+function MemberActions({ member, target, edits }: ActionsProps) {
+  const ids = { id: member.id }
+  const turnWord = member.declaredEnabled ? 'Disable' : 'Enable'
+  const change = (): void =>
+    edits.edit({ title: `Edit ${target}`, operation: `PATCH ${memberItem}`, ids, from: memberItem })
+  const remove = (): void =>
+    edits.confirm({
+      ...{ title: `Delete ${target}?`, word: 'Delete', operation: `DELETE ${memberItem}` },
+      ...{ ids, from: memberItem },
+    })
+  const turn = (): void =>
+    edits.edit({
+      ...{ title: `${turnWord} ${target}`, operation: `PATCH ${memberItem}`, ids },
+      ...{ from: memberItem, preset: { enabled: !member.declaredEnabled } },
+    })
+  return (
+    <div class="row">
+      {can('member:write') && (
+        <button type="button" class="small" aria-label={`${turnWord} ${target}`} onClick={turn}>
+          {turnWord}
+        </button>
+      )}
+      {can('member:write') && (
+        <button type="button" class="small" aria-label={`Edit ${target}`} onClick={change}>
+          Edit
+        </button>
+      )}
+      {can('member:delete') && (
+        <button type="button" class="small" aria-label={`Delete ${target}`} onClick={remove}>
+          Delete
+        </button>
+      )}
+    </div>
+  )
+}
+
+function HealthCheck({ pool, edits }: { pool: Pool; edits: Edits }) {
+  const id = pool.id
+  const { value, fault, reload } = useLoad(`check ${id}`, async () => {
+    try {
+      return await read(checkItem, { id })
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 404) return null
+      throw error
+    }
+  })
+  const change = (): void =>
+    edits.edit({
+      ...{ title: `Health check of ${pool.name}`, operation: `PUT ${checkItem}`, ids: { id } },
+      ...(value === null ? {} : { from: checkItem }),
+      onDone: reload,
+    })
+  const remove = (): void =>
+    edits.confirm({
+      ...{ title: 'Remove the health check?', word: 'Remove', operation: `DELETE ${checkItem}` },
+      ...{ ids: { id }, from: checkItem, onDone: reload },
+    })
+  const facts = Object.entries((value ?? {}) as Record<string, unknown>).filter(
+    ([name, one]) => isSaid(one) && isOfType(name, value?.type ?? ''),
+  )
+  return (
+    <Card
+      title="Health check"
+      aside={
+        <div class="row">
+          {can('hc:write') && value !== undefined && (
+            <button type="button" class="small" onClick={change}>
+              {value === null ? 'Add' : 'Edit'}
+            </button>
+          )}
+          {can('hc:delete') && value && (
+            <button type="button" class="small" onClick={remove}>
+              Remove
+            </button>
+          )}
+        </div>
+      }
+    >
+      <Fault text={fault} retry={reload} />
+      {value === undefined && fault === '' && <Loading />}
+      {value === null && (
+        <Empty title="Nobody probes these members">
+          Without a health check every enabled member counts as healthy.
+        </Empty>
+      )}
+      {value && (
+        <dl class="facts">
+          {facts.map(([name, one]) => (
+            <Fragment key={name}>
+              <dt>{labelOf(name)}</dt>
+              <dd>{name === 'type' ? <Badge tone="info">{textOf(one)}</Badge> : textOf(one)}</dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+    </Card>
+  )
+}
+
+const probeTypes = ['http', 'icmp', 'script', 'webhook', 'grpc', 'dns'] as const
+
+/** A check has the fields of every type; those of others say nothing. */
+function isOfType(field: string, type: string): boolean {
+  const owner = probeTypes.find((one) => field.startsWith(one))
+  return owner === undefined || type.startsWith(owner)
+}
+
+const isSaid = (value: unknown): boolean =>
+  value !== '' && value !== null && value !== false && JSON.stringify(value).length > 2

@@ -1,0 +1,80 @@
+// Responses a second by their code, of this node, as a chart that grows.
+import { useEffect, useState } from 'preact/hooks'
+import { sentence } from '../api/client.ts'
+import { nowMs } from '../api/clock.ts'
+import { readResponses } from '../api/metrics.ts'
+import { Card, Fault } from '../parts/page.tsx'
+import { Chart } from '../parts/chart.tsx'
+
+const everyMs = 3_000
+const pointsMax = 200
+
+const series = [
+  { name: 'NOERROR', color: '--chart-1' },
+  { name: 'NXDOMAIN', color: '--chart-2' },
+  { name: 'Others', color: '--chart-4' },
+] as const
+
+interface Point {
+  readonly ms: number
+  readonly responses: ReadonlyMap<string, number>
+}
+
+/** Kept while other screens are looked at. */
+const points: Point[] = []
+
+export function QueryChart() {
+  const [data, setData] = useState(dataOf)
+  const [fault, setFault] = useState('')
+  useEffect(() => {
+    let isHere = true
+    const ask = async (): Promise<void> => {
+      try {
+        const responses = await readResponses()
+        if (!isHere) return
+        points.push({ ms: nowMs(), responses })
+        if (points.length > pointsMax) points.shift()
+        setData(dataOf)
+        setFault('')
+      } catch (error) {
+        if (isHere) setFault(sentence(error))
+      }
+    }
+    void ask()
+    const timer = setInterval(() => void ask(), everyMs)
+    return () => {
+      isHere = false
+      clearInterval(timer)
+    }
+  }, [])
+  const now = data.slice(1).map((row) => row.at(-1) ?? 0)
+  const said = series.map(({ name }, i) => `${name} ${now[i]?.toFixed(1)}`).join(', ')
+  return (
+    <Card title="Answers a second" aside={<span class="hint">this node, by response code</span>}>
+      <Fault text={fault} />
+      <Chart label={`Answers a second: ${said}`} {...{ series, data }} />
+    </Card>
+  )
+}
+
+/** Rates between each two readings; a counter that has begun anew gives none. */
+function dataOf(): (number | null)[][] {
+  const rows: (number | null)[][] = [[], [], [], []]
+  for (const [i, { ms, responses }] of points.entries()) {
+    const before = points[i - 1]
+    if (before === undefined) continue
+    const seconds = (ms - before.ms) / 1_000
+    rows[0]!.push(ms / 1_000)
+    let others = 0
+    const rates = new Map<string, number>()
+    for (const [code, count] of responses) {
+      const rate = Math.max(0, count - (before.responses.get(code) ?? 0)) / seconds
+      if (series.some(({ name }) => name === code)) rates.set(code, rate)
+      else others += rate
+    }
+    rows[1]!.push(rates.get('NOERROR') ?? 0)
+    rows[2]!.push(rates.get('NXDOMAIN') ?? 0)
+    rows[3]!.push(others)
+  }
+  return rows
+}

@@ -1,0 +1,221 @@
+// Why a client gets an answer: a name, a client, a time, members that are taken to be down.
+import { useState } from 'preact/hooks'
+import { send, sentence } from '../api/client.ts'
+import { allServices } from '../api/live.ts'
+import { curlOf } from '../edit/editor.tsx'
+import { place } from '../parts/location.ts'
+import { Badge, Card, Code, Copy, Empty, Fault, Page } from '../parts/page.tsx'
+import { SimulatedMembers, StepList } from './simulation.tsx'
+import type { Simulation } from './simulation.tsx'
+
+interface Question {
+  readonly name: string
+  readonly type: string
+  readonly client: string
+  readonly subnet: string
+  readonly at: string
+}
+
+const types = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT', 'HTTPS', 'CAA'] as const
+
+type Health = Readonly<Record<string, boolean>>
+
+export function Trace() {
+  const [question, setQuestion] = useState<Question>({
+    ...{ name: place.value.query.get('name') ?? '', type: 'A', client: '', subnet: '', at: '' },
+  })
+  const [health, setHealth] = useState<Health>({})
+  const [found, setFound] = useState<Simulation | null>(null)
+  const [fault, setFault] = useState('')
+  const body = bodyOf(question, health)
+  const ask = async (assumed: Health): Promise<void> => {
+    setFault('')
+    try {
+      const request = { method: 'POST', body: bodyOf(question, assumed) }
+      setFound((await send('/api/v1/simulate', request)).body as Simulation)
+    } catch (error) {
+      setFault(sentence(error))
+      setFound(null)
+    }
+  }
+  const assume = (assumed: Health): void => {
+    setHealth(assumed)
+    void ask(assumed)
+  }
+  return (
+    <Page
+      title="Trace"
+      lead="The answer path itself is asked, with this node's health. Nothing changes."
+    >
+      <Card title="The question">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void ask(health)
+          }}
+        >
+          <QuestionFields {...{ question, setQuestion }} />
+          <div class="dialog-foot">
+            <Copy text={curlOf('POST', '/api/v1/simulate', body, '')}>Copy as curl</Copy>
+            <button type="submit" class="primary">
+              Trace
+            </button>
+          </div>
+        </form>
+      </Card>
+      <Fault text={fault} />
+      {found === null && fault === '' && (
+        <Empty title="Ask about a name">
+          You see the answer, and each step that led to it: who was a candidate, who was dropped,
+          and why.
+        </Empty>
+      )}
+      {found !== null && <Found {...{ found, health, assume }} />}
+    </Page>
+  )
+}
+
+function bodyOf(question: Question, health: Health): Record<string, unknown> {
+  const said = Object.entries(question).filter(([, value]) => value !== '')
+  const fields: Record<string, unknown> = Object.fromEntries(said)
+  if (question.at !== '') fields['at'] = new Date(question.at).toISOString()
+  return Object.keys(health).length === 0 ? fields : { ...fields, health }
+}
+
+interface FieldsProps {
+  readonly question: Question
+  readonly setQuestion: (question: Question) => void
+}
+
+function QuestionFields({ question, setQuestion }: FieldsProps) {
+  const field = (key: keyof Question, label: string, hint: string, type = 'text') => (
+    <div class="field">
+      <label for={`trace-${key}`}>{label}</label>
+      <input
+        {...{ id: `trace-${key}`, type: type as 'text', autocomplete: 'off', spellcheck: false }}
+        required={key === 'name'}
+        {...(key === 'name' ? { list: 'trace-names' } : {})}
+        placeholder={hint}
+        value={question[key]}
+        onInput={(event) => setQuestion({ ...question, [key]: event.currentTarget.value })}
+      />
+    </div>
+  )
+  return (
+    <div class="grid">
+      {field('name', 'Name', 'www.example.com')}
+      <datalist id="trace-names">
+        {allServices()
+          .slice(0, 500)
+          .map(({ id, domain }) => (
+            <option key={id} value={domain} />
+          ))}
+      </datalist>
+      <div class="field">
+        <label for="trace-type">Type</label>
+        <select
+          id="trace-type"
+          value={question.type}
+          onChange={(event) => setQuestion({ ...question, type: event.currentTarget.value })}
+        >
+          {types.map((type) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </div>
+      {field('client', 'Who asks: resolver or client', '192.0.2.1')}
+      {field('subnet', 'Client subnet (ECS)', '198.51.100.0/24')}
+      {field('at', 'When; empty: now', '', 'datetime-local')}
+    </div>
+  )
+}
+
+const notOurs = 'No zone of ours has this name.'
+
+interface FoundProps {
+  readonly found: Simulation
+  readonly health: Health
+  readonly assume: (health: Health) => void
+}
+
+function Found({ found, health, assume }: FoundProps) {
+  const { service, records, rcode, rule, overlays } = found
+  return (
+    <>
+      <Card
+        title="The answer"
+        aside={<Badge tone={rcode === 'NOERROR' ? 'good' : 'warn'}>{rcode}</Badge>}
+      >
+        <div class="stack">
+          {records.length === 0 ? (
+            <p class="soft">{found.zone === null ? notOurs : 'No records.'}</p>
+          ) : (
+            <Code name="Records of the answer" text={records.join('\n')} />
+          )}
+          {rule !== null && <RuleLine rule={rule} />}
+          <Circumstances found={found} />
+        </div>
+      </Card>
+      {service !== null && (
+        <div class="grid">
+          <Card title={`Steps of ${service.name}`}>
+            <StepList service={service} />
+          </Card>
+          <Card title="What if">
+            <div class="stack">
+              <WhatIf {...{ found, health, assume }} />
+              <SimulatedMembers service={service} />
+              {overlays.map((overlay) => (
+                <p class="soft" key={`${overlay.kind} ${overlay.name}`}>
+                  {overlay.kind} {overlay.name}: {overlay.effect}
+                </p>
+              ))}
+            </div>
+          </Card>
+        </div>
+      )}
+    </>
+  )
+}
+
+function RuleLine({ rule }: { rule: NonNullable<Simulation['rule']> }) {
+  const { triggerType, triggerValue, action, actionTarget } = rule
+  const words = `${triggerType} ${triggerValue} → ${action} ${actionTarget}`
+  return <p>A response rule goes before everything else: {words}</p>
+}
+
+function Circumstances({ found }: { found: Simulation }) {
+  return (
+    <p class="soft">
+      At {found.at}, by node {found.node}, of commit <code>{found.commit.slice(0, 10)}</code>
+      {found.match === 'wildcard' && `, by the wildcard ${found.owner}`}
+      {found.scope !== null && `, good for a /${found.scope} around the client`}
+    </p>
+  )
+}
+
+/** Turns members off, in thought alone. */
+function WhatIf({ found, health, assume }: FoundProps) {
+  const { service } = found
+  if (service === null || service.pool === null) return null
+  const keyOf = (address: string): string => `${service.tenantId}/${service.pool}/${address}`
+  const turn = (address: string, isDown: boolean): void => {
+    const { [keyOf(address)]: _old, ...others } = health
+    assume(isDown ? { ...others, [keyOf(address)]: false } : others)
+  }
+  return (
+    <fieldset class="row">
+      <legend>Taken to be down</legend>
+      {service.members.map(({ ipAddress }, i) => (
+        <label class="row" key={`${ipAddress} ${i}`}>
+          <input
+            type="checkbox"
+            checked={health[keyOf(ipAddress)] === false}
+            onChange={(event) => turn(ipAddress, event.currentTarget.checked)}
+          />
+          <span class="mono">{ipAddress}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
