@@ -262,6 +262,7 @@ export const hot: readonly string[] = [
   'routing/tables/range-table.ts',
   'routing/tables/row-groups.ts',
   'runtime/script/client.ts',
+  'runtime/counters/batch-timer.ts',
   'runtime/threads/respond.ts',
   'lib/random.ts',
 ]

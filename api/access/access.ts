@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from '#api/auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { AuthPolicy } from '#api/auth/policy.ts'
 import type { Caller, Viewer } from './caller.ts'
 import { crossSite, isCrossSite, isRebound, reboundHost } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
@@ -17,6 +18,7 @@ export interface Asked {
   readonly withoutConfig?: true
   readonly ofPlatform?: true
   readonly withBundleToken?: true
+  readonly withMetricsToken?: true
 }
 
 export interface AccessParts {
@@ -56,11 +58,8 @@ export async function admit(
     if (isCrossSite(request)) return crossSite
     return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
   }
-  const isPuller =
-    asked.withBundleToken === true &&
-    credentials.bearer !== null &&
-    ports.auth.bundleToken?.matches(credentials.bearer) === true
-  if (isPuller) return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
+  if (hasTokenFor(asked, credentials.bearer, ports.auth))
+    return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
   const { caller, by } = found
@@ -71,6 +70,13 @@ export async function admit(
     cookieToken: by === 'cookie' ? credentials.cookie : null,
     refusal: isForged ? crossSite : (refusalOf(asked, caller) ?? tooEarly(asked, ports, caller)),
   }
+}
+
+/** A secret that opens a few routes to programs, and names nobody. */
+function hasTokenFor(asked: Asked, bearer: string | null, auth: AuthPolicy): boolean {
+  if (bearer === null) return false
+  if (asked.withBundleToken === true) return auth.bundleToken?.matches(bearer) === true
+  return asked.withMetricsToken === true && auth.metricsToken?.matches(bearer) === true
 }
 
 /** Only who may ask is told. @param viewer null: of a public route */

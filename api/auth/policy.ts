@@ -6,6 +6,8 @@ export interface AuthPolicy {
   readonly systemKey: SystemKey | null
   /** GSLB_BUNDLE_TOKEN, which opens bundles alone; null or left out: it is not set. */
   readonly bundleToken?: SystemKey | null
+  /** GSLB_METRICS_TOKEN, which opens /metrics alone; null or left out: it is not set. */
+  readonly metricsToken?: SystemKey | null
   /** 32 bytes of GSLB_SECRET_KEY; null: not set, and TOTP is not to be had. */
   readonly secretKey: Uint8Array | null
   readonly sessionTtlMs: number

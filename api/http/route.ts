@@ -40,6 +40,8 @@ export interface Route {
   readonly withoutConfig?: true
   /** The token of nodes that pull bundles opens it as well. */
   readonly withBundleToken?: true
+  /** GSLB_METRICS_TOKEN opens it, too. */
+  readonly withMetricsToken?: true
   /**
    * It is of the whole installation, and no business of its tenants: besides the permission the
    * caller is of the tenant `default`, or a system administrator.

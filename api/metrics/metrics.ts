@@ -14,18 +14,42 @@ export function createMetrics(takeSnapshot: () => MetricsSnapshot): Metrics {
   const registry = new Registry()
   // The delay of the event loop is sampled ten times a second: its timer must not show in the load.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
-  const fills = metricRows.map((row) => register(row, registry))
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const fills = metricRows.filter(isPlain).map((row) => register(row, registry))
+  const histograms = metricRows.filter((row) => row.type === 'histogram')
   return {
-    text: () => {
+    text: async () => {
       const snapshot = takeSnapshot()
       for (const fill of fills) fill(snapshot)
-      return registry.metrics()
+      const texts = histograms.map((row) => histogramText(row, snapshot))
+      return [await registry.metrics(), ...texts].join('')
     },
   }
 }
 
+/** Gauges that are named like counters; their sum is that of the ones by type. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+type PlainRow = MetricRow & { readonly type: 'counter' | 'gauge' }
+
+const isPlain = (row: MetricRow): row is PlainRow => row.type !== 'histogram'
+
+/** The library's histograms take single values; ours were counted elsewhere. */
+function histogramText({ name, help, read }: MetricRow, snapshot: MetricsSnapshot): string {
+  const lines = read(snapshot).map(({ suffix = '', labels, value }) => {
+    const le = labels['le'] === undefined ? '' : `{le="${labels['le']}"}`
+    return `${name}${suffix}${le} ${value}\n`
+  })
+  if (lines.length === 0) return ''
+  return `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('')}`
+}
+
 /** @returns a function that replaces all samples of the metric by those of a snapshot */
-function register(row: MetricRow, registry: Registry): (snapshot: MetricsSnapshot) => void {
+function register(row: PlainRow, registry: Registry): (snapshot: MetricsSnapshot) => void {
   const { name, help } = row
   const options = { name, help, labelNames: [...row.labels], registers: [registry] }
   const metric = row.type === 'counter' ? new Counter(options) : new Gauge(options)

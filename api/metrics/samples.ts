@@ -1,6 +1,8 @@
 // The samples of a metric: values with labels.
 
 export interface Sample {
+  /** Of a histogram: which of its series. */
+  readonly suffix?: '_bucket' | '_sum' | '_count'
   readonly value: number
   readonly labels: Readonly<Record<string, string>>
 }

@@ -1,9 +1,18 @@
 // The type of the snapshot from which metrics are made; the composition fills it.
+import type { RequestCount } from '#api/http/request-counts.ts'
 import type { SyncState } from '#api/ports/operator-view.ts'
 import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
 /** One moment. Counts are since the start of the process and never fall. */
 export interface MetricsSnapshot {
+  readonly build: { readonly version: string; readonly node: string }
+  /** Of the active bundle; null: there is none yet. */
+  readonly objects: Readonly<Record<'zones' | 'services' | 'pools', number>> | null
+  /** Of the first pools; the rest in one row without names. */
+  readonly poolMembers: readonly PoolSnapshot[]
+  /** null: this node uses none. */
+  readonly isDatabaseUp: boolean | null
+  readonly apiRequests: readonly RequestCount[]
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
   readonly exchange: ExchangeSnapshot
@@ -28,6 +37,11 @@ export interface MetricsSnapshot {
   readonly given: GivenSnapshot | null
   /** null: this node keeps no list of nodes. */
   readonly fleet: FleetSnapshot | null
+}
+
+export interface PoolSnapshot extends MemberCounts {
+  readonly tenant: string
+  readonly pool: string
 }
 
 /** One responder; `thread` is its number from 0. */
@@ -168,6 +182,8 @@ export interface GitopsSnapshot {
   readonly active: string | null
   /** From the moment the newest accepted commit was seen until all responders used it. */
   readonly commitToActiveSeconds: number | null
+  /** Since the remote gave its branch; null: there is no remote, or nobody has looked yet. */
+  readonly contactSecondsAgo: number | null
   /** In the repository of the data directory; null: nobody has counted. */
   readonly looseObjects: number | null
   readonly packings: Readonly<Record<'done' | 'failed' | 'no-git', number>>

@@ -7,15 +7,20 @@ import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
 import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
+import { timeRows } from './times.ts'
+import { siteRows } from './site.ts'
 import { scriptRows } from './scripts.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
 
 export interface MetricRow {
   readonly name: string
-  readonly type: 'counter' | 'gauge'
+  readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   readonly labels: readonly string[]
-  /** No sample means that the value is not known yet. */
+  /**
+   * Of a histogram these are its parts, each with its `suffix`. No sample means that the value is
+   * not known yet.
+   */
   readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
 }
 
@@ -320,6 +325,13 @@ const gitops: readonly MetricRow[] = [
     read: followed(({ commitToActiveSeconds }) => ifKnown(commitToActiveSeconds)),
   },
   {
+    name: 'gslbd_gitops_contact_age_seconds',
+    type: 'gauge',
+    help: 'Since the remote repository last answered. Alert above some polls.',
+    labels: [],
+    read: followed(({ contactSecondsAgo }) => ifKnown(contactSecondsAgo)),
+  },
+  {
     name: 'gslbd_gitops_loose_objects',
     type: 'gauge',
     help: 'Objects of the repository that no pack holds yet, about.',
@@ -340,7 +352,9 @@ const gitops: readonly MetricRow[] = [
 ]
 
 export const metricRows: readonly MetricRow[] = Object.freeze([
+  ...siteRows,
   ...queries,
+  ...timeRows,
   ...responseRules,
   ...scriptRows,
   ...threads,

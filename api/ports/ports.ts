@@ -21,6 +21,7 @@ import type { AuditSink } from '#api/server/audit.ts'
 import type { OidcClient } from '#api/auth/oidc-client.ts'
 import type { Passwords } from '#api/auth/passwords.ts'
 import type { AuthPolicy } from '#api/auth/policy.ts'
+import type { RequestCounts } from '#api/http/request-counts.ts'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import type { Feed } from '#api/feed/feed.ts'
 import type { FeedTokens } from '#api/feed/tokens.ts'
@@ -95,6 +96,8 @@ export interface ApiPorts {
   readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void
+  /** Told of each request. */
+  readonly requestCounts: RequestCounts
   readonly node: NodeFacts
   readonly nodeSettings: NodeSettings
   readonly cluster: ClusterView

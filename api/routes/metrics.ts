@@ -8,8 +8,10 @@ export const getMetrics = route({
   path: '/metrics',
   needs: 'cluster:status',
   withoutConfig: true,
+  withMetricsToken: true,
   tag: 'Node',
   summary: 'What the node counts, for Prometheus',
+  details: 'GSLB_METRICS_TOKEN opens it, and nothing else.',
   responses: {
     200: {
       description: 'Metrics',

@@ -84,6 +84,8 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     const entry = auditEntryOf(request, reply, ports.clock.nowMs())
     if (entry !== undefined) ports.audit.write(entry)
     pageAudit.note(request, reply)
+    const { rowPath } = request.routeOptions.config ?? {}
+    ports.requestCounts.note(rowPath, request.method, reply.statusCode)
     // Whoever needed no credential has no tenant.
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)
@@ -132,7 +134,11 @@ function addRoute(
     method: row.method,
     url: patternOf(row.path),
     schema: schemaOf(row),
-    config: { forPages: row.forPages === true, fromNodes: row.fromNodes === true },
+    config: {
+      forPages: row.forPages === true,
+      fromNodes: row.fromNodes === true,
+      rowPath: row.path,
+    },
     bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
     onRequest: async (request, reply) => {
       if (row.forPages === true) void reply.headers(pageHeaders)

@@ -12,6 +12,7 @@ import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
 import { createSettingsView } from '#cli/status/settings-view.ts'
+import { RequestCounts } from '#api/http/request-counts.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -77,14 +78,15 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   const { dynamicDns, regressions, alerts, domains } = deps
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
+  const requestCounts = new RequestCounts()
   const view = createOperatorView({
+    requestCounts: () => requestCounts.all(),
     geo: () => deps.geo.status(),
-    node,
+    ...{ node, nodeName: settings.state.nodeName },
     gitops,
     health,
     resolver: deps.resolver,
-    updates: deps.updates,
-    notifier: deps.notifier,
+    ...{ updates: deps.updates, notifier: deps.notifier },
     shared: shared.status,
     redirects: () => ({
       listener: deps.redirects?.counts() ?? null,
@@ -97,16 +99,14 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     clock: systemClock,
-    branch: settings.gitops.branch,
+    ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
     commitToActiveSeconds: deps.commitToActiveSeconds,
     feedClients: () => api()?.feedClients() ?? 0,
     isAudited: () => api()?.isAudited() ?? true,
     licenceWarnings: () => api()?.licence.warnings() ?? [],
   })
   return {
-    settings,
-    log,
-    view,
+    ...{ settings, log, view, requestCounts },
     config: gitops.config,
     configWriter: writerInCluster(deps),
     history: gitops.history,

@@ -12,6 +12,8 @@ export interface NodeSecrets {
   readonly secretKey: Uint8Array | null
   /** GSLB_BUNDLE_TOKEN; null: bundles are for the system key alone. */
   readonly bundleToken: string | null
+  /** GSLB_METRICS_TOKEN; null: metrics are for keys and accounts. */
+  readonly metricsToken: string | null
   /** GSLB_AUDIT_LOG; null: the main log. */
   readonly auditLog: string | null
 }
@@ -27,6 +29,8 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   }
   const bundleToken = readBundleToken(env)
   if (!bundleToken.ok) return bundleToken
+  const metricsToken = readToken(env, 'GSLB_METRICS_TOKEN')
+  if (!metricsToken.ok) return metricsToken
   const hex = variable(env, 'GSLB_SECRET_KEY') ?? null
   if (hex !== null && !/^[0-9a-f]{64}$/i.test(hex)) {
     return err('GSLB_SECRET_KEY is not 64 hexadecimal digits; make one with: openssl rand -hex 32')
@@ -36,15 +40,25 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
     return err('GSLB_AUDIT_LOG is not an absolute path; begin it with "/"')
   }
   const secretKey = hex === null ? null : Buffer.from(hex, 'hex')
-  return ok({ apiKey, bundleToken: bundleToken.value, secretKey, auditLog })
+  return ok({
+    apiKey,
+    bundleToken: bundleToken.value,
+    metricsToken: metricsToken.value,
+    secretKey,
+    auditLog,
+  })
 }
 
 /** What a control node asks of nodes that pull, and what these send. null: not set. */
 export function readBundleToken(env: Io['env']): Result<string | null, string> {
-  const token = variable(env, 'GSLB_BUNDLE_TOKEN') ?? null
+  return readToken(env, 'GSLB_BUNDLE_TOKEN')
+}
+
+function readToken(env: Io['env'], name: string): Result<string | null, string> {
+  const token = variable(env, name) ?? null
   if (token === null || /^[!-~]{16,200}$/.test(token)) return ok(token)
   return err(
-    'GSLB_BUNDLE_TOKEN is not 16 to 200 characters of ASCII without a space; ' +
+    `${name} is not 16 to 200 characters of ASCII without a space; ` +
       'make one with: openssl rand -hex 32',
   )
 }

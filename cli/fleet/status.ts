@@ -34,7 +34,7 @@ export async function openStatusServer(
   if (!enabled) return ok({ port: null, close: async () => undefined })
   const secrets = readSecrets(env)
   if (!secrets.ok) return secrets
-  const { apiKey } = secrets.value
+  const { apiKey, metricsToken } = secrets.value
   if (apiKey === null && !isOfThisMachine(listenAddr)) {
     return err(
       `api.listenAddr is ${listenAddr}, and everybody who reaches it could read the metrics; ` +
@@ -42,6 +42,7 @@ export async function openStatusServer(
     )
   }
   const key = apiKey === null ? null : systemKey(apiKey)
+  const token = metricsToken === null ? null : systemKey(metricsToken)
   const metrics = metricsOf(pulled)
   const server = new StatusServer(
     {
@@ -49,7 +50,8 @@ export async function openStatusServer(
       '/api/v1/ready': () => ready(pulled),
       '/metrics': async (authorization) => {
         const [, bearer = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-        if (key !== null && !key.matches(bearer)) {
+        const isScraper = token?.matches(bearer) === true
+        if (key !== null && !isScraper && !key.matches(bearer)) {
           return jsonAnswer(401, { error: 'this needs a valid credential' })
         }
         return { status: 200, type: metricsType, text: await metrics() }
@@ -124,6 +126,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
   const load = new ThreadLoad(systemClock)
   const parts = {
     node,
+    nodeName: pulled.settings.state.nodeName,
     health,
     resolver,
     shared: shared.status,
@@ -137,7 +140,15 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
   }
   const metrics = createMetrics(() => {
     load.sample(node.counters().map(({ threadId }) => threadId))
-    return { ...nodeSnapshot(parts), gitops: null, pull: puller.status(), given: null, fleet: null }
+    return {
+      ...nodeSnapshot(parts),
+      isDatabaseUp: null,
+      apiRequests: [],
+      gitops: null,
+      pull: puller.status(),
+      given: null,
+      fleet: null,
+    }
   })
   return () => metrics.text()
 }

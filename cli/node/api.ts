@@ -28,6 +28,7 @@ import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
+import type { RequestCounts } from '#api/http/request-counts.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import { createNodeAudit } from './audit.ts'
@@ -54,6 +55,7 @@ export interface NodeApiParts {
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
+  readonly requestCounts: RequestCounts
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
   readonly testAlert: SendByChannel
@@ -153,9 +155,11 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   })
 }
 
+const keyOf = (text: string | null) => (text === null ? null : systemKey(text))
+
 function portsOf(
   parts: NodeApiParts,
-  { apiKey, bundleToken, secretKey }: NodeSecrets,
+  { apiKey, bundleToken, metricsToken, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
@@ -166,12 +170,11 @@ function portsOf(
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   return {
     view,
-    config,
-    configWriter,
-    ...{ history, commitFates: records.commits },
+    ...{ config, configWriter, history, commitFates: records.commits },
     auth: {
-      systemKey: apiKey === null ? null : systemKey(apiKey),
-      bundleToken: bundleToken === null ? null : systemKey(bundleToken),
+      systemKey: keyOf(apiKey),
+      bundleToken: keyOf(bundleToken),
+      metricsToken: keyOf(metricsToken),
       secretKey,
       sessionTtlMs: sessionTTLMs,
       sessionExtend,
@@ -208,7 +211,7 @@ function portsOf(
     usage,
     responseHits: records.responseHits,
     homePath: referencePath,
-    countCall: records.countCall,
+    ...{ countCall: records.countCall, requestCounts: parts.requestCounts },
     ...createNodeFeed({
       config,
       memberHealth,

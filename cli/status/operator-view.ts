@@ -17,10 +17,12 @@ import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
+import { version } from '#lib/version.ts'
 import { exchangeSnapshot } from './exchange-snapshot.ts'
 import type { ExchangeParts } from './exchange-snapshot.ts'
 import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
+import { siteSnapshot } from './site-snapshot.ts'
 import type { ThreadLoad } from './thread-load.ts'
 
 /** What every node has that answers queries. */
@@ -33,6 +35,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly redirects: () => MetricsSnapshot['redirects']
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
+  readonly nodeName: string
   readonly clock: Clock
   /** Connected now. */
   readonly feedClients: () => number
@@ -46,6 +49,9 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly fleet: () => MetricsSnapshot['fleet']
   readonly repository: () => RepackerStatus
   readonly branch: string
+  /** Not a repository of this machine. */
+  readonly hasRemote: boolean
+  readonly requestCounts: () => MetricsSnapshot['apiRequests']
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
   /** What the configuration has beyond the licence. */
@@ -102,6 +108,8 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
   const git = gitops.status()
   return {
     ...nodeSnapshot(parts),
+    isDatabaseUp: parts.database().isUp,
+    apiRequests: parts.requestCounts(),
     pull: null,
     given: parts.given(),
     fleet: parts.fleet(),
@@ -111,21 +119,26 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
       accepted: git.accepted?.commit ?? null,
       active: node.status().active?.commit ?? null,
       commitToActiveSeconds: parts.commitToActiveSeconds(),
+      contactSecondsAgo: parts.hasRemote ? contactSecondsAgo(parts) : null,
       ...parts.repository(),
     },
   }
 }
 
+type ElsewhereFields = 'gitops' | 'pull' | 'given' | 'fleet' | 'isDatabaseUp' | 'apiRequests'
+
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(
   parts: NodeViewParts,
-): Omit<MetricsSnapshot, 'gitops' | 'pull' | 'given' | 'fleet'> {
+): Omit<MetricsSnapshot, ElsewhereFields> {
   const { node, health } = parts
   const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
   const redis = parts.shared()
   const stats = health?.stats()
   const tcp = node.tcpStats
   return {
+    build: { version, node: parts.nodeName },
+    ...siteSnapshot(node),
     threads: threadSnapshots(parts),
     tcp: {
       open: tcp?.open ?? 0,
@@ -166,6 +179,13 @@ export function nodeSnapshot(
       swapSecondsLast,
     },
   }
+}
+
+/** Of a repository that answers, the last look; of one that does not, when that began. */
+function contactSecondsAgo({ gitops, clock }: ViewParts): number | null {
+  const { sync, sinceMs, checkedAtMs } = gitops.status()
+  const atMs = sync === 'unreachable' ? sinceMs : checkedAtMs
+  return atMs === 0 ? null : Math.max(0, (clock.nowMs() - atMs) / 1_000)
 }
 
 function countSignalled(health: HealthMonitor | null): HealthSnapshot['signalled'] {

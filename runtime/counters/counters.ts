@@ -26,8 +26,13 @@ const Slot = {
   Rcode: 8,
   Type: 8 + rcodeSlots,
   Script: 8 + rcodeSlots + typeNumbers.length + 1,
+  /** Time of all timed queries in milliseconds, then how many, by `timeBoundsMs`. */
+  Time: 8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length,
 } as const
-const slotCount = Slot.Script + scriptOutcomeNames.length
+
+/** Upper ends of the classes of time; slower ones are in one class more. */
+const timeBoundsMs = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 50] as const
+const slotCount = Slot.Time + 1 + timeBoundsMs.length + 1
 
 /** Doubles hold whole numbers up to 2^53, and a store of eight aligned octets is never torn. */
 export class Counters {
@@ -63,6 +68,13 @@ export class Counters {
   script(outcome: ScriptOutcome): void {
     this.#slots[Slot.Script + outcome]! += 1
   }
+  /** Of a batch; see batch-timer.ts. */
+  timed(elapsedMs: number, queries: number): void {
+    let row = 0
+    while (row < timeBoundsMs.length && elapsedMs > timeBoundsMs[row]!) row++
+    this.#slots[Slot.Time]! += elapsedMs * queries
+    this.#slots[Slot.Time + 1 + row]! += queries
+  }
   reply(rcode: number, qtype: number): void {
     this.#slots[Slot.Rcode + rcode]! += 1
     this.#slots[Slot.Type + typeSlotOf[qtype]!]! += 1
@@ -95,6 +107,13 @@ export class Counters {
       byRcode,
       byType,
       byScriptOutcome,
+      times: {
+        sumMs: at(Slot.Time),
+        classes: [...timeBoundsMs, Infinity].map((uptoMs, row) => ({
+          uptoMs,
+          count: at(Slot.Time + 1 + row),
+        })),
+      },
     }
   }
 }

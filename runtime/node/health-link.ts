@@ -16,7 +16,6 @@ import { slotAddress } from '#routing/state/slots.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
-import type { MemberCounts } from '#state/ports/node-counts.ts'
 import { arrivals } from './arrivals.ts'
 import { blend } from '#runtime/health/view/blend.ts'
 import type { MemberHealth } from '#runtime/health/view/member-health.ts'
@@ -298,16 +297,4 @@ function memberOfUid({ memberUid: column }: Bundle, memberUid: string): number {
   let at = all.indexOf(uid)
   while (at >= 0 && at % 16 !== 0) at = all.indexOf(uid, at + 1)
   return at < 0 ? -1 : at / 16
-}
-
-export function countHealth(bundle: Bundle, state: RoutingState): MemberCounts {
-  let [healthy, unhealthy, warming] = [0, 0, 0]
-  for (let member = 0; member < bundle.counts.members; member++) {
-    if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
-    if ((state.memberOut[member]! & MemberOut.Unresolved) !== 0) continue
-    if (state.memberHealthy[member] !== 1) unhealthy++
-    else if ((state.memberOut[member]! & MemberOut.Warming) !== 0) warming++
-    else healthy++
-  }
-  return { healthy, unhealthy, warming }
 }

@@ -17,6 +17,8 @@ export interface ResponderParts {
   readonly scripts: { readonly startBatch: () => void }
   /** Is told how many packets came, to give the core away in time. */
   readonly turns: { readonly took: (packets: number) => void }
+  /** Is told when a batch begins, and how many queries it had when its answers are sent. */
+  readonly timer: { readonly begin: () => void; readonly end: (queries: number) => void }
   /** Makes the transaction adopt what is published. */
   readonly takeOver: () => void
   /** Gets what `answer` leaves to the handler of another thread. */
@@ -24,7 +26,7 @@ export interface ResponderParts {
 }
 
 export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
-  const { control, bucket, scripts, turns } = parts
+  const { control, bucket, scripts, turns, timer } = parts
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
@@ -37,6 +39,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
       if (wanted !== Control.Stop) parts.takeOver()
     }
     if (count === 0) continue
+    timer.begin()
     tx.counters.batch()
     turns.took(count)
     scripts.startBatch()
@@ -52,6 +55,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     bucket.giveBack(tx.tokens)
     const failed = source.send(count)
     if (failed > 0) tx.counters.sendErrors(failed)
+    timer.end(count)
     if (wanted === Control.Stop) break
   }
 }

@@ -4,6 +4,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
+import { BatchTimer } from '#runtime/counters/batch-timer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -52,6 +53,7 @@ function run(libc: Libc, main: MessagePort): void {
     bucket: new QueryBucket(start.queryBucket),
     scripts,
     turns: new SchedulerSlice(libc),
+    timer: new BatchTimer(counters, systemClock.monotonicMs),
     takeOver: () => takeOver(tx, scripts),
     handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })

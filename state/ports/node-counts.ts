@@ -17,6 +17,12 @@ export interface ThreadCounts {
   readonly byType: Readonly<Record<string, number>>
   /** Script steps, by how they ended. */
   readonly byScriptOutcome: Readonly<Record<string, number>>
+  /** Of the queries over UDP that were timed, which are few of all. */
+  readonly times: {
+    readonly sumMs: number
+    /** From fast to slow; the last one is of all that were slower. */
+    readonly classes: readonly { readonly uptoMs: number; readonly count: number }[]
+  }
 }
 
 /** Enabled members of the active bundle. Whom a maintenance window holds out is counted, too. */

@@ -7,6 +7,7 @@ import { FeedTokens } from '#api/feed/tokens.ts'
 import { everythingLicensed } from '#licence/gate.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
+import { RequestCounts } from '#api/http/request-counts.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { apiLimits } from '#api/http/limits.ts'
@@ -84,6 +85,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     responseHits: async () => new Map(),
     countCall: () => undefined,
+    requestCounts: new RequestCounts(),
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
     nodeSettings: { list: () => [] },
     cluster: { nodes: async () => [], restart: async () => ok(null) },

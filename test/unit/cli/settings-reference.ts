@@ -93,6 +93,10 @@ const environmentOnly: readonly (readonly string[])[] = [
     'What nodes that pull bundles show, and what a control node asks of them. [More](../operations/fleet.md).',
   ],
   [
+    '`GSLB_METRICS_TOKEN`',
+    'What a scraper shows as a bearer token: it opens `/metrics`, and nothing else. 16 characters or more.',
+  ],
+  [
     '`GSLB_AUDIT_LOG`',
     'Absolute path of the audit log. Without it the entries are in the main log, with ' +
       '`"audit":true`.',

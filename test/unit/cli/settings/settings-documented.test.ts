@@ -151,6 +151,7 @@ describe('outside the file', () => {
     'GSLB_API_KEY',
     'GSLB_SECRET_KEY',
     'GSLB_BUNDLE_TOKEN',
+    'GSLB_METRICS_TOKEN',
     'GSLB_AUDIT_LOG',
     'GSLB_LICENSE_PUBLIC_KEY',
     'GSLB_LICENSE_KEY',
@@ -166,19 +167,24 @@ describe('outside the file', () => {
     const env = {
       ...{ GSLB_API_KEY: 'k', GSLB_SECRET_KEY: secret, GSLB_AUDIT_LOG: '/var/log/audit' },
       GSLB_BUNDLE_TOKEN: bundleToken,
+      GSLB_METRICS_TOKEN: bundleToken,
     }
     expect(readSecrets(env)).toEqual({
       ok: true,
       value: {
         apiKey: 'k',
         bundleToken,
+        metricsToken: bundleToken,
         secretKey: Buffer.from(secret, 'hex'),
         auditLog: '/var/log/audit',
       },
     })
     expect(readSecrets({})).toEqual({
       ok: true,
-      value: { apiKey: null, bundleToken: null, secretKey: null, auditLog: null },
+      value: {
+        ...{ apiKey: null, bundleToken: null, metricsToken: null },
+        ...{ secretKey: null, auditLog: null },
+      },
     })
   })
 

@@ -139,7 +139,7 @@ async function bench(
     load: new ThreadLoad(clock),
     ...keptBy(disk),
     clock,
-    branch: 'main',
+    ...{ branch: 'main', hasRemote: true, nodeName: 'n1', requestCounts: () => [] },
     commitToActiveSeconds: () => null,
     repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
     ...{ feedClients: () => 0, given: () => null, fleet: () => null },

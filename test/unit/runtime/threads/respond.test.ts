@@ -76,12 +76,14 @@ test('answers the batches of any source, and ends at a stop when no packet is le
     Atomics.store(control, Control.Generation, Control.Stop)
   })
   const took: number[] = []
+  const timed: (string | number)[] = []
   let takeOvers = 0
   respond(source, tx, {
     control,
     bucket: { take: () => noLimit, giveBack: () => undefined },
     scripts: { startBatch: () => undefined },
     turns: { took: (packets) => void took.push(packets) },
+    timer: { begin: () => void timed.push('begin'), end: (queries) => void timed.push(queries) },
     takeOver: () => void takeOvers++,
     handOver: () => undefined,
   })
@@ -90,6 +92,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
   // Without a bundle every query is refused, and nothing is published to take over.
   expect(source.sent.map((reply) => decodeMessage(reply).rcode)).toEqual([5, 5, 5])
   expect(took).toEqual([2, 1])
+  expect(timed).toEqual(['begin', 2, 'begin', 1])
   expect(takeOvers).toBe(0)
 })
 
@@ -107,6 +110,7 @@ test('takes over before the batch that comes after a publication', () => {
     bucket: { take: () => noLimit, giveBack: () => undefined },
     scripts: { startBatch: () => void order.push('batch') },
     turns: { took: () => undefined },
+    timer: { begin: () => undefined, end: () => undefined },
     takeOver: () => void order.push('take over'),
     handOver: () => undefined,
   })

@@ -1,0 +1,76 @@
+// The metrics of a node as a whole: what it is, what it serves, who asks its API.
+import { one } from './samples.ts'
+import type { MetricsSnapshot } from './snapshot.ts'
+
+const known =
+  (kind: 'zones' | 'services' | 'pools') =>
+  ({ objects }: MetricsSnapshot) =>
+    objects === null ? [] : one(objects[kind])
+
+/** Rows of the metrics table. */
+export const siteRows = [
+  {
+    name: 'gslbd_build_info',
+    type: 'gauge',
+    help: 'The version of this node, and its name; always 1.',
+    labels: ['version', 'node'],
+    read: ({ build }: MetricsSnapshot) => [{ value: 1, labels: { ...build } }],
+  },
+  {
+    name: 'gslbd_zones',
+    type: 'gauge',
+    help: 'Zones of the active bundle.',
+    labels: [],
+    read: known('zones'),
+  },
+  {
+    name: 'gslbd_services',
+    type: 'gauge',
+    help: 'Services of the active bundle.',
+    labels: [],
+    read: known('services'),
+  },
+  {
+    name: 'gslbd_pools',
+    type: 'gauge',
+    help: 'Pools of the active bundle.',
+    labels: [],
+    read: known('pools'),
+  },
+  {
+    name: 'gslbd_pool_members',
+    type: 'gauge',
+    help:
+      'Enabled members of a pool, by health. Of 1,000 pools; the members of all others are added ' +
+      'up, with empty labels. Alert on pools without a healthy one.',
+    labels: ['tenant', 'pool', 'health'],
+    read: ({ poolMembers }: MetricsSnapshot) =>
+      poolMembers.flatMap(({ tenant, pool, ...counts }) =>
+        Object.entries(counts).map(([health, value]) => ({
+          value,
+          labels: { tenant, pool, health },
+        })),
+      ),
+  },
+  {
+    name: 'gslbd_api_requests_total',
+    type: 'counter',
+    help:
+      'Requests of the API by route, as in its reference, and status. `other` is what no route ' +
+      'has asked for.',
+    labels: ['method', 'route', 'status'],
+    read: ({ apiRequests }: MetricsSnapshot) =>
+      apiRequests.map(({ count, method, route, status }) => ({
+        value: count,
+        labels: { method, route, status: String(status) },
+      })),
+  },
+  {
+    name: 'gslbd_database_up',
+    type: 'gauge',
+    help: '0 while the database is away: nobody can log in. Alert on it.',
+    labels: [],
+    read: ({ isDatabaseUp }: MetricsSnapshot) =>
+      isDatabaseUp === null ? [] : one(isDatabaseUp ? 1 : 0),
+  },
+] as const

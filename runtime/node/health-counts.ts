@@ -1,0 +1,62 @@
+// Counts members by what is said of them: of a whole bundle, and by pool.
+import { textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { MemberCounts } from '#state/ports/node-counts.ts'
+
+export interface PoolCounts extends MemberCounts {
+  readonly tenant: string
+  readonly pool: string
+}
+
+type Counted = { -readonly [Key in keyof MemberCounts]: number }
+
+export function countHealth(bundle: Bundle, state: RoutingState): MemberCounts {
+  const counts: Counted = { healthy: 0, unhealthy: 0, warming: 0 }
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const found = stateOf(bundle, state, member)
+    if (found !== undefined) counts[found]++
+  }
+  return counts
+}
+
+/**
+ * By pool, in the order of the bundle. Those of pools beyond `poolsMax` are added up in a last row
+ * without names.
+ */
+export function countPoolHealth(
+  bundle: Bundle,
+  state: RoutingState,
+  poolsMax: number,
+): readonly PoolCounts[] {
+  const rows = Math.min(bundle.counts.pools, poolsMax)
+  const isMore = bundle.counts.pools > poolsMax
+  const counts: Counted[] = Array.from({ length: rows + (isMore ? 1 : 0) }, () => ({
+    healthy: 0,
+    unhealthy: 0,
+    warming: 0,
+  }))
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const found = stateOf(bundle, state, member)
+    if (found !== undefined) counts[Math.min(bundle.memberPool[member]!, rows)]![found]++
+  }
+  return counts.map((one, pool) => {
+    const isNamed = pool < rows
+    const tenant = isNamed ? textOf(bundle, bundle.poolTenant[pool]!) : ''
+    return { tenant, pool: isNamed ? textOf(bundle, bundle.poolName[pool]!) : '', ...one }
+  })
+}
+
+/** @returns undefined: it counts as none, since it is disabled or has no address */
+function stateOf(
+  bundle: Bundle,
+  state: RoutingState,
+  member: number,
+): keyof MemberCounts | undefined {
+  if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) return undefined
+  if ((state.memberOut[member]! & MemberOut.Unresolved) !== 0) return undefined
+  if (state.memberHealthy[member] !== 1) return 'unhealthy'
+  return (state.memberOut[member]! & MemberOut.Warming) !== 0 ? 'warming' : 'healthy'
+}

@@ -1,0 +1,79 @@
+// Alert rules and Grafana boards under deploy/ ask only for metrics and labels that there are.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { metricRows } from '#api/metrics/table.ts'
+
+const deploy = join(import.meta.dirname, '../../../deploy')
+const boards = readdirSync(join(deploy, 'grafana'))
+const read = (...path: string[]): string => readFileSync(join(deploy, ...path), 'utf8')
+
+/** What Prometheus and the runtime add to every series. */
+const common = ['instance', 'job', 'le']
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly annotations: { readonly summary: string; readonly todo: string }
+}
+const { groups } = parse(read('prometheus', 'alerts.yaml')) as { groups: { rules: Rule[] }[] }
+const rules = groups.flatMap((group) => group.rules)
+
+interface Board {
+  readonly uid: string
+  readonly panels: { readonly title: string; readonly targets: { readonly expr: string }[] }[]
+  readonly templating: { readonly list: { readonly query: string }[] }
+}
+const boardOf = (file: string): Board => JSON.parse(read('grafana', file)) as Board
+
+/** Names of ours in an expression, and labels in its selectors, that no row of the table has. */
+function unknownIn(expr: string): string[] {
+  const known = new Map(metricRows.map(({ name, labels }) => [name, [...labels, ...common]]))
+  return [...expr.matchAll(/\b(gslbd_\w+)(?:\{([^}]*)\})?/g)].flatMap(
+    ([, full = '', selector = '']) => {
+      const labels = known.get(full) ?? known.get(full.replace(/_(bucket|sum|count)$/, ''))
+      if (labels === undefined) return [full]
+      const asked = [...selector.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label)
+      return asked.filter((label) => !labels.includes(label)).map((label) => `${full}{${label}}`)
+    },
+  )
+}
+
+test('a name or a label that is not there is found', () => {
+  expect(unknownIn('rate(gslbd_nothing_total[5m])')).toEqual(['gslbd_nothing_total'])
+  expect(unknownIn('gslbd_members{state="up"}')).toEqual(['gslbd_members{state}'])
+  expect(unknownIn('rate(gslbd_dns_answer_seconds_bucket{instance="a"}[5m])')).toEqual([])
+})
+
+describe('alert rules', () => {
+  test.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_name, rule) => {
+    expect(unknownIn(rule.expr)).toEqual([])
+    expect(rule.annotations.summary).not.toBe('')
+    expect(rule.annotations.todo).not.toBe('')
+  })
+
+  test('each has a case that shows when it fires', () => {
+    const cases = parse(read('prometheus', 'alerts.test.yaml')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
+    }
+    const shown = cases.tests
+      .flatMap((one) => one.alert_rule_test)
+      .filter((one) => one.exp_alerts !== undefined)
+      .map(({ alertname }) => alertname)
+    expect(shown.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+})
+
+describe('boards', () => {
+  test.each(boards)('%s', (file) => {
+    const { uid, panels, templating } = boardOf(file)
+    expect(`${uid}.json`).toBe(file)
+    const asked = [
+      ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+      ...templating.list.map(({ query }) => query),
+    ]
+    expect(panels.length).toBeGreaterThan(3)
+    expect(asked.flatMap(unknownIn)).toEqual([])
+  })
+})
