@@ -4,6 +4,7 @@ import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
+import { openSupervisor, supervised } from '#cli/terminal/supervisor.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
 import { roleFault, roleNames } from '#cli/settings/bundle.ts'
 import type { Role } from '#cli/settings/bundle.ts'
@@ -64,7 +65,12 @@ export const serve: Command = {
     }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     const start = await starterOf(settings.value)
-    const ended = await runUntilSignal(() => start(settings.value, log, io.env), log, read)
+    const supervisor = openSupervisor(io.env)
+    const startTold = async () => {
+      const daemon = await start(settings.value, log, io.env)
+      return daemon.ok ? ok(supervised(daemon.value, supervisor)) : daemon
+    }
+    const ended = await runUntilSignal(startTold, log, read)
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
