@@ -70,6 +70,15 @@ export interface DriftedNodeFacts {
   readonly refusal: string
 }
 
+/** A server that gets redirects. */
+export interface RedirectTargetFacts {
+  readonly target: string
+  /** Looks within the last hour that found what somebody else had changed there. */
+  readonly mendedLately: number
+  /** Why the last look failed; '': it did not. */
+  readonly fault: string
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -94,6 +103,7 @@ export interface AlertFacts {
   /** Of each node that is there, the commit that it answers from; '': none. */
   readonly commits: () => ReadonlyMap<string, string>
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
+  readonly redirectTargets: () => readonly RedirectTargetFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

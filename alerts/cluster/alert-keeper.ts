@@ -40,10 +40,14 @@ export interface AlertKeeperParts {
   readonly log: Log
 }
 
-export interface AlertStatus extends DeliveryCounts {
+export interface AlertStatus {
   readonly isLeading: boolean
   /** That this node tells of. */
   readonly findings: number
+  /** By this node, since it started. */
+  readonly opened: number
+  readonly resolved: number
+  readonly delivered: DeliveryCounts
 }
 
 export class AlertKeeper {
@@ -60,6 +64,8 @@ export class AlertKeeper {
   #current: readonly Finding[] = []
   #term: number | null = null
   #prunedAtMs = -Infinity
+  /** What was found when there was nothing left to do; null: there is. */
+  #restsAt: string | null = null
   #isStopped = false
 
   constructor(parts: AlertKeeperParts) {
@@ -88,6 +94,8 @@ export class AlertKeeper {
     const { store, isThere, clock } = this.#parts
     if (this.#isStopped || !isThere()) return
     this.#current = this.#findings.look()
+    if (this.#isResting()) return
+    this.#restsAt = null
     const reports = await store.reports()
     // Once it is stopped, it has left: it must not be missed.
     if (!reports.ok || this.#isStopped) return
@@ -96,8 +104,9 @@ export class AlertKeeper {
     this.#term = await this.#leadership.look()
     if (this.#term === null || this.#isStopped) return
     // What this node has just told is not in the list yet.
-    await this.#openings.look(this.#term, this.#told(reports.value))
+    const isDone = await this.#openings.look(this.#term, this.#told(reports.value))
     await this.#deliverer.look(this.#term)
+    if (isDone) await this.#rest()
     if (clock.monotonicMs() - this.#prunedAtMs < clusterLimits.pruneEveryMs) return
     this.#prunedAtMs = clock.monotonicMs()
     for (const node of this.#watch.lost()) await store.retire(node)
@@ -106,7 +115,8 @@ export class AlertKeeper {
 
   status(): AlertStatus {
     const findings = this.#current.length
-    return { isLeading: this.#term !== null, findings, ...this.#deliverer.counts() }
+    const delivered = this.#deliverer.counts()
+    return { isLeading: this.#term !== null, findings, ...this.#openings.counts(), delivered }
   }
 
   /** Resolves when nothing is on its way. */
@@ -125,6 +135,23 @@ export class AlertKeeper {
     await this.#leadership.release()
   }
 
+  /** As long as it is alone, and has nobody to tell: the database is not asked for nothing. */
+  #isResting(): boolean {
+    const isPruned = this.#parts.clock.monotonicMs() - this.#prunedAtMs < clusterLimits.pruneEveryMs
+    return isPruned && this.#restsAt === this.#found()
+  }
+
+  async #rest(): Promise<void> {
+    const { isAlone, store } = this.#parts
+    if (!isAlone || this.#isSettling()) return
+    const channels = await store.listChannels('every-tenant')
+    if (channels.ok && channels.value.length === 0) this.#restsAt = this.#found()
+  }
+
+  #found(): string {
+    return JSON.stringify([this.#parts.facts.commit(), this.#current])
+  }
+
   #isSettling(): boolean {
     return this.#parts.clock.monotonicMs() - this.#startedAtMs < clusterLimits.settleMs
   }
@@ -135,7 +162,7 @@ export class AlertKeeper {
     // What a start finds healthy was maybe not looked at yet.
     if (this.#isSettling()) this.#current = union(this.#current, before?.findings ?? [])
     const commit = facts.commit()
-    const text = JSON.stringify([commit, this.#current])
+    const text = this.#found()
     const nowMs = clock.monotonicMs()
     const isSame = this.#reported?.text === text && before !== undefined
     const isFresh =

@@ -25,7 +25,10 @@ export interface DelivererParts {
   readonly log: Log
 }
 
-export interface DeliveryCounts {
+/** Messages by the kind of their channel. */
+export type DeliveryCounts = ReadonlyMap<string, DeliveryCount>
+
+export interface DeliveryCount {
   readonly sent: number
   readonly failed: number
 }
@@ -35,8 +38,7 @@ export class Deliverer {
   /** By channel: its messages on their way. */
   readonly #busy = new Map<string, Promise<void>>()
   #isStopped = false
-  #sent = 0
-  #failed = 0
+  readonly #counts = new Map<string, DeliveryCount>()
 
   constructor(parts: DelivererParts) {
     this.#parts = parts
@@ -57,7 +59,7 @@ export class Deliverer {
   }
 
   counts(): DeliveryCounts {
-    return { sent: this.#sent, failed: this.#failed }
+    return this.#counts
   }
 
   /** Resolves when nothing is on its way. */
@@ -107,16 +109,21 @@ export class Deliverer {
     const { log } = this.#parts
     const { id, name, kind, health } = channel
     const fields = { channel: id, name, kind }
+    this.#count(kind, outcome.ok)
     if (outcome.ok) {
-      this.#sent++
       if (health.failures > 0) log.info(fields, 'an alert channel works again')
       return
     }
-    this.#failed++
     // Once when it begins: the API says how it goes on.
     if (health.failures > 0 && !outcome.isFinal) return
     const rest = outcome.isFinal ? 'the message is dropped' : 'it is tried again'
     log.warn({ ...fields, fault: outcome.fault }, `an alert was not sent; ${rest}`)
+  }
+
+  #count(kind: string, isSent: boolean): void {
+    const { sent, failed: fails } = this.#counts.get(kind) ?? { sent: 0, failed: 0 }
+    const next = { sent: sent + Number(isSent), failed: fails + Number(!isSent) }
+    this.#counts.set(kind, next)
   }
 
   #pauseMs(failures: number): number {

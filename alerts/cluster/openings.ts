@@ -33,27 +33,43 @@ export class Openings {
   /** When an open alert was last told of, on the monotonic clock. */
   #lastTold = new Map<string, number>()
   #isFullTold = false
+  #opened = 0
+  #resolved = 0
 
   constructor(parts: OpeningsParts) {
     this.#parts = parts
   }
 
-  async look(term: number, reports: readonly NodeReport[]): Promise<void> {
+  /** By this node. */
+  counts(): { readonly opened: number; readonly resolved: number } {
+    return { opened: this.#opened, resolved: this.#resolved }
+  }
+
+  /** @returns whether nothing changes until something else is found */
+  async look(term: number, reports: readonly NodeReport[]): Promise<boolean> {
     const { store } = this.#parts
     const query = { state: 'open', before: '', limit: alertLimits.openMax } as const
     const open = await store.listAlerts('every-tenant', query)
-    if (!open.ok) return
-    const changes = this.#changes(open.value, wantedBy(reports))
+    if (!open.ok) return false
+    const wanted = wantedBy(reports)
+    const changes = this.#changes(open.value, wanted)
     const { opened, updated, resolved } = changes
-    if (opened.length + updated.length + resolved.length === 0) return
+    if (opened.length + updated.length + resolved.length === 0) {
+      return open.value.length === wanted.size
+    }
     const channels = opened.length === 0 ? undefined : await store.listChannels('every-tenant')
-    if (channels?.ok === false) return
+    if (channels?.ok === false) return false
     const listeners = channels?.value ?? []
     const told = opened.map(({ alert }) => ({
       alert,
       channels: listeners.filter((channel) => hears(channel, alert)).map(({ id }) => id),
     }))
-    await store.record(term, { ...changes, opened: told })
+    const recorded = await store.record(term, { ...changes, opened: told })
+    if (recorded.ok && recorded.value === 'recorded') {
+      this.#opened += opened.length
+      this.#resolved += resolved.length
+    }
+    return false
   }
 
   #changes(open: readonly StoredAlert[], wanted: ReadonlyMap<string, Wanted>): AlertChanges {

@@ -25,6 +25,8 @@ export interface MetricsSnapshot {
   /** Hits of response rules, by source. */
   readonly responseRules: ReadonlyMap<string, number>
   readonly redirects: RedirectSnapshot
+  /** null: this node tells of none. */
+  readonly alerts: AlertSnapshot | null
   readonly scripts: { readonly benched: number; readonly killed: number }
   readonly overlays: OverlaySnapshot
   readonly geo: readonly GeoSnapshot[]
@@ -58,6 +60,14 @@ export interface TcpSnapshot {
   readonly accepted: number
   readonly refused: number
   readonly evicted: number
+}
+
+export interface AlertSnapshot {
+  readonly opened: number
+  readonly resolved: number
+  readonly findings: number
+  /** By the kind of the channel, of which there are few. */
+  readonly delivered: ReadonlyMap<string, { readonly sent: number; readonly failed: number }>
 }
 
 export interface RedirectSnapshot {

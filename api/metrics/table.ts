@@ -1,5 +1,6 @@
 // The table of metrics. Adding one means one row here and one field of the snapshot.
 import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
+import { alertRows } from './alerts.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
@@ -362,6 +363,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...feed,
   ...exchangeRows,
   ...redirectRows,
+  ...alertRows,
   ...healthRows,
   ...resolveRows,
   ...overlays,

@@ -11,6 +11,7 @@ export const keepAlerts: Part = (deps) => {
   const licence = (): Partial<Deps>['licence'] => deps.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
+    redirectTargets: () => deps.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => deps.drifted(),
   })

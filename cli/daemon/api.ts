@@ -98,6 +98,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     database: records.database,
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
+    alerts: () => alerts.keeper.status(),
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
     commitToActiveSeconds: deps.commitToActiveSeconds,

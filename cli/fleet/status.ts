@@ -148,6 +148,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       pull: puller.status(),
       given: null,
       fleet: null,
+      alerts: null,
     }
   })
   return () => metrics.text()

@@ -40,6 +40,7 @@ export interface AlertFactsParts {
   readonly health: Pick<HealthMonitor, 'onChange'> | null
   /** undefined: it was not put together yet. */
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
+  readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly dataDirFault: () => string | null
   /** Of the fleet. */
   readonly drifted: () => readonly DriftedNode[]
@@ -83,6 +84,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     licence: () => licenceOf(licence()),
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
     driftedNodes: () => driftedIn(parts.drifted()),
+    redirectTargets: parts.redirectTargets,
     disk: () => ({
       fault: diskFault(parts),
       freePercent: freePercentOf(parts.settings.dataDir),

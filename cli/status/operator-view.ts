@@ -47,6 +47,7 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly shared: () => EphemeralStatus
   readonly given: () => MetricsSnapshot['given']
   readonly fleet: () => MetricsSnapshot['fleet']
+  readonly alerts: () => MetricsSnapshot['alerts']
   readonly repository: () => RepackerStatus
   readonly branch: string
   /** Not a repository of this machine. */
@@ -113,6 +114,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     pull: null,
     given: parts.given(),
     fleet: parts.fleet(),
+    alerts: parts.alerts(),
     gitops: {
       sync: syncOf(parts),
       head: git.head?.commit ?? null,
@@ -125,12 +127,11 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
   }
 }
 
-type ElsewhereFields = 'gitops' | 'pull' | 'given' | 'fleet' | 'isDatabaseUp' | 'apiRequests'
+type ElsewhereFields =
+  'gitops' | 'pull' | 'given' | 'fleet' | 'alerts' | 'isDatabaseUp' | 'apiRequests'
 
 /** All but where bundles come from and go to. */
-export function nodeSnapshot(
-  parts: NodeViewParts,
-): Omit<MetricsSnapshot, ElsewhereFields> {
+export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {
   const { node, health } = parts
   const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
   const redis = parts.shared()

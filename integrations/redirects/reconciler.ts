@@ -19,6 +19,8 @@ export const reconcilerLimits = {
   roundMs: 120_000,
   /** From a failure to the next try. */
   retryMs: 10_000,
+  /** So long a round that had to mend something is remembered. */
+  mendedWithinMs: 3_600_000,
   /** Of what is skipped, lines in the log. */
   toldMax: 20,
 } as const
@@ -29,6 +31,10 @@ export interface TargetStatus {
   readonly isUp: boolean | null
   readonly rules: number
   readonly drift: number
+  /** Rounds that had to mend something, within `mendedWithinMs`. */
+  readonly mendedLately: number
+  /** Why the last round failed; '': it went well, or there was none. */
+  readonly fault: string
 }
 
 export class Reconciler {
@@ -44,6 +50,8 @@ export class Reconciler {
   #isUp: boolean | null = null
   #rules = 0
   #drift = 0
+  /** When something was mended, on the monotonic clock. */
+  #mendedAtMs: readonly number[] = []
 
   constructor(parts: ReconcilerParts) {
     this.#parts = parts
@@ -64,7 +72,11 @@ export class Reconciler {
 
   status(): TargetStatus {
     const { name: target } = this.#parts.target
-    return { target, isUp: this.#isUp, rules: this.#rules, drift: this.#drift }
+    const { length: mendedLately } = this.#lately()
+    return {
+      ...{ target, isUp: this.#isUp, rules: this.#rules, drift: this.#drift },
+      ...{ mendedLately, fault: this.#fault ?? '' },
+    }
   }
 
   /** Resolves when no round is under way. */
@@ -75,6 +87,11 @@ export class Reconciler {
   async stop(): Promise<void> {
     this.#end.abort()
     await this.settled()
+  }
+
+  #lately(): readonly number[] {
+    const sinceMs = this.#parts.clock.monotonicMs() - reconcilerLimits.mendedWithinMs
+    return this.#mendedAtMs.filter((atMs) => atMs > sinceMs)
   }
 
   #start(): void {
@@ -131,6 +148,8 @@ export class Reconciler {
     const fields = { target: target.name, changes }
     if (isDrift) {
       this.#drift += changes
+      // Rounds are a second apart at least.
+      this.#mendedAtMs = [...this.#lately(), this.#parts.clock.monotonicMs()]
       log.warn(fields, 'redirects were changed there by somebody else, and are mended')
     } else if (changes > 0) log.info(fields, 'redirects are written there')
     if (this.#fault !== null) log.info({ target: target.name }, 'redirects are written there again')

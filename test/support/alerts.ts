@@ -39,6 +39,7 @@ export const healthyFacts: AlertFacts = {
   missing: () => [],
   driftedNodes: () => [],
   commits: () => new Map(),
+  redirectTargets: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,
 }

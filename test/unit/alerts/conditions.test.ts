@@ -135,6 +135,20 @@ const rows: readonly Row[] = [
       'error  far-1: name-taken: two nodes are called far-1',
     ],
   ],
+  [
+    'drift',
+    {
+      redirectTargets: () => [
+        { target: 'caddy', mendedLately: 3, fault: '' },
+        { target: 'nginx', mendedLately: 2, fault: '' },
+        { target: 'cdn', mendedLately: 9, fault: 'the server answers 401' },
+      ],
+    },
+    [
+      'warning  redirects of caddy: redirects of caddy are changed by somebody else',
+      'warning  redirects of cdn: redirects cannot be written to cdn',
+    ],
+  ],
   ['disk', { disk: () => ({ fault: '', freePercent: 5 }) }, []],
   ['disk', { disk: () => ({ fault: '', freePercent: null }) }, []],
   [

@@ -120,6 +120,38 @@ describe('one node', () => {
     expect(await alerts('open')).toEqual([])
   })
 
+  test('asks its own database for nothing while there is nobody to tell and nothing new', async () => {
+    const { alerts: real } = state()
+    let calls = 0
+    const count = (...[of, key]: readonly [object, string | symbol]): unknown => {
+      const method = Reflect.get(of, key) as (...values: unknown[]) => unknown
+      return (...values: unknown[]) => {
+        calls++
+        return method(...values)
+      }
+    }
+    const node = new Node('n1', { isAlone: true, store: new Proxy(real, { get: count }) })
+    node.breakPools('a')
+    await pass(60_000, node)
+    expect(await alerts('open')).toEqual(['pool a has no member that may answer'])
+    const callsIn = async (durationMs: number): Promise<number> => {
+      calls = 0
+      await pass(durationMs, node)
+      return calls
+    }
+    expect(await callsIn(600_000)).toBe(0)
+    // What begins is told of, also to a channel that was made meanwhile.
+    await addChannel('c1')
+    node.breakPools('a', 'b')
+    expect(await callsIn(60_000)).toBeGreaterThan(0)
+    expect(told('c1')).toEqual([broken('b')])
+    node.mend()
+    await pass(60_000, node)
+    expect(await alerts('open')).toEqual([])
+    expect(node.keeper.status()).toMatchObject({ opened: 2, resolved: 2 })
+    expect(node.keeper.status().delivered.get('webhook')).toEqual({ sent: 2, failed: 0 })
+  })
+
   test('says nothing of what came and went while it was gathered', async () => {
     await addChannel('c1')
     const node = new Node('n1', { isAlone: true })

@@ -94,6 +94,7 @@ const keptBy = (disk: Disk) => ({
   isBackedUp: () => disk.isBackedUp ?? true,
   isAudited: () => disk.isAudited ?? true,
   redirects: () => ({ listener: null, targets: [] }),
+  alerts: () => null,
   database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 

@@ -56,7 +56,9 @@ test('a change is written at once; the server is looked at again after the inter
   expect(rounds()).toBe(1)
   await tick(1)
   expect(rounds()).toBe(2)
-  expect(reconciler.status()).toEqual({ target: 'a server', isUp: true, rules: 2, drift: 0 })
+  expect(reconciler.status()).toEqual({
+    ...{ target: 'a server', isUp: true, rules: 2, drift: 0, mendedLately: 0, fault: '' },
+  })
 })
 
 test('what somebody else did is mended and counted; what we changed is not', async () => {
@@ -73,12 +75,27 @@ test('what somebody else did is mended and counted; what we changed is not', asy
   expect(lines).toContain('redirects were changed there by somebody else, and are mended')
 })
 
+test('rounds that mended something are counted for an hour', async () => {
+  const { there, world, reconciler, tick } = scene()
+  world.wanted = many(3)
+  await tick()
+  for (let i = 0; i < 3; i++) {
+    for (const { mark } of world.wanted.slice(0, 2)) there.delete(mark)
+    await tick(60_000)
+  }
+  expect(reconciler.status()).toMatchObject({ drift: 6, mendedLately: 3 })
+  await tick(reconcilerLimits.mendedWithinMs - 60_000)
+  expect(reconciler.status().mendedLately).toBe(1)
+  await tick(60_000)
+  expect(reconciler.status()).toMatchObject({ drift: 6, mendedLately: 0 })
+})
+
 test('a failure is tried again soon and told once; what was missed is then there', async () => {
   const { there, world, reconciler, tick, lines, rounds } = scene()
   world.fault = 'it is away'
   world.wanted = many(3)
   await tick()
-  expect(reconciler.status()).toMatchObject({ isUp: false, drift: 0 })
+  expect(reconciler.status()).toMatchObject({ isUp: false, drift: 0, fault: 'it is away' })
   await tick(reconcilerLimits.retryMs - 1)
   expect(rounds()).toBe(1)
   await tick(1)
@@ -87,6 +104,7 @@ test('a failure is tried again soon and told once; what was missed is then there
   world.fault = ''
   await tick(reconcilerLimits.retryMs)
   expect([there.size, lines.at(-1)]).toEqual([3, 'redirects are written there again'])
+  expect(reconciler.status().fault).toBe('')
 })
 
 test('a change during a round is written by the next one; after a stop there is none', async () => {

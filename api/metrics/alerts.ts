@@ -1,0 +1,42 @@
+// Metrics of alerts: what begins and ends, and messages to channels.
+import { one } from './samples.ts'
+import type { MetricsSnapshot } from './snapshot.ts'
+
+/** Rows of the metrics table. */
+export const alertRows = [
+  {
+    name: 'gslbd_alerts_total',
+    type: 'counter',
+    help: 'Alerts that this node has `opened` and `resolved` for the cluster.',
+    labels: ['event'],
+    read: ({ alerts }: MetricsSnapshot) =>
+      alerts === null
+        ? []
+        : (['opened', 'resolved'] as const).map((event) => ({
+            value: alerts[event],
+            labels: { event },
+          })),
+  },
+  {
+    name: 'gslbd_alert_findings',
+    type: 'gauge',
+    help: 'What this node finds wrong now.',
+    labels: [],
+    read: ({ alerts }: MetricsSnapshot) => (alerts === null ? [] : one(alerts.findings)),
+  },
+  {
+    name: 'gslbd_alert_messages_total',
+    type: 'counter',
+    help:
+      'Messages of alerts by this node, by kind of channel: `sent`, or `failed` (tried again ' +
+      'where that may help). Alert on failures by another way.',
+    labels: ['kind', 'result'],
+    read: ({ alerts }: MetricsSnapshot) =>
+      [...(alerts?.delivered ?? [])].flatMap(([kind, counts]) =>
+        (['sent', 'failed'] as const).map((result) => ({
+          value: counts[result],
+          labels: { kind, result },
+        })),
+      ),
+  },
+] as const
