@@ -120,7 +120,7 @@ describe('one node', () => {
     expect(await alerts('open')).toEqual([])
   })
 
-  test('asks its own database for nothing while there is nobody to tell and nothing new', async () => {
+  test('asks its own database nothing while there is nobody to tell and no news', async () => {
     const { alerts: real } = state()
     let calls = 0
     const count = (...[of, key]: readonly [object, string | symbol]): unknown => {
@@ -130,7 +130,8 @@ describe('one node', () => {
         return method(...values)
       }
     }
-    const node = new Node('n1', { isAlone: true, store: new Proxy(real, { get: count }) })
+    const store = new Proxy<typeof real>(real, { get: count })
+    const node = new Node('n1', { isAlone: true, store })
     node.breakPools('a')
     await pass(60_000, node)
     expect(await alerts('open')).toEqual(['pool a has no member that may answer'])
