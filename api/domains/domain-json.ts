@@ -24,6 +24,7 @@ const Check = Type.Object({
 export const DelegatedDomain = Type.Object(
   {
     id: Type.String(),
+    tenantId: Type.String(),
     domain: Type.String({ description: 'Lower case, without the trailing dot' }),
     verified: Type.Boolean({ description: 'The NS check passed' }),
     nsOk: Type.Boolean({ description: 'The parent has the NS records of this cluster' }),
@@ -66,7 +67,7 @@ export function showDomain(entry: Entry, found: DomainResult | undefined) {
   const { nsOk = false, dsOk = false, dsExpected = false, error = '', checks = [] } = result ?? {}
   const domain = name.replace(/\.$/, '')
   return {
-    ...{ id, domain, verified: nsOk, nsOk, dsOk, dsExpected },
+    ...{ id, tenantId: entry.tenant, domain, verified: nsOk, nsOk, dsOk, dsExpected },
     lastVerifiedAt: result === undefined ? null : seconds(result.verifiedAtMs),
     verificationError: error,
     checks: checks.map(({ atMs, ...check }) => ({ ...check, at: seconds(atMs) })),

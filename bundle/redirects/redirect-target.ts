@@ -15,6 +15,12 @@ export function plainHostOf(target: string): string | undefined {
   return `${url.hostname.replace(/\.$/, '')}.`
 }
 
+/** The same of http and https. */
+export function hostOf(target: string): string | undefined {
+  const url = absoluteUrl(target)
+  return url === undefined || url.port !== '' ? undefined : `${url.hostname.replace(/\.$/, '')}.`
+}
+
 /** As it is written where that is ASCII; otherwise with octets that a header may have. */
 export function headerTarget(target: string): string {
   const isPlain = /^https?:\/\/[!-~]+$/.test(target)

@@ -39,13 +39,15 @@ const dnsPort = 53
 export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
   const { settings, store, config, clock, log, hints = rootHints, port = dnsPort } = parts
   const { resolvers, allowLocalTargets: allowLocal } = settings.dns
+  const { allowPrivate } = settings.domains
   const walk = new RootWalk({ hints, clock })
   const { askMs } = delegationLimits
   const check = (domain: string): Promise<DomainResult> => {
-    const questions = new Questions({ port, allowLocal, askMs, clock })
+    const nameservers = config.isReady() ? nameserversOf(config.snapshot(), domain) : []
+    const own = nameservers.flatMap(({ addresses }) => addresses)
+    const questions = new Questions({ port, allowLocal, allowPrivate, own, askMs, clock })
     const finder =
       resolvers.length > 0 ? createResolverFinder(resolvers, hints) : walk.finder(questions)
-    const nameservers = config.isReady() ? nameserversOf(config.snapshot(), domain) : []
     // Zones are not signed: no DS is expected.
     return checkDelegation(
       { domain, nameservers, ds: [] },

@@ -34,6 +34,7 @@ export function createNodeHealth(
     verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log),
     log,
     clock,
+    runsScripts: allowScriptChecks,
     spawn: () => spawnHealthWorker(probeSettings),
   })
   return createHealthView({

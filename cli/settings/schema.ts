@@ -326,6 +326,13 @@ export const SettingsFile = Type.Object(
           'From one check of a domain to the next, give or take a tenth. One of several nodes ' +
           'that share a database makes it.',
       }),
+      allowPrivate: boolean({
+        default: false,
+        description:
+          'Whether checks ask servers at private and other special-purpose addresses (RFC 6890), ' +
+          'too: for zones of an internal network. Those that gslb.yaml gives for its own name ' +
+          'servers are always asked.',
+      }),
     }),
     license,
     redirect,

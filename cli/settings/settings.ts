@@ -114,7 +114,7 @@ export interface Settings {
     readonly sshKey: string
     readonly knownHosts: string
   }
-  readonly domains: { readonly verifyIntervalMs: number }
+  readonly domains: { readonly verifyIntervalMs: number; readonly allowPrivate: boolean }
   readonly license: LicenseSection
   readonly redirect: RedirectSection
   readonly health: {

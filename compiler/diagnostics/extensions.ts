@@ -27,6 +27,32 @@ export const extensionDiagnostics = {
     bad: 'targetUrl: "https://www.example.com/a;b"',
     good: 'targetUrl: "https://www.example.com/a%3Bb"',
   },
+  'redirect-target-hidden': {
+    severity: 'error',
+    message: 'the target has the invisible character %s in it',
+    help: 'remove it, or percent-encode it: %s',
+    cause: 'It makes an address look like another one to whoever reads it (CVE-2021-42574).',
+    bad: 'targetUrl: "https://www.example.com/\\u202Egpj.exe"',
+    good: 'targetUrl: https://www.example.com/exe.jpg',
+  },
+  'redirect-target-user': {
+    severity: 'error',
+    message: 'the target has a user or a password in it',
+    help: 'remove what stands before the @: the host is %s',
+    cause:
+      'Everybody who asks would be told it. In front of a host it is also how people are led to ' +
+      'another one than they think.',
+    bad: 'targetUrl: "https://ann:secret@www.example.com/"',
+    good: 'targetUrl: https://www.example.com/',
+  },
+  'redirect-target-host': {
+    severity: 'error',
+    message: 'no host is called "%s"',
+    help: 'write a host name of letters, digits and hyphens, or an address',
+    cause: 'A label has 1 to 63 characters and a name at most 253 (RFC 1035 section 2.3.4).',
+    bad: 'targetUrl: "https://www..example.com/"',
+    good: 'targetUrl: https://www.example.com/',
+  },
   'redirect-code-replaced': {
     severity: 'warning',
     message: 'the status %s is not sent: 301 takes its place',
@@ -42,6 +68,16 @@ export const extensionDiagnostics = {
     cause: 'The redirect is sent over plain HTTP, so that the browser comes back to it for ever.',
     bad: 'spec: { sourceFqdn: www.example.com, targetUrl: "http://www.example.com/new" }',
     good: 'spec: { sourceFqdn: www.example.com, targetUrl: "https://www.example.com/new" }',
+  },
+  'redirect-loop-https': {
+    severity: 'note',
+    message: 'over https this leads in a circle: %s',
+    help: 'let another server answer https there, or let one of them lead to a host of its own',
+    cause:
+      'Where the redirect listener answers https as well (redirect.https), or a server that gets ' +
+      'the redirects does, the browser comes back for ever.',
+    bad: '# redirect.https.port: 443\n# a.example.com: https://a.example.com',
+    good: '# a.example.com: https://www.example.com',
   },
   'redirect-target-query': {
     severity: 'warning',

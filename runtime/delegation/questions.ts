@@ -1,5 +1,7 @@
 // The questions of one check: bounded in number and time, and only to addresses that may be asked.
+import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
+import { isInternalAddress } from '#dns/network.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { isLocal, whyUnusable } from '#runtime/resolve/usable-addresses.ts'
@@ -12,6 +14,10 @@ export interface QuestionParts {
   readonly port: number
   /** Whether loopback and link-local addresses may be asked. */
   readonly allowLocal: boolean
+  /** Whether those of private networks, and others that no public server has, may be asked. */
+  readonly allowPrivate: boolean
+  /** May be asked though they are private: those of our own name servers. */
+  readonly own: readonly string[]
   /** For one question to one server. */
   readonly askMs: number
   readonly clock: Clock
@@ -29,9 +35,9 @@ export class Questions {
 
   /** @param name presentation form */
   async ask(address: string, name: string, type: number, transport?: Transport): Asked {
-    const { allowLocal, port, askMs, clock } = this.#parts
-    const odd = whyUnusable(address)
-    if (odd !== undefined && !(allowLocal && isLocal(odd))) {
+    const { port, askMs, clock } = this.#parts
+    const odd = this.#whyNot(address)
+    if (odd !== undefined) {
       const why = `has ${odd}, ${address}, which is not asked`
       return err({ code: 'address-refused', why })
     }
@@ -49,5 +55,15 @@ export class Questions {
       Math.min(leftMs, askMs),
       transport,
     )
+  }
+
+  /** Whoever runs a parent could have us knock at any door of the operator's network. */
+  #whyNot(address: string): string | undefined {
+    const { allowLocal, allowPrivate, own } = this.#parts
+    const odd = whyUnusable(address)
+    if (odd !== undefined) return allowLocal && isLocal(odd) ? undefined : odd
+    if (allowPrivate || own.includes(address)) return undefined
+    const octets = parseAddress(address)
+    return octets.ok && isInternalAddress(octets.value) ? 'a private address' : undefined
   }
 }

@@ -11,15 +11,20 @@ import { targetKey } from '#runtime/health/probes/probe.ts'
  * that the bundle before did not have enabled. A member of another pool, or at another address, is
  * another member; a monitor that has probed it in its former pool knows better.
  *
+ * @param probed by pool of the next bundle, of `probedPools`
  * @param previous undefined: the first bundle of this process. Nobody is new then: its members were
  *   there before the process, and a node that starts must answer at once.
  */
-export function arrivals(previous: Bundle | undefined, next: Bundle): ReadonlySet<string> {
+export function arrivals(
+  previous: Bundle | undefined,
+  next: Bundle,
+  probed: Uint8Array,
+): ReadonlySet<string> {
   const keys = new Set<string>()
   if (previous === undefined) return keys
   for (const [member, { warmupThreshold }] of membersWithExtra(next)) {
     if (warmupThreshold === 0 || !isEnabled(next, member)) continue
-    if (next.poolHealthCheck[next.memberPool[member]!] === 0) continue
+    if (probed[next.memberPool[member]!] === 0) continue
     if (wasEnabled(previous, next, member)) continue
     keys.add(targetKey(uidOf(next.memberUid, member), addressOfMember(next, member)))
   }

@@ -21,6 +21,7 @@ import { blend } from '#runtime/health/view/blend.ts'
 import type { MemberHealth } from '#runtime/health/view/member-health.ts'
 import type { HealthMonitor, MonitoredTarget } from '#runtime/health/view/monitor.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
+import { probedPools } from './probed-pools.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 
 /** A bundle and its state, which is written here. */
@@ -78,10 +79,11 @@ export class HealthLink {
    * that it does not know keep what the state says: healthy, or what was carried over.
    */
   prepare(bundle: Bundle, state: RoutingState): void {
-    this.#arrivals = arrivals(this.#serving?.bundle, bundle)
+    const probed = this.#probed(bundle)
+    this.#arrivals = arrivals(this.#serving?.bundle, bundle, probed)
     const serving = { bundle, state }
     for (let pool = 0; pool < bundle.counts.pools; pool++) {
-      const isProbed = bundle.poolHealthCheck[pool] !== 0
+      const isProbed = probed[pool] === 1
       let isChanged = false
       for (const member of membersOf(bundle, pool)) {
         const isNew = isProbed ? this.#write(serving, member) !== Change.None : clear(state, member)
@@ -117,6 +119,10 @@ export class HealthLink {
     for (const pool of pools) rebuildPool(bundle, state, pool)
   }
 
+  #probed(bundle: Bundle): Uint8Array {
+    return probedPools(bundle, this.#monitor.runsScripts)
+  }
+
   #target(serving: Serving): void {
     const { bundle } = serving
     const before = this.#places
@@ -125,10 +131,10 @@ export class HealthLink {
     this.#places = new Map()
     const targets: MonitoredTarget[] = []
     const checks = new Map<string, HealthCheckModel>()
+    const probed = this.#probed(bundle)
     for (let pool = 0; pool < bundle.counts.pools; pool++) {
-      const checkText = bundle.poolHealthCheck[pool]!
-      if (checkText === 0) continue
-      const checkKey = textOf(bundle, checkText)
+      if (probed[pool] === 0) continue
+      const checkKey = textOf(bundle, bundle.poolHealthCheck[pool]!)
       const known = checks.get(checkKey) ?? this.#checks.get(checkKey)
       const check = known ?? parseHealthCheck(checkKey)
       assert(check !== undefined, 'the loader has read every health check')
@@ -232,7 +238,7 @@ export class HealthLink {
   #write(serving: Serving, member: number): Change {
     const { bundle, state } = serving
     const memberUid = uidOf(bundle.memberUid, member)
-    const isProbed = bundle.poolHealthCheck[bundle.memberPool[member]!] !== 0
+    const isProbed = this.#probed(bundle)[bundle.memberPool[member]!] === 1
     const found = isProbed ? this.#healthOf(serving, member, memberUid) : undefined
     // Without a check nobody can say that a member is ill, but an outside monitor.
     const probe = found?.healthy ?? (isProbed ? state.memberHealthy[member] === 1 : true)

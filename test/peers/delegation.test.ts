@@ -80,7 +80,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
       createNodeDomains({
         settings: {
           dns: { resolvers, allowLocalTargets: true } as never,
-          domains: { verifyIntervalMs: 600_000 },
+          domains: { verifyIntervalMs: 600_000, allowPrivate: false },
         },
         store,
         config: {

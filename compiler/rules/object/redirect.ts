@@ -1,4 +1,5 @@
 // Checks a redirect: a host name as its source, a safe absolute URL as its target.
+import { parseAddress } from '#dns/address.ts'
 import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
@@ -32,6 +33,11 @@ export const redirectTarget: ObjectRule<'Redirect'> = {
       report('redirect-target-character', place, { args: [wordFor(odd), percentEncoded(odd)] })
       return
     }
+    const hidden = /\p{Cf}/u.exec(targetUrl)?.[0]
+    if (hidden !== undefined) {
+      report('redirect-target-hidden', place, { args: [wordFor(hidden), percentEncoded(hidden)] })
+      return
+    }
     const url = absoluteUrl(targetUrl)
     if (url === undefined) {
       const suggestion = targetUrl.includes(':') ? '' : `https://${targetUrl}`
@@ -40,12 +46,25 @@ export const redirectTarget: ObjectRule<'Redirect'> = {
       report('redirect-target-not-url', place, isBetter ? { args, suggestion } : { args })
       return
     }
+    if (url.username !== '' || url.password !== '') {
+      report('redirect-target-user', place, { args: [url.hostname] })
+      return
+    }
+    if (!isPossibleHost(url.hostname)) {
+      report('redirect-target-host', place, { args: [url.hostname] })
+      return
+    }
     if (spec.preservePath && url.search !== '') report('redirect-target-query', place)
     const source = checkHostName(sourceFqdn).key
     if (source !== undefined && plainHostOf(targetUrl) === source) {
       report('redirect-to-itself', place, { args: [source] })
     }
   },
+}
+
+/** A host name or an address; a URL parser takes any text without signs of its own. */
+function isPossibleHost(host: string): boolean {
+  return parseAddress(host.replace(/^\[(.*)\]$/, '$1')).ok || checkHostName(host).key !== undefined
 }
 
 function wordFor(character: string): string {

@@ -1,45 +1,76 @@
-// Finds redirects that lead in a circle over plain HTTP.
+// Finds redirects that lead in a circle.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { redirectFor } from '#compiler/plan/redirect-plan.ts'
 import type { PlannedRedirect, RedirectPlan } from '#compiler/plan/redirect-plan.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import { plainHostOf } from '#bundle/redirects/redirect-target.ts'
+import { hostOf, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** As many hosts as one sentence can hold. */
 const hostsShown = 5
 
+type Next = (plan: RedirectPlan, from: PlannedRedirect) => PlannedRedirect | undefined
+
 export const redirectLoops: TreeRule = {
   name: 'redirect-loops',
   check({ redirects }, report) {
-    // A redirect has one target, so that each is walked over once; a walk that meets itself is one.
-    const walkOf = new Map<PlannedRedirect, number>()
-    for (const [walk, start] of redirects.redirects.entries()) {
-      let at: PlannedRedirect | undefined = start
-      while (at !== undefined && !walkOf.has(at)) {
-        walkOf.set(at, walk)
-        at = nextOf(redirects, at)
-      }
-      if (at === undefined || walkOf.get(at) !== walk) continue
+    for (const first of circles(redirects, nextOverHttp)) {
       // That is told where its object is read.
-      if (!at.model.isWildcard && nextOf(redirects, at) === at) continue
-      const args = [hostsFrom(redirects, at)]
-      report('redirect-loop', placeIn(at.entry, valueAt('spec', 'targetUrl')), { args })
+      if (!first.model.isWildcard && nextOverHttp(redirects, first) === first) continue
+      const args = [hostsFrom(redirects, first, nextOverHttp)]
+      report('redirect-loop', placeIn(first.entry, target), { args })
+    }
+    for (const first of circles(redirects, nextOverAny)) {
+      if (isOverHttp(redirects, first)) continue
+      const args = [hostsFrom(redirects, first, nextOverAny)]
+      report('redirect-loop-https', placeIn(first.entry, target), { args })
     }
   },
 }
 
+const target = valueAt('spec', 'targetUrl')
+
+/** @returns one redirect of each circle */
+function circles(plan: RedirectPlan, next: Next): readonly PlannedRedirect[] {
+  // A redirect has one target, so that each is walked over once; a walk that meets itself is one.
+  const walkOf = new Map<PlannedRedirect, number>()
+  const found: PlannedRedirect[] = []
+  for (const [walk, start] of plan.redirects.entries()) {
+    let at: PlannedRedirect | undefined = start
+    while (at !== undefined && !walkOf.has(at)) {
+      walkOf.set(at, walk)
+      at = next(plan, at)
+    }
+    if (at !== undefined && walkOf.get(at) === walk) found.push(at)
+  }
+  return found
+}
+
 /** The redirect that answers when the target of another is asked for. */
-function nextOf(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRedirect | undefined {
+function nextOverHttp(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRedirect | undefined {
   const host = plainHostOf(model.target)
   return host === undefined ? undefined : redirectFor(plan, host)
 }
 
-function hostsFrom(plan: RedirectPlan, first: PlannedRedirect): string {
+/** The same where https is answered, too. */
+function nextOverAny(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRedirect | undefined {
+  const host = hostOf(model.target)
+  return host === undefined ? undefined : redirectFor(plan, host)
+}
+
+/** Of a circle: no step of it needs https. */
+function isOverHttp(plan: RedirectPlan, first: PlannedRedirect): boolean {
+  let at: PlannedRedirect | undefined = first
+  do at = nextOverHttp(plan, at)
+  while (at !== undefined && at !== first)
+  return at === first
+}
+
+function hostsFrom(plan: RedirectPlan, first: PlannedRedirect, next: Next): string {
   const hosts = [nameOf(first)]
   let at = first
   do {
-    at = nextOf(plan, at)!
+    at = next(plan, at)!
     hosts.push(nameOf(at))
   } while (at !== first && hosts.length < hostsShown)
   return at === first ? hosts.join(' → ') : [...hosts, '…'].join(' → ')

@@ -25,7 +25,10 @@ export function createScript(environment: Environment): Probe {
   }
 }
 
-/** Such a pool is treated as if it had no check, so that its members are healthy. */
+/**
+ * A guard: no target of such a pool reaches a prober (runtime/node/probed-pools.ts). Its members
+ * count as healthy.
+ */
 export function createForbiddenScript(log: Log): Probe {
   let isTold = false
   return {

@@ -44,6 +44,8 @@ export interface TargetOptions {
 }
 
 export interface HealthMonitor {
+  /** False: checks of type script are not run here, as if their pools had none. */
+  readonly runsScripts: boolean
   /** Loads the stored verdicts, then begins to probe. Returns at once. */
   start(): void
   /**

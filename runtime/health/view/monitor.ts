@@ -29,6 +29,8 @@ export interface HealthMonitorParts {
   readonly verdicts: HealthVerdicts
   readonly log: Log
   readonly clock: Clock
+  /** Whether the worker may; by default it may not. */
+  readonly runsScripts?: boolean
   /** A worker with the settings of the node; left out, one that allows nothing. */
   readonly spawn?: () => Worker
 }
@@ -38,6 +40,7 @@ export function createHealthMonitor(parts: HealthMonitorParts): HealthMonitor {
 }
 
 class Monitor implements HealthMonitor {
+  readonly runsScripts: boolean
   readonly #parts: HealthMonitorParts
   readonly #writer: VerdictWriter
   readonly #keeper: WorkerKeeper
@@ -59,6 +62,7 @@ class Monitor implements HealthMonitor {
   #adopted: Promise<void> = Promise.resolve()
 
   constructor(parts: HealthMonitorParts) {
+    this.runsScripts = parts.runsScripts ?? false
     this.#parts = parts
     this.#writer = new VerdictWriter(parts.verdicts, parts.log)
     this.#keeper = new WorkerKeeper({

@@ -37,6 +37,7 @@ export function createHealthView(parts: HealthViewParts): HealthMonitor {
 }
 
 class HealthView implements HealthMonitor {
+  readonly runsScripts: boolean
   readonly #parts: HealthViewParts
   readonly #signals: LiveSignals | undefined
   readonly #table: PeerTable | undefined
@@ -62,6 +63,7 @@ class HealthView implements HealthMonitor {
 
   constructor(parts: HealthViewParts) {
     this.#parts = parts
+    this.runsScripts = parts.local.runsScripts
     const { local, signals, peers, clock, after, log } = parts
     if (signals !== null) {
       const onChange = (memberUids: readonly string[]): void => {

@@ -116,7 +116,9 @@ export class DelegationWorld {
 
   check(wanted: WantedDelegation, allowLocal = true): Promise<DomainResult> {
     const clock = systemClock
-    const questions = new Questions({ port: this.port, allowLocal, askMs: this.askMs, clock })
+    const { port, askMs } = this
+    const may = { allowLocal, allowPrivate: false, own: [] }
+    const questions = new Questions({ port, ...may, askMs, clock })
     const hints = [{ name: 'a.root.', addresses: ['127.0.0.2'] }]
     const finder = new RootWalk({ hints, clock }).finder(questions)
     return checkDelegation(wanted, { finder, questions, nowMs: clock.nowMs })

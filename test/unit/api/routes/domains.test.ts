@@ -43,7 +43,13 @@ const call = (method: string, path: string, body?: unknown, by = keyOf('acme')) 
   world.call(by, method, `/domains${path}`, body)
 
 const fresh = {
-  ...{ id: expect.any(String) as string, verified: false, nsOk: false, dsOk: false },
+  ...{
+    id: expect.any(String) as string,
+    tenantId: 'acme',
+    verified: false,
+    nsOk: false,
+    dsOk: false,
+  },
   ...{ dsExpected: false, lastVerifiedAt: null, verificationError: '', checks: [] },
   createdAt: expect.any(Number) as number,
 }

@@ -85,7 +85,7 @@ describe('defaults', () => {
           sshKey: resolve('./data/ssh_key'),
           knownHosts: resolve('./data/known_hosts'),
         },
-        domains: { verifyIntervalMs: 600_000 },
+        domains: { verifyIntervalMs: 600_000, allowPrivate: false },
         alerts: {
           ...{ allowedHosts: [], diskFreeMinPercent: 5, groupWaitMs: 10_000 },
           ...{ expiryWarningMs: 14 * 86_400_000, geoMaxAgeMs: 45 * 86_400_000 },

@@ -138,6 +138,7 @@ test('another set of targets and another check forget no times', async () => {
 
 function blankMonitor(monitor: HealthMonitor): HealthMonitor {
   return {
+    runsScripts: false,
     start: () => undefined,
     adopted: () => monitor.adopted(),
     setTargets: () => undefined,

@@ -35,6 +35,25 @@ test('of the checks of a bundle, those that the last one had are not read again'
   expect(readsOf([4, 1])).toBe(1)
 })
 
+test('a check of type script that this node may not run is as none', async () => {
+  const simulated = await simulatedMonitor()
+  const node = new LinkedNode(simulated)
+  const script = { healthCheck: { ...check, type: 'script' as const, scriptContent: 'exit 1' } }
+  node.install(bundleWith({ [a]: {} }, script))
+  // A gate would never open.
+  expect(node.install(bundleWith({ [a]: {}, [b]: { warmupThreshold: 3 } }, script))).toBe('--')
+  node.walk(60_000)
+  expect(node.standings).toBe('cc')
+  // Nobody was probed, so that nobody counts as checked.
+  const probes = Object.values(simulated.monitor.stats().probes)
+  const ran = probes.flatMap((counts) => Object.values(counts)).reduce((sum, one) => sum + one, 0)
+  expect(ran).toBe(0)
+  expect(simulated.monitor.healthOf(uid(1), a)).toBeUndefined()
+  node.install(bundleWith({ [a]: {} }))
+  node.walk(60_000)
+  expect(simulated.monitor.stats().probes.tcp.success).toBeGreaterThan(0)
+})
+
 describe('the warm-up gate', () => {
   const gated = { warmupThreshold: 3 }
 
