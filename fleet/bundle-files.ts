@@ -23,13 +23,18 @@ export class BundleFiles {
 
   /** undefined: it is not there, or cannot be read. */
   open(digest: string): OpenBundleFile | 'busy' | undefined {
+    return this.openPath(this.#pathOf(digest))
+  }
+
+  /** The same of a file that was made of one. */
+  openPath(path: string): OpenBundleFile | 'busy' | undefined {
     if (this.#open >= this.#transfersMax) {
       this.#turnedAway++
       return 'busy'
     }
     let fd: number
     try {
-      fd = openSync(this.#pathOf(digest), 'r')
+      fd = openSync(path, 'r')
     } catch {
       return undefined
     }

@@ -19,6 +19,10 @@ export const fleetLimits = {
   reportRestMs: 600_000,
   /** A stop tells of itself for no longer. */
   leavePatienceMs: 1_000,
+  /** Deltas that are kept, their octets, and how many may wait to be made. */
+  deltasMax: 8,
+  deltaCacheBytes: 96 * 1024 * 1024,
+  deltasPendingMax: 4,
   /** Until the head of an answer, beyond the time that the source was asked to wait. */
   headPatienceMs: 10_000,
   /** A body that brings less than this in a window is given up. */

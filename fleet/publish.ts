@@ -1,12 +1,14 @@
 // Writes the tree of bundles into a directory for a web server: the bundle first, then its record.
-import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkOrder } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { bundlePath, channelPath } from './tree.ts'
+import { withBundleFile } from './bundle-reader.ts'
+import { makeDelta } from './delta.ts'
+import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
 export interface PublishedTree {
   readonly record: ChannelRecord
@@ -31,12 +33,12 @@ export function publishedRecord(directory: string, channel: string): unknown {
  * @param before the verified record that the directory has; undefined: none that holds
  * @throws the file system's error
  */
-export function publishTree(
+export async function publishTree(
   directory: string,
   { record, ...signature }: SignedChannelRecord,
   bytes: Uint8Array,
   before: ChannelRecord | undefined,
-): Result<PublishedTree, string> {
+): Promise<Result<PublishedTree, string>> {
   const order = checkOrder(record, before)
   if (!order.ok) {
     return err(
@@ -46,6 +48,7 @@ export function publishTree(
   }
   mkdirSync(join(directory, 'bundles', 'channels'), { recursive: true })
   writeDurably(join(directory, bundlePath(record.digest)), bytes)
+  await writeDelta(directory, record.digest, before?.digest)
   const text = JSON.stringify({ record, ...signature })
   writeDurably(join(directory, channelPath(record.channel)), text)
   const kept = new Set([record.digest, record.previous, before?.digest])
@@ -53,5 +56,27 @@ export function publishTree(
     (name) => /^[0-9a-f]{64}$/.test(name) && !kept.has(name),
   )
   for (const name of old) rmSync(join(directory, bundlePath(name)), { force: true })
+  for (const name of namesIn(join(directory, 'bundles', 'deltas'))) {
+    if (name !== record.digest) rmSync(join(directory, 'bundles', 'deltas', name), removal)
+  }
   return ok({ record, removed: old.length })
+}
+
+/** From the bundle before, for nodes that have it. Without it they fetch the whole one. */
+async function writeDelta(directory: string, to: string, from: string | undefined): Promise<void> {
+  if (from === undefined || from === to) return
+  const [old, next] = [from, to].map((digest) => join(directory, bundlePath(digest)))
+  if (old === undefined || next === undefined || !existsSync(old)) return
+  const delta = await withBundleFile(
+    old,
+    (before) => withBundleFile(next, (bundle) => makeDelta(before, bundle)),
+    // What somebody else has put there is no bundle.
+  ).catch(() => undefined)
+  if (delta !== undefined) writeDurably(join(directory, deltaPath(from, to)), delta)
+}
+
+const removal = { recursive: true, force: true } as const
+
+function namesIn(directory: string): readonly string[] {
+  return existsSync(directory) ? readdirSync(directory) : []
 }

@@ -15,7 +15,9 @@ import { reportLimits } from './node-report.ts'
 import type { NodeRefusal, NodeReport } from './node-report.ts'
 import { Sources } from './sources.ts'
 import type { Source, SourceFault } from './sources.ts'
-import { bundlePath, channelPath } from './tree.ts'
+import { withBundleFile } from './bundle-reader.ts'
+import { applyDelta, deltaLimits } from './delta.ts'
+import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
 export interface PullerParts {
   /** In the order in which they are asked. */
@@ -31,6 +33,10 @@ export interface PullerParts {
   readonly isServing: (record: ChannelRecord) => boolean
   /** The octets of a bundle that this node has; they are verified like any others. */
   readonly stored: (digest: string) => Uint8Array | undefined
+  /** Where the file of such a bundle is; left out: nothing is made of deltas. */
+  readonly storedPath?: (digest: string) => string
+  /** Digest of what serves; '': nothing does. */
+  readonly servingDigest?: () => string
   readonly activate: (publication: Publication) => Promise<Result<unknown, SourceFault>>
   /** What the node tells of itself to sources that take it; left out: nothing. */
   readonly report?: (pulled: Pulled) => NodeReport
@@ -61,6 +67,8 @@ export interface PullStatus {
   readonly pulls: Readonly<Record<string, number>>
   /** Of bundles and records, as they came. */
   readonly wireBytes: number
+  /** Deltas that became a bundle, and those of no use, after which the whole was fetched. */
+  readonly deltas: { readonly used: number; readonly useless: number }
 }
 
 const standard: PullLimits = {
@@ -83,6 +91,7 @@ export class Puller {
   #contactAtMs: number | undefined
   readonly #pulls: Record<string, number> = {}
   #wireBytes = 0
+  readonly #deltas = { used: 0, useless: 0 }
   #refusals: readonly NodeRefusal[] = []
 
   constructor(parts: PullerParts) {
@@ -110,6 +119,7 @@ export class Puller {
       contactSecondsAgo: at === undefined ? null : (clock.monotonicMs() - at) / 1000,
       pulls: { ...this.#pulls },
       wireBytes: this.#wireBytes,
+      deltas: { ...this.#deltas },
     }
   }
 
@@ -217,10 +227,36 @@ export class Puller {
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
+    const made = await this.#byDelta(source, digest)
+    if (made !== undefined) {
+      const activated = await activate(made)
+      this.#deltas[activated.ok ? 'used' : 'useless']++
+      const isDamaged = !activated.ok && damaged.includes(activated.error.code)
+      if (!isDamaged) return activated
+    }
     const bundle = await this.#fetch(source, bundlePath(digest), {
       bytesMax: this.#limits.bundleBytesMax,
     })
     return bundle.ok ? activate(bundle.value.bytes) : bundle
+  }
+
+  /** Whatever is wrong with it, the whole bundle is fetched next. */
+  async #byDelta(source: Source, digest: string): Promise<Uint8Array | undefined> {
+    const { storedPath, servingDigest } = this.#parts
+    const from = servingDigest?.() ?? ''
+    if (storedPath === undefined || from === '' || from === digest) return undefined
+    const bytesMax = Math.min(deltaLimits.bytesMax * 2, this.#limits.bundleBytesMax)
+    const delta = await this.#fetch(source, deltaPath(from, digest), { bytesMax })
+    if (!delta.ok || delta.value.status !== 200) return undefined
+    const { bytes } = delta.value
+    const made = await withBundleFile(storedPath(from), (old) =>
+      applyDelta(bytes, old, this.#limits.bundleBytesMax),
+    ).catch((error: unknown) => err(String(error)))
+    if (made.ok) return made.value
+    this.#deltas.useless++
+    const { log } = this.#parts
+    log.warn({ source: source.name }, `a delta is of no use, the bundle comes whole: ${made.error}`)
+    return undefined
   }
 
   #remember(source: Source, { code, message, digest }: RefusedGift): void {

@@ -3,4 +3,6 @@
 
 /** Below the address of a source, or the directory that a web server shows. */
 export const channelPath = (name: string): string => `bundles/channels/${name}`
+/** What makes a bundle of another one that a node has. */
+export const deltaPath = (from: string, to: string): string => `bundles/deltas/${to}/${from}`
 export const bundlePath = (digest: string): string => `bundles/${digest}`

@@ -39,6 +39,14 @@ export const fleetRows = [
     read: ({ pull }: MetricsSnapshot) => (pull === null ? [] : one(pull.wireBytes)),
   },
   {
+    name: 'gslbd_bundle_deltas_total',
+    type: 'counter',
+    help: 'Deltas from sources: `used`, or `useless`, after which the whole bundle was fetched.',
+    labels: ['result'],
+    read: ({ pull }: MetricsSnapshot) =>
+      Object.entries(pull?.deltas ?? {}).map(([result, value]) => ({ value, labels: { result } })),
+  },
+  {
     name: 'gslbd_bundle_waiting_nodes',
     type: 'gauge',
     help: 'Requests of other nodes that wait for a new channel record.',

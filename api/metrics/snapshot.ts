@@ -169,6 +169,7 @@ export interface PullSnapshot {
   /** By how they ended, of which there are few ways. */
   readonly pulls: Readonly<Record<string, number>>
   readonly wireBytes: number
+  readonly deltas: { readonly used: number; readonly useless: number }
 }
 
 export interface GivenSnapshot {

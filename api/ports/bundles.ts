@@ -11,6 +11,10 @@ export interface Bundles {
   readonly waitForOther: (tag: string, waitMs: number) => Promise<boolean>
   /** undefined: there is no such bundle. `busy`: too many are being sent. */
   readonly open: (digest: string) => OpenBundle | 'busy' | undefined
+  /** The same in Zstandard. undefined: there is none. */
+  readonly openPacked: (digest: string) => Promise<OpenBundle | 'busy' | undefined>
+  /** What makes the one of the other. undefined: there is none. */
+  readonly delta: (from: string, to: string) => Promise<Uint8Array | undefined>
 }
 
 /** Read it or close it. */

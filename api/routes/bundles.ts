@@ -141,7 +141,7 @@ const bundle = route({
     304: { description: 'The client has it', schema: null },
   },
   refusals: [404, 416, 503],
-  handle: ({ ports: { bundles }, params, request }) => {
+  handle: async ({ ports: { bundles }, params, request }) => {
     const { digest } = params as { digest: string }
     const entityTag = `"${digest}"`
     const headers = {
@@ -150,14 +150,50 @@ const bundle = route({
       vary: 'accept-encoding',
     }
     // It becomes the name of a file.
-    const file = digestForm.test(digest) ? bundles.open(digest) : undefined
+    if (!digestForm.test(digest)) return missing('bundle')
+    const isPlain = request.header('range') !== undefined
+    const takesPacked = !isPlain && takesZstd(request.header('accept-encoding'))
+    const packed = takesPacked ? await bundles.openPacked(digest) : undefined
+    const file = packed ?? bundles.open(digest)
     if (file === undefined) return missing('bundle')
     if (file === 'busy') return busy()
     if (request.header('if-none-match') === entityTag) {
       file.close()
       return { status: 304, headers }
     }
+    if (packed !== undefined) {
+      const more = { 'content-encoding': 'zstd', 'content-length': String(file.bytes) }
+      return success(file.read(0, file.bytes - 1), { ...headers, ...more })
+    }
     return sent(file, request, headers)
+  },
+})
+
+const delta = route({
+  method: 'GET',
+  path: '/bundles/deltas/{digest}/{from}',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  tag,
+  summary: 'What makes a bundle of another one that a node has',
+  details:
+    `${tokenNote} 404 where there is nothing to be gained, or this node has not both: ask for ` +
+    'the whole bundle.',
+  responses: {
+    200: {
+      description: 'The delta',
+      schema: Type.String(),
+      contentType: 'application/octet-stream',
+    },
+  },
+  refusals: [404],
+  handle: async ({ ports: { bundles }, params }) => {
+    const { digest, from } = params as { digest: string; from: string }
+    const areDigests = digestForm.test(digest) && digestForm.test(from) && digest !== from
+    const made = areDigests ? await bundles.delta(from, digest) : undefined
+    if (made === undefined) return missing('delta')
+    return success(made, { 'cache-control': 'private, max-age=31536000, immutable' })
   },
 })
 
@@ -214,4 +250,4 @@ function busy(): Reply {
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, bundle])
+export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, bundle, delta])

@@ -26,7 +26,7 @@ const usage = `Usage: gslbd publish DIR [--data-dir DIR]
        gslbd publish DIR --bundle FILE --key FILE [--channel NAME] [--valid DURATION]
 
 Writes a bundle and its signed channel record into the directory DIR, as nodes of the role dns
-pull them: bundles/DIGEST and bundles/channels/NAME. Any web server, CDN or bucket can show them.
+pull them: bundles/DIGEST, bundles/channels/NAME and a delta from the bundle before. Any web server, CDN or bucket can show them.
 Without --bundle it is what the node of a data directory serves, which may be running.
 
   --data-dir DIR     the node's data directory (GSLB_DATA_DIR; default ./data)
@@ -62,7 +62,7 @@ export const publish: Command = {
         : ofFile(directory, { ...values, bundle, key })
     if (!found.ok) return fail(io, found.error, Exit.Usage)
     const { signedRecord, bundle: bytes, before } = found.value
-    const written = tried(() => publishTree(directory, signedRecord, bytes, before))
+    const written = await tried(() => publishTree(directory, signedRecord, bytes, before))
     if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
     const { channel, seq, digest } = written.value.record
     io.out(
@@ -162,9 +162,9 @@ function recordIn(
   return record.ok ? record.value : undefined
 }
 
-function tried<T>(work: () => Result<T, string>): Result<T, string> {
+async function tried<T>(work: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
   try {
-    return work()
+    return await work()
   } catch (error) {
     return err(`it cannot be written: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -151,6 +151,11 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
     record: (channel) => deps.bundleFeed.record(channel),
     waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
     open: (digest) => deps.bundleFiles.open(digest),
+    openPacked: async (digest) => {
+      const path = await deps.packedBundles.path(digest)
+      return path === undefined ? undefined : deps.bundleFiles.openPath(path)
+    },
+    delta: (from, to) => deps.bundleDeltas.get(from, to),
   }
 }
 

@@ -15,6 +15,8 @@ import type { Settings } from '#cli/settings/settings.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { Repacker } from '#gitops/git/repacker.ts'
+import type { BundleDeltas } from '#fleet/bundle-deltas.ts'
+import type { PackedBundles } from '#fleet/packed-bundles.ts'
 import type { BundleFeed } from '#fleet/bundle-feed.ts'
 import type { BundleFiles } from '#fleet/bundle-files.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
@@ -61,6 +63,8 @@ export interface Gifts {
   /** What nodes that pull are given. */
   readonly bundleFeed: BundleFeed
   readonly bundleFiles: BundleFiles
+  readonly bundleDeltas: BundleDeltas
+  readonly packedBundles: PackedBundles
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly redirectPushes: RedirectPushes

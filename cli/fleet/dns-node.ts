@@ -187,6 +187,8 @@ function createPuller(
       const bytes = store.bundle(digest)
       return bytes.ok ? bytes.value : undefined
     },
+    storedPath: (digest) => store.bundlePath(digest),
+    servingDigest: () => node.status().active?.digest ?? '',
     activate: (publication) => node.activate(publication),
     report,
     clock: systemClock,

@@ -119,6 +119,18 @@ test('the control node lists the node with what it tells, until it stops', async
   })
 })
 
+test('one change after the other comes as a delta', async () => {
+  const used = async (): Promise<number> =>
+    (await node.metrics()).get('gslbd_bundle_deltas_total{result="used"}') ?? 0
+  await waitUntil('the node to have what the control node has', async () => {
+    const nodes = await listed()
+    return nodes.length === 2 && nodes[0]!.digest === nodes[1]!.digest
+  })
+  const before = await used()
+  await callApi(control, 'POST', '/pools', { bearer, body: { name: 'spare' } })
+  await waitUntil('a delta', async () => (await used()) > before)
+})
+
 test('such a node has loaded no Git, no database, no API, and has no other routes', async () => {
   const loaded = readFileSync(modules, 'utf8')
   const packages = ['ajv', 'fastify', 'isomorphic-git', '@electric-sql', 'pg', 'openid-client']

@@ -106,6 +106,8 @@ const noBundles: ApiPorts['bundles'] = {
   record: () => undefined,
   waitForOther: async () => true,
   open: () => undefined,
+  openPacked: async () => undefined,
+  delta: async () => undefined,
 }
 
 /** Nobody has seen a regression. */

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { trustedKeyFromPem, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord } from '#bundle/signature/channel.ts'
+import { readerOf } from '#fleet/bundle-reader.ts'
+import { applyDelta } from '#fleet/delta.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import { signedBundle } from '#test/support/bundle-source.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -38,6 +40,20 @@ test('counts up, names the bundle before, and keeps these two alone', async () =
   const [second, third] = [signedBundle(key, 2).digest, signedBundle(key, 3).digest]
   expect(record()).toMatchObject({ seq: 3, digest: third, previous: second })
   expect(bundles().sort()).toEqual([second, third].sort())
+})
+
+test('has a delta beside the bundle, from the one before', async () => {
+  const { publish, tree } = scene()
+  for (const number of [1, 2, 3]) await publish(number)
+  const [second, third] = [signedBundle(key, 2), signedBundle(key, 3)]
+  const deltas = join(tree, 'bundles/deltas')
+  expect(readdirSync(deltas, { recursive: true }).toSorted()).toEqual([
+    third.digest,
+    `${third.digest}/${second.digest}`,
+  ])
+  const delta = readFileSync(join(deltas, third.digest, second.digest))
+  const made = await applyDelta(delta, readerOf(second.bytes), 1_000_000)
+  expect(made.ok && Buffer.compare(made.value, third.bytes)).toBe(0)
 })
 
 test('renews the record of a bundle that is there already', async () => {

@@ -1,7 +1,11 @@
 // What a node does with sources that misbehave: each a real HTTP server on loopback.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
+import { readerOf } from '#fleet/bundle-reader.ts'
+import { makeDelta } from '#fleet/delta.ts'
 import { Puller } from '#fleet/puller.ts'
 import type { PullLimits, PullerParts } from '#fleet/puller.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -19,6 +23,7 @@ import {
   signedRecord,
 } from '../../support/bundle-source.ts'
 import type { Behaviour, BundleSource } from '../../support/bundle-source.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 const opened: { close: () => Promise<void> }[] = []
@@ -83,6 +88,55 @@ function follow(urls: readonly string[], parts: Partial<PullerParts> = {}) {
     waitUntil(`a pull that ends with ${code}`, () => (puller.status().pulls[code] ?? 0) > 0)
   return { puller, served, seqs, serves, counts, kept }
 }
+
+describe('a node that has the bundle before', () => {
+  const deltaTo = `/bundles/deltas/${other.digest}/${bundle.digest}`
+  /** It keeps what it serves in files, as a node does. */
+  function followWithDisk(url: string) {
+    const directory = tempDir('puller')
+    const storedPath = (digest: string): string => join(directory, digest)
+    const node = follow([url], {
+      limits: { waitSeconds: 1, headPatienceMs: 2_000, bundleBytesMax: 1_000_000 },
+      storedPath,
+      servingDigest: () => node.served.at(-1)?.digest ?? '',
+    })
+    writeFileSync(storedPath(bundle.digest), bundle.bytes)
+    return node
+  }
+
+  test('takes a delta, and not the whole', async () => {
+    const one = await source()
+    publishOn(one)
+    const node = followWithDisk(one.url)
+    await node.serves(1)
+    const delta = await makeDelta(readerOf(bundle.bytes), readerOf(other.bytes))
+    one.files.set(deltaTo, delta!)
+    publishOn(one, other, { seq: 2 })
+    await node.serves(2)
+    expect(one.asked).not.toContain(pathOf(other.digest))
+    expect(node.puller.status().deltas).toEqual({ used: 1, useless: 0 })
+  })
+
+  const wrong = makeDelta(readerOf(bundle.bytes), readerOf(signedBundle(key, 3).bytes))
+  test.each<[string, () => Promise<Uint8Array | string | Behaviour | undefined>, number]>([
+    ['is not there', async () => undefined, 0],
+    ['is a page', async () => '<!doctype html>', 1],
+    ['makes another bundle', async () => await wrong, 1],
+    ['is endless', async () => endless, 0],
+    ['breaks off', async () => cut, 0],
+  ])('has the whole where the delta %s', async (_how, make, ofNoUse) => {
+    const one = await source()
+    publishOn(one)
+    const node = followWithDisk(one.url)
+    await node.serves(1)
+    const delta = await make()
+    if (delta !== undefined) one.files.set(deltaTo, delta)
+    publishOn(one, other, { seq: 2 })
+    await node.serves(2)
+    expect(one.asked).toContain(pathOf(other.digest))
+    expect(node.puller.status().deltas).toEqual({ used: 0, useless: ofNoUse })
+  })
+})
 
 describe('a node that pulls', () => {
   test('serves what a plain file server has, and what it has next', async () => {

@@ -41,6 +41,7 @@ const running = {
     contactSecondsAgo: 3,
     pulls: { activated: 2, unchanged: 9, unreachable: 1 },
     wireBytes: 4_096,
+    deltas: { used: 2, useless: 1 },
   },
   given: { waiting: 4, sending: 1, turnedAway: 5 },
   fleet: { nodes: 3, drift: { missing: 1, clock: 0 } },

@@ -5,6 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { systemKey } from '#api/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import { BundleDeltas } from '#fleet/bundle-deltas.ts'
+import { PackedBundles } from '#fleet/packed-bundles.ts'
+import { readerOf } from '#fleet/bundle-reader.ts'
+import { applyDelta } from '#fleet/delta.ts'
 import { BundleFeed } from '#fleet/bundle-feed.ts'
 import { BundleFiles } from '#fleet/bundle-files.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
@@ -22,6 +26,7 @@ const token = 't'.repeat(32)
 const asPuller = { authorization: `Bearer ${token}` }
 const key = newSigningKey()
 const bundle = signedBundle(key)
+const older = signedBundle(key, 2)
 const recordUrl = '/bundles/channels/main'
 const bundleUrl = `/bundles/${bundle.digest}`
 
@@ -38,6 +43,10 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
   }
   const feed = new BundleFeed({ stored: () => active, after, waitersMax })
   const files = new BundleFiles((digest) => join(directory, digest), transfersMax)
+  const pathOf = (digest: string): string => join(directory, digest)
+  writeFileSync(pathOf(older.digest), older.bytes)
+  const packed = new PackedBundles(join(directory, 'packed'), pathOf)
+  const deltas = new BundleDeltas(pathOf)
   const ports = portsOf({
     auth: { ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
     audit: { write: ({ path }) => audited.push(path) },
@@ -51,6 +60,11 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
       record: (channel) => feed.record(channel),
       waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: (digest) => files.open(digest),
+      openPacked: async (digest) => {
+        const path = await packed.path(digest)
+        return path === undefined ? undefined : files.openPath(path)
+      },
+      delta: (from, to) => deltas.get(from, to),
     },
   })
   const app = createApp(ports, [])
@@ -229,6 +243,8 @@ describe('a bundle', () => {
     const answer = await scene().get(bundleUrl, { ...asPuller, 'accept-encoding': 'gzip, zstd' })
     expect(answer.headers['content-encoding']).toBe('zstd')
     expect(zstdDecompressSync(answer.rawPayload).equals(Buffer.from(bundle.bytes))).toBe(true)
+    // It was compressed before, and has its length.
+    expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
   })
 
   test.each(['zstd;q=0', 'gzip', 'identity', 'zstdx'])(
@@ -238,6 +254,25 @@ describe('a bundle', () => {
       expect(answer.headers['content-encoding']).toBe(undefined)
     },
   )
+
+  test('is made of another one by a delta, which never changes', async () => {
+    const { get } = scene()
+    const answer = await get(`/bundles/deltas/${bundle.digest}/${older.digest}`)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'cache-control': 'private, max-age=31536000, immutable',
+    })
+    const made = await applyDelta(answer.rawPayload, readerOf(older.bytes), 1_000_000)
+    expect(made.ok && Buffer.compare(made.value, bundle.bytes)).toBe(0)
+  })
+
+  test.each([
+    `/bundles/deltas/${bundle.digest}/${'a'.repeat(64)}`,
+    `/bundles/deltas/${bundle.digest}/${bundle.digest}`,
+    `/bundles/deltas/${bundle.digest}/..%2F..%2Fetc%2Fpasswd`,
+  ])('%s is no delta', async (url) => {
+    expect((await scene().get(url)).statusCode).toBe(404)
+  })
 
   test('is 304 for who has it', async () => {
     const { get, files } = scene()

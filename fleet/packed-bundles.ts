@@ -1,0 +1,56 @@
+// Compresses each bundle once, into a file beside the others, for all who ask for it.
+import { createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createZstdCompress } from 'node:zlib'
+
+export class PackedBundles {
+  readonly #directory: string
+  readonly #pathOf: (digest: string) => string
+  readonly #running = new Map<string, Promise<string | undefined>>()
+
+  constructor(directory: string, pathOf: (digest: string) => string) {
+    this.#directory = directory
+    this.#pathOf = pathOf
+  }
+
+  /** Its path. undefined: it cannot be made, such as on a full disk. */
+  async path(digest: string): Promise<string | undefined> {
+    const path = join(this.#directory, `${digest}.zst`)
+    if (existsSync(path)) return path
+    let running = this.#running.get(digest)
+    if (running === undefined) {
+      running = this.#pack(digest, path).finally(() => this.#running.delete(digest))
+      this.#running.set(digest, running)
+    }
+    return running
+  }
+
+  async #pack(digest: string, path: string): Promise<string | undefined> {
+    const part = `${path}.part`
+    try {
+      mkdirSync(this.#directory, { recursive: true })
+      await pipeline(
+        createReadStream(this.#pathOf(digest)),
+        createZstdCompress(),
+        createWriteStream(part),
+      )
+      await rename(part, path)
+      await this.#forgetOthers()
+      return path
+    } catch {
+      await rm(part, { force: true }).catch(() => undefined)
+      return undefined
+    }
+  }
+
+  /** Those whose bundles are gone. Who reads one goes on. */
+  async #forgetOthers(): Promise<void> {
+    for (const file of readdirSync(this.#directory)) {
+      const digest = /^([0-9a-f]{64})\.zst$/.exec(file)?.[1]
+      if (digest === undefined || existsSync(this.#pathOf(digest))) continue
+      await rm(join(this.#directory, file), { force: true })
+    }
+  }
+}
