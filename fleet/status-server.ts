@@ -8,6 +8,7 @@ export interface StatusAnswer {
   readonly status: number
   readonly type: string
   readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** By path. */
@@ -69,7 +70,7 @@ export class StatusServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, type, text } = await this.#answerTo(request)
+    const { status, type, text, headers = {} } = await this.#answerTo(request)
     response.writeHead(status, {
       'content-type': type,
       'content-length': Buffer.byteLength(text),
@@ -77,6 +78,7 @@ export class StatusServer {
       'x-content-type-options': 'nosniff',
       ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...headers,
     })
     response.end(request.method === 'HEAD' ? undefined : text)
   }

@@ -113,13 +113,13 @@ async function start(
   const self = reporterOf(settings, node)
   const puller = createPuller(settings, token.value, { node, store, log, report: self.report })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const pulled = { ...parts, geo: geo.source, store, node, puller }
+  const pulled = { ...parts, geo: geo.source, store, node, puller, report: self.report }
   const status = await openStatusServer(pulled, log, env)
   if (!status.ok) return status
   stops.push(() => status.value.close())
   puller.start()
   stops.push(() => puller.stop())
-  stops.push(tellOthers(pulled, self.report))
+  stops.push(tellOthers(pulled))
   stops.push(lookNowAndThen(pulled, log))
   return ok({ dnsPort: opened.value.port, apiPort: status.value.port })
 }
@@ -141,7 +141,7 @@ function reporterOf(settings: Settings, node: DnsNode): { readonly report: Repor
 }
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
-function tellOthers({ settings, shared: { toldNodes }, puller }: PulledNode, report: Report): Stop {
+function tellOthers({ settings, shared: { toldNodes }, puller, report }: PulledNode): Stop {
   if (settings.redis.url === '') return () => undefined
   const tell = async (isLeaving: boolean): Promise<void> => {
     const word = { ...report(puller.pulled()), isLeaving }

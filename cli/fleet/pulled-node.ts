@@ -1,7 +1,8 @@
 // The parts of a node that pulls its bundles.
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { Settings } from '#cli/settings/settings.ts'
-import type { Puller } from '#fleet/puller.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+import type { Pulled, Puller } from '#fleet/puller.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -19,4 +20,6 @@ export interface PulledNode {
   readonly store: BundleStore
   readonly node: DnsNode
   readonly puller: Puller
+  /** What this process says of itself. */
+  readonly report: (pulled: Pulled) => NodeReport
 }

@@ -1,4 +1,4 @@
-// What a node of the role dns alone shows over HTTP: health, readiness and metrics.
+// What a node of the role dns alone shows over HTTP: a page, health, readiness and metrics.
 import { createMetrics } from '#api/metrics/metrics.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
@@ -6,6 +6,7 @@ import { readSecrets } from '#cli/data/secrets.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
+import { pagePolicy, statusPage } from '#fleet/status-page.ts'
 import { StatusServer, jsonAnswer } from '#fleet/status-server.ts'
 import type { StatusAnswer } from '#fleet/status-server.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -44,14 +45,16 @@ export async function openStatusServer(
   const key = apiKey === null ? null : systemKey(apiKey)
   const token = metricsToken === null ? null : systemKey(metricsToken)
   const metrics = metricsOf(pulled)
+  const mayRead = (authorization = ''): boolean =>
+    key === null || key.matches(tokenIn(authorization))
   const server = new StatusServer(
     {
+      '/': (authorization) => (mayRead(authorization) ? page(pulled) : askForPassword),
       '/api/v1/health': () => jsonAnswer(200, healthOf(pulled)),
       '/api/v1/ready': () => ready(pulled),
       '/metrics': async (authorization) => {
-        const [, bearer = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-        const isScraper = token?.matches(bearer) === true
-        if (key !== null && !isScraper && !key.matches(bearer)) {
+        const isScraper = token?.matches(tokenIn(authorization ?? '')) === true
+        if (!isScraper && !mayRead(authorization)) {
           return jsonAnswer(401, { error: 'this needs a valid credential' })
         }
         return { status: 200, type: metricsType, text: await metrics() }
@@ -62,6 +65,33 @@ export async function openStatusServer(
   const listening = await server.listen(listenAddr, port)
   if (!listening.ok) return err(`api: ${listening.error}`)
   return ok({ port: listening.value, close: () => server.close() })
+}
+
+/** RFC 6750 section 2.1; for browsers the password of RFC 7617. */
+function tokenIn(authorization: string): string {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
+  if (scheme.toLowerCase() !== 'basic') return value
+  const text = Buffer.from(value, 'base64').toString()
+  return text.slice(text.indexOf(':') + 1)
+}
+
+const askForPassword: StatusAnswer = {
+  ...jsonAnswer(401, { error: 'this needs a valid credential: the password is GSLB_API_KEY' }),
+  headers: { 'www-authenticate': 'Basic realm="gslbd", charset="UTF-8"' },
+}
+
+function page(pulled: PulledNode): StatusAnswer {
+  const { puller, report } = pulled
+  const { status, reasons } = healthOf(pulled)
+  const text = statusPage({
+    report: report(puller.pulled()),
+    health: status,
+    reasons: reasons.map(({ message }) => message),
+    pull: puller.status(),
+    nowMs: systemClock.nowMs(),
+  })
+  const headers = { 'content-security-policy': pagePolicy, 'referrer-policy': 'no-referrer' }
+  return { status: 200, type: 'text/html; charset=utf-8', text, headers }
 }
 
 function ready({ node }: PulledNode): StatusAnswer {

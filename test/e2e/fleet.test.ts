@@ -141,6 +141,9 @@ test('such a node has loaded no Git, no database, no API, and has no other route
   ].filter((part) => loaded.includes(part))
   expect(found).toEqual([])
   expect(loaded.includes('/fleet/puller.ts')).toBe(true)
+  const page = await fetch(`http://127.0.0.1:${node.apiPort}/`)
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await page.text()).toContain('<h1>far-1</h1>')
   expect(JSON.parse(await node.get('/api/v1/pools'))).toEqual({
     error: 'there is no GET /api/v1/pools',
   })
