@@ -155,13 +155,13 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   }
 }
 
-/** `Retry-After` is believed within bounds, and only as seconds. */
+/** `Retry-After` as seconds; dates come from clocks that may be wrong. */
 function refusalOf(status: number, headers: IncomingHttpHeaders): Giving {
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
   if ((status !== 503 && status !== 429) || seconds === undefined) {
     return new Giving('bad-status', `it answered ${status}`, { status })
   }
-  const retryAfterMs = Math.min(fleetLimits.retryAfterMsMax, Number(seconds) * 1000)
+  const retryAfterMs = Number(seconds) * 1000
   return new Giving('busy', `it answered ${status}: ask again in ${seconds} s`, { retryAfterMs })
 }
 

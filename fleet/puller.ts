@@ -57,6 +57,8 @@ export interface PullLimits {
   readonly bundleBytesMax: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
   readonly rest: { readonly firstMs: number; readonly maxMs: number }
+  /** A source that is busy is believed up to this. */
+  readonly retryAfterMsMax: number
 }
 
 export interface PullStatus {
@@ -77,6 +79,7 @@ const standard: PullLimits = {
   bundleBytesMax: fleetLimits.bundleBytesMax,
   rate: fleetLimits.rate,
   rest: fleetLimits.rest,
+  retryAfterMsMax: fleetLimits.retryAfterMsMax,
 }
 
 type Outcome = 'unchanged' | 'activated'
@@ -154,7 +157,8 @@ export class Puller {
     const nowMs = clock.monotonicMs()
     this.#count(pulled.ok ? pulled.value : pulled.error.code)
     if (!pulled.ok && pulled.error.code === 'busy') {
-      this.#sources.busy(source, pulled.error.retryAfterMs ?? 0, nowMs)
+      const restMs = Math.min(pulled.error.retryAfterMs ?? 0, this.#limits.retryAfterMsMax)
+      this.#sources.busy(source, restMs, nowMs)
       return 0
     }
     if (!pulled.ok) {

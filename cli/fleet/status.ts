@@ -100,6 +100,9 @@ function ready({ node }: PulledNode): StatusAnswer {
   return jsonAnswer(503, { error: `not ready: ${noBundle.message}`, reasons })
 }
 
+/** Two clocks that are kept in time differ by less. */
+const aheadMsMax = 60_000
+
 const noBundle: HealthReason = {
   code: 'no-bundle',
   message: 'No bundle yet: every query is refused. The log says why no source gave one.',
@@ -123,6 +126,13 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       {
         code: 'record-expired',
         message: 'The channel record is past its expiry: see the clock and the sources.',
+      },
+    ],
+    [
+      active.issuedAtMs - systemClock.nowMs() > aheadMsMax,
+      {
+        code: 'clock-behind',
+        message: 'The channel record is from the future: the clock of this node is behind.',
       },
     ],
     [

@@ -3,6 +3,8 @@ import { createPublicKey } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
@@ -172,6 +174,18 @@ test('a new node has all from a plain web server that shows what was published',
   rmSync(join(directory, 'data'), { recursive: true })
   node = await nodes.start('serve', '--settings', settingsFile)
   await isServed('api', '192.0.2.77')
+  // A record of tomorrow: it is signed and newer, so this clock must be behind.
+  const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
+  const before = JSON.parse(record) as SignedChannelRecord
+  const { seq, expiresAtMs, issuedAtMs } = before.record
+  const dayMs = 86_400_000
+  const next = { seq: seq + 1, issuedAtMs: issuedAtMs + dayMs, expiresAtMs: expiresAtMs + dayMs }
+  const signed = signChannelRecord({ ...before.record, ...next }, signingKeyFromPem(pem))
+  mirror.files.set('/bundles/channels/main', JSON.stringify(signed))
+  await waitUntil('the clock to be told of', async () =>
+    (await node.get('/api/v1/health')).includes('clock-behind'),
+  )
+  expect(await served('api')).toContain('192.0.2.77')
   const stopped = await node.stop()
   expect(stopped.code).toBe(0)
 })
