@@ -6,6 +6,7 @@ export const EdnsOption = {
   Cookie: 10, // RFC 7873
   TcpKeepalive: 11, // RFC 7828
   ExtendedError: 15, // RFC 8914
+  ZoneVersion: 19, // RFC 9660
 } as const
 
 /** Top bit of the second half of the OPT TTL. RFC 3225 section 3. */

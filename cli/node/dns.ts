@@ -34,6 +34,8 @@ export function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSetting
       udpPayloadSize: dns.udpPayloadSize,
       nsid: dns.nsid,
       versionBind: dns.versionBind,
+      zoneVersion: dns.zoneVersion,
+      tellsCommit: dns.tellsCommit,
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },

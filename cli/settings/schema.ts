@@ -126,6 +126,18 @@ const dns = section('The DNS listener.', {
     'x-expected': 'printable ASCII text of at most 255 characters',
     description: 'Answer to the CHAOS TXT query `version.bind`. Empty: the query is refused.',
   }),
+  zoneVersion: boolean({
+    default: true,
+    description:
+      'Whether queries that ask for it get the serial of the zone with the answer ' +
+      '(ZONEVERSION, RFC 9660): `dig +ednsopt=19`.',
+  }),
+  tellsCommit: boolean({
+    default: false,
+    description:
+      'Whether everybody may ask which commit answers: the CHAOS TXT query `commit.gslbd`, or ' +
+      'any query with an empty extended error (`dig +ednsopt=15`), answered in the text of one.',
+  }),
   resolvers: resolvers({
     description:
       'Name servers that look up the `hostname` of members, with a port where it is not 53. ' +

@@ -48,6 +48,8 @@ export interface Settings {
     readonly nsid: string
     /** Empty: off. */
     readonly versionBind: string
+    readonly zoneVersion: boolean
+    readonly tellsCommit: boolean
     /** Addresses, with a port or without; empty: those of the system. */
     readonly resolvers: readonly string[]
     readonly allowLocalTargets: boolean

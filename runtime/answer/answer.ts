@@ -123,10 +123,33 @@ function resolve(tx: Transaction): void {
   const { bundle } = view
   // One comparison of a number, where there is no rule.
   if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
+  if (tx.wantsZoneVersion) noteZone(tx, bundle)
   const node = findName(tx, bundle)
   const isPlain = node >= 0 && (nodeFlags(bundle, node) & beyondNode) === 0
   if (!isPlain) return answerNames(tx, bundle, node)
   if (isServable(tx)) answerNode(tx, bundle, node)
+}
+
+/** The zone that has the question, before an alias leads to another one. RFC 9660 section 3.2. */
+function noteZone(tx: Transaction, bundle: Bundle): void {
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  let label = findClosestEncloser(tx, bundle, 0)
+  // RFC 4035 section 3.1.4.1: DS of an apex is in the zone above, where that is ours.
+  if (tx.qtype === RrType.DS && label === 0 && isApexWithParent(tx, bundle)) label = 1
+  while (label >= 0 && label <= tx.labelCount) {
+    const node = findSuffix(tx, bundle, label)
+    if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) {
+      tx.zoneLabels = tx.labelCount - label
+      return
+    }
+    label++
+  }
+}
+
+function isApexWithParent(tx: Transaction, bundle: Bundle): boolean {
+  const node = findSuffix(tx, bundle, 0)
+  const isApex = (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  return isApex && bundle.zoneParent[zoneOfNode(bundle, node)]! >= 0
 }
 
 /** With one of these an answer is not in the node's own row and rrsets. */

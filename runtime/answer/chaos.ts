@@ -21,13 +21,17 @@ const identityNames: readonly Uint8Array[] = [
   nameOf(['id', 'server']),
 ]
 
-/** Answers `TXT` for the four names; what is not set, and all else, is REFUSED. */
+const commitNames: readonly Uint8Array[] = [nameOf(['commit', 'gslbd'])]
+
+/** Answers `TXT` for the five names; what is not set, and all else, is REFUSED. */
 export function answerChaos(tx: Transaction): void {
   const text = isOneOf(tx, versionNames)
     ? tx.versionBind
     : isOneOf(tx, identityNames)
       ? tx.nsid
-      : noText
+      : tx.tellsCommit && tx.view !== undefined && isOneOf(tx, commitNames)
+        ? tx.view.commit
+        : noText
   const isAsked = tx.qtype === RrType.TXT || tx.qtype === RrType.ANY
   if (!isAsked || text.length === 0) {
     tx.rcode = Rcode.Refused

@@ -5,7 +5,7 @@ import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
-const { EdnsOption, ednsDoBit } = codes
+const { EdnsOption, ednsDoBit, ExtendedError } = codes
 const { RrType } = rrtypes
 const { Tcp: tcp } = transaction.Transport
 
@@ -14,6 +14,12 @@ const optHeaderBytes = 11
 const optionHeaderBytes = 4
 /** Family, source, scope. */
 const subnetHeaderBytes = 4
+/** Label count, type, serial. RFC 9660 section 2. */
+const zoneVersionBytes = 6
+/** RFC 9660 section 2.1.1: SOA-SERIAL. */
+const soaSerialVersion = 0
+const noOctets = new Uint8Array(0)
+const commitPrefix: Uint8Array = Buffer.from('commit ')
 
 /** Texts of RFC 8914 section 4, short: an answer is no place for prose. */
 export const extendedErrorTexts: readonly Uint8Array[] = [
@@ -72,6 +78,12 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
       // RFC 5001 section 2.1: the resolver's option has no data.
       if (length !== 0) return false
       tx.wantsNsid = true
+    } else if (code === EdnsOption.ZoneVersion) {
+      // RFC 9660 section 3.1: the question's option has no data.
+      if (length !== 0) return false
+      tx.wantsZoneVersion = tx.hasZoneVersion
+    } else if (code === EdnsOption.ExtendedError) {
+      tx.wantsCommit = tx.tellsCommit
     } else if (code === EdnsOption.TcpKeepalive) {
       // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing.
       if (tx.transport === tcp && length !== 0) return false
@@ -120,6 +132,7 @@ export function optBytes(tx: Transaction): number {
   if (tx.wantsNsid && tx.nsid.length > 0) bytes += optionHeaderBytes + tx.nsid.length
   if (tx.ecsAddressBytes >= 0) bytes += optionHeaderBytes + subnetHeaderBytes + tx.ecsAddressBytes
   if (tx.wantsKeepalive) bytes += optionHeaderBytes + 2
+  if (tx.wantsZoneVersion) bytes += optionHeaderBytes + zoneVersionBytes
   return bytes
 }
 
@@ -143,7 +156,9 @@ function writeOptions(tx: Transaction, from: number, replyMax: number): number {
   if (tx.wantsNsid && tx.nsid.length > 0) at = writeNsid(tx, at)
   if (tx.ecsAddressBytes >= 0) at = writeClientSubnet(tx, at)
   if (tx.wantsKeepalive) at = writeKeepalive(tx, at)
+  if (tx.zoneLabels >= 0) at = writeZoneVersion(tx, at)
   if (tx.extendedError >= 0) at = writeExtendedError(tx, at, replyMax)
+  if (tx.wantsCommit) at = writeCommit(tx, at, replyMax)
   return at
 }
 
@@ -186,6 +201,30 @@ function writeKeepalive(tx: Transaction, at: number): number {
   tx.reply[data] = tx.tcpKeepalive >> 8
   tx.reply[data + 1] = tx.tcpKeepalive & 0xff
   return data + 2
+}
+
+/** RFC 9660 section 2: how many labels the apex has, the type of the version, the version. */
+function writeZoneVersion(tx: Transaction, at: number): number {
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.ZoneVersion, zoneVersionBytes)
+  tx.reply[data] = tx.zoneLabels
+  tx.reply[data + 1] = soaSerialVersion
+  tx.replyView.setInt32(data + 2, tx.view!.state.soaSerial[0]! | 0)
+  return data + zoneVersionBytes
+}
+
+/** Which commit answers, as the text of an extended error of no other meaning (RFC 8914). */
+function writeCommit(tx: Transaction, at: number, replyMax: number): number {
+  const commit = tx.view === undefined ? noOctets : tx.view.commit
+  const length = 2 + commitPrefix.length + commit.length
+  if (commit.length === 0 || at + optionHeaderBytes + length > replyMax) return at
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.ExtendedError, length)
+  tx.reply[data] = 0
+  tx.reply[data + 1] = ExtendedError.Other
+  const text = data + 2
+  for (let i = 0; i < commitPrefix.length; i++) tx.reply[text + i] = commitPrefix[i]!
+  const from = text + commitPrefix.length
+  for (let i = 0; i < commit.length; i++) tx.reply[from + i] = commit[i]!
+  return data + length
 }
 
 /** An extra, not an answer: left out where it does not fit. RFC 8914 section 3. */

@@ -41,6 +41,8 @@ export interface HandedBundle {
 export interface ServingView {
   readonly generation: number
   readonly bundle: Bundle
+  /** Its commit in hexadecimal digits; empty: it was made from a directory. */
+  readonly commit: Uint8Array
   /** TXT records written at run time, in the zones of `bundle`; static ones of their names too. */
   readonly dynamic: Bundle | undefined
   readonly state: RoutingState
@@ -71,6 +73,7 @@ export function createServingView(
   return {
     generation: number,
     bundle,
+    commit: Buffer.from(bundle.manifest.commit),
     dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
     state: new RoutingState(bundle, routing),
     policies: createPolicies(createEnvironment(bundle, tables, scripts)),

@@ -29,6 +29,10 @@ export interface AnswerSettings {
   readonly nsid: string
   /** Empty: CHAOS version.bind is refused. */
   readonly versionBind: string
+  /** Answers the ZONEVERSION option with the SOA serial. RFC 9660. Left out: no. */
+  readonly zoneVersion?: boolean
+  /** Tells the commit: CHAOS commit.gslbd, and in an extended error to who asks. Left out: no. */
+  readonly tellsCommit?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
   /** Announced to TCP clients that ask. RFC 7828. */
@@ -45,6 +49,8 @@ export class Transaction {
   readonly counters: Counters
   readonly nsid: Uint8Array
   readonly versionBind: Uint8Array
+  readonly hasZoneVersion: boolean
+  readonly tellsCommit: boolean
   /** Empty: there is none. */
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
@@ -105,6 +111,10 @@ export class Transaction {
   hasOptions = false
   wantsNsid = false
   wantsKeepalive = false
+  wantsZoneVersion = false
+  wantsCommit = false
+  /** Labels of the apex of the zone that has the question; -1: none of ours, or nobody asks. */
+  zoneLabels = -1
   /** Octets of the address that were sent; -1: no client subnet. RFC 7871. */
   ecsAddressBytes = -1
   ecsFamily = 0
@@ -155,6 +165,8 @@ export class Transaction {
     this.counters = counters
     this.nsid = Buffer.from(settings.nsid)
     this.versionBind = Buffer.from(settings.versionBind)
+    this.hasZoneVersion = settings.zoneVersion === true
+    this.tellsCommit = settings.tellsCommit === true
     this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
@@ -190,6 +202,9 @@ export class Transaction {
     this.hasOptions = false
     this.wantsNsid = false
     this.wantsKeepalive = false
+    this.wantsZoneVersion = false
+    this.wantsCommit = false
+    this.zoneLabels = -1
     this.ecsAddressBytes = -1
     this.ecsScope = 0
     this.owner = HeaderOffset.End

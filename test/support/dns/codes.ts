@@ -62,6 +62,7 @@ export const Rcode = Object.freeze({
 
 export const OptionCode = Object.freeze({
   NSID: 3,
+  ZONEVERSION: 19,
   ECS: 8,
   COOKIE: 10,
   KEEPALIVE: 11,

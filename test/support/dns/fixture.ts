@@ -4,6 +4,8 @@ import { isIPv6 } from 'node:net'
 export interface StaticConfig {
   readonly zones: readonly StaticZone[]
   readonly services: readonly StaticService[]
+  /** In hexadecimal digits; left out, there is none. */
+  readonly commit?: string
 }
 
 export interface StaticZone {

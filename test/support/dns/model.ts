@@ -13,7 +13,7 @@ export type Served = StaticConfig | WrittenZone
 export function modelOf(config: Served): BundleModel {
   if ('text' in config) return modelOfWritten(config)
   return {
-    commit: '',
+    commit: config.commit ?? '',
     zones: config.zones.map(({ name, mname, rname, ttlSeconds, minimumSeconds, nameservers }) => ({
       name,
       soa: {

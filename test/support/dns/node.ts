@@ -22,6 +22,8 @@ import type { RunningServer } from './reference.ts'
 export interface NodeSettings {
   readonly nsid?: string
   readonly versionBind?: string
+  readonly zoneVersion?: boolean
+  readonly tellsCommit?: boolean
   /** Default 127.0.0.1. */
   readonly listenAddr?: string
   /** 0: UDP through node:dgram. Default 1: batches, where the machine has them. */
@@ -50,6 +52,8 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
         udpPayloadSize: 1_232,
         nsid: settings.nsid ?? '',
         versionBind: settings.versionBind ?? '',
+        zoneVersion: settings.zoneVersion ?? false,
+        tellsCommit: settings.tellsCommit ?? false,
         tcpIdleTimeoutMs: settings.tcpLimits?.idleTimeoutMs ?? tcpLimits.idleTimeoutMs,
         catalog: settings.transfers?.catalog,
       },

@@ -52,7 +52,8 @@ describe('defaults', () => {
           port: 5353,
           threads: availableParallelism(),
           udpPayloadSize: 1232,
-          ...{ nsid: '', versionBind: '', resolvers: [], allowLocalTargets: false },
+          ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
+          ...{ resolvers: [], allowLocalTargets: false },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           ...{ domain: '', update: { zones: [] }, axfr: noTransfers },
         },
@@ -242,7 +243,8 @@ describe('a mistake is named with its place and its remedy', () => {
       'a value for a section',
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
-        'threads, udpPayloadSize, nsid, versionBind, resolvers, allowLocalTargets, domain, ' +
+        'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
+        'allowLocalTargets, domain, ' +
         'update, tcp, axfr',
     ],
     [
