@@ -8,9 +8,9 @@ import { firstPolicyCode, OnAllDownCode } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { loadCandidates, preferByGeoRule } from '#routing/choose/choose.ts'
 import type { Policy } from '#routing/choose/policy.ts'
-import { wayOfCode } from '#routing/choose/ways.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
 import type { Way } from '#routing/choose/way.ts'
+import { wayOfCode } from '#routing/choose/ways.ts'
 import type { Family } from '#routing/state/query.ts'
 import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
 import { networkSource, rangeSource } from '#plan/clients/sources.ts'
@@ -256,5 +256,6 @@ function policyOf({ tx }: Side, row: number): Policy {
 function plainPolicy({ environment }: Side, way: Way): Policy {
   const none = { onAllDown: OnAllDownCode.Empty, fallbackPool: -1, answerCount: 1 }
   const ways = [way]
-  return { ways, steps: [way.bind(environment, '')], isWeighted: dividesByWeight(ways), ...none }
+  const isWeighted = dividesByWeight(ways)
+  return { ways, steps: [way.bind(environment, '')], isWeighted, ...none }
 }
