@@ -82,7 +82,7 @@ export class Partitions {
         this.#placeCuts(({ v4 }) => v4),
         false,
       )
-      this.#known4.set(key, known)
+      keep(this.#known4, key, known)
     }
     return known
   }
@@ -102,7 +102,7 @@ export class Partitions {
         this.#placeCuts(({ v6 }) => v6),
         isListed,
       )
-      this.#known6.set(key, known)
+      keep(this.#known6, key, known)
     }
     return known
   }
@@ -117,6 +117,15 @@ export class Partitions {
     if (known === undefined) this.#cuts.set(key, (known = cuts()))
     return known
   }
+}
+
+/** With a world of places each takes tens of megabytes. */
+const keptMax = 4
+
+function keep<T>(known: Map<string, T>, key: string, one: T): void {
+  const [oldest] = known.keys()
+  if (known.size === keptMax && oldest !== undefined) known.delete(oldest)
+  known.set(key, one)
 }
 
 interface PlaceCuts<A extends Address> {
