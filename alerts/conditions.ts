@@ -1,6 +1,7 @@
 // The table of conditions. Adding one means one row here, one file and its cases.
 import type { Condition } from './condition.ts'
 import { certificate } from './conditions/certificate.ts'
+import { deliveryStopped } from './conditions/delivery-stopped.ts'
 import { disk } from './conditions/disk.ts'
 import { drift } from './conditions/drift.ts'
 import { fleetDrift } from './conditions/fleet-drift.ts'
@@ -23,6 +24,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   nodeMissing,
   drift,
   fleetDrift,
+  deliveryStopped,
   disk,
 ])
 

@@ -79,6 +79,19 @@ export interface RedirectTargetFacts {
   readonly fault: string
 }
 
+/** A change that did not reach all nodes. */
+export interface StoppedDeliveryFacts {
+  readonly channel: string
+  /** All nodes have the last good one again. */
+  readonly isReturned: boolean
+  readonly commit: string
+  readonly gate: string
+  /** From 1. */
+  readonly wave: number
+  readonly value: number
+  readonly limit: number
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -104,6 +117,7 @@ export interface AlertFacts {
   readonly commits: () => ReadonlyMap<string, string>
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
   readonly redirectTargets: () => readonly RedirectTargetFacts[]
+  readonly stoppedDeliveries: () => readonly StoppedDeliveryFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

@@ -22,6 +22,7 @@ import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
 import { domainRoutes } from './routes/domains.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...webSocketRoutes,
   ...settingsRoutes,
   ...clusterRoutes,
+  ...deliveryRoutes,
   getGitopsStatus,
   getMetrics,
   ...bundleRoutes,

@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   check: async () => (await import('./commands/check.ts')).check,
   'check-settings': async () => (await import('./commands/check-settings.ts')).checkSettings,
   compile: async () => (await import('./commands/compile.ts')).compile,
+  delivery: async () => (await import('./commands/delivery.ts')).delivery,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   explain: async () => (await import('./commands/explain.ts')).explain,
   export: async () => (await import('./commands/export.ts')).exportCommand,

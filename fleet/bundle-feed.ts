@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { After } from '#lib/timer.ts'
+import type { NodeName } from './delivery/membership.ts'
 import { fleetLimits } from './limits.ts'
 
 /** A channel record as it is sent. */
@@ -15,6 +16,13 @@ export interface SentRecord {
 export interface BundleFeedParts {
   /** The record that the store has now; none: there is no bundle yet, or no record is readable. */
   readonly stored: () => SignedChannelRecord | undefined
+  /**
+   * What a node is given while changes come in waves. null: what is stored. undefined: it is not
+   * known yet.
+   */
+  readonly inWaves?: (node: NodeName | undefined) => SignedChannelRecord | null | undefined
+  /** How long a node waits at most: those of a wave report often. */
+  readonly waitMsFor?: (node: NodeName | undefined) => number
   readonly after: After
   readonly waitersMax?: number
 }
@@ -27,6 +35,8 @@ export interface FeedCounts {
 
 interface Waiter {
   readonly wake: () => void
+  readonly tag: string
+  readonly node: NodeName | undefined
 }
 
 export class BundleFeed {
@@ -35,6 +45,7 @@ export class BundleFeed {
   readonly #waiters = new Set<Waiter>()
   #channel = ''
   #sent: SentRecord | undefined
+  readonly #texts = new WeakMap<SignedChannelRecord, SentRecord>()
   #turnedAway = 0
 
   constructor(parts: BundleFeedParts) {
@@ -43,26 +54,35 @@ export class BundleFeed {
     this.#read()
   }
 
-  /** undefined: this node has no such channel, or nothing on it yet. */
-  record(channel: string): SentRecord | undefined {
-    return channel === this.#channel ? this.#sent : undefined
+  /**
+   * undefined: this node has no such channel, or nothing on it yet. `later`: it is not known yet
+   * what is on its way.
+   */
+  record(channel: string, node?: NodeName): SentRecord | 'later' | undefined {
+    if (channel !== this.#channel) return undefined
+    const { inWaves = () => null } = this.#parts
+    const given = inWaves(node)
+    if (given === undefined) return 'later'
+    return given === null ? this.#sent : this.#textOf(given)
   }
 
   /** To be called when the store may have another record. */
   changed(): void {
-    const before = this.#sent?.tag
     this.#read()
-    if (this.#sent?.tag === before) return
-    for (const { wake } of [...this.#waiters]) wake()
+    for (const { wake, tag, node } of [...this.#waiters]) {
+      if (this.#tagFor(node) !== tag) wake()
+    }
   }
 
   /**
-   * Waits until there is another record than the one of `tag`, or for `waitMs`.
+   * Waits until there is another record than the one of `tag`, or for
+   * `patienceMs`.
    *
    * @returns whether it could wait: too many others do
    */
-  async waitForOther(tag: string, waitMs: number): Promise<boolean> {
-    if (this.#sent?.tag !== tag || waitMs <= 0) return true
+  async waitForOther(tag: string, patienceMs: number, node?: NodeName): Promise<boolean> {
+    const waitMs = Math.min(patienceMs, this.#parts.waitMsFor?.(node) ?? Infinity)
+    if (this.#tagFor(node) !== tag || waitMs <= 0) return true
     if (this.#waiters.size >= this.#waitersMax) {
       this.#turnedAway++
       return false
@@ -73,7 +93,7 @@ export class BundleFeed {
         this.#waiters.delete(waiter)
         resolve()
       }
-      const waiter: Waiter = { wake }
+      const waiter: Waiter = { wake, tag, node }
       const callOff = this.#parts.after(waitMs, wake)
       this.#waiters.add(waiter)
     })
@@ -89,11 +109,29 @@ export class BundleFeed {
     for (const { wake } of [...this.#waiters]) wake()
   }
 
+  #tagFor(node: NodeName | undefined): string | undefined {
+    const record = this.record(this.#channel, node)
+    return record === 'later' ? undefined : record?.tag
+  }
+
   #read(): void {
     const stored = this.#parts.stored()
     if (stored === undefined) return
-    const text = JSON.stringify(stored)
     this.#channel = stored.record.channel
-    this.#sent = { text, tag: `"${hash('sha256', text).slice(0, 32)}"` }
+    this.#sent = sentOf(stored)
   }
+
+  /** A thousand nodes wait for one of two records. */
+  #textOf(signed: SignedChannelRecord): SentRecord {
+    const known = this.#texts.get(signed)
+    if (known !== undefined) return known
+    const sent = sentOf(signed)
+    this.#texts.set(signed, sent)
+    return sent
+  }
+}
+
+function sentOf(signed: SignedChannelRecord): SentRecord {
+  const text = JSON.stringify(signed)
+  return { text, tag: `"${hash('sha256', text).slice(0, 32)}"` }
 }

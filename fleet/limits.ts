@@ -7,6 +7,8 @@ export const fleetLimits = {
   bundleBytesMax: bundleLimits.bytesMax,
   /** What a node asks a source to wait for a change. */
   waitSecondsMax: 25,
+  /** A source that takes reports and answers faster is asked like a plain one. */
+  reportMsMin: 500,
   /** Requests of one control node that wait for a change; more are 503. */
   waitersMax: 1_000,
   /** Bundles that one control node sends at once; more are 503. */

@@ -173,7 +173,10 @@ export class Puller {
     this.#contactAtMs = nowMs
     if (source.plainAsks > 0) source.plainAsks--
     // One that has waited itself is asked again at once; a plain file server answers at once.
-    const hasWaited = pulled.value === 'unchanged' && nowMs - beganMs >= (waited * 1000) / 2
+    const waitedMs = nowMs - beganMs
+    // One that takes reports answers sooner while it wants them often.
+    const enoughMs = source.takesReports ? fleetLimits.reportMsMin : (waited * 1000) / 2
+    const hasWaited = pulled.value === 'unchanged' && waitedMs >= enoughMs
     if (pulled.value === 'activated' || (waited > 0 && hasWaited)) return 0
     // Now it can be asked for changes of what it has just sent.
     if (!wasTagged && source.tag !== undefined && source.plainAsks === 0) return 0

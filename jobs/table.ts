@@ -26,6 +26,8 @@ export interface JobContext {
   readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
+  /** Goes on with what reaches nodes in waves. */
+  readonly lookAtDelivery: () => Promise<void>
   /** Tells other nodes how this one is. */
   readonly announceNode: () => void
   /** Takes over what other control nodes know of nodes that pull. */
@@ -74,6 +76,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within five seconds.
     periodMs: 4_000,
     run: (context) => context.flushResponseHits(),
+  },
+  {
+    name: 'look-at-delivery',
+    // Waves hold for seconds.
+    periodMs: 1_000,
+    run: (context) => context.lookAtDelivery(),
   },
   {
     name: 'announce-node',

@@ -42,6 +42,8 @@ export const permissions = [
   'rollout:write',
   'maintenance:read',
   'maintenance:write',
+  'delivery:read',
+  'delivery:write',
 ] as const
 export type Permission = (typeof permissions)[number]
 
@@ -61,6 +63,7 @@ const systemOnly: ReadonlySet<Permission> = new Set<Permission>([
   'rpz:read',
   'rpz:write',
   'settings:write',
+  'delivery:write',
 ])
 
 export const builtInRoleNames = ['tenant_admin', 'operator', 'viewer'] as const

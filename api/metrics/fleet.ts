@@ -1,8 +1,11 @@
 // Metrics of bundles that travel: what this node gives, and what it pulls.
+import { shownPhases } from '#api/ports/deliveries.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { one } from './samples.ts'
 
 /** Rows of the metrics table. */
+const nodeStates = ['adopted', 'waiting', 'refused', 'silent'] as const
+
 export const fleetRows = [
   {
     name: 'gslbd_bundle_pulls_total',
@@ -81,5 +84,31 @@ export const fleetRows = [
     labels: ['kind'],
     read: ({ fleet }: MetricsSnapshot) =>
       Object.entries(fleet?.drift ?? {}).map(([kind, value]) => ({ value, labels: { kind } })),
+  },
+  {
+    name: 'gslbd_delivery_phase',
+    type: 'gauge',
+    help: '1 for the phase of the delivery; the words of GET /api/v1/deliveries.',
+    labels: ['phase'],
+    read: ({ fleet }: MetricsSnapshot) =>
+      fleet === null || fleet.delivery === null
+        ? []
+        : shownPhases.map((phase) => ({
+            value: Number(fleet.delivery?.phase === phase),
+            labels: { phase },
+          })),
+  },
+  {
+    name: 'gslbd_delivery_nodes',
+    type: 'gauge',
+    help: 'Nodes of the waves that have begun: adopted, waiting, refused or silent.',
+    labels: ['wave', 'state'],
+    read: ({ fleet }: MetricsSnapshot) =>
+      (fleet?.delivery?.waves ?? []).flatMap((wave, i) =>
+        (wave.hasBegun ? nodeStates : []).map((state) => ({
+          value: wave[state],
+          labels: { wave: String(i + 1), state },
+        })),
+      ),
   },
 ] as const

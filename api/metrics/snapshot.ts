@@ -1,5 +1,6 @@
 // The type of the snapshot from which metrics are made; the composition fills it.
 import type { RequestCount } from '#api/http/request-counts.ts'
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import type { SyncState } from '#api/ports/operator-view.ts'
 import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
@@ -183,6 +184,8 @@ export interface FleetSnapshot {
   readonly nodes: number
   /** How many there are, by what is wrong with them. */
   readonly drift: Readonly<Record<string, number>>
+  /** null: nothing is delivered in waves. */
+  readonly delivery: ShownDelivery | null
 }
 
 export interface GitopsSnapshot {

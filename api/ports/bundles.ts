@@ -4,17 +4,29 @@ import type { Result } from '#lib/result.ts'
 
 export interface Bundles {
   /** Takes what a node tells of itself. Errors: a sentence. */
-  readonly told: (report: unknown) => Result<null, string>
-  /** undefined: there is no such channel, or nothing on it yet. */
-  readonly record: (channel: string) => { readonly text: string; readonly tag: string } | undefined
+  readonly told: (report: unknown) => Result<AskingNode, string>
+  /**
+   * For a node that says who it is, what its wave has. undefined: there is no such channel, or
+   * nothing on it yet. `later`: it is not known yet what is on its way.
+   */
+  readonly record: (
+    channel: string,
+    node?: AskingNode,
+  ) => { readonly text: string; readonly tag: string } | 'later' | undefined
   /** @returns whether it could wait for another record: too many others do */
-  readonly waitForOther: (tag: string, waitMs: number) => Promise<boolean>
+  readonly waitForOther: (tag: string, waitMs: number, node?: AskingNode) => Promise<boolean>
   /** undefined: there is no such bundle. `busy`: too many are being sent. */
   readonly open: (digest: string) => OpenBundle | 'busy' | undefined
   /** The same in Zstandard. undefined: there is none. */
   readonly openPacked: (digest: string) => Promise<OpenBundle | 'busy' | undefined>
   /** What makes the one of the other. undefined: there is none. */
   readonly delta: (from: string, to: string) => Promise<Uint8Array | undefined>
+}
+
+/** Who asks. */
+export interface AskingNode {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** Read it or close it. */

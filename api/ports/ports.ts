@@ -29,6 +29,7 @@ import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
 import type { CommitFates } from './commit-fates.ts'
+import type { Deliveries } from './deliveries.ts'
 import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { ClusterView } from './cluster-view.ts'
@@ -92,6 +93,7 @@ export interface ApiPorts {
   readonly simulationSources: SourceBuckets
   /** What nodes pull. */
   readonly bundles: Bundles
+  readonly deliveries: Deliveries
   readonly usage: Usage
   readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */

@@ -8,7 +8,7 @@ import { missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { RequestFacts, Route } from '#api/http/route.ts'
-import type { OpenBundle } from '#api/ports/bundles.ts'
+import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
 
 const tag = 'Fleet'
 const { waitSecondsMax, retryAfterSeconds, reportBytesMax } = apiLimits.bundles
@@ -59,12 +59,18 @@ const channel = route({
     const known = request.header('if-none-match')
     const before = bundles.record(name)
     if (before === undefined) return missing('channel')
+    if (before === 'later') return busy()
     if (known === before.tag && !(await bundles.waitForOther(known, wait * 1000))) return busy()
-    const { text, tag: entityTag } = bundles.record(name) ?? before
+    const { text, tag: entityTag } = recordNow(bundles.record(name), before)
     const headers = { etag: entityTag, 'cache-control': 'no-cache', 'accept-post': takenBody }
     return known === entityTag ? { status: 304, headers } : success(text, headers)
   },
 })
+
+type Sent = Exclude<ReturnType<Bundles['record']>, 'later' | undefined>
+
+const recordNow = (now: ReturnType<Bundles['record']>, before: Sent): Sent =>
+  now === undefined || now === 'later' ? before : now
 
 const takenBody = 'application/json'
 
@@ -78,7 +84,8 @@ const tell = route({
   tag,
   summary: 'The same for a node that says how it is',
   details:
-    'The answer is that of GET; 204 when the record is the one of `tag`. What was told is in ' +
+    'The answer is that of GET, in its wave; 204 when the record is the one of `tag`, which ' +
+    'comes early while its wave is on. What was told is in ' +
     '`GET /api/v1/cluster/nodes`. No such call is in the audit log.',
   query: waitQuery('without a tag'),
   body: Type.Object(
@@ -100,14 +107,16 @@ const tell = route({
   refusals: [404, 503],
   handle: async ({ ports: { bundles }, params, query: { wait = 0 }, body }) => {
     const { name } = params as { name: string }
-    const before = bundles.record(name)
-    if (before === undefined) return missing('channel')
+    if (bundles.record(name) === undefined) return missing('channel')
     const told = bundles.told(body.report)
     if (!told.ok) return refused(400, told.error)
-    if (body.tag === before.tag && !(await bundles.waitForOther(body.tag, wait * 1000))) {
+    const node = told.value
+    const before = bundles.record(name, node)
+    if (before === undefined || before === 'later') return busy()
+    if (body.tag === before.tag && !(await bundles.waitForOther(body.tag, wait * 1000, node))) {
       return busy()
     }
-    const { text, tag: entityTag } = bundles.record(name) ?? before
+    const { text, tag: entityTag } = recordNow(bundles.record(name, node), before)
     const headers = { etag: entityTag, 'accept-post': takenBody }
     return body.tag === entityTag ? { status: 204, headers } : success(text, headers)
   },

@@ -7,8 +7,8 @@ import type {
   SigningKey,
   TrustedKey,
 } from '#bundle/signature/channel.ts'
-import { loadBundle } from '#bundle/load/load.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
+import { DeliveryFiles } from '#cli/fleet/delivery-files.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { readSigningKey } from '#cli/files/key-files.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
@@ -101,17 +101,21 @@ function ofDataDir(directory: string, dataDir: string): Result<Found, string> {
   const key = readSigningKey(path)
   if (!key.ok) return key
   const store = new BundleStore(dataDir)
-  const signed = store.record('active')
+  const delivery = new DeliveryFiles(dataDir, store)
+  // While changes come in waves: what has passed all of them.
+  const signed = delivery.passed() ?? store.record('active')
   const record = verifyChannelRecord(signed, [key.value])
   if (!record.ok) return err(`${dataDir} has no bundle yet, or its record is damaged`)
   const { digest, channel } = record.value
-  const bytes = store.bundle(digest)
-  if (!bytes.ok) return bytes
-  const loaded = loadBundle(bytes.value, [key.value])
-  if (!loaded.ok) return err(`the stored bundle cannot be used: ${loaded.error.message}`)
+  const loaded = openBundleFile(delivery.bundlePath(digest), [key.value])
+  if (!loaded.ok) {
+    const { error } = loaded
+    const why = typeof error === 'string' ? error : error.message
+    return err(`the stored bundle cannot be used: ${why}`)
+  }
   if (loaded.value.digest !== digest) return err('the stored bundle is not that of its record')
   const before = recordIn(directory, channel, key.value)
-  return ok({ signedRecord: signed as SignedChannelRecord, bundle: bytes.value, before })
+  return ok({ signedRecord: signed as SignedChannelRecord, bundle: loaded.value.bytes, before })
 }
 
 function ofFile(directory: string, options: FileOptions): Result<Found, string> {

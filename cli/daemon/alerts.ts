@@ -1,8 +1,10 @@
 // Part: builds the alerts of the node, and leaves the cluster at the stop. A job runs their rounds.
 import { createNodeAlerts } from '#cli/node/alerts.ts'
+import { createDeliveriesView } from '#cli/status/delivery-view.ts'
 import { createAlertFacts } from '#cli/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { channel } from './git.ts'
 import type { Deps, Part } from './part.ts'
 
 export const keepAlerts: Part = (deps) => {
@@ -14,6 +16,7 @@ export const keepAlerts: Part = (deps) => {
     redirectTargets: () => deps.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => deps.drifted(),
+    deliveries: () => createDeliveriesView(channel, () => deps.delivery.keeper).list(),
   })
   const { state } = records
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })

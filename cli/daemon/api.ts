@@ -1,6 +1,7 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { FleetSnapshot, GivenSnapshot } from '#api/metrics/snapshot.ts'
+import type { AskingNode } from '#api/ports/bundles.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
@@ -11,6 +12,7 @@ import { createNodeRum } from '#cli/node/rum.ts'
 import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
+import { createDeliveriesView } from '#cli/status/delivery-view.ts'
 import { createSettingsView } from '#cli/status/settings-view.ts'
 import { RequestCounts } from '#api/http/request-counts.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
@@ -20,6 +22,7 @@ import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
 import type { Deps, Part } from './part.ts'
 
@@ -99,6 +102,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     alerts: () => alerts.keeper.status(),
+    deliveryPhase: () => deps.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
     commitToActiveSeconds: deps.commitToActiveSeconds,
@@ -118,6 +122,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     shared,
     records,
     bundles: bundlesOf(deps),
+    deliveries: createDeliveriesView(channel, () => deps.delivery.keeper),
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
     testAlert: alerts.send,
@@ -148,8 +153,8 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
 function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
     told: (report) => told(deps, report),
-    record: (channel) => deps.bundleFeed.record(channel),
-    waitForOther: (tag, waitMs) => deps.bundleFeed.waitForOther(tag, waitMs),
+    record: (channel, asking) => deps.bundleFeed.record(channel, asking),
+    waitForOther: (...asked) => deps.bundleFeed.waitForOther(...asked),
     open: (digest) => deps.bundleFiles.open(digest),
     openPacked: async (digest) => {
       const path = await deps.packedBundles.path(digest)
@@ -159,20 +164,22 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   }
 }
 
-function told({ inventory }: Deps, value: unknown): Result<null, string> {
+function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {
   const report = readNodeReport(value)
   if (!report.ok) return report
   // One that does not fit in is served all the same.
   inventory.report(report.value)
-  return ok(null)
+  const { name, labels } = report.value
+  return ok({ name, labels })
 }
 
-function fleetIn({ drifted }: Deps): FleetSnapshot {
-  const nodes = drifted()
+function fleetIn(deps: Deps): FleetSnapshot {
+  const nodes = deps.drifted()
   const drift = Object.fromEntries(
     driftKinds.map((kind) => [kind, nodes.filter((one) => one.drift.includes(kind)).length]),
   )
-  return { nodes: nodes.length, drift }
+  const [delivery = null] = createDeliveriesView(channel, () => deps.delivery.keeper).list()
+  return { nodes: nodes.length, drift, delivery }
 }
 
 function givenBy({ bundleFeed, bundleFiles }: Deps): GivenSnapshot {

@@ -10,12 +10,14 @@ import { systemAfter } from '#lib/timer.ts'
 import type { Part } from './part.ts'
 
 /** What is on the disk is given: what a full disk did not take could not be sent either. */
-export const giveBundles: Part = ({ store, dataDir }) => {
+export const giveBundles: Part = ({ store, dataDir, delivery: { keeper, files } }) => {
   const bundleFeed = new BundleFeed({
     stored: () => (store.record('active') as SignedChannelRecord | null) ?? undefined,
+    inWaves: (node) => keeper.recordFor(node),
+    waitMsFor: (node) => keeper.waitMsFor(node),
     after: systemAfter,
   })
-  const pathOf = (digest: string): string => store.bundlePath(digest)
+  const pathOf = (digest: string): string => files.bundlePath(digest)
   const bundleFiles = new BundleFiles(pathOf)
   const bundleDeltas = new BundleDeltas(pathOf)
   const packedBundles = new PackedBundles(join(dataDir.path, 'node', 'packed'), pathOf)

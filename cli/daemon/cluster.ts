@@ -84,9 +84,13 @@ function reportOf(deps: Deps, instance: string): NodeReport {
   return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, refusedHere(node, systemClock))
 }
 
-function givenBy({ node }: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
-  const { active, publisher } = node.status()
+function givenBy(deps: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
+  const { active, publisher } = deps.node.status()
   if (active === null) return undefined
+  // Undefined while the parts are put together.
+  const { delivery }: Partial<Pick<Deps, 'delivery'>> = deps
+  const view = delivery?.keeper.view()
+  if (view !== null && view !== undefined) return { publisher, ...view.state.good }
   return { publisher, seq: active.seq, digest: active.digest }
 }
 

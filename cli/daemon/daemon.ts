@@ -10,6 +10,7 @@ import { keepAlerts } from './alerts.ts'
 import { giveBundles } from './bundles.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
+import { keepDelivery } from './delivery.ts'
 import { createDomains } from './domains.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { shareCommitNews } from './commit-news.ts'
@@ -52,6 +53,7 @@ const running: readonly Part[] = [
   keepAlerts,
   createDomains,
   joinCluster,
+  keepDelivery,
   createApi,
   giveBundles,
   listen,

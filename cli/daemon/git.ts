@@ -20,9 +20,9 @@ import type { DnsNode } from '#runtime/node/node.ts'
 import type { Deps, Part } from './part.ts'
 
 /** One name for the only channel of this version. */
-const channel = 'main'
+export const channel = 'main'
 /** A record is renewed long before; a node that has not heard for so long raises an alarm. */
-const recordTtlMs = 24 * 3_600_000
+export const recordTtlMs = 24 * 3_600_000
 
 /** Without a remote, people can push as soon as the log says that gslbd is running. */
 export function ensureOwnRepository({ dataDir, gitops }: Settings): Result<unknown, string> {

@@ -19,6 +19,7 @@ import type { BundleDeltas } from '#fleet/bundle-deltas.ts'
 import type { PackedBundles } from '#fleet/packed-bundles.ts'
 import type { BundleFeed } from '#fleet/bundle-feed.ts'
 import type { BundleFiles } from '#fleet/bundle-files.ts'
+import type { NodeDelivery } from './delivery.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'
 import type { CommitNews } from '#gitops/sync/commit-news.ts'
@@ -93,6 +94,8 @@ export interface Gifts {
   readonly inventory: NodeInventory
   /** The same, with what is wrong with each. */
   readonly drifted: () => readonly DriftedNode[]
+  /** Changes that reach nodes in waves. */
+  readonly delivery: NodeDelivery
   /** Takes over what other control nodes have heard. */
   readonly lookAtFleet: () => Promise<void>
   /** Tells the other nodes how this one is. */

@@ -46,6 +46,7 @@ function contextOf(deps: Deps): JobContext {
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,
+    lookAtDelivery: () => deps.delivery.tick(),
     announceNode: deps.announceNode,
     lookAtFleet: deps.lookAtFleet,
     announceCommit: () => deps.commitNews?.tick(),

@@ -66,6 +66,7 @@ export interface NodeApiParts {
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** What nodes pull. */
   readonly bundles: ApiPorts['bundles']
+  readonly deliveries: ApiPorts['deliveries']
   readonly simulator: LiveSimulator
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
@@ -207,7 +208,7 @@ function portsOf(
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
-    bundles: parts.bundles,
+    ...{ bundles: parts.bundles, deliveries: parts.deliveries },
     usage,
     responseHits: records.responseHits,
     homePath: referencePath,

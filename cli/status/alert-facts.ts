@@ -10,6 +10,8 @@ import type {
   PoolFacts,
 } from '#alerts/facts.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
+import type { StoppedDeliveryFacts } from '#alerts/facts.ts'
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
 import { poolOfService, serviceCell, textOf, uidOf } from '#bundle/format/bundle.ts'
@@ -44,6 +46,7 @@ export interface AlertFactsParts {
   readonly dataDirFault: () => string | null
   /** Of the fleet. */
   readonly drifted: () => readonly DriftedNode[]
+  readonly deliveries: () => readonly ShownDelivery[]
   readonly clock: Clock
 }
 
@@ -85,11 +88,21 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
     driftedNodes: () => driftedIn(parts.drifted()),
     redirectTargets: parts.redirectTargets,
+    stoppedDeliveries: () => stoppedIn(parts.deliveries()),
     disk: () => ({
       fault: diskFault(parts),
       freePercent: freePercentOf(parts.settings.dataDir),
     }),
   }
+}
+
+function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDeliveryFacts[] {
+  return deliveries.flatMap(({ channel, phase, target, verdict }) => {
+    if ((phase !== 'held' && phase !== 'returned') || verdict === null) return []
+    const { gate, wave, value, limit } = verdict
+    const isReturned = phase === 'returned'
+    return [{ channel, isReturned, commit: target?.commit ?? '', gate, wave, value, limit }]
+  })
 }
 
 /** More are not told of anyway; one more says that there are too many. */

@@ -16,6 +16,8 @@ export interface HealthParts {
   readonly isBackedUp: () => boolean
   /** false: the file of the audit log cannot be written. */
   readonly isAudited: () => boolean
+  /** null: nothing is delivered in waves. */
+  readonly deliveryPhase: () => string | null
 }
 
 interface Row {
@@ -73,6 +75,11 @@ const degradations: readonly Row[] = [
     code: 'redis-away',
     message: 'Redis is away or too slow: this node goes on with its own memory. See the log.',
     holds: ({ shared }) => shared().state === 'away',
+  },
+  {
+    code: 'delivery-stopped',
+    message: 'A change was stopped on its way to the nodes. GET /api/v1/deliveries says why.',
+    holds: ({ deliveryPhase }) => ['held', 'returned'].includes(deliveryPhase() ?? ''),
   },
   {
     code: 'backup-failed',

@@ -12,18 +12,30 @@ type Counters = NodeReport['counters']
 /** Counters of nodes at the moment they were first seen with the bundle. */
 export class Adoptions {
   #digest = ''
+  /** They had it, and serve another one. */
+  readonly #lost = new Set<string>()
   readonly #first = new Map<string, { readonly instance: string; readonly counters: Counters }>()
 
   note(digest: string, nodes: readonly DeliveryNode[]): void {
-    if (digest !== this.#digest) this.#first.clear()
+    if (digest !== this.#digest) {
+      this.#first.clear()
+      this.#lost.clear()
+    }
     this.#digest = digest
     for (const { name, instance, counters, digest: served } of nodes) {
       const known = this.#first.get(name)
-      if (served !== digest) this.#first.delete(name)
-      else if (known === undefined) this.#first.set(name, { instance, counters })
+      if (served === digest) this.#lost.delete(name)
+      if (served !== digest && this.#first.delete(name)) this.#lost.add(name)
+      if (served !== digest) continue
+      if (known === undefined) this.#first.set(name, { instance, counters })
       // Its counters began anew, under this bundle.
       else if (known.instance !== instance) this.#first.set(name, { instance, counters: zero })
     }
+  }
+
+  /** A node has taken the bundle and left it by itself, as after threads that died under it. */
+  hasLeft({ name }: DeliveryNode): boolean {
+    return this.#lost.has(name)
   }
 
   /** What a node has counted since. */
@@ -90,6 +102,7 @@ export interface WaveView {
 export function viewsOf(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
+  adoptions: Adoptions,
   nowMs: number,
   observedMs: number,
 ): readonly WaveView[] {
@@ -104,10 +117,10 @@ export function viewsOf(
       ({ ageMs, digest }) => ageMs <= countsMs || digest === target.digest,
     )
     const heard = all.filter(({ ageMs }) => ageMs <= silentMs)
-    const refused = heard.filter(({ refusals, digest }) =>
-      digest === target.digest
-        ? false
-        : refusals.some((refusal) => refusal.digest === target.digest),
+    const refused = heard.filter(
+      (node) =>
+        node.digest !== target.digest &&
+        (adoptions.hasLeft(node) || node.refusals.some((one) => one.digest === target.digest)),
     )
     const adopted = heard.filter(({ digest }) => digest === target.digest)
     const waiting = heard.filter((node) => node.digest !== target.digest && !refused.includes(node))

@@ -107,7 +107,7 @@ export class DeliveryKeeper {
     const state = this.#state
     if (state === undefined) return null
     const { nodes, clock } = this.#parts
-    const waves = viewsOf(state, nodes(), clock.nowMs(), this.#observedMs())
+    const waves = viewsOf(state, nodes(), this.#adoptions, clock.nowMs(), this.#observedMs())
     return { state, decider: this.#decider, waitsFor: this.#waitsFor, waves, fault: this.#fault }
   }
 

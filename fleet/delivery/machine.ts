@@ -15,9 +15,12 @@ import type { DeliveryState, Place, Verdict } from './state.ts'
 /** A bundle that a control node has made. */
 export type Made = Omit<Place, 'seq'>
 
+/** Records that control nodes make for themselves have lower numbers. */
+const seqBase = 1_000_000_000
+
 /** @param topSeq the highest that any node may have seen */
 export function firstState(good: Made, topSeq: number, nowMs: number): DeliveryState {
-  const seq = topSeq + 1
+  const seq = Math.max(topSeq, seqBase) + 1
   return {
     phase: 'done',
     good: { ...good, seq },
@@ -78,7 +81,7 @@ export function look(
   if (plan === null || target === null || !isUnderWay(state)) return { state, waitsFor: '' }
   adoptions.note(target.digest, nodes)
   if (phase === 'held') return { state, waitsFor: 'a person' }
-  const views = viewsOf(state, nodes, nowMs, observedMs)
+  const views = viewsOf(state, nodes, adoptions, nowMs, observedMs)
   const failed = failedGate(state, views, adoptions, nowMs)
   if (failed !== undefined) return stopped(state, failed, nowMs)
   const wave = state.waves.length - 1

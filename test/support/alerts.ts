@@ -38,6 +38,7 @@ export const healthyFacts: AlertFacts = {
   certificates: () => [],
   missing: () => [],
   driftedNodes: () => [],
+  stoppedDeliveries: () => [],
   commits: () => new Map(),
   redirectTargets: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),

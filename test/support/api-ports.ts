@@ -18,7 +18,7 @@ import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryWebSocketTokens } from '#state/memory/websocket-tokens.ts'
@@ -82,6 +82,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     bundles: noBundles,
+    deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     responseHits: async () => new Map(),
     countCall: () => undefined,
@@ -102,7 +103,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
 }
 
 const noBundles: ApiPorts['bundles'] = {
-  told: () => ok(null),
+  told: () => ok({ name: 'far-1', labels: {} }),
   record: () => undefined,
   waitForOther: async () => true,
   open: () => undefined,

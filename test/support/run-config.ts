@@ -69,6 +69,8 @@ export const longOnly = [
   // Several starts each; their parts have tests of their own.
   'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation}.test.ts',
   'test/e2e/{alerts,scripts,soa-serials}.test.ts',
+  // Four processes, and waves that hold.
+  'test/e2e/waves.test.ts',
   // A build of everything, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',
 ]

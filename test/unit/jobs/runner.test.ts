@@ -31,6 +31,7 @@ function create(
       flushResponseHits: async () => undefined,
       reconcileRedirects: () => undefined,
       announceNode: () => undefined,
+      lookAtDelivery: async () => undefined,
       lookAtFleet: async () => undefined,
       announceCommit: () => undefined,
       verifyDomains: async () => undefined,

@@ -44,7 +44,7 @@ const running = {
     deltas: { used: 2, useless: 1 },
   },
   given: { waiting: 4, sending: 1, turnedAway: 5 },
-  fleet: { nodes: 3, drift: { missing: 1, clock: 0 } },
+  fleet: { nodes: 3, drift: { missing: 1, clock: 0 }, delivery: null },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {

@@ -55,7 +55,7 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
       told: (value) => {
         const report = readNodeReport(value)
         if (report.ok) told.push(report.value)
-        return report.ok ? ok(null) : report
+        return report.ok ? ok(report.value) : report
       },
       record: (channel) => feed.record(channel),
       waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),

@@ -21,6 +21,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     canKeep: () => true,
     isBackedUp: () => true,
     isAudited: () => true,
+    deliveryPhase: () => null,
   }
   return healthOf(parts).reasons.find(({ code }) => code === 'git-held')?.message
 }

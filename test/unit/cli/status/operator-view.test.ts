@@ -86,6 +86,7 @@ interface Disk {
   isWritable: boolean
   isBackedUp?: boolean
   isAudited?: boolean
+  deliveryPhase?: string
   database?: DatabaseView
 }
 
@@ -93,6 +94,7 @@ const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   isAudited: () => disk.isAudited ?? true,
+  deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,
   database: () => disk.database ?? { isUp: true, wasThere: true },
@@ -250,6 +252,7 @@ test('a data directory that cannot be written is degraded, until it can be', asy
 test.each([
   ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
   ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
+  ['a change that went back', 'delivery-stopped', { deliveryPhase: 'returned' }],
   ['a directory that cannot be written', 'data-directory', { isWritable: false }],
   ['a database away', 'database-away', { database: { isUp: false, wasThere: true } }],
 ])('%s is degraded, with the reason', async (_what, code, fault) => {

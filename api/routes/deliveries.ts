@@ -1,0 +1,116 @@
+// /api/v1/deliveries: how far a change has come in the fleet, and what an operator does about it.
+import { Type } from 'typebox'
+import { missing, refused, success } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { nullable } from '#api/http/shapes.ts'
+import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
+import type { ShownAction, ShownDelivery } from '#api/ports/deliveries.ts'
+
+const tag = 'Fleet'
+
+const Place = Type.Object({
+  seq: Type.Integer({ description: 'Of its channel record' }),
+  digest: Type.String(),
+  commit: Type.String(),
+})
+
+const Wave = Type.Object({
+  nodes: nullable(Type.String({ description: 'Labels; null: it is a share' })),
+  percent: nullable(Type.Integer({ description: 'Of all nodes, earlier waves counted in' })),
+  holdSeconds: Type.Number(),
+  hasBegun: Type.Boolean(),
+  adopted: Type.Integer({ description: 'Nodes that answer from the target' }),
+  waiting: Type.Integer({ description: 'Nodes that are to take it' }),
+  refused: Type.Integer({ description: 'Nodes that refuse it, or have left it' }),
+  silent: Type.Integer({ description: 'Nodes that were not heard for a minute' }),
+})
+
+const Delivery = Type.Object(
+  {
+    channel: Type.String(),
+    phase: Type.Enum([...shownPhases], {
+      description:
+        'done: all nodes are given `good`; rolling, paused, held: those of the waves that have ' +
+        'begun are given `target`; returned, aborted: all are given `good` again',
+    }),
+    good: Place,
+    target: nullable(Place),
+    waves: Type.Array(Wave, { description: 'Empty: it went to all nodes at once' }),
+    onFailure: nullable(Type.String({ description: 'return or hold; null: no waves' })),
+    phaseSince: Type.Integer({ description: 'Unix milliseconds' }),
+    verdict: nullable(
+      Type.Object({
+        gate: Type.String({ description: 'Which gate did not hold' }),
+        wave: Type.Integer({ description: 'From 1' }),
+        value: Type.Number(),
+        limit: Type.Number(),
+        at: Type.Integer({ description: 'Unix milliseconds' }),
+      }),
+    ),
+    waitsFor: Type.String({
+      description: 'Empty: for nothing, or another control node decides',
+    }),
+    decidedBy: Type.String({ description: 'Name of the control node' }),
+    fault: Type.String({ description: 'Why it stands still; empty: it does not' }),
+  },
+  { title: 'Delivery' },
+)
+
+const list = route({
+  method: 'GET',
+  path: '/api/v1/deliveries',
+  needs: 'delivery:read',
+  ofPlatform: true,
+  withoutConfig: true,
+  tag,
+  summary: 'How far the newest change has come in the fleet',
+  details:
+    'Only for the tenant `default`. One entry a channel; none before a `Delivery` was declared. ' +
+    'Nodes are counted as the node that answers knows them.',
+  responses: { 200: { description: 'The deliveries', schema: Type.Array(Delivery) } },
+  handle: ({ ports }) => success(ports.deliveries.list().map(show)),
+})
+
+const says: Readonly<Record<ShownAction, string>> = {
+  pause: 'Hold a delivery: no wave begins until it is resumed; gates are looked at all the same',
+  resume: 'Go on with a paused delivery, or begin anew with a stopped one',
+  promote: 'Give the target to all nodes now, whatever the gates say',
+  abort: 'Give all nodes the last good bundle again, under a new seq',
+}
+
+const faultStatus = { unknown: 404, impossible: 409, away: 503 } as const
+
+const action = (name: ShownAction): Route =>
+  route({
+    method: 'POST',
+    path: `/api/v1/deliveries/{channel}/${name}`,
+    needs: 'delivery:write',
+    ofPlatform: true,
+    withoutConfig: true,
+    tag,
+    summary: says[name],
+    details: 'Only for system administrators. 409: it is not possible now, and why.',
+    responses: { 200: { description: 'The delivery', schema: Delivery } },
+    refusals: [404, 409, 503],
+    handle: async ({ ports, params }) => {
+      const { channel } = params as { readonly channel: string }
+      const acted = await ports.deliveries.act(channel, name)
+      if (acted.ok) return success(show(acted.value))
+      const { code, message } = acted.error
+      return code === 'unknown' ? missing('delivery') : refused(faultStatus[code], message)
+    },
+  })
+
+function show({ phaseSinceMs, verdict, ...delivery }: ShownDelivery) {
+  return {
+    ...delivery,
+    phaseSince: Math.floor(phaseSinceMs),
+    verdict: verdict === null ? null : { ...verdict, at: Math.floor(verdict.atMs) },
+  }
+}
+
+export const deliveryRoutes: readonly Route[] = Object.freeze([
+  list,
+  ...shownActions.map((name) => action(name)),
+])

@@ -1,0 +1,99 @@
+// `gslbd delivery`: how far a change has come in the fleet; pause, resume, promote and abort.
+import { parseArgs } from 'node:util'
+import { shownActions } from '#api/ports/deliveries.ts'
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+
+const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL] [--json]
+
+Asks a control node how far the newest change has come in the fleet, or changes that: pause holds
+it, resume goes on with it (or begins anew with one that was stopped), promote gives it to all nodes
+now, abort takes it back. CHANNEL is main. GSLB_API_KEY is the key.
+
+  --url URL  the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
+  --json     prints what the API gave
+
+Exit codes: 0 done; 1 it was stopped, is not possible now, or the node cannot be asked;
+2 wrong call.`
+
+const patienceMs = 30_000
+const options = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const
+
+export const delivery: Command = {
+  name: 'delivery',
+  summary: 'show how far a change has come in the fleet; pause, promote or abort it',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const [verb = 'show', channel = 'main', ...rest] = positionals
+    const isAction = (shownActions as readonly string[]).includes(verb)
+    if ((verb !== 'show' && !isAction) || rest.length > 0) {
+      throw new UsageError(`write one of: show, ${shownActions.join(', ')}`)
+    }
+    const url = values.url ?? variable(io.env, 'GSLB_API_URL') ?? 'http://127.0.0.1:8080'
+    if (!URL.canParse(url)) throw new UsageError(`--url: "${url}" is no URL`)
+    const path = isAction ? `deliveries/${encodeURIComponent(channel)}/${verb}` : 'deliveries'
+    const asked = await ask(new URL(`/api/v1/${path}`, url), isAction ? 'POST' : 'GET', io)
+    if (!asked.ok) {
+      io.err(`gslbd delivery: ${asked.error}\n`)
+      return Exit.ErrorsFound
+    }
+    if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
+    const all = [asked.value].flat() as readonly Shown[]
+    const found = all.filter((one) => one.channel === channel)
+    if (!values.json) io.out(found.length === 0 ? none : found.map(textOf).join(''))
+    return found.some(({ phase }) => phase === 'held' || phase === 'returned')
+      ? Exit.ErrorsFound
+      : Exit.Ok
+  },
+}
+
+const none = 'Nothing is delivered in waves: there is no Delivery yet.\n'
+
+type Shown = Omit<ShownDelivery, 'verdict'> & {
+  readonly verdict: Omit<NonNullable<ShownDelivery['verdict']>, 'atMs'> | null
+}
+
+async function ask(url: URL, method: string, io: Io): Promise<Result<unknown, string>> {
+  const key = variable(io.env, 'GSLB_API_KEY')
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    const body = (await answer.json()) as { readonly error?: string }
+    return answer.ok ? ok(body) : err(`${answer.status}: ${body.error ?? ''}`)
+  } catch (error) {
+    const { message, cause } = error as Error
+    const why = cause instanceof Error ? cause.message : message
+    return err(`${url.origin} cannot be asked: ${why}`)
+  }
+}
+
+function textOf({ channel, phase, good, target, waves, verdict, waitsFor, fault }: Shown): string {
+  const place = (name: string, { commit, seq }: NonNullable<Shown['target']>): string =>
+    `  ${name.padEnd(8)}${commit.slice(0, 12)}  seq ${seq}\n`
+  const rows = waves.map((wave, i) => {
+    const who = wave.nodes ?? `${wave.percent ?? 0} %`
+    const counts = `${wave.adopted} have it, ${wave.waiting} wait, ${wave.refused} refuse`
+    const seen = wave.hasBegun ? `${counts}, ${wave.silent} silent` : 'not yet'
+    return `  wave ${i + 1}  ${who.padEnd(20)} hold ${wave.holdSeconds} s  ${seen}\n`
+  })
+  const why =
+    verdict === null
+      ? ''
+      : `  stopped in wave ${verdict.wave}: ${verdict.gate} is ${verdict.value}, ` +
+        `the limit is ${verdict.limit}\n`
+  return [
+    `channel ${channel}: ${phase}${waitsFor === '' ? '' : `, waits for ${waitsFor}`}\n`,
+    place('good', good),
+    target === null ? '' : place('target', target),
+    ...rows,
+    why,
+    fault === '' ? '' : `  it stands still: ${fault}\n`,
+  ].join('')
+}

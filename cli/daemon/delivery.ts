@@ -1,0 +1,112 @@
+// Part: changes that reach the nodes of the fleet in waves.
+import { DeliveryFiles } from '#cli/fleet/delivery-files.ts'
+import { deliveryPlanOf } from '#compiler/values/delivery-plan.ts'
+import { signChannelRecord } from '#bundle/signature/channel.ts'
+import { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
+import type { DeliveryKeeperParts } from '#fleet/delivery/keeper.ts'
+import type { DeliveryNode } from '#fleet/delivery/membership.ts'
+import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
+import { PlaceRecords } from '#fleet/delivery/records.ts'
+import type { DeliveryState } from '#fleet/delivery/state.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { channel, recordTtlMs } from './git.ts'
+import type { Deps, Part } from './part.ts'
+
+export const keepDelivery: Part = (deps) => {
+  const { dataDir, store, key, gitops, log } = deps
+  const files = new DeliveryFiles(dataDir.path, store)
+  const records = new PlaceRecords({
+    ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
+    sign: (record) => signChannelRecord(record, key.signing),
+  })
+  const keep = (text: string, state: DeliveryState): void => {
+    files.keep(text, state)
+    files.keepPassed(records.of(state.good))
+  }
+  const { read, replace } = storeOf(deps)
+  const keeper = new DeliveryKeeper({
+    ...{ read, replace, keep, records, clock: systemClock, log },
+    name: deps.settings.state.nodeName,
+    mayHaveRow: () => deps.records.state.exists(),
+    kept: () => files.state(),
+    made: () => madeBy(deps),
+    plan: (commit) => planIn(deps, commit),
+    nodes: () => nodesIn(deps),
+    onChange: () => feedOf(deps)?.changed(),
+  })
+  const tick = async (): Promise<void> => {
+    await keeper.tick()
+    renewPassed(keeper, files, records)
+  }
+  const forget = gitops.config.onChange(() => void tickQuietly(tick, deps))
+  return ok({ gives: { delivery: { keeper, files, tick } }, stop: forget })
+}
+
+/** What the other parts use of it. */
+export interface NodeDelivery {
+  readonly keeper: DeliveryKeeper
+  readonly files: DeliveryFiles
+  readonly tick: () => Promise<void>
+}
+
+/** It is made later than this part. */
+function feedOf(deps: Deps): Deps['bundleFeed'] | undefined {
+  return (deps as Partial<Deps>).bundleFeed
+}
+
+async function tickQuietly(tick: () => Promise<void>, { log }: Deps): Promise<void> {
+  await tick().catch((error: unknown) =>
+    log.error({ err: error }, 'the delivery was not looked at'),
+  )
+}
+
+/** A record of before it expires; a disk that cannot take it is told of elsewhere. */
+function renewPassed(keeper: DeliveryKeeper, files: DeliveryFiles, records: PlaceRecords): void {
+  const view = keeper.view()
+  if (view === null) return
+  try {
+    files.keepPassed(records.of(view.state.good))
+  } catch {
+    return
+  }
+}
+
+function storeOf({ records }: Deps): Pick<DeliveryKeeperParts, 'read' | 'replace'> {
+  const { deliveries } = records.state.persistent
+  return {
+    read: async () => sentenceOf(await deliveries.read(channel)),
+    replace: async (seen, row) => sentenceOf(await deliveries.replace(channel, seen, row)),
+  }
+}
+
+function sentenceOf<T>(result: Result<T, StoreFailure>): Result<T, string> {
+  return result.ok ? result : err(result.error.message)
+}
+
+/** What nodes could be given: it is active here, and on the disk. */
+function madeBy({ node }: Deps): ReturnType<DeliveryKeeperParts['made']> {
+  const { active, isStored } = node.status()
+  if (active === null || !isStored) return undefined
+  const { commit, digest, serial = 0, seq } = active
+  return { made: { commit, digest, serial }, seq }
+}
+
+function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | null | undefined {
+  if (!config.isReady()) return undefined
+  const snapshot = config.snapshot()
+  // The view follows the bundle a moment later.
+  if (snapshot.revision !== commit) return undefined
+  const found = snapshot.list('Delivery').find(({ object }) => object.spec.channel === channel)
+  return found === undefined ? null : deliveryPlanOf(found.object.spec)
+}
+
+function nodesIn({ inventory }: Deps): readonly DeliveryNode[] {
+  return inventory.all().flatMap(({ report, ageMs }) => {
+    const { role, name, labels, instance, digest, seq, refusals, counters } = report
+    if (role !== 'dns') return []
+    return [{ name, labels, instance, digest, seq, refusals, counters, ageMs }]
+  })
+}

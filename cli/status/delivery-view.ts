@@ -1,0 +1,59 @@
+// What the API, metrics and alerts show of changes that reach nodes in waves.
+import type { Deliveries, ShownDelivery, ShownWave } from '#api/ports/deliveries.ts'
+import type { DeliveryKeeper, DeliveryView } from '#fleet/delivery/keeper.ts'
+import type { Place } from '#fleet/delivery/state.ts'
+import { err, ok } from '#lib/result.ts'
+
+export function createDeliveriesView(channel: string, keeper: () => DeliveryKeeper): Deliveries {
+  return {
+    list: () => shownIn(channel, keeper().view()),
+    act: async (asked, action) => {
+      const isKnown = asked === channel && keeper().view() !== null
+      if (!isKnown) return err({ code: 'unknown', message: 'there is no such delivery' })
+      const acted = await keeper().act(action)
+      const [shown] = shownIn(channel, keeper().view())
+      if (acted.ok && shown !== undefined) return ok(shown)
+      const message = acted.ok ? 'it has gone' : acted.error
+      return err({ code: shown?.fault === message ? 'away' : 'impossible', message })
+    },
+  }
+}
+
+function shownIn(channel: string, view: DeliveryView | null): readonly ShownDelivery[] {
+  if (view === null) return []
+  const { state, waitsFor, decider, fault } = view
+  const { phase, good, target, plan, verdict, phaseAtMs } = state
+  return [
+    {
+      ...{ channel, phase, good: placeOf(good), waitsFor, fault, decidedBy: decider },
+      target: target === null ? null : placeOf(target),
+      waves: wavesOf(view),
+      onFailure: plan?.onFailure ?? null,
+      phaseSinceMs: phaseAtMs,
+      verdict: verdict === null ? null : { ...verdict, wave: verdict.wave + 1 },
+    },
+  ]
+}
+
+const placeOf = ({ seq, digest, commit }: Place) => ({ seq, digest, commit })
+
+function wavesOf({ state, waves }: DeliveryView): readonly ShownWave[] {
+  return (state.plan?.waves ?? []).map(({ labels, percent, holdMs }, i) => {
+    const seen = waves[i]
+    return {
+      nodes:
+        labels === null
+          ? null
+          : Object.entries(labels)
+              .map(([key, value]) => `${key}=${value}`)
+              .join(),
+      percent,
+      holdSeconds: holdMs / 1_000,
+      hasBegun: i < state.waves.length,
+      adopted: seen?.adopted.length ?? 0,
+      waiting: seen?.waiting.length ?? 0,
+      refused: seen?.refused.length ?? 0,
+      silent: seen?.silent ?? 0,
+    }
+  })
+}
