@@ -174,6 +174,13 @@ const account = () => ({
 const tsigKey = () => ({ name: `${unique('key')}.example.com.` })
 const txtRecord = () => ({ name: `${unique('txt')}.${recordsZone}`, value: 'token' })
 const named = () => ({ name: unique('name') })
+const stopsDelivery = {
+  needs: 'delivery:write',
+  ofPlatform: true,
+  make: async (): Promise<Params> => ({ channel: 'other' }),
+  statuses: [404],
+} as const
+
 const anyone = { needs: 'public' } as const
 
 /** By the operation's id in the OpenAPI document. */
@@ -195,6 +202,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   },
   getClusterNodes: { needs: 'cluster:status', ofPlatform: true },
   postClusterNodesByNameRestart: { needs: 'cluster:restart', ofPlatform: true },
+  getDeliveries: { needs: 'delivery:read', ofPlatform: true },
+  postDeliveriesByChannelPause: stopsDelivery,
+  postDeliveriesByChannelResume: stopsDelivery,
+  postDeliveriesByChannelPromote: stopsDelivery,
+  postDeliveriesByChannelAbort: stopsDelivery,
   getBgp: { needs: 'bgp:status', ofPlatform: true },
   getAuthConfig: anyone,
   postAuthSetup: { ...anyone, body: account, statuses: [404] },

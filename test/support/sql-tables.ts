@@ -28,6 +28,7 @@ const names: readonly (keyof Tables)[] = [
   'domain_checks',
   'commit_activations',
   'held_commits',
+  'deliveries',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -27,6 +27,7 @@ const viewing = [
   'snapshot:read',
   'cluster:status',
   'bgp:status',
+  'delivery:read',
   'usage:read_own',
   'license:read',
   'history:read',
@@ -51,7 +52,12 @@ interface Actor {
   readonly session: boolean
 }
 /** Of the whole node: no role of a tenant has them. */
-const governing = [...everythingOf('rpz', 'read', 'write'), 'settings:write', 'cluster:restart']
+const governing = [
+  ...everythingOf('rpz', 'read', 'write'),
+  'settings:write',
+  'cluster:restart',
+  'delivery:write',
+]
 const actors: Readonly<Record<string, Actor>> = {
   nobody: { may: [], session: false },
   junk: { may: [], session: false },

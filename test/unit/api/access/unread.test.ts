@@ -50,6 +50,8 @@ const withoutConfig = [
   ...['getAlerts', 'postAlerts', 'getAlertsById', 'putAlertsById', 'deleteAlertsById'],
   ...['postAlertsByIdTest', 'getAlertsEvents', 'getAlertsSilences', 'postAlertsSilences'],
   'deleteAlertsSilencesById',
+  ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
+  ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
