@@ -156,6 +156,8 @@ test('a bad change is stopped at the canary and returned; no other node answers 
       while (!isOver) answers[i]!.push(await answerOf(node))
     }),
   )
+  // Probes need their time: the wave holds until the gate has seen enough.
+  site.write('deliveries/main.yaml', delivery('1h'))
   const bad = await commit(dead)
   const stopped = await reaches('the return', ({ phase, target }) => {
     return phase === 'returned' && target?.commit === bad
@@ -178,7 +180,6 @@ test('a bad change is stopped at the canary and returned; no other node answers 
 })
 
 test('a control node that is killed in the middle keeps the wave, and an operator promotes', async () => {
-  site.write('deliveries/main.yaml', delivery('1h'))
   const made = await commit(good)
   await reaches('the canary to have it', ({ target, waves }) => {
     return target?.commit === made && waves[0]?.adopted === 1

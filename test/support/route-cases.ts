@@ -317,6 +317,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   deleteRedirectsById: { needs: 'redirect:write', make: redirected },
   // Nothing is published here: test/unit/api/routes/bundles.test.ts has bundles.
   getBundlesChannelsByName: { needs: 'system', make: channel, statuses: [404] },
+  postBundlesChannelsByName: {
+    ...{ needs: 'system', make: channel, statuses: [404] },
+    body: () => ({ tag: null, report: {} }),
+  },
   getBundlesByDigest: { needs: 'system', make: digest, statuses: [404] },
   getDomains: { needs: 'domain:read' },
   postDomains: { needs: 'domain:write', body: newDomain },

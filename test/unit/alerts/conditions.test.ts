@@ -117,6 +117,19 @@ const rows: readonly Row[] = [
     },
     ['warning  configuration: nodes answer from different commits'],
   ],
+  ['delivery-stopped', {}, []],
+  [
+    'delivery-stopped',
+    {
+      stoppedDeliveries: () => [
+        {
+          ...{ channel: 'main', isReturned: true, commit: 'c'.repeat(40) },
+          ...{ gate: 'membersDown', wave: 1, value: 100, limit: 20 },
+        },
+      ],
+    },
+    ['error  main: commit cccccccccccc was taken back from the nodes'],
+  ],
   ['fleet-drift', {}, []],
   [
     'fleet-drift',

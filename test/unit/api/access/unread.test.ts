@@ -53,7 +53,7 @@ const withoutConfig = [
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
-  ...['getBundlesChannelsByName', 'getBundlesByDigest'],
+  ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],

@@ -1,3 +1,4 @@
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMetrics } from '#api/metrics/metrics.ts'
@@ -5,6 +6,19 @@ import type { MetricsSnapshot, ThreadSnapshot } from '#api/metrics/snapshot.ts'
 import { metricRows } from '#api/metrics/table.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import { metricsReference } from '../metrics-reference.ts'
+
+const delivery: ShownDelivery = {
+  ...{ channel: 'main', phase: 'rolling', onFailure: 'return', phaseSinceMs: 0, verdict: null },
+  good: { seq: 8, digest: 'd'.repeat(64), commit: 'c1' },
+  target: { seq: 9, digest: 'e'.repeat(64), commit: 'c2' },
+  waves: [
+    {
+      ...{ nodes: 'canary=true', percent: null, holdSeconds: 60, hasBegun: true },
+      ...{ adopted: 1, waiting: 0, refused: 0, silent: 0 },
+    },
+  ],
+  ...{ waitsFor: '', decidedBy: 'n1', fault: '' },
+}
 
 const noScriptSteps = Object.fromEntries(scriptOutcomeNames.map((name) => [name, 0]))
 const thread: ThreadSnapshot = {
@@ -44,7 +58,7 @@ const running = {
     deltas: { used: 2, useless: 1 },
   },
   given: { waiting: 4, sending: 1, turnedAway: 5 },
-  fleet: { nodes: 3, drift: { missing: 1, clock: 0 }, delivery: null },
+  fleet: { nodes: 3, drift: { missing: 1, clock: 0 }, delivery },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {

@@ -1,0 +1,343 @@
+// How a change goes through the waves of a delivery, on a clock that the test moves.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
+import { Adoptions } from '#fleet/delivery/gates.ts'
+import { act, deliveryActions, firstState, look, propose } from '#fleet/delivery/machine.ts'
+import type { DeliveryAction } from '#fleet/delivery/machine.ts'
+import { placeFor } from '#fleet/delivery/membership.ts'
+import type { DeliveryNode } from '#fleet/delivery/membership.ts'
+import { deliveryLimits } from '#fleet/delivery/plan.ts'
+import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
+import { deliveryPhases } from '#fleet/delivery/state.ts'
+import type { DeliveryState } from '#fleet/delivery/state.ts'
+import { printState, readState } from '#fleet/delivery/stored.ts'
+import { reportOf } from '#test/support/node-reports.ts'
+
+const gates: DeliveryPlan['gates'] = {
+  ...{ servfail: 1, noCandidate: 5, membersDown: 20, p99Us: null },
+  ...{ refusals: 0, silent: 0, answersMin: 100 },
+}
+const canaries = { labels: { canary: 'true' }, percent: null, holdMs: 10_000 }
+const share = (percent: number, holdMs = 0) => ({ labels: null, percent, holdMs })
+const plan = (parts: Partial<DeliveryPlan> = {}): DeliveryPlan => ({
+  ...{ waves: [canaries, share(50, 5_000), share(100)], gates, onFailure: 'return' },
+  ...parts,
+})
+const digestOf = (n: number): string => n.toString(16).padStart(64, '0')
+const made = (n: number) => ({ commit: `c${n}`, digest: digestOf(n), serial: n })
+
+/** Nodes that take what they are given at once, unless they are told not to. */
+class Fleet {
+  nowMs = 1_000_000
+  state: DeliveryState
+  readonly nodes: DeliveryNode[] = []
+  readonly adoptions = new Adoptions()
+  waitsFor = ''
+  observedMs = 1_000_000
+
+  constructor(count: number, canary = 1) {
+    this.state = firstState(made(1), 7, this.nowMs)
+    const { counters, instance } = reportOf('x')
+    for (let i = 0; i < count; i++) {
+      const labels: DeliveryNode['labels'] = i < canary ? { canary: 'true' } : {}
+      const served = { digest: null, seq: 0, ageMs: 0, refusals: [] }
+      this.nodes.push({ name: `n${i}`, labels, instance, counters, ...served })
+    }
+    this.take()
+  }
+
+  change(i: number, parts: Partial<DeliveryNode>): void {
+    this.nodes[i] = { ...this.nodes[i]!, ...parts }
+  }
+
+  count(i: number, counters: Partial<DeliveryNode['counters']>): void {
+    this.change(i, { counters: { ...this.nodes[i]!.counters, ...counters } })
+  }
+
+  take(takes = (_node: DeliveryNode): boolean => true): void {
+    for (const [i, node] of this.nodes.entries()) {
+      const { digest, seq } = placeFor(this.state, node)
+      if (!takes(node) || node.ageMs > 0) continue
+      expect(seq, 'what a node is given never falls').toBeGreaterThanOrEqual(node.seq)
+      this.change(i, { digest, seq })
+    }
+  }
+
+  propose(n: number, deliveryPlan: DeliveryPlan | null = plan()): void {
+    this.state = propose(this.state, made(n), deliveryPlan, this.nodes, this.nowMs)
+  }
+
+  look(): void {
+    const looked = look(this.state, this.nodes, this.adoptions, this.nowMs, this.observedMs)
+    this.state = looked.state
+    this.waitsFor = looked.waitsFor
+  }
+
+  pass(ms: number): void {
+    this.nowMs += ms
+    for (const [i, node] of this.nodes.entries()) {
+      if (node.ageMs > 0) this.change(i, { ageMs: node.ageMs + ms })
+    }
+    this.take()
+    this.look()
+  }
+
+  act(action: DeliveryAction): string {
+    const acted = act(this.state, action, this.nodes, this.nowMs)
+    if (!acted.ok) return acted.error
+    this.state = acted.value
+    return 'ok'
+  }
+
+  having(n: number): number {
+    return this.nodes.filter(({ digest }) => digest === digestOf(n)).length
+  }
+
+  get stands(): string {
+    return `${this.state.phase} ${this.state.waves.length}`
+  }
+}
+
+test('the words of the API are those of the machine', () => {
+  expect([shownPhases, shownActions]).toEqual([deliveryPhases, deliveryActions])
+})
+
+describe('a good change', () => {
+  test('goes to the canary, after its hold to half, then to all', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    const seen: string[] = []
+    for (let i = 0; i < 25; i++) {
+      fleet.pass(1_000)
+      const step = `${fleet.stands}: ${fleet.having(2)}`
+      if (seen.at(-1) !== step) seen.push(step)
+    }
+    expect(seen).toEqual([
+      'rolling 1: 1',
+      'rolling 2: 1',
+      'rolling 2: 5',
+      'rolling 3: 5',
+      'done 3: 10',
+    ])
+    expect(fleet.state.good).toMatchObject({ digest: digestOf(2), serial: 2 })
+  })
+
+  test('goes to all at once without a plan', () => {
+    const fleet = new Fleet(4)
+    fleet.propose(2, null)
+    fleet.take()
+    expect([fleet.stands, fleet.having(2)]).toEqual(['done 0', 4])
+  })
+
+  test('is not replaced by an older one, nor begun anew by itself', () => {
+    const fleet = new Fleet(4)
+    fleet.propose(3)
+    const { state } = fleet
+    fleet.propose(2)
+    fleet.propose(3)
+    expect(fleet.state).toBe(state)
+  })
+
+  test('is the same on another control node that reads what was stored', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.pass(1_000)
+    const read = readState(printState(fleet.state))
+    expect(read).toEqual({ ok: true, value: fleet.state })
+    expect(readState('{"format":2}')).toMatchObject({ ok: false })
+    expect(readState('[')).toMatchObject({ ok: false })
+  })
+
+  test('waits after a take-over until it was observed for as long as it is held', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.pass(1_000)
+    fleet.observedMs = 500
+    fleet.pass(60_000)
+    expect(fleet.stands).toBe('rolling 1')
+    fleet.observedMs = 10_000
+    fleet.pass(1)
+    expect(fleet.stands).toBe('rolling 2')
+  })
+})
+
+describe('a newer change while one is on its way', () => {
+  test('begins anew from the last good one, and those ahead go back first', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    for (let i = 0; i < 12; i++) fleet.pass(1_000)
+    expect(fleet.having(2)).toBe(5)
+    fleet.propose(3)
+    fleet.take()
+    expect([fleet.having(1), fleet.having(2), fleet.having(3)]).toEqual([9, 0, 1])
+  })
+})
+
+describe('a gate', () => {
+  const rows: readonly [what: string, parts: Partial<DeliveryNode['counters']>, gate: string][] = [
+    ['SERVFAIL', { answers: 1_009, servfail: 200 }, 'servfail'],
+    ['answers without a candidate', { answers: 1_009, noCandidate: 500 }, 'noCandidate'],
+    ['members down', { membersHealthy: 0, membersDown: 4 }, 'membersDown'],
+  ]
+  test.each(rows)('of %s takes the change back from all', (_what, counters, gate) => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.pass(1_000)
+    const { seq } = fleet.state.target!
+    fleet.count(0, counters)
+    fleet.pass(1_000)
+    expect(fleet.state).toMatchObject({ phase: 'returned', verdict: { gate, wave: 0 } })
+    expect(fleet.state.good).toMatchObject({ digest: digestOf(1), seq: seq + 1, serial: 2 })
+    fleet.take()
+    expect([fleet.having(1), fleet.having(2)]).toEqual([10, 0])
+  })
+
+  test('says nothing of few answers', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.pass(1_000)
+    fleet.count(0, { answers: 30, servfail: 20 })
+    fleet.pass(1_000)
+    expect(fleet.stands).toBe('rolling 1')
+  })
+
+  test('holds the change where that is declared, and a person goes on', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan({ onFailure: 'hold' }))
+    fleet.pass(1_000)
+    fleet.count(0, { membersDown: 9 })
+    fleet.pass(1_000)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['held 1', 1])
+    fleet.pass(3_600_000)
+    expect(fleet.stands).toBe('held 1')
+    expect(fleet.act('promote')).toBe('ok')
+    fleet.take()
+    expect([fleet.stands, fleet.having(2)]).toEqual(['done 1', 10])
+  })
+
+  test('of refusals counts nodes that refuse the bundle, and those that left it', () => {
+    for (const parts of ['refuses', 'leaves']) {
+      const fleet = new Fleet(10)
+      fleet.propose(2)
+      if (parts === 'leaves') fleet.pass(1)
+      const refusal = { digest: digestOf(2), code: 'bad-bundle', reason: 'bad', atMs: 0 }
+      const refusals = parts === 'leaves' ? [] : [refusal]
+      fleet.change(0, { digest: digestOf(1), refusals })
+      fleet.look()
+      expect(fleet.state.verdict, parts).toMatchObject({ gate: 'refusals', value: 1, limit: 0 })
+    }
+  })
+
+  test('of silence counts nodes that spoke when the wave began', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.change(0, { ageMs: 1 })
+    fleet.pass(deliveryLimits.silentMs)
+    expect(fleet.state.verdict).toMatchObject({ gate: 'silent', value: 1 })
+  })
+
+  test('does not mind a node that was lost long before', () => {
+    const fleet = new Fleet(10, 2)
+    fleet.change(0, { ageMs: 3_600_000 })
+    fleet.propose(2)
+    for (let i = 0; i < 12; i++) fleet.pass(1_000)
+    expect(fleet.stands).toBe('rolling 2')
+  })
+})
+
+describe('a wave that cannot end by itself', () => {
+  test('since a node does not take the bundle: the change goes back', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    fleet.nowMs += deliveryLimits.adoptMs
+    fleet.look()
+    expect(fleet.state).toMatchObject({ phase: 'returned', verdict: { gate: 'notAdopted' } })
+  })
+
+  test('since no node has its labels: the change is held, and says so before', () => {
+    const fleet = new Fleet(10, 0)
+    fleet.propose(2)
+    fleet.pass(1_000)
+    expect(fleet.waitsFor).toBe('a node with the labels of the wave')
+    fleet.pass(deliveryLimits.adoptMs)
+    expect(fleet.state).toMatchObject({ phase: 'held', verdict: { gate: 'noNodes' } })
+  })
+})
+
+describe('an operator', () => {
+  test('pauses, resumes, aborts, and begins anew', () => {
+    const fleet = new Fleet(10)
+    expect(fleet.act('pause')).toBe('nothing is on its way')
+    fleet.propose(2)
+    expect([fleet.act('resume'), fleet.act('pause'), fleet.act('pause')]).toEqual([
+      'it is not paused',
+      'ok',
+      'it is paused',
+    ])
+    fleet.pass(60_000)
+    expect(fleet.stands).toBe('paused 1')
+    expect(fleet.act('resume')).toBe('ok')
+    fleet.pass(10_000)
+    expect(fleet.stands).toBe('rolling 2')
+    expect([fleet.act('abort'), fleet.act('abort')]).toEqual(['ok', 'it was taken back'])
+    fleet.take()
+    expect([fleet.stands, fleet.having(1)]).toEqual(['aborted 2', 10])
+    expect(fleet.act('resume')).toBe('ok')
+    fleet.pass(1)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['rolling 1', 1])
+  })
+})
+
+test('whatever happens: a share is not exceeded, nothing falls, and every way ends', () => {
+  const event = fc.constantFrom('pass', 'pass', 'pass', 'propose', 'bad', 'silent', 'join', 'pause')
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 0, max: 3 }),
+      fc.array(fc.tuple(event, fc.nat(39), fc.integer({ min: 1, max: 20_000 })), { maxLength: 40 }),
+      (count, canary, events) => {
+        const fleet = new Fleet(count, canary)
+        let commit = 1
+        for (const [what, which, ms] of events) {
+          const i = which % fleet.nodes.length
+          const before = fleet.nodes.map((node) => placeFor(fleet.state, node))
+          const { phase, target, topSeq } = fleet.state
+          if (what === 'propose') fleet.propose(++commit)
+          else if (what === 'bad') fleet.count(i, { membersDown: 50 })
+          else if (what === 'silent') fleet.change(i, { ageMs: 1 })
+          else if (what === 'join') {
+            fleet.nodes.push({ ...fleet.nodes[i]!, name: `late${fleet.nodes.length}`, ageMs: 0 })
+          } else if (what === 'pause') fleet.act(phase === 'paused' ? 'resume' : 'pause')
+          fleet.pass(ms)
+          expect(fleet.state.topSeq).toBeGreaterThanOrEqual(topSeq)
+          const isSame = fleet.state.target === target && fleet.state.phase === phase
+          if (isSame) expectForward(fleet, before)
+          if (fleet.state.phase === 'rolling') expectShare(fleet, what === 'join')
+        }
+        if (fleet.state.phase === 'paused') fleet.act('resume')
+        for (let i = 0; i < 12; i++) fleet.pass(deliveryLimits.adoptMs)
+        expect(['done', 'held', 'returned']).toContain(fleet.state.phase)
+      },
+    ),
+    { seed: 14 },
+  )
+})
+
+/** As long as it is the same change, no node is given the older one again. */
+function expectForward(fleet: Fleet, before: readonly { readonly seq: number }[]): void {
+  for (const [i, { seq }] of before.entries()) {
+    expect(placeFor(fleet.state, fleet.nodes[i]!).seq).toBeGreaterThanOrEqual(seq)
+  }
+}
+
+/** Of those that are heard, when the wave has just begun and nobody has joined since. */
+function expectShare({ state, nodes, nowMs }: Fleet, hasJoined: boolean): void {
+  const percent = state.plan!.waves[state.waves.length - 1]!.percent
+  if (percent === null || hasJoined || state.sinceMs !== nowMs) return
+  const live = nodes.filter(({ ageMs }) => ageMs <= deliveryLimits.silentMs)
+  const ahead = live.filter((node) => placeFor(state, node).digest === state.target!.digest)
+  const canaries = live.filter(({ labels }) => labels['canary'] === 'true').length
+  const most = Math.max(Math.ceil((live.length * percent) / 100), canaries)
+  expect(ahead.length).toBeLessThanOrEqual(most)
+}
