@@ -111,7 +111,6 @@ const resources: Readonly<Record<string, Resource>> = {
 
 /** No route of the API is about them yet. */
 const withoutApi: readonly Kind[] = ['Settings', 'ResponsePolicy', 'Delivery', 'Redirect', 'Test']
-const withoutApi: readonly Kind[] = ['Settings', 'ResponsePolicy', 'Redirect', 'Test', 'Delivery']
 /** The name of the object is beside its spec in the file. */
 const named: ReadonlySet<string> = new Set(['Pool', 'Service'])
 
