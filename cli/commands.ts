@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   check: async () => (await import('./commands/check.ts')).check,
   'check-settings': async () => (await import('./commands/check-settings.ts')).checkSettings,
   compile: async () => (await import('./commands/compile.ts')).compile,
+  completion: async () => (await import('./commands/completion.ts')).completionOf(commands),
   delivery: async () => (await import('./commands/delivery.ts')).delivery,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   explain: async () => (await import('./commands/explain.ts')).explain,

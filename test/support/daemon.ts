@@ -38,6 +38,8 @@ export interface Daemons {
   readonly spawn: (...args: string[]) => DaemonProcess
   /** The same, with a module that node loads first, in each of its threads. */
   readonly spawnWith: (preload: string, ...args: string[]) => DaemonProcess
+  /** The same of another program: one that was installed. */
+  readonly spawnProgram: (path: string, ...args: string[]) => DaemonProcess
   /** Starts the program and waits until it runs. @throws with its output when it ends before */
   readonly start: (...args: string[]) => Promise<DaemonProcess>
   /** For `afterEach` of tests that share no process: one that fails leaves none to the next. */
@@ -73,7 +75,7 @@ export function useDaemons(
     await daemon.running()
     return daemon
   }
-  return { spawn: spawnOne, spawnWith, start, killAll }
+  return { spawn: spawnOne, spawnWith, spawnProgram: spawnNode, start, killAll }
 }
 
 export class DaemonProcess {

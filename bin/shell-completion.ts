@@ -1,0 +1,11 @@
+// The completion of gslbd for a shell, as the command prints it.
+import { commands } from '#cli/commands.ts'
+import { completionOf } from '#cli/commands/completion.ts'
+import type { Shell } from '#cli/terminal/completion.ts'
+
+export async function runCompletion(shell: Shell): Promise<string> {
+  let text = ''
+  const out = (part: string): void => void (text += part)
+  await completionOf(commands).run([shell], { out, err: out, env: {}, isTerminal: false })
+  return text
+}

@@ -1,0 +1,115 @@
+// Manifests under deploy/: their parts fit each other, and a node takes the settings in them.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { routes } from '#api/routes.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+
+const deploy = join(import.meta.dirname, '../../../deploy')
+const base = join(deploy, 'kubernetes/base')
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string }
+}
+interface Container {
+  readonly ports: { readonly name: string; readonly containerPort: number }[]
+  readonly livenessProbe: Probe
+  readonly readinessProbe: Probe
+  readonly startupProbe: Probe
+  readonly securityContext: object
+  readonly volumeMounts: { readonly name: string }[]
+}
+interface PodSpec {
+  readonly containers: Container[]
+  readonly volumes: { readonly name: string }[]
+  readonly terminationGracePeriodSeconds: number
+  readonly securityContext: object
+}
+interface Manifest {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: {
+    readonly selector?: { readonly matchLabels?: object } & object
+    readonly ports?: { readonly targetPort: string }[]
+    readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec }
+    readonly volumeClaimTemplates?: { readonly metadata: { readonly name: string } }[]
+  }
+}
+
+const { resources } = parse(readFileSync(join(base, 'kustomization.yaml'), 'utf8')) as {
+  resources: string[]
+}
+const manifests = resources.flatMap((file) =>
+  parseAllDocuments(readFileSync(join(base, file), 'utf8')).map((one) => one.toJS() as Manifest),
+)
+const workloads = manifests.filter(({ spec }) => spec.template !== undefined)
+
+test.each(globSync('{kubernetes,compose,debian}/**/{*.settings,gslbd}.yaml', { cwd: deploy }))(
+  'a node takes the settings of %s',
+  (file) => {
+    const settings = loadSettings({ file: join(deploy, file), env: {}, flags: {} })
+    expect(settings).toMatchObject({ ok: true })
+  },
+)
+
+test.each(globSync('kubernetes/**/kustomization.yaml', { cwd: deploy }))(
+  '%s names files that are there',
+  (file) => {
+    const { resources: named, configMapGenerator } = parse(
+      readFileSync(join(deploy, file), 'utf8'),
+    ) as { resources: string[]; configMapGenerator: { files: string[] }[] }
+    const files = configMapGenerator.flatMap((one) => one.files.map((each) => each.split('=')[1]))
+    for (const path of [...named, ...files]) {
+      expect([path, existsSync(join(deploy, dirname(file), path ?? ''))]).toEqual([path, true])
+    }
+  },
+)
+
+test('the kinds that a site needs are there', () => {
+  expect(manifests.map(({ kind }) => kind).toSorted()).toEqual(
+    [
+      ...['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor'],
+      ...['Service', 'Service', 'StatefulSet'],
+    ].toSorted(),
+  )
+})
+
+describe.each(workloads.map((one) => [one.metadata.name, one] as const))(
+  '%s',
+  (_name, { spec }) => {
+    const pod = spec.template!.spec
+    const [container] = pod.containers as [Container]
+
+    test('its selector is that of its pods, and a service leads to its ports', () => {
+      expect(spec.template!.metadata.labels).toEqual(spec.selector?.matchLabels)
+      const leading = manifests.filter(
+        (one) =>
+          one.kind === 'Service' &&
+          JSON.stringify(one.spec.selector) === JSON.stringify(spec.selector?.matchLabels),
+      )
+      expect(leading).toHaveLength(1)
+      const ports = container.ports.map(({ name }) => name)
+      for (const { targetPort } of leading[0]!.spec.ports!) expect(ports).toContain(targetPort)
+    })
+
+    test('its probes ask for routes that need no key', () => {
+      const open = routes.filter(({ needs }) => needs === 'public').map(({ path }) => path)
+      for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+        expect(open).toContain(container[probe].httpGet.path)
+        expect(container[probe].httpGet.port).toBe('api')
+      }
+    })
+
+    test('it has each volume that it mounts, is not root, and may take its time to stop', () => {
+      const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
+      const volumes = [...pod.volumes.map(({ name }) => name), ...claims]
+      const mounted = container.volumeMounts.map(({ name }) => name)
+      expect(volumes.toSorted()).toEqual(mounted.toSorted())
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true })
+      expect(container.securityContext).toMatchObject({ capabilities: { drop: ['ALL'] } })
+      // The process gives up by itself after 28 s.
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(28)
+    })
+  },
+)
