@@ -1,5 +1,5 @@
 // What a node of the role dns alone shows over HTTP: a page, health, readiness and metrics.
-import { createMetrics } from '#api/metrics/metrics.ts'
+import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
@@ -178,7 +178,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     updates: { counts: new Map<number, number>() },
     notifier: { counts: { sent: 0, acknowledged: 0, failed: 0 } },
   }
-  const metrics = createMetrics(() => {
+  const snapshot = (): MetricsSnapshot => {
     load.sample(node.counters().map(({ threadId }) => threadId))
     return {
       ...nodeSnapshot(parts),
@@ -190,6 +190,12 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       fleet: null,
       alerts: null,
     }
-  })
-  return () => metrics.text()
+  }
+  // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.
+  let metrics: { readonly text: () => Promise<string> } | undefined
+  return async () => {
+    const { createMetrics } = await import('#api/metrics/metrics.ts')
+    metrics ??= createMetrics(snapshot)
+    return metrics.text()
+  }
 }

@@ -94,6 +94,8 @@ test('a change by the API of a control node is answered by a node that pulls', a
   await create('api', '192.0.2.77')
   await isServed('api', '192.0.2.77')
   expect(await node.health()).toBe('ok')
+  // Until somebody asks for metrics.
+  expect(readFileSync(modules, 'utf8')).not.toContain('/node_modules/prom-client/')
   expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
 })
 
@@ -135,7 +137,15 @@ test('one change after the other comes as a delta', async () => {
 
 test('such a node has loaded no Git, no database, no API, and has no other routes', async () => {
   const loaded = readFileSync(modules, 'utf8')
-  const packages = ['ajv', 'fastify', 'isomorphic-git', '@electric-sql', 'pg', 'openid-client']
+  const packages = [
+    'prom-client',
+    'ajv',
+    'fastify',
+    'isomorphic-git',
+    '@electric-sql',
+    'pg',
+    'openid-client',
+  ]
   const layers = ['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'jobs', 'alerts']
   const found = [
     ...packages.map((name) => `/node_modules/${name}/`),
