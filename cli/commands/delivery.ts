@@ -7,11 +7,12 @@ import type { Result } from '#lib/result.ts'
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 
-const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL] [--json]
+const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
+                      [--json]
 
 Asks a control node how far the newest change has come in the fleet, or changes that: pause holds
-it, resume goes on with it (or begins anew with one that was stopped), promote gives it to all nodes
-now, abort takes it back. CHANNEL is main. GSLB_API_KEY is the key.
+it, resume goes on with it (or begins anew with one that was stopped), promote gives it to all
+nodes now, abort takes it back. CHANNEL is main. GSLB_API_KEY is the key.
 
   --url URL  the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
   --json     prints what the API gave

@@ -8,7 +8,7 @@ import type {
   TrustedKey,
 } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
-import { DeliveryFiles } from '#cli/fleet/delivery-files.ts'
+import { DeliveryFiles } from '#cli/node/delivery-files.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { readSigningKey } from '#cli/files/key-files.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'

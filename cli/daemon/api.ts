@@ -119,10 +119,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       createMemberHealthView(health, settings.state.nodeName, systemClock),
       deps.resolver,
     ),
-    shared,
-    records,
-    bundles: bundlesOf(deps),
-    deliveries: createDeliveriesView(channel, () => deps.delivery.keeper),
+    ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
     testAlert: alerts.send,
@@ -173,12 +170,15 @@ function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {
   return ok({ name, labels })
 }
 
+const deliveriesOf = (deps: Deps): NodeApiParts['deliveries'] =>
+  createDeliveriesView(channel, () => deps.delivery.keeper)
+
 function fleetIn(deps: Deps): FleetSnapshot {
   const nodes = deps.drifted()
   const drift = Object.fromEntries(
     driftKinds.map((kind) => [kind, nodes.filter((one) => one.drift.includes(kind)).length]),
   )
-  const [delivery = null] = createDeliveriesView(channel, () => deps.delivery.keeper).list()
+  const [delivery = null] = deliveriesOf(deps).list()
   return { nodes: nodes.length, drift, delivery }
 }
 

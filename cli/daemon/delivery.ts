@@ -1,6 +1,6 @@
 // Part: changes that reach the nodes of the fleet in waves.
-import { DeliveryFiles } from '#cli/fleet/delivery-files.ts'
-import { deliveryPlanOf } from '#compiler/values/delivery-plan.ts'
+import { DeliveryFiles } from '#cli/node/delivery-files.ts'
+import { deliveryPlanOf } from '#compiler/plan/delivery-plan.ts'
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryKeeperParts } from '#fleet/delivery/keeper.ts'
@@ -43,13 +43,6 @@ export const keepDelivery: Part = (deps) => {
   }
   const forget = gitops.config.onChange(() => void tickQuietly(tick, deps))
   return ok({ gives: { delivery: { keeper, files, tick } }, stop: forget })
-}
-
-/** What the other parts use of it. */
-export interface NodeDelivery {
-  readonly keeper: DeliveryKeeper
-  readonly files: DeliveryFiles
-  readonly tick: () => Promise<void>
 }
 
 /** It is made later than this part. */

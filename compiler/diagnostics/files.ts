@@ -58,7 +58,9 @@ export const fileDiagnostics = {
   'file-outside': {
     severity: 'warning',
     message: 'the YAML file is in a place that is not read',
-    help: 'settings are in gslb.yaml, policies in rpz/, deliveries in deliveries/, everything else under tenants/<tenant>/',
+    help:
+      'settings are in gslb.yaml, policies in rpz/, deliveries in deliveries/, everything else ' +
+      'under tenants/<tenant>/',
     cause: 'A file beside the known places has no effect, which is rarely what its author wanted.',
     bad: 'pools/web.yaml',
     good: 'tenants/default/pools/web.yaml',
@@ -68,8 +70,8 @@ export const fileDiagnostics = {
     message: 'a %s does not belong here',
     help: 'move it to %s',
     cause:
-      'Settings, response policies and deliveries hold for everybody and have their places at the ' +
-      'top; all else is owned by one tenant.',
+      'Settings, response policies and deliveries hold for everybody and have their places at ' +
+      'the top; all else is owned by one tenant.',
     bad: '# gslb.yaml\nkind: Pool',
     good: '# tenants/default/pools/web.yaml\nkind: Pool',
   },

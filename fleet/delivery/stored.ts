@@ -1,4 +1,4 @@
-// The state of a delivery as text: in the shared store, and in the data directory for the next start.
+// The state of a delivery as text: in the shared store, and on disk for the next start.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { deliveryPhases } from './state.ts'

@@ -89,8 +89,8 @@ export const DeliverySpec = Type.Object(
     onFailure: choice(['return', 'hold'], {
       default: 'return',
       description:
-        'What a gate that fails does: give all nodes the last good bundle again, or stop and wait ' +
-        'for a person.',
+        'What a gate that fails does: give all nodes the last good bundle again, or stop and ' +
+        'wait for a person.',
     }),
   },
   {

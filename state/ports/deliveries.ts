@@ -1,4 +1,4 @@
-// The port to what control nodes share of a delivery: one row a channel, replaced by compare-and-swap.
+// The port to what control nodes share of a delivery: a row a channel, compared and swapped.
 import type { StoreCall } from './store-result.ts'
 
 export interface DeliveryRow {

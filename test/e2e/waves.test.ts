@@ -1,5 +1,5 @@
-// A control node and three nodes that pull: a good change reaches all in waves, a bad one is stopped
-// at the canary and goes back by itself, and a control node that dies in the middle goes on.
+// A control node and three nodes that pull: a good change reaches all in waves, a bad one goes back
+// by itself from the canary, and a control node that dies in the middle goes on.
 import { createPublicKey } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -147,7 +147,7 @@ test('a good change reaches the canary first, then all', async () => {
   await answersAre('the change at all nodes', better)
 })
 
-test('a bad change is stopped at the canary and returned; no other node answers from it', async () => {
+test('a bad change is stopped at the canary and returned; no other node has it', async () => {
   const before = await shown()
   const answers: string[][] = [[], [], []]
   let isOver = false
@@ -165,10 +165,9 @@ test('a bad change is stopped at the canary and returned; no other node answers 
   await answersAre('the last good one at all nodes', better)
   isOver = true
   await asking
-  const [canary, ...others] = answers
+  const [, ...others] = answers
   expect(others.flat().filter((answer) => answer !== better)).toEqual([])
-  const seen = canary!.filter((answer) => answer !== better).length
-  console.info(`${seen} of ${canary!.length} queries to the canary saw the bad change`)
+  expect(answers.every(({ length }) => length > 0)).toBe(true)
   expect(stopped).toMatchObject({
     good: { digest: before!.good.digest },
     verdict: { gate: 'membersDown', wave: 1, value: 100, limit: 20 },
@@ -179,7 +178,7 @@ test('a bad change is stopped at the canary and returned; no other node answers 
   expect(told.out).toContain('stopped in wave 1: membersDown is 100')
 })
 
-test('a control node that is killed in the middle keeps the wave, and an operator promotes', async () => {
+test('a control node that is killed keeps the wave, and an operator promotes', async () => {
   const made = await commit(good)
   await reaches('the canary to have it', ({ target, waves }) => {
     return target?.commit === made && waves[0]?.adopted === 1

@@ -1,6 +1,6 @@
 // Checks that the waves of a delivery rise to all nodes, and that each can be read.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { readHold, readLabels } from '#compiler/values/delivery-plan.ts'
+import { readHold, readLabels } from '#schemas/forms/wave.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const deliverySense: ObjectRule<'Delivery'> = {

@@ -327,7 +327,7 @@ test('whatever happens: a share is not exceeded, nothing falls, and every way en
 /** As long as it is the same change, no node is given the older one again. */
 function expectForward(fleet: Fleet, before: readonly { readonly seq: number }[]): void {
   for (const [i, { seq }] of before.entries()) {
-    expect(placeFor(fleet.state, fleet.nodes[i]!).seq).toBeGreaterThanOrEqual(seq)
+    expect(placeFor(fleet.state, fleet.nodes[i]).seq).toBeGreaterThanOrEqual(seq)
   }
 }
 

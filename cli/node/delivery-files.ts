@@ -11,9 +11,17 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import type { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
+
+/** What the other parts use of it. */
+export interface NodeDelivery {
+  readonly keeper: DeliveryKeeper
+  readonly files: DeliveryFiles
+  readonly tick: () => Promise<void>
+}
 
 export class DeliveryFiles {
   readonly #directory: string

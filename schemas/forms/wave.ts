@@ -1,6 +1,5 @@
-// Reads labels and durations of a delivery as they are written.
+// The parsers of labels and durations of a wave.
 import { parseDuration } from '#lib/duration.ts'
-import type { DeliverySpec } from '#schemas/objects/delivery.ts'
 
 export const holdMaxMs = 7 * 86_400_000
 
@@ -20,18 +19,4 @@ const form =
 export function readHold(text: string): number | undefined {
   const parsed = parseDuration(text)
   return parsed.ok && parsed.value <= holdMaxMs ? parsed.value : undefined
-}
-
-/** @param spec one that the compiler has accepted */
-export function deliveryPlanOf({ waves, gates, onFailure }: DeliverySpec) {
-  const { p99, ...limits } = gates
-  return {
-    waves: waves.map(({ nodes, percent, hold }) => ({
-      labels: nodes === undefined ? null : (readLabels(nodes) ?? null),
-      percent: percent ?? null,
-      holdMs: readHold(hold) ?? 0,
-    })),
-    gates: { ...limits, p99Us: p99 === undefined ? null : (readHold(p99) ?? 0) * 1_000 },
-    onFailure,
-  }
 }
