@@ -1,6 +1,7 @@
 // Writes dist/ui/, the files of the dashboard, and dist/openapi.d.ts, the types it is checked with.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { openApiOf } from '#api/reference/openapi.ts'
@@ -50,6 +51,9 @@ export async function writeTypes(): Promise<void> {
 }
 
 if (import.meta.main) {
-  await writeTypes()
-  if (!process.argv.includes('--types')) await buildDashboard()
+  const { values } = parseArgs({
+    options: { types: { type: 'boolean' }, into: { type: 'string' } },
+  })
+  if (values.into === undefined) await writeTypes()
+  if (values.types !== true) await buildDashboard(values.into)
 }

@@ -1,8 +1,10 @@
 // /api/v1/settings: the settings of this node's process, and those of the repository, gslb.yaml.
 import { Type } from 'typebox'
-import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { SettingsSpec } from '#schemas/objects/settings.ts'
+import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { refused, success } from '#api/http/reply.ts'
@@ -86,7 +88,8 @@ const replace = route({
   summary: 'Replace groups of the settings of the repository, by a commit',
   details:
     'Each group of the body is replaced whole, null removes one, and one that is left out stays. ' +
-    'Settings of a node are in its file alone, which this does not write.',
+    'Settings of a node are in its file alone, which this does not write. A repository without ' +
+    'gslb.yaml gets one.',
   body: body(
     Object.fromEntries(names.map((name) => [name, Type.Optional(nullable(groups[name]!))])),
   ),
@@ -97,20 +100,36 @@ const replace = route({
     const entry = settingsIn(context)
     const condition = preconditionOf(context, entry?.object ?? {})
     if (!condition.ok) return condition.error
-    if (entry === undefined) return refused(409, noFile)
-    const done = await write(context, {
-      verb: 'update',
-      kind: 'Settings',
-      target: { uid: entry.uid },
-      patch: context.body as JsonObject,
-      ...condition.value,
-    })
+    const { ifMatch } = condition.value
+    const isOther = ifMatch !== undefined && ifMatch !== etagOf({})
+    if (entry === undefined && isOther) return refused(412, noFile)
+    const patch = context.body as JsonObject
+    const done = await write(
+      context,
+      entry === undefined ? first(patch) : change(entry, patch, ifMatch),
+    )
     if (!done.ok) return done.error
     return success(shown(context, done.value.entry as ConfigEntry<'Settings'>), done.value.headers)
   },
 })
 
-const noFile = 'the repository has no gslb.yaml: add one by a commit, then it can be changed here'
+const noFile = 'the repository has no gslb.yaml yet'
+
+/** The first settings of a repository: the file is made with them. */
+function first(patch: JsonObject): Operation {
+  const said = Object.entries(patch).filter(([, value]) => value !== null)
+  const spec: JsonObject = Object.fromEntries<JsonValue>(said)
+  return { verb: 'create', kind: 'Settings', tenant: '', name: 'settings', spec }
+}
+
+function change(
+  { uid }: ConfigEntry<'Settings'>,
+  patch: JsonObject,
+  ifMatch: string | undefined,
+): Operation {
+  const condition = ifMatch === undefined ? {} : { ifMatch }
+  return { verb: 'update', kind: 'Settings', target: { uid }, patch, ...condition }
+}
 
 type Context = Pick<RouteContext, 'ports'>
 

@@ -67,7 +67,7 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
 
 function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): Applied {
   const tenant = kind === 'ResponsePolicy' ? '' : kind === 'Tenant' ? name : op.tenant
-  if (kind === 'Settings') return err(fault('invalid', 'Settings are changed, not created.'))
+  if (kind === 'Settings') return createSettings(draft, op.spec)
   if (tenant !== '' && !isTenantId(tenant)) {
     return err(
       fault(
@@ -90,6 +90,16 @@ function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): A
   const kept = added.ok ? keepConfiguration(draft) : added
   return kept.ok ? added : kept
 }
+
+function createSettings(draft: Draft, spec: JsonObject): Applied {
+  if (draft.entries('Settings').length > 0) return err(nameTaken('Settings', settingsName))
+  return written(draft.add('Settings', 'gslb.yaml', settingsFile(spec)))
+}
+
+const settingsName = 'settings'
+const settingsFile = (spec: JsonObject): RawObject => ({
+  ...{ apiVersion, kind: 'Settings', metadata: { name: settingsName }, spec },
+})
 
 function beginRollout(draft: Draft, operation: BeginRollout): Applied {
   const { kind, tenant, name, uid } = operation
@@ -165,13 +175,7 @@ function deleteObject(draft: Draft, entry: ConfigEntry): Applied {
 /** A repository without any object counts as lost: the last one leaves settings behind. */
 function keepConfiguration(draft: Draft): Applied {
   if (!draft.isEmpty()) return ok(null)
-  const metadata = { name: 'settings' }
-  const kept = draft.add('Settings', 'gslb.yaml', {
-    apiVersion,
-    kind: 'Settings',
-    metadata,
-    spec: {},
-  })
+  const kept = draft.add('Settings', 'gslb.yaml', settingsFile({}))
   return kept.ok ? ok(null) : kept
 }
 

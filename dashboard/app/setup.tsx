@@ -113,11 +113,11 @@ function ZoneStep({ next }: { next: () => void }) {
   const [address, setAddress] = useState('')
   const act = async (): Promise<void> => {
     const settings = await send('/api/v1/settings')
-    const { repository } = settings.body as { repository: { zones?: readonly object[] } }
+    const { repository } = settings.body as { repository: { zones?: readonly object[] } | null }
     const nameserver = { name: dotted(server), addresses: [address] }
     const soa = { mname: dotted(server), rname: `hostmaster.${dotted(zone)}` }
     const added = { name: dotted(zone), nameservers: [nameserver], soa }
-    const body = { zones: [...(repository.zones ?? []), added] }
+    const body = { zones: [...(repository?.zones ?? []), added] }
     await send('/api/v1/settings', { method: 'PUT', body, ifMatch: settings.etag })
     next()
   }

@@ -28,10 +28,10 @@ export function DifferenceTable({
             <tr key={row.field}>
               <th scope="row">{labelOf(row.field)}</th>
               <td>
-                <del>{shown(row.before)}</del>
+                {row.before !== undefined && <del>{shown(row.before)}</del>}
               </td>
               <td>
-                <ins>{shown(row.after)}</ins>
+                {row.after !== undefined && <ins>{shown(row.after)}</ins>}
               </td>
             </tr>
           ))}
@@ -41,4 +41,4 @@ export function DifferenceTable({
   )
 }
 
-const shown = (value: unknown): string => (value === undefined ? '–' : yamlOf(value).trim())
+const shown = (value: unknown): string => yamlOf(value).trim()

@@ -18,7 +18,7 @@ export function differencesOf(before: Fields, after: Fields): Difference[] {
 /** @param part a field of it; empty: all of it */
 export function partOf(body: unknown, part: string): unknown {
   if (part === '' || body === null || typeof body !== 'object') return body
-  return (body as Fields)[part] ?? body
+  return part in body ? (body as Fields)[part] : body
 }
 
 export function isSame(a: unknown, b: unknown): boolean {

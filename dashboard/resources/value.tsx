@@ -32,6 +32,9 @@ export function Value({ name, value }: { name: string; value: unknown }) {
   if (/^(?:status|state)$/.test(name) && typeof value === 'string' && value !== '') {
     return <Badge tone={tones[value] ?? 'plain'}>{value}</Badge>
   }
+  if (/^(?:commit|digest)$/.test(name) && typeof value === 'string') {
+    return <code title={value}>{value.slice(0, 12)}</code>
+  }
   return <span>{textOf(value)}</span>
 }
 

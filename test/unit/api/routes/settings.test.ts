@@ -109,14 +109,16 @@ test('tenants see and change none of it', async () => {
   expect((await world.call(keyOf('default'), 'PUT', '/settings', {})).status).toBe(403)
 })
 
-test('without gslb.yaml there is nothing to change, and the answer says so', async () => {
+test('without gslb.yaml the first change makes it', async () => {
   const bare = await startConfigWorld({ ports: { nodeSettings } })
   const read = await bare.call(rootKey, 'GET', '/settings')
   expect([read.status, (JSON.parse(read.text) as Shown).repository]).toEqual([200, null])
-  const answer = await bare.call(rootKey, 'PUT', '/settings', { guardrails: {} })
-  expect([answer.status, answer.body.error]).toEqual([
-    409,
-    'the repository has no gslb.yaml: add one by a commit, then it can be changed here',
-  ])
+  const zones = [{ name: 'example.com.', nameservers: [{ name: 'ns1.example.net.' }] }]
+  const refused = await bare.call(rootKey, 'PUT', '/settings', { zones }, { 'if-match': '"other"' })
+  expect(refused.status).toBe(412)
+  const made = await bare.call(rootKey, 'PUT', '/settings', { zones, guardrails: null })
+  expect([made.status, made.body.error]).toEqual([200, undefined])
+  const again = await bare.call(rootKey, 'GET', '/settings')
+  expect((JSON.parse(again.text) as Shown).repository).toMatchObject({ zones })
   await bare.close()
 })
