@@ -210,6 +210,8 @@ export interface WriteRequest {
   readonly reverts?: string
   /** All checks, and nothing is written. */
   readonly isDryRun?: true
+  /** Of a dry run: `bundle` of its outcome is looked at. */
+  readonly wantsBundle?: true
 }
 
 /** In the order of the operations; null for what was deleted. */
@@ -223,6 +225,10 @@ export interface WriteSuccess {
   readonly warnings: readonly WriteDiagnostic[]
   /** What else goes, or loses something: sentences of `affectedBy`. */
   readonly affected: readonly string[]
+  /** Where it was wanted: what would answer. */
+  readonly bundle?: Uint8Array
+  /** Of a dry run, where it is known: what it would move, such as `moved=12.4%; names=3`. */
+  readonly effect?: string
 }
 
 export interface WrittenObject {

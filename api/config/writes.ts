@@ -65,7 +65,7 @@ export async function remove(
 
 /** What a write is told besides its object. */
 function toldOf(
-  { revision, warnings, affected }: WriteSuccess,
+  { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
 ): Readonly<Record<string, string>> {
   const seen = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
@@ -75,6 +75,7 @@ function toldOf(
     ...(affected.length === 0
       ? {}
       : { 'x-gslb-affected': sentenceList(affected.map((text) => ({ text }))) }),
+    ...(effect === undefined ? {} : { 'x-gslb-effect': effect }),
   }
 }
 

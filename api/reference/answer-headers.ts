@@ -32,6 +32,13 @@ const fields = {
       'first three as strings (a list of RFC 8941); of a dry run, what would',
     schema: affectedList,
   },
+  'X-Gslb-Effect': {
+    description:
+      'Of a dry run, where it is known: the largest part of the clients of a name that would ' +
+      'move, how many names would answer differently (`names`, of them `added` and `removed`), ' +
+      'and how many changes may show `later`',
+    schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
+  },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page; absent on the last one, and without `limit`',
@@ -52,6 +59,7 @@ export function answerHeaders(row: Route, status: number, response: RouteRespons
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
     'X-Gslb-Warnings': isConfigWrite(row) || isRevert,
     'X-Gslb-Affected': isRevert || (isConfigWrite(row) && row.method === 'DELETE'),
+    'X-Gslb-Effect': takesDryRun(row),
     'X-Gslb-Dry-Run': takesDryRun(row),
     'X-Next-Cursor': isPaged(row),
     'Set-Cookie': setsCookie === true,

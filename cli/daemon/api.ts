@@ -24,6 +24,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
+import { EffectWriter } from '#cli/plan/effects.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Made before it listens: what fails then is taken back by its own stop. */
@@ -113,7 +114,11 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   return {
     ...{ settings, log, view, requestCounts },
     config: gitops.config,
-    configWriter: writerInCluster(deps),
+    configWriter: new EffectWriter({
+      writer: writerInCluster(deps),
+      node: () => node.live(),
+      clock: systemClock,
+    }),
     history: gitops.history,
     memberHealth: withHostnames(
       createMemberHealthView(health, settings.state.nodeName, systemClock),

@@ -5,7 +5,6 @@ import type { OidcClient } from '#api/auth/oidc-client.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
-import type { ConfigWriter } from '#api/config/writer.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
@@ -39,6 +38,7 @@ import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from '#cli/stores/records.ts'
 import { faultOfDashboard } from './start-checks.ts'
+import type { EffectWriter } from '#cli/plan/effects.ts'
 import type { LiveSimulator } from '#cli/simulate/live.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
@@ -50,7 +50,7 @@ export interface NodeApiParts {
   readonly log: ProcessLog
   readonly view: OperatorView
   readonly config: ConfigView
-  readonly configWriter: ConfigWriter
+  readonly configWriter: EffectWriter
   readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
@@ -150,6 +150,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
       await parts.simulator.close()
+      await parts.configWriter.close()
       await audit.value.close()
       clearTimeout(patience)
     },

@@ -185,7 +185,10 @@ export class Writer {
     settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
   ): void {
     for (const { pending, isChanged, ...told } of done) {
-      settle(pending, ok({ ...told, revision, isChanged: isChanged && prepared !== null }))
+      const wantsBundle = pending.request.wantsBundle === true && prepared !== null
+      // A copy: the compiler goes on.
+      const more = wantsBundle ? { bundle: Uint8Array.from(prepared.compiled.bytes) } : {}
+      settle(pending, ok({ ...told, ...more, revision, isChanged: isChanged && prepared !== null }))
     }
   }
 

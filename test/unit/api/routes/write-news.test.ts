@@ -1,6 +1,13 @@
 // What a write is told besides its object: warnings that it causes, and what goes with an object.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#api/http/sentence-list.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { EffectWriter } from '#cli/plan/effects.ts'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { noRoutingTables } from '#routing/choose/environment.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import type { LiveNode } from '#runtime/node/live-node.ts'
 import {
   keyOf,
   recordsSettings,
@@ -112,4 +119,48 @@ test.each([
   ['long ones', [{ text: 'x'.repeat(500) }], `1, "${'x'.repeat(197)}..."`],
 ])('a list of sentences is a list of RFC 8941: %s', (_what, sentences, expected) => {
   expect(sentenceList(sentences)).toBe(expected)
+})
+
+test('a dry run tells what it would move, compared with what answers', async () => {
+  const writer = world.ports.configWriter
+  let would: Uint8Array | undefined
+  const serving: { live?: LiveNode } = {}
+  const effects = new EffectWriter({
+    writer: {
+      write: async (request) => {
+        const done = await writer.write(request)
+        if (done.ok) would = done.value.bundle
+        return done
+      },
+    },
+    node: () => serving.live,
+    clock: systemClock,
+  })
+  Object.assign(world.ports, { configWriter: effects })
+  onTestFinished(async () => {
+    Object.assign(world.ports, { configWriter: writer })
+    await effects.close()
+  })
+  const dry = (name: string) =>
+    world.call(acme, 'POST', '/records?dryRun=true', {
+      ...{ zone: recordsZone, name, type: 'TXT', values: ['"text"'] },
+    })
+  const first = await dry('first-effect')
+  expect([first.status, first.headers['x-gslb-effect']]).toEqual([201, undefined])
+  const loaded = loadBundle(would!)
+  assert(loaded.ok, 'a dry run gives a bundle that loads')
+  const { value: bundle } = loaded
+  serving.live = {
+    bundle,
+    state: createRoutingState(bundle, 1),
+    tables: noRoutingTables,
+    commit: '',
+  }
+  const second = await dry('second-effect')
+  expect([second.status, second.headers['x-gslb-effect']]).toEqual([
+    201,
+    'moved=0%; names=2; added=1; removed=1',
+  ])
+  const made = await make('made-effect', 'TXT', '"text"')
+  expect([made.status, made.headers['x-gslb-effect'], would]).toEqual([201, undefined, undefined])
 })

@@ -1,0 +1,42 @@
+// The effect of a change that is not made, in short, as it runs in a thread of its own.
+import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { packNetworks } from '#routing/tables/network-index.ts'
+import { makePlan } from '#plan/plan.ts'
+
+export interface EffectJob {
+  /** What answers now. */
+  readonly bundle: Uint8Array
+  readonly digest: string
+  readonly tables: RoutingTables
+  /** What would. */
+  readonly next: Uint8Array
+  readonly nowMs: number
+}
+
+/** Fewer than a plan for people asks: the share is told with one digit behind the point. */
+const networksMax = 8_192
+
+/** @returns such as `moved=12.4%; names=3`; '': it cannot be told */
+export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJob): string {
+  const loaded = loadBundle(next)
+  if (!loaded.ok) return ''
+  const bundle = adoptBundle(bytes, digest)
+  // Regions and operators are told apart as now: what the change would add there is not seen.
+  const after = { ...tables, networks: packNetworks(loaded.value) }
+  const { summary } = makePlan({
+    base: { source: '', bundle, tables },
+    head: { source: '', bundle: loaded.value, tables: after },
+    moments: [{ atMs: nowMs, health: null }],
+    geo: tables.geo,
+    scripts: null,
+    limits: { networksMax },
+  })
+  const { movedMax, names, addedNames, removedNames, laterChanges } = summary
+  const moved = Math.round(movedMax * 1_000) / 10
+  const parts = [`moved=${movedMax > 0 && moved === 0 ? '<0.1' : moved}%`, `names=${names}`]
+  if (addedNames > 0) parts.push(`added=${addedNames}`)
+  if (removedNames > 0) parts.push(`removed=${removedNames}`)
+  if (laterChanges > 0) parts.push(`later=${laterChanges}`)
+  return parts.join('; ')
+}
