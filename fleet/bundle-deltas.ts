@@ -16,7 +16,7 @@ export class BundleDeltas {
     this.#pathOf = pathOf
   }
 
-  /** undefined: it has no such bundles, there is nothing to be gained, or too many are asked for. */
+  /** undefined: it has no such bundles, nothing is gained, or too many are asked for. */
   async get(from: string, to: string): Promise<Uint8Array | undefined> {
     const key = `${from} ${to}`
     const known = this.#made.get(key)

@@ -26,7 +26,8 @@ const usage = `Usage: gslbd publish DIR [--data-dir DIR]
        gslbd publish DIR --bundle FILE --key FILE [--channel NAME] [--valid DURATION]
 
 Writes a bundle and its signed channel record into the directory DIR, as nodes of the role dns
-pull them: bundles/DIGEST, bundles/channels/NAME and a delta from the bundle before. Any web server, CDN or bucket can show them.
+pull them: bundles/DIGEST, bundles/channels/NAME and a delta from the bundle before. Any web
+server, CDN or bucket can show them.
 Without --bundle it is what the node of a data directory serves, which may be running.
 
   --data-dir DIR     the node's data directory (GSLB_DATA_DIR; default ./data)

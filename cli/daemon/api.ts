@@ -114,11 +114,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   return {
     ...{ settings, log, view, requestCounts },
     config: gitops.config,
-    configWriter: new EffectWriter({
-      writer: writerInCluster(deps),
-      node: () => node.live(),
-      clock: systemClock,
-    }),
+    configWriter: writerOf(deps),
     history: gitops.history,
     memberHealth: withHostnames(
       createMemberHealthView(health, settings.state.nodeName, systemClock),
@@ -164,6 +160,15 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
     },
     delta: (from, to) => deps.bundleDeltas.get(from, to),
   }
+}
+
+function writerOf(deps: Deps): EffectWriter {
+  const { node } = deps
+  return new EffectWriter({
+    writer: writerInCluster(deps),
+    node: () => node.live(),
+    clock: systemClock,
+  })
 }
 
 function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {

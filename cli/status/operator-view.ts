@@ -5,7 +5,6 @@ import type {
   OverlaySnapshot,
   ThreadSnapshot,
 } from '#api/metrics/snapshot.ts'
-import { createMetrics } from '#api/metrics/metrics.ts'
 import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
@@ -60,12 +59,17 @@ export interface ViewParts extends HealthParts, NodeViewParts {
 }
 
 export function createOperatorView(parts: ViewParts): OperatorView {
-  const metrics = createMetrics(() => snapshot(parts))
+  // Loaded when somebody asks: nodes that only answer need not, and share this file.
+  let metrics: { readonly text: () => Promise<string> } | undefined
   return {
     health: () => healthOf(parts),
     unready: () => unreadyOf(parts),
     gitops: () => gitopsStatus(parts),
-    metrics: () => metrics.text(),
+    metrics: async () => {
+      const { createMetrics } = await import('#api/metrics/metrics.ts')
+      metrics ??= createMetrics(() => snapshot(parts))
+      return metrics.text()
+    },
   }
 }
 

@@ -65,7 +65,7 @@ test('not of a write that is made', async () => {
   expect(asked).toEqual([request])
 })
 
-test('a bundle that does not load, or a plan that takes too long, costs the header alone', async () => {
+test('a bundle that does not load, or a plan that takes long, costs the header alone', async () => {
   for (const [next, jobMs] of [
     [shrunk.subarray(0, 100), undefined],
     [shrunk, 0],

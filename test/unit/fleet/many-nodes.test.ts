@@ -37,7 +37,7 @@ const app = createApp(
       told: (value) => {
         const report = readNodeReport(value)
         if (report.ok) inventory.report(report.value)
-        return report.ok ? ok({ name: report.value.name, labels: report.value.labels }) : report
+        return report
       },
       record: (channel) => feed.record(channel),
       waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
