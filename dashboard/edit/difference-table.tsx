@@ -27,12 +27,8 @@ export function DifferenceTable({
           {rows.map((row) => (
             <tr key={row.field}>
               <th scope="row">{labelOf(row.field)}</th>
-              <td>
-                {row.before !== undefined && <del>{shown(row.before)}</del>}
-              </td>
-              <td>
-                {row.after !== undefined && <ins>{shown(row.after)}</ins>}
-              </td>
+              <td>{row.before !== undefined && <del>{shown(row.before)}</del>}</td>
+              <td>{row.after !== undefined && <ins>{shown(row.after)}</ins>}</td>
             </tr>
           ))}
         </tbody>
