@@ -97,7 +97,7 @@ const resources: Readonly<Record<string, Resource>> = {
     writes: ['postDomains'],
     readOnly: [
       ...['id', 'verified', 'nsOk', 'dsOk', 'dsExpected', 'lastVerifiedAt', 'verificationError'],
-      ...['checks', 'createdAt'],
+      ...['checks', 'createdAt', 'tenantId'],
     ],
   },
   Tenant: {
