@@ -321,6 +321,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...{ needs: 'system', make: channel, statuses: [404] },
     body: () => ({ tag: null, report: {} }),
   },
+  getBundlesDeltasByDigestByFrom: {
+    ...{ needs: 'system', statuses: [404] },
+    make: async () => ({ digest: 'a'.repeat(64), from: 'b'.repeat(64) }),
+  },
   getBundlesByDigest: { needs: 'system', make: digest, statuses: [404] },
   getDomains: { needs: 'domain:read' },
   postDomains: { needs: 'domain:write', body: newDomain },
