@@ -10,8 +10,8 @@ import { authConfig, learnWho, me, startFault } from './api/session.ts'
 import { Setup, isSettingUp } from './app/setup.tsx'
 import { Shell } from './app/shell.tsx'
 import { SignIn } from './app/sign-in.tsx'
-import './app/theme.ts'
 import { place } from './parts/location.ts'
+import './parts/theme.ts'
 import { Fault, Loading } from './parts/page.tsx'
 
 function App() {

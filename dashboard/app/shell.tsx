@@ -6,12 +6,12 @@ import { operations } from '../api/document.ts'
 import { heardMs, link } from '../api/live.ts'
 import { me } from '../api/session.ts'
 import { place } from '../parts/location.ts'
+import { isDark, toggleTheme } from '../parts/theme.ts'
 import { spanOf } from '../parts/words.ts'
 import { headingsOf } from './navigation.ts'
 import { Palette } from './palette.tsx'
 import { ScreenOf } from './screens.tsx'
 import { Brand, SignInAgain } from './sign-in.tsx'
-import { isDark, toggleTheme } from './theme.ts'
 
 export function Shell() {
   const [isFinding, setFinding] = useState(false)

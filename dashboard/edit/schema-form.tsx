@@ -56,7 +56,7 @@ function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
   return (
     <div class={`field${isOn ? ' inline' : ''}`}>
       <label for={id}>
-        {labelOf(name)}
+        {labelOf(name === 'poolId' ? 'pool' : name)}
         {isRequired && <span class="required"> required</span>}
       </label>
       <Control

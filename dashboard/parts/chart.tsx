@@ -1,6 +1,7 @@
 // A line chart that grows as new points come, drawn by uPlot, which is loaded with the first one.
 import { useEffect, useRef } from 'preact/hooks'
 import type { Series } from './plot.ts'
+import { isDark } from './theme.ts'
 
 interface ChartProps {
   readonly label: string
@@ -21,6 +22,7 @@ export function Chart({ label, series, data }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot | null>(null)
   const latest = useRef(data)
+  const theme = isDark.value
   latest.current = data
   useEffect(() => {
     let isHere = true
@@ -40,7 +42,8 @@ export function Chart({ label, series, data }: ChartProps) {
       plot.current?.destroy()
       plot.current = null
     }
-  }, [series])
+    // Its colours are those of the theme it was drawn in.
+  }, [series, theme])
   useEffect(() => plot.current?.setData(data), [data])
   return <div class="chart" ref={box} role="img" aria-label={label} />
 }

@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, class: more = '', children }: DialogPro
   useEffect(() => {
     const dialog = element.current
     dialog?.showModal()
+    // To where one writes, not to the button that closes.
+    dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => dialog?.close()
   }, [])
   return (

@@ -114,7 +114,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
   const shown = rows.filter((row) => hasWords(words, [JSON.stringify(row)]))
   const columns = shownFields(rows).map((field, i) => ({
     name: labelOf(field),
-    show: (row: Row) => <Value name={field} value={row[field]} />,
+    show: (row: Row) => <Value name={field} value={row[field]} isShort />,
     isExtra: i > 2,
   }))
   const key = keyOf(rows)
@@ -182,7 +182,7 @@ const isRows = (value: unknown): value is Row[] =>
 function PartTable({ name, rows }: { name: string; rows: readonly Row[] }) {
   const columns = shownFields(rows).map((field, i) => ({
     name: labelOf(field),
-    show: (row: Row) => <Value name={field} value={row[field]} />,
+    show: (row: Row) => <Value name={field} value={row[field]} isShort />,
     isExtra: i > 2,
   }))
   return <Table {...{ name, columns, rows }} keyOf={(row) => JSON.stringify(row)} />

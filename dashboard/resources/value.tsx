@@ -19,7 +19,20 @@ const tones: Readonly<Record<string, Tone>> = {
   rolled_back: 'bad',
 }
 
-export function Value({ name, value }: { name: string; value: unknown }) {
+interface ValueProps {
+  readonly name: string
+  readonly value: unknown
+  /** In a table: of a long list its first entries. */
+  readonly isShort?: boolean
+}
+
+const listedMax = 4
+
+export function Value({ name, value, isShort = false }: ValueProps) {
+  if (isShort && Array.isArray(value) && value.length > listedMax) {
+    const more = value.length - listedMax
+    return <span>{`${textOf(value.slice(0, listedMax))} and ${more} more`}</span>
+  }
   const ms = timeOf(name, value)
   if (ms !== undefined) return <Time ms={ms} />
   if (name === 'poolId' && typeof value === 'string') {

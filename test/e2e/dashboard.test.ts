@@ -196,10 +196,16 @@ test(
 )
 
 test(
-  'a trace names each step, and what would be if a member were down',
+  'the palette leads to a trace, which names each step, and what would be if a member were down',
   async () => {
     const { page } = await signedIn(admin)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Go to' }).waitFor()
+    await page.keyboard.type('trace')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Trace' }).waitFor()
     await visit(page, '/trace?name=www.example.com.')
+    await page.reload()
     await button(page, 'Trace').click()
     await page.getByText('www.example.com. 7 IN A 192.0.2.1').waitFor()
     await page.getByRole('checkbox', { name: '192.0.2.1' }).check()

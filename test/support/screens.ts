@@ -23,7 +23,7 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
   await page.evaluate(axe)
   const found: string[] = []
   for (const theme of ['light', 'dark'] as const) {
-    await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
     await page.screenshot({ path: join(pictures, `${name}-${theme}.png`), fullPage: true })
     const faults = await page.evaluate<string[]>(rules(theme))
     found.push(...faults.map((fault) => `${name}, ${theme}: ${fault}`))
