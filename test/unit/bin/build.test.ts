@@ -32,9 +32,18 @@ test('dist has two files of Swagger UI for the reference, and their licences', (
   expect(Number(bytes)).toBeGreaterThan(100_000)
 })
 
+test('dist has the dashboard, and its files as browsers take them', () => {
+  const files = readdirSync(join(root, 'dist/ui'), { recursive: true, encoding: 'utf8' })
+  expect(files).toEqual(expect.arrayContaining(['index.html', 'index.html.br', 'index.html.gz']))
+  const program = `import('#api/server/web-dashboard.ts')
+    .then(({ shippedDashboard }) => console.log(shippedDashboard()))`
+  const found = execFileSync(process.execPath, ['-e', program], { cwd: join(root, 'dist') })
+  expect(found.toString().trim()).toBe(join(root, 'dist/ui'))
+})
+
 test('dist holds no TypeScript and names none by a relative path', () => {
   const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
-  expect(files.filter((path) => path.endsWith('.ts'))).toEqual([])
+  expect(files.filter((path) => /(?<!\.d)\.ts$/.test(path))).toEqual([])
   const scripts = files.filter((path) => path.endsWith('.js'))
   expect(scripts).toContain('lib/result.js')
   const left = scripts.filter((path) =>

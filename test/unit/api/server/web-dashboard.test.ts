@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemKey } from '#api/auth/policy.ts'
 import { createApiServer } from '#api/server/server.ts'
@@ -49,7 +50,7 @@ function fill(target: string, script: string): void {
   for (const [path, content] of Object.entries(files)) writeFileSync(join(target, path), content)
 }
 
-async function start(dashboardDirectory?: string): Promise<number> {
+async function start(dashboardDirectory?: string | null): Promise<number> {
   const server = createApiServer({
     // With a system key, so that what needs a credential would say so.
     ports: portsOf({ auth: { ...devMode, systemKey: systemKey('ab'.repeat(32)) } }),
@@ -146,6 +147,24 @@ test.each(redirects)('%s leads on', async (path, status, location) => {
   const { headers } = answer
   expect([answer.status, headers.get('location')]).toEqual([status, location])
   expect(headers.get('cache-control')).toBe('no-store')
+})
+
+test('where it is not built a page says what to run', async () => {
+  port = await start(null)
+  expect((await get('/')).headers.get('location')).toBe('/ui/')
+  const answer = await get('/ui/')
+  expect([answer.status, await answer.text()]).toEqual([
+    200,
+    expect.stringContaining('npm run build:dashboard'),
+  ])
+  expect(answer.headers.get('x-frame-options')).toBe('DENY')
+})
+
+test('what is compressed beside a file is sent in its place', async () => {
+  writeFileSync(join(directory, 'assets/app.js.gz'), gzipSync('export const name = "small"'))
+  const answer = await get('/ui/assets/app.js', { headers: { 'accept-encoding': 'gzip' } })
+  expect(answer.headers.get('content-encoding')).toBe('gzip')
+  expect(await answer.text()).toBe('export const name = "small"')
 })
 
 test('a directory that is a link to a release follows the link', async () => {
