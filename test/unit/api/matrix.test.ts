@@ -82,7 +82,8 @@ function pathOf({ path }: Route, params: Params): string {
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 const noSuchCommit = '0'.repeat(40)
 const missing: Params = {
-  ...{ name: 'none', digest: 'b'.repeat(64) },
+  ...{ name: 'none', digest: 'b'.repeat(64), from: 'c'.repeat(64) },
+  channel: 'none',
   commit: noSuchCommit,
   id: noSuchId,
   poolId: noSuchId,
