@@ -145,6 +145,7 @@ export const layers: readonly Layer[] = [
       'ajv',
       'bcrypt',
       'cookie',
+      'fast-json-stringify',
       'fastify',
       'jose',
       'openid-client',

@@ -1,6 +1,6 @@
 // Validates a part of a request against its schema; the error names the field.
 import { Ajv } from 'ajv'
-import type { ErrorObject } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { suggest } from '#lib/suggest.ts'
 
@@ -21,10 +21,15 @@ const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownWords)
 
 const faultsShownMax = 5
 
-/** @returns a sentence for each fault, at most five; empty when all is right */
+/**
+ * The schema is compiled at the first call.
+ *
+ * @returns a sentence for each fault, at most five; empty when all is right
+ */
 export function createCheck(schema: TSchema, part: Part): (value: unknown) => string[] {
-  const check = (part === 'body' ? bodies : texts).compile(schema)
+  let check: ValidateFunction | undefined
   return (value) => {
+    check ??= (part === 'body' ? bodies : texts).compile(schema)
     if (check(value)) return []
     return [...new Set((check.errors ?? []).map((error) => sentenceOf(error, part)))].slice(
       0,

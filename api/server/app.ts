@@ -10,6 +10,7 @@ import { auditEntryOf } from './audit.ts'
 import { Authenticator } from '#api/auth/authenticator.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
 import { parseBodies } from '#api/http/body.ts'
+import { schemaController } from '#api/http/compilers.ts'
 import { DryRun, dryRunHeader, isDryRun } from '#api/http/dry-run.ts'
 import { answerBadUrl, answerError } from '#api/http/errors.ts'
 import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
@@ -25,8 +26,6 @@ import { contextOf, factsOf, send } from './requests.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { routes } from '#api/routes.ts'
-import { createCheck } from '#api/http/validation.ts'
-import type { Part } from '#api/http/validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,6 +55,7 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
       shouldUpgradeCallback: isHandshake,
     },
     frameworkErrors: answerBadUrl,
+    schemaController,
     clientErrorHandler: ownDelay.answerClientError,
   })
   const { connectionsMax, bundles } = apiLimits
@@ -66,9 +66,6 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   app.addHook('preClose', () => ports.feed.close())
   app.decorateRequest('admitted', null)
   parseBodies(app)
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    createValidator(createCheck(schema as Route['params'] & object, httpPart as Part)),
-  )
   app.setErrorHandler(answerError(ports.log))
   app.addHook('onSend', async (request, reply, payload) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
@@ -95,15 +92,6 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   refuseOtherMethods(app, access)
   refuseOtherPaths(app, access)
   return app
-}
-
-/** The form in which the framework takes a verdict. */
-function createValidator(check: (value: unknown) => string[]) {
-  return (value: unknown) => {
-    const faults = check(value)
-    if (faults.length === 0) return { value }
-    return { error: Object.assign(new Error(faults.join('; ')), { statusCode: 400 }) }
-  }
 }
 
 const noQuery = Type.Object({}, { additionalProperties: false })
