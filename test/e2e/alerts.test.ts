@@ -2,7 +2,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { startReceiver } from '#test/support/receivers.ts'
 import { Site } from '#test/support/site.ts'
@@ -26,7 +25,6 @@ test('a pool that nobody of may answer is told once, signed, and its end', async
     alerts: { allowedHosts: ['127.0.0.1'], groupWait: '0' },
   })
   sites.push(site)
-  await placeDatabase(site.dataDir)
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
   const make = async (path: string, body: object): Promise<Made> => {

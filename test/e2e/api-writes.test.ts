@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { Site, poolYaml, poolPath } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -24,7 +23,6 @@ let daemon: DaemonProcess
 beforeAll(async () => {
   site = await Site.make('api-writes')
   await site.push()
-  await placeDatabase(site.dataDir)
   daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first commit', async () => (await daemon.gitops()).active !== null)
 })

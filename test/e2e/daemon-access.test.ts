@@ -5,7 +5,6 @@ import { callApi } from '#test/support/api-client.ts'
 import { openBrowser } from '#test/support/browser.ts'
 import type { Browser } from '#test/support/browser.ts'
 import { useDaemons } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { clientId, clientSecret, startIdentityProvider } from '#test/support/identity-provider.ts'
 import { Site } from '#test/support/site.ts'
@@ -22,7 +21,6 @@ let daemon: DaemonProcess
 beforeEach(async () => {
   Object.assign(env, { GSLB_API_KEY: systemKey, GSLB_SECRET_KEY: secretKey })
   site = await Site.make('access')
-  await placeDatabase(site.dataDir)
   await site.push()
 })
 afterEach(async () => {

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
 
@@ -40,6 +41,8 @@ function makePage(directory: string): void {
 
 test('a directory beside the settings file is served without a credential', async () => {
   makePage(join(home, 'ui'))
+  mkdirSync(join(home, 'data'))
+  await placeDatabase(join(home, 'data'))
   const { apiPort } = await start('serve', '--settings', settings)
   const page = await fetch(`http://127.0.0.1:${apiPort}/ui`)
   expect([page.status, await page.text()]).toEqual([200, '<!doctype html><title>Mine</title>'])

@@ -2,7 +2,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { laneRows } from '#test/support/lane.ts'
@@ -16,7 +15,6 @@ let site: Site
 beforeAll(async () => {
   site = await Site.make('disk')
   site.trustNode()
-  await placeDatabase(site.dataDir)
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first bundle', async () => (await answerOf(daemon)) === '192.0.2.1')

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -13,7 +12,6 @@ let site: Site
 beforeAll(async () => {
   // Nobody trusts the key of the node.
   site = await Site.make('refused-write', { auth: { bcryptCost: 10 } })
-  await placeDatabase(site.dataDir)
   await site.push()
 })
 afterAll(() => site.remove())

@@ -8,7 +8,6 @@ import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { openSource } from '#test/support/bundle-source.ts'
 import type { BundleSource } from '#test/support/bundle-source.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -50,7 +49,6 @@ beforeAll(async () => {
   site = await Site.make('fleet')
   site.trustNode()
   await site.push()
-  await placeDatabase(site.dataDir)
   control = await controls.start('serve', '--settings', site.settingsFile)
   await waitUntil('the first commit', async () => (await control.health()) === 'ok')
   mirror = await openSource()

@@ -1,8 +1,9 @@
 // A backend that fails under a node with its API: the status and the log say why, and since when.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { startHttpBackend } from '#test/support/backend.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -29,7 +30,10 @@ test(
   async () => {
     const backend = await startHttpBackend()
     cleanups.push(() => backend.close())
-    const settings = join(tempDir('member-status'), 'gslbd.yaml')
+    const home = tempDir('member-status')
+    const settings = join(home, 'gslbd.yaml')
+    mkdirSync(join(home, 'data'))
+    await placeDatabase(join(home, 'data'))
     const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
     const more = { api: { enabled: true, port: 0 }, health: { enabled: true } }
     writeFileSync(settings, JSON.stringify({ dataDir: './data', dns, ...more }))

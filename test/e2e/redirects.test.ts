@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { onlyLong } from '#test/support/lane.ts'
@@ -40,7 +41,10 @@ const ask = async (daemon: DaemonProcess, host: string): Promise<string> => {
 }
 
 test('a redirect is answered when its 201 returns, and gone when its 204 does', async () => {
-  const settings = settingsIn(tempDir('redirects'), {
+  const home = tempDir('redirects')
+  mkdirSync(join(home, 'data'))
+  await placeDatabase(join(home, 'data'))
+  const settings = settingsIn(home, {
     ...{ enabled: true, listenAddr: '127.0.0.1', port: 0 },
   })
   const daemon = await start('serve', '--settings', settings)

@@ -12,7 +12,6 @@ import { startTcpBackend } from '#test/support/backend.ts'
 import type { Backend } from '#test/support/backend.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { runCliWith } from '#test/support/run-cli.ts'
 import { Site, poolPath } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -113,7 +112,6 @@ beforeAll(async () => {
   site.trustNode()
   site.write('deliveries/main.yaml', delivery('1s'))
   await commit(good)
-  await placeDatabase(site.dataDir)
   control = await controls.start('serve', '--settings', site.settingsFile)
   relay = await openRelay()
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')

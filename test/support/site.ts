@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { placeDatabase } from './database-template.ts'
 import { gitEnvironment } from './git-sandbox.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { newPem, signerLine } from './write-scene.ts'
@@ -72,9 +73,8 @@ export class Site {
   }
 
   /**
-   * A trusted key, an empty origin in the data directory, and a checkout with one signed commit:
-   * www
-   * answers 192.0.2.1. It is not pushed yet.
+   * A trusted key, an empty database and an empty origin in the data directory, and a checkout
+   * with one signed commit: www answers 192.0.2.1. It is not pushed yet.
    */
   static async make(label: string, settings: SiteSettings = {}): Promise<Site> {
     const site = new Site(label)
@@ -82,6 +82,7 @@ export class Site {
     await site.run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'alice', '-f', site.keyPath)
     const { stdout } = await run('cat', [`${site.keyPath}.pub`])
     mkdirSync(site.dataDir, { recursive: true })
+    if (settings.database === undefined) await placeDatabase(site.dataDir)
     writeFileSync(join(site.dataDir, 'allowed_signers'), `alice@example.com ${stdout}`)
     await site.run('git', 'init', '-q', '--bare', '-b', 'main', join(site.dataDir, 'config.git'))
     await site.run('git', 'init', '-q', '-b', 'main', site.checkout)
