@@ -194,11 +194,27 @@ export const recordDiagnostics = {
     help: 'add "%s" to tenants of the zone in gslb.yaml',
     cause:
       'A tenant writes records in the zones that the settings give it; a zone without tenants ' +
-      'belongs to the tenant "default".',
+      'belongs to the tenant "default". Delegated domains count where the zone has delegated: true.',
     bad:
       '# tenants/acme/records/mail.yaml\nkind: Records\n' +
       'spec: { zone: example.com., records: [] }',
     good: '# gslb.yaml\nzones: [{ name: example.com., tenants: [default, acme] }]',
+  },
+  'record-domain-not-own': {
+    severity: 'error',
+    message: '%s is in no delegated domain of tenant "%s"',
+    help: 'register the domain (kind: DelegatedDomain) for "%s", or write the records elsewhere',
+    cause:
+      'In a zone with delegated: true, a tenant writes records at and below its delegated domains; ' +
+      'the closest one to a name decides, whoever has it. Those in tenants of the zone write anywhere.',
+    bad:
+      '# gslb.yaml: zones: [{ name: customers.example., tenants: [default], delegated: true }]\n' +
+      '# tenants/acme/records/www.yaml, and acme has no domain\nspec:\n' +
+      '  zone: customers.example.\n' +
+      '  records: [{ name: www.acme, type: A, values: [192.0.2.10] }]',
+    good:
+      '# tenants/acme/domains/acme.yaml\nkind: DelegatedDomain\n' +
+      'spec: { domain: acme.customers.example }',
   },
   'zone-tenant-unknown': {
     severity: 'warning',

@@ -4,13 +4,17 @@ import { enclosingNames, isInside } from '#compiler/values/names.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
-import { mayWriteRecords } from './record-access.ts'
+import { domainOwners, hasWholeZone, mayWriteRecord } from './record-access.ts'
+import type { DomainOwners } from './record-access.ts'
 import { enclosingZone } from './zone-plan.ts'
 import type { PlannedZone, ZonePlan } from './zone-plan.ts'
 
-/** Depends on the files of records and on the declared zones, on nothing else. */
+/**
+ * Depends on the files of records, on the declared zones, and on delegated domains where a zone
+ * says that they give rights; on nothing else.
+ */
 export interface RecordPlan {
-  /** In the order of the files, those of zones that are declared and given to the tenant. */
+  /** In the order of the files, those that their tenant may write. */
   readonly rrsets: readonly PlannedRrset[]
   readonly at: ReadonlyMap<string, readonly PlannedRrset[]>
   /** NS records below an apex: from there on others answer. The first of each name. */
@@ -24,6 +28,8 @@ export interface RecordPlan {
   readonly bindings: readonly PlannedRrset[]
   readonly zones: readonly PlannedZone[]
   readonly zoneAt: ReadonlyMap<string, number>
+  /** Empty where no zone asks for them. */
+  readonly domains: DomainOwners
   /** Names of name servers whose addresses the settings have, with where they stand there. */
   readonly hosts: ReadonlyMap<string, EntryPlace>
   /** False: some files or records could not be read, so that a name may exist all the same. */
@@ -32,24 +38,35 @@ export interface RecordPlan {
 
 export class RecordMemory {
   #entries: readonly Entry<'Records'>[] = []
+  #domains: readonly Entry<'DelegatedDomain'>[] = []
   #zoneAt: ReadonlyMap<string, number> | undefined
   #plan: RecordPlan | undefined
 
   planOf(tree: Tree, zones: ZonePlan): RecordPlan {
     const entries = tree.of.Records
+    const domains = zones.zones.some(({ isByDomain }) => isByDomain) ? tree.of.DelegatedDomain : []
     const isKnown =
       this.#zoneAt === zones.declaredAt &&
       this.#plan?.isWhole === !tree.faulty.records &&
-      this.#entries.length === entries.length &&
-      this.#entries.every((entry, i) => entry === entries[i])
+      areSame(this.#entries, entries) &&
+      areSame(this.#domains, domains)
     if (isKnown) return this.#plan!
     this.#entries = entries
+    this.#domains = domains
     this.#zoneAt = zones.declaredAt
-    return (this.#plan = planRecords(tree, zones))
+    return (this.#plan = planRecords(tree, zones, domainOwners(domains)))
   }
 }
 
-function planRecords(tree: Tree, { zones: all, declaredAt: zoneAt }: ZonePlan): RecordPlan {
+function areSame(before: readonly Entry[], now: readonly Entry[]): boolean {
+  return before.length === now.length && before.every((entry, i) => entry === now[i])
+}
+
+function planRecords(
+  tree: Tree,
+  { zones: all, declaredAt: zoneAt }: ZonePlan,
+  domains: DomainOwners,
+): RecordPlan {
   const zones = all.slice(0, zoneAt.size)
   const rrsets: PlannedRrset[] = []
   let isWhole = !tree.faulty.records
@@ -57,8 +74,14 @@ function planRecords(tree: Tree, { zones: all, declaredAt: zoneAt }: ZonePlan): 
     const read = readRecords(entry.object.spec)
     isWhole &&= read.isWhole
     const zone = read.zone === undefined ? undefined : zoneAt.get(read.zone)
-    if (zone === undefined || !mayWriteRecords(entry.tenant, zones[zone]!)) continue
-    for (const rrset of plannedOf(entry, zone)) rrsets.push(rrset)
+    if (zone === undefined) continue
+    const planned = plannedOf(entry, zone)
+    const writable = hasWholeZone(entry.tenant, zones[zone]!)
+      ? planned
+      : planned.filter(({ model: { name } }) =>
+          mayWriteRecord(entry.tenant, name, zones[zone]!, domains),
+        )
+    for (const rrset of writable) rrsets.push(rrset)
   }
   const at = new Map<string, PlannedRrset[]>()
   const aliases = rrsets.filter(({ model }) => aliasTypes.includes(model.type))
@@ -77,7 +100,7 @@ function planRecords(tree: Tree, { zones: all, declaredAt: zoneAt }: ZonePlan): 
   }
   const hosts = hostsOf(tree.settings, zones)
   const found = { at, cuts, dnames, aliases, pointers, bindings }
-  return { rrsets, ...found, zones, zoneAt, hosts, isWhole }
+  return { rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
 }
 
 const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]

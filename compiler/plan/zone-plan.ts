@@ -6,11 +6,11 @@ import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import { checkMailbox, checkName, isInside } from '#compiler/values/names.ts'
+import type { RecordZone } from './record-access.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 
-export interface PlannedZone {
-  readonly name: string
+export interface PlannedZone extends RecordZone {
   readonly soa: SoaModel
   readonly nsTtlSeconds: number
   readonly nameservers: readonly NameserverModel[]
@@ -18,8 +18,6 @@ export interface PlannedZone {
   readonly nameserversAt: YamlPath | undefined
   /** Not declared: a name outside every declared zone. */
   readonly isImplied: boolean
-  /** Tenants that may write records in it; undefined: the settings do not say. */
-  readonly recordTenants: readonly string[] | undefined
 }
 
 export interface ZonePlan {
@@ -51,6 +49,8 @@ interface DeclaredZones {
   readonly hasDefaults: boolean
 }
 
+const noRecords = Object.freeze({ isImplied: true, recordTenants: [], isByDomain: false })
+
 export function planZones(tree: Tree): ZonePlan | undefined {
   if (tree.faulty.settings) return undefined
   const declared = declaredZones(tree.settings?.object, tree.settings?.file)
@@ -68,7 +68,7 @@ export function planZones(tree: Tree): ZonePlan | undefined {
     zoneOfService[i] = zones.length
     implied.set(apex, zones.length)
     const nsTtl = tree.settings?.object.spec.defaults?.nsTtl
-    zones.push(zoneOf(apex, declared.defaults, { isImplied: true, recordTenants: [], nsTtl }))
+    zones.push(zoneOf(apex, declared.defaults, { ...noRecords, nsTtl }))
   }
   const { indexOf: declaredAt, hasDefaults } = declared
   return { zones, declaredAt, zoneOfService, hasDefaults }
@@ -106,7 +106,8 @@ function declaredZones(
     indexOf.set(key, zones.length)
     const parts = declaredParts(zone, i, given, defaults)
     const nsTtl = zone.nsTtl ?? given?.nsTtl
-    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants: zone.tenants, nsTtl }))
+    const { tenants: recordTenants, delegated: isByDomain = false } = zone
+    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants, isByDomain, nsTtl }))
   }
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
   if (file !== undefined) file.memo.settings = result
@@ -127,7 +128,7 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-interface ZoneOwn extends Pick<PlannedZone, 'isImplied' | 'recordTenants'> {
+interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied'> {
   /** Undefined: that of the SOA record. */
   readonly nsTtl: number | undefined
 }

@@ -105,6 +105,13 @@ export const Zone = Type.Object(
           'tenant `default` alone. Services need no such leave.',
       }),
     ),
+    delegated: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether a tenant may also write records at and below its delegated domains in this ' +
+          'zone (`kind: DelegatedDomain`); of nested ones the closest decides. Without it: no.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

@@ -1,13 +1,13 @@
-// Checks that the zone of records is declared, given to their tenant, and the closest of its names.
+// Checks that the zone of records is declared and the closest of their names, and whose they may be.
 import { suggest } from '#lib/suggest.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { mayWriteRecords } from '#compiler/plan/record-access.ts'
+import { domainOfName, hasWholeZone } from '#compiler/plan/record-access.ts'
 import { placeOfRrset, zoneOfName } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import { readRecords } from '#compiler/values/record-sets.ts'
+import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import type { TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 import { recordRule } from './record-rule.ts'
 import type { TreeRule } from './tree-rule.ts'
 
@@ -20,12 +20,28 @@ export const recordZones: TreeRule = recordRule('record-zones', ({ tree, plan },
     if (position === undefined) {
       const suggestion = suggest(zone, [...plan.zoneAt.keys()])
       report('record-zone-unknown', at, { args: [zone], suggestion })
-    } else if (!mayWriteRecords(entry.tenant, plan.zones[position]!)) {
-      report('record-zone-not-given', at, { args: [zone, entry.tenant, entry.tenant] })
+    } else if (!hasWholeZone(entry.tenant, plan.zones[position]!)) {
+      if (plan.zones[position]!.isByDomain) checkDomains(entry, plan, position, report)
+      else report('record-zone-not-given', at, { args: [zone, entry.tenant, entry.tenant] })
     }
   }
   checkClosest(plan, report)
 })
+
+/** Each of its names is to be in a delegated domain of the tenant. */
+function checkDomains(
+  entry: Entry<'Records'>,
+  { zones, domains }: RecordPlan,
+  position: number,
+  report: TreeReport,
+): void {
+  const { tenant } = entry
+  for (const { index, name } of readRecords(entry.object.spec).rrsets) {
+    if (domainOfName(name, zones[position]!, domains)?.tenant === tenant) continue
+    const at = placeIn(entry, recordPlace(index, 'name'))
+    report('record-domain-not-own', at, { args: [name, tenant, tenant] })
+  }
+}
 
 /** The NS and DS records of a zone of ours are not of its own file: the settings, its parent. */
 function checkClosest(plan: RecordPlan, report: TreeReport): void {

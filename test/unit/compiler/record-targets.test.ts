@@ -238,6 +238,7 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
     rrsets: [...dnames.values()],
     at: none,
     cuts: none,
+    domains: new Map(),
     dnames,
     aliases: [],
     pointers: [],

@@ -390,3 +390,57 @@ test('the files of docs/records.md are right as they stand', () => {
   expect(files.map((file) => file.path)).toHaveLength(3)
   expect(messagesOf(...files)).toEqual([])
 })
+
+describe('rights by delegated domains', () => {
+  const open = zonesOf(zone('example.com.', ', tenants: [], delegated: true'))
+  const closed = zonesOf(zone('example.com.', ', tenants: []'))
+  const own = records(['{ name: www.shop, type: A, values: [192.0.2.1] }'])
+  const domain = (tenant: string, name: string): SourceFile =>
+    sourceFile(
+      `tenants/${tenant}/domains/${name}.yaml`,
+      `${top('DelegatedDomain', name)}spec: { domain: ${name} }\n`,
+    )
+  const tenant = sourceFile('tenants/acme/tenant.yaml', `${top('Tenant', 'acme')}spec: {}\n`)
+  const errorsOf = (list: readonly { code: string; severity: string }[]): string[] =>
+    list.flatMap(({ code, severity }) => (severity === 'error' ? [code] : []))
+
+  test.each<[string, readonly SourceFile[], readonly string[]]>([
+    ['the zone', [open, domain('default', 'example.com')], []],
+    ['the name above', [open, domain('default', 'shop.example.com')], []],
+    ['the name itself', [open, domain('default', 'www.shop.example.com')], []],
+    ['a name above the zone', [open, domain('default', 'com')], ['record-domain-not-own']],
+    ['a name beside it', [open, domain('default', 'op.example.com')], ['record-domain-not-own']],
+    [
+      'a name above another domain of the tenant and one of somebody else',
+      [
+        open,
+        domain('default', 'example.com'),
+        domain('acme', 'shop.example.com'),
+        domain('default', 'www.shop.example.com'),
+      ],
+      [],
+    ],
+    [
+      'a name above that of somebody else',
+      [open, domain('default', 'example.com'), domain('acme', 'shop.example.com')],
+      ['record-domain-not-own'],
+    ],
+    [
+      'the zone, which does not say that domains count',
+      [closed, domain('default', 'example.com')],
+      ['record-zone-not-given'],
+    ],
+  ])('of %s', (_of, files, codes) => {
+    expect(errorsOf(compile(tenant, own, ...files).diagnostics)).toEqual(codes)
+  })
+
+  test('go with the domain, also for a compiler that has seen the records before', () => {
+    const compiler = createCompiler()
+    const codes = (...files: SourceFile[]): string[] =>
+      errorsOf(compiler.compile([open, own, ...files], { commit: '' }).diagnostics)
+    const given = domain('default', 'shop.example.com')
+    expect(codes(given)).toEqual([])
+    expect(codes()).toEqual(['record-domain-not-own'])
+    expect(codes(given)).toEqual([])
+  })
+})
