@@ -128,6 +128,12 @@ export function specOfNewRecord({
   return { zone: key, records: [{ ...set, values: list }] }
 }
 
+/** The whole name; none where it is no name, which the compiler says. */
+export function fullNameOfNew({ zone, name: text }: NewRecord): readonly string[] {
+  const full = fullName(checkName(zone, false).key ?? zone, text)
+  return full === undefined ? [] : [full]
+}
+
 /** `www.example.com MX`: of the object, and so of its file. */
 export function nameOfNewRecord({ zone, name: text, type: kind }: NewRecord): string {
   const full = fullName(checkName(zone, false).key ?? zone, text) ?? text

@@ -11,6 +11,7 @@ import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
+import { nestedRefusal } from '#api/domains/record-rights.ts'
 import {
   DelegatedDomain,
   NewDelegatedDomain,
@@ -56,7 +57,8 @@ const create = route({
   summary: 'Register a delegated domain',
   details:
     'A domain is registered once, by one tenant; case and the trailing dot make no ' +
-    'difference. It is checked within half a minute, and at once by `verify`.',
+    'difference. It is checked within half a minute, and at once by `verify`. In a zone with ' +
+    '`delegated: true`, one inside a domain of another tenant is for system administrators.',
   body: NewDelegatedDomain,
   responses: {
     201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
@@ -65,6 +67,8 @@ const create = route({
   handle: async (context) => {
     const { caller, ports, body } = context
     const { tenant } = caller
+    const nested = nestedRefusal(context, body.domain)
+    if (nested !== undefined) return nested
     const nowMs = ports.clock.nowMs()
     const domain = plainDomain(body.domain)
     const uid = uuidV7(nowMs)
@@ -106,6 +110,7 @@ const removeDomain = route({
   needs: 'domain:write',
   tag,
   summary: 'Delete a delegated domain; the records in its parent stay',
+  details: '409 names the records that the tenant could no longer write without it.',
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the domain',

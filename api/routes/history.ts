@@ -5,6 +5,8 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
 import type { CommitChange, HistoryFault, HistoryPage } from '#config/history.ts'
 import type { Operation } from '#config/operation.ts'
+import { readRecords } from '#compiler/values/record-sets.ts'
+import { nestedRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { revertOperations } from '#config/revert.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
 import type { Kind } from '#schemas/kinds.ts'
@@ -187,7 +189,8 @@ const revert = route({
     if (changes.length >= historyLimits.objectsMax) {
       return refused(409, `it changed ${historyLimits.objectsMax} objects or more: use Git`)
     }
-    const refusal = restoreRefusal(context, found.value)
+    const refusal =
+      restoreRefusal(context, found.value) ?? (await recordsRefusal(context, found.value))
     if (refusal !== undefined) return refusal
     const operations = revertOperations(changes, ports.config.snapshot())
     if (!operations.ok) {
@@ -232,6 +235,29 @@ function restoreRefusal(context: Context, { changes }: CommitChange): Reply | un
   return undefined
 }
 
+/** Records and domains that come back, as those that are made. */
+async function recordsRefusal(
+  context: Context,
+  { changes }: CommitChange,
+): Promise<Reply | undefined> {
+  const back = changes.flatMap(({ before }) => (before === null ? [] : [before]))
+  const domains = back.filter((entry): entry is Domain => entry.kind === 'DelegatedDomain')
+  for (const { object } of domains) {
+    const nested = nestedRefusal(context, object.spec.domain)
+    if (nested !== undefined) return nested
+  }
+  for (const { kind, tenant, object } of back) {
+    if (kind !== 'Records') continue
+    const { rrsets } = readRecords((object as Records['object']).spec)
+    const names = rrsets.map(({ name }) => name)
+    const refusal = await unverifiedRefusal(context, tenant, names, domains)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+type Domain = ConfigEntry<'DelegatedDomain'>
+type Records = ConfigEntry<'Records'>
 type Service = ConfigEntry<'Service'>
 type Pool = ConfigEntry<'Pool'>
 

@@ -9,6 +9,7 @@ import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
+import { unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { created, missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import {
@@ -18,6 +19,7 @@ import {
   RecordPatch,
   changedIdentity,
   doubledName,
+  fullNameOfNew,
   nameOfNewRecord,
   recordRows,
   showRecord,
@@ -50,13 +52,16 @@ const create = route({
   summary: 'Create the records of one name and type, in a file of their own',
   details:
     'Names without a final dot are relative to the zone, as in zone files, and the text of a TXT ' +
-    'record has quotes of its own. The zone must be given to the tenant (`zones[].tenants`).',
+    'record has quotes of its own. The zone must be given to the tenant (`zones[].tenants`), or ' +
+    'the name be in its delegated domain, where the zone permits that (`zones[].delegated`): ' +
+    '409 until the last check of that domain has found it verified.',
   body: NewRecord,
   responses: { 201: { description: 'The record set', schema: Record, isTagged: true } },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, body } = context
-    const refusal = doubledName(body)
+    const refusal =
+      doubledName(body) ?? (await unverifiedRefusal(context, caller.tenant, fullNameOfNew(body)))
     if (refusal !== undefined) return refusal
     const done = await write(context, {
       verb: 'create',
@@ -154,7 +159,10 @@ const patch = route({
 async function change(context: RouteContext, id: string, fields: RecordPatch): Promise<Reply> {
   const found = findPart(context, 'RecordSet', id)
   if (found === undefined) return missing('record')
-  const refusal = changedIdentity(found, fields)
+  const { tenant } = found.owner
+  const refusal =
+    changedIdentity(found, fields) ??
+    (await unverifiedRefusal(context, tenant, [showRecord(found).name]))
   if (refusal !== undefined) return refusal
   const condition = preconditionOf(context, found.part)
   if (!condition.ok) return condition.error

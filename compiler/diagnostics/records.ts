@@ -194,7 +194,7 @@ export const recordDiagnostics = {
     help: 'add "%s" to tenants of the zone in gslb.yaml',
     cause:
       'A tenant writes records in the zones that the settings give it; a zone without tenants ' +
-      'belongs to the tenant "default". Delegated domains count where the zone has delegated: true.',
+      'belongs to the tenant "default". Delegated domains count where it has delegated: true.',
     bad:
       '# tenants/acme/records/mail.yaml\nkind: Records\n' +
       'spec: { zone: example.com., records: [] }',
@@ -205,8 +205,9 @@ export const recordDiagnostics = {
     message: '%s is in no delegated domain of tenant "%s"',
     help: 'register the domain (kind: DelegatedDomain) for "%s", or write the records elsewhere',
     cause:
-      'In a zone with delegated: true, a tenant writes records at and below its delegated domains; ' +
-      'the closest one to a name decides, whoever has it. Those in tenants of the zone write anywhere.',
+      'In a zone with delegated: true, a tenant writes records at and below its delegated ' +
+      'domains; of nested ones the closest to a name decides, whoever has it. Those that ' +
+      'tenants of the zone lists write everywhere.',
     bad:
       '# gslb.yaml: zones: [{ name: customers.example., tenants: [default], delegated: true }]\n' +
       '# tenants/acme/records/www.yaml, and acme has no domain\nspec:\n' +

@@ -1,4 +1,4 @@
-// Checks that the zone of records is declared and the closest of their names, and whose they may be.
+// Checks that the zone of records is declared, open to their tenant, and the closest of its names.
 import { suggest } from '#lib/suggest.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'

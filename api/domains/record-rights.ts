@@ -1,0 +1,54 @@
+// What a delegated domain must have shown before the API writes records by its right.
+import { domainKey } from '#config/delegation.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { domainsBehind, takesRights } from '#config/record-rights.ts'
+import { refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import type { RouteContext } from '#api/http/route.ts'
+import { storeFailed } from '#api/http/store-reply.ts'
+import { claimOf } from './domain-json.ts'
+
+type Context = Pick<RouteContext, 'caller' | 'ports'>
+type Domain = ConfigEntry<'DelegatedDomain'>
+
+/**
+ * A commit by hand is reviewed; here the last check must have found the domain verified. What goes
+ * needs no such right: a tenant can always clear its own records away.
+ *
+ * @param tenant whose records they are @param names whole, lower case, final dot
+ * @param coming domains that come back together with the records
+ */
+export async function unverifiedRefusal(
+  { ports }: Context,
+  tenant: string,
+  names: readonly string[],
+  coming: readonly Domain[] = [],
+): Promise<Reply | undefined> {
+  const behind = domainsBehind(ports.config.snapshot(), tenant, names, coming)
+  if (behind.length === 0) return undefined
+  const found = await ports.domains.results(behind.map(({ uid }) => uid))
+  if (!found.ok) return storeFailed(found.error)
+  for (const entry of behind) {
+    const { uid, domain } = claimOf(entry)
+    const result = found.value.get(uid)
+    if (result?.domain === domain && result.nsOk) continue
+    return refused(
+      409,
+      `the right to write these records comes with the domain ${domain}, which is not verified: ` +
+        `POST /api/v1/domains/${uid}/verify checks it now and says what is missing`,
+    )
+  }
+  return undefined
+}
+
+/** Whoever is first to register a name inside another tenant's domain must not get it by that. */
+export function nestedRefusal({ caller, ports }: Context, text: string): Reply | undefined {
+  const domain = domainKey(text)
+  if (caller.isSystemAdmin || domain === undefined) return undefined
+  if (!takesRights(ports.config.snapshot(), caller.tenant, domain)) return undefined
+  return refused(
+    409,
+    `domain: ${domain} is inside a domain of somebody else, and would take from it the right to ` +
+      'write records there: ask a system administrator to register it',
+  )
+}

@@ -1,0 +1,96 @@
+// On which delegated domains the rights to write records rest, by the accepted configuration.
+import { domainOfName, domainOwners, hasWholeZone } from '#compiler/plan/record-access.ts'
+import type { DomainOwners, RecordZone } from '#compiler/plan/record-access.ts'
+import { enclosingZone } from '#compiler/plan/zone-plan.ts'
+import { checkName, enclosingNames } from '#compiler/values/names.ts'
+import type { ConfigEntry } from './entry.ts'
+import type { ConfigSnapshot } from './object-index.ts'
+
+type Domain = ConfigEntry<'DelegatedDomain'>
+type Settings = ConfigEntry<'Settings'>['object']
+
+/**
+ * The domains without which a tenant could not write at these names; none where it may not write
+ * at all, which the compiler says.
+ *
+ * @param names lower case, final dot
+ * @param coming domains that are declared together with the records
+ */
+export function domainsBehind(
+  snapshot: Pick<ConfigSnapshot, 'list'>,
+  tenant: string,
+  names: readonly string[],
+  coming: readonly Domain[] = [],
+): readonly Domain[] {
+  const settings = snapshot.list('Settings')[0]?.object
+  const zones = settings === undefined ? undefined : zonesOf(settings)
+  if (zones === undefined) return []
+  const declared = snapshot.list('DelegatedDomain')
+  const owners = coming.length === 0 ? ownersOf(declared) : domainOwners([...declared, ...coming])
+  const found = new Set<Domain>()
+  for (const name of names) {
+    const zone = zones.list[enclosingZone(name, zones.at) ?? -1]
+    if (zone === undefined || hasWholeZone(tenant, zone)) continue
+    const domain = domainOfName(name, zone, owners)
+    if (domain?.tenant === tenant) found.add(domain)
+  }
+  return [...found]
+}
+
+/**
+ * Whether a new domain would take rights from a domain of another tenant: it is the closer one for
+ * the names in it.
+ *
+ * @param domain lower case, final dot
+ */
+export function takesRights(
+  snapshot: Pick<ConfigSnapshot, 'list'>,
+  tenant: string,
+  domain: string,
+): boolean {
+  const settings = snapshot.list('Settings')[0]?.object
+  const zones = settings === undefined ? undefined : zonesOf(settings)
+  const zone = zones?.list[enclosingZone(domain, zones.at) ?? -1]
+  if (zone === undefined || domain === zone.name) return false
+  const owners = ownersOf(snapshot.list('DelegatedDomain'))
+  const [outer = ''] = enclosingNames(domain)
+  const before = domainOfName(outer, zone, owners)
+  return before !== undefined && before.tenant !== tenant
+}
+
+interface Zones {
+  readonly list: readonly RecordZone[]
+  readonly at: ReadonlyMap<string, number>
+}
+
+const zonesKnown = new WeakMap<Settings, Zones | undefined>()
+
+/** Undefined where no zone gives rights by domains: most have none, and there may be many zones. */
+function zonesOf(settings: Settings): Zones | undefined {
+  if (zonesKnown.has(settings)) return zonesKnown.get(settings)
+  const { zones } = settings.spec
+  const hasRights = zones.some(({ delegated }) => delegated === true)
+  const list: RecordZone[] = []
+  const at = new Map<string, number>()
+  for (const { name: text, tenants, delegated: isByDomain = false } of hasRights ? zones : []) {
+    const name = checkName(text, false).key
+    if (name === undefined || at.has(name)) continue
+    at.set(name, list.length)
+    list.push({ name, recordTenants: tenants, isByDomain })
+  }
+  const found = hasRights ? { list, at } : undefined
+  zonesKnown.set(settings, found)
+  return found
+}
+
+const ownersKnown = new WeakMap<readonly Domain[], DomainOwners<Domain>>()
+
+/** @param domains the same array for as long as none of them changes */
+function ownersOf(domains: readonly Domain[]): DomainOwners<Domain> {
+  let owners = ownersKnown.get(domains)
+  if (owners === undefined) {
+    owners = domainOwners(domains)
+    ownersKnown.set(domains, owners)
+  }
+  return owners
+}
