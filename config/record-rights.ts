@@ -58,6 +58,19 @@ export function takesRights(
   return before !== undefined && before.tenant !== tenant
 }
 
+/**
+ * Whose delegation says whether the world asks this cluster for a domain: of a part of a zone that
+ * gives rights by domains, the zone's, as there is no cut between them.
+ *
+ * @param domain lower case, final dot
+ */
+export function delegatedName(snapshot: Pick<ConfigSnapshot, 'list'>, domain: string): string {
+  const settings = snapshot.list('Settings')[0]?.object
+  const zones = settings === undefined ? undefined : zonesOf(settings)
+  const zone = zones?.list[enclosingZone(domain, zones.at) ?? -1]
+  return zone?.isByDomain === true ? zone.name : domain
+}
+
 interface Zones {
   readonly list: readonly RecordZone[]
   readonly at: ReadonlyMap<string, number>

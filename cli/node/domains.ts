@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
+import { delegatedName } from '#config/record-rights.ts'
 import type { ConfigView } from '#config/view.ts'
 import { DomainVerifier } from '#jobs/domain-verifier.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -42,17 +43,18 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
   const { allowPrivate } = settings.domains
   const walk = new RootWalk({ hints, clock })
   const { askMs } = delegationLimits
-  const check = (domain: string): Promise<DomainResult> => {
-    const nameservers = config.isReady() ? nameserversOf(config.snapshot(), domain) : []
+  const check = async (claimed: string): Promise<DomainResult> => {
+    const snapshot = config.isReady() ? config.snapshot() : undefined
+    const domain = snapshot === undefined ? claimed : delegatedName(snapshot, claimed)
+    const nameservers = snapshot === undefined ? [] : nameserversOf(snapshot, domain)
     const own = nameservers.flatMap(({ addresses }) => addresses)
     const questions = new Questions({ port, allowLocal, allowPrivate, own, askMs, clock })
     const finder =
       resolvers.length > 0 ? createResolverFinder(resolvers, hints) : walk.finder(questions)
     // Zones are not signed: no DS is expected.
-    return checkDelegation(
-      { domain, nameservers, ds: [] },
-      { finder, questions, nowMs: clock.nowMs },
-    )
+    const wanted = { domain, nameservers, ds: [] }
+    const result = await checkDelegation(wanted, { finder, questions, nowMs: clock.nowMs })
+    return { ...result, domain: claimed }
   }
   const domains = (): DomainClaim[] =>
     (config.isReady() ? config.snapshot().list('DelegatedDomain') : []).flatMap(
