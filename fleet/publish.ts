@@ -51,15 +51,26 @@ export async function publishTree(
   await writeDelta(directory, record.digest, before?.digest)
   const text = JSON.stringify({ record, ...signature })
   writeDurably(join(directory, channelPath(record.channel)), text)
-  const kept = new Set([record.digest, record.previous, before?.digest])
+  const others = otherRecords(directory, record.channel)
+  const current = new Set([record.digest, ...others.map(({ digest }) => digest)])
+  const previous = others.map((other) => other.previous)
+  const kept = new Set([...current, record.previous, before?.digest, ...previous])
   const old = readdirSync(join(directory, 'bundles')).filter(
     (name) => /^[0-9a-f]{64}$/.test(name) && !kept.has(name),
   )
   for (const name of old) rmSync(join(directory, bundlePath(name)), { force: true })
   for (const name of namesIn(join(directory, 'bundles', 'deltas'))) {
-    if (name !== record.digest) rmSync(join(directory, 'bundles', 'deltas', name), removal)
+    if (!current.has(name)) rmSync(join(directory, 'bundles', 'deltas', name), removal)
   }
   return ok({ record, removed: old.length })
+}
+
+/** Of the other channels in the directory, not verified: what they name stays. */
+function otherRecords(directory: string, channel: string): readonly Partial<ChannelRecord>[] {
+  return namesIn(join(directory, 'bundles', 'channels'))
+    .filter((name) => name !== channel)
+    .map((name) => publishedRecord(directory, name) as Partial<SignedChannelRecord> | null)
+    .flatMap((signed) => (signed?.record === undefined ? [] : [signed.record]))
 }
 
 /** From the bundle before, for nodes that have it. Without it they fetch the whole one. */

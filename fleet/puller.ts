@@ -38,6 +38,8 @@ export interface PullerParts {
   /** Digest of what serves; '': nothing does. */
   readonly servingDigest?: () => string
   readonly activate: (publication: Publication) => Promise<Result<unknown, SourceFault>>
+  /** A source without this channel is a good one: there is nothing to be had. */
+  readonly mayBeAbsent?: boolean
   /** What the node tells of itself to sources that take it; left out: nothing. */
   readonly report?: (pulled: Pulled) => NodeReport
   readonly clock: Clock
@@ -143,7 +145,7 @@ export class Puller {
 
   /** @returns how long to wait before the next question */
   async #ask(source: Source): Promise<number> {
-    const { clock, log, pollMs } = this.#parts
+    const { clock, log, pollMs, channel } = this.#parts
     const beganMs = clock.monotonicMs()
     const isPlain = source.tag === undefined || source.plainAsks > 0
     const waited = isPlain ? 0 : this.#limits.waitSeconds
@@ -164,11 +166,13 @@ export class Puller {
     if (!pulled.ok) {
       const isNews = source.fault?.code !== pulled.error.code
       const { code, message } = pulled.error
-      if (isNews) log.warn({ source: source.name, code }, `a bundle source is no use: ${message}`)
+      if (isNews)
+        log.warn({ source: source.name, channel, code }, `a bundle source is no use: ${message}`)
       this.#sources.failed(source, pulled.error, nowMs)
       return 0
     }
-    if (source.fault !== null) log.info({ source: source.name }, 'the bundle source works again')
+    if (source.fault !== null)
+      log.info({ source: source.name, channel }, 'the bundle source works again')
     this.#sources.worked(source)
     this.#contactAtMs = nowMs
     if (source.plainAsks > 0) source.plainAsks--
@@ -185,7 +189,10 @@ export class Puller {
 
   async #pull(source: Source, waitSeconds: number): Promise<Result<Outcome, PullFault>> {
     const answer = await this.#recordOf(source, waitSeconds)
-    if (!answer.ok) return answer
+    if (!answer.ok) {
+      const isAbsent = this.#parts.mayBeAbsent === true && answer.error.status === 404
+      return isAbsent ? ok('unchanged') : answer
+    }
     if (answer.value.status !== 200) return ok('unchanged')
     const verdict = await this.#take(source, answer.value)
     if (!verdict.ok && verdict.error.digest !== undefined) this.#remember(source, verdict.error)

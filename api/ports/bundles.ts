@@ -14,7 +14,12 @@ export interface Bundles {
     node?: AskingNode,
   ) => { readonly text: string; readonly tag: string } | 'later' | undefined
   /** @returns whether it could wait for another record: too many others do */
-  readonly waitForOther: (tag: string, waitMs: number, node?: AskingNode) => Promise<boolean>
+  readonly waitForOther: (
+    channel: string,
+    tag: string,
+    waitMs: number,
+    node?: AskingNode,
+  ) => Promise<boolean>
   /** undefined: there is no such bundle. `busy`: too many are being sent. */
   readonly open: (digest: string) => OpenBundle | 'busy' | undefined
   /** The same in Zstandard. undefined: there is none. */

@@ -60,7 +60,9 @@ const channel = route({
     const before = bundles.record(name)
     if (before === undefined) return missing('channel')
     if (before === 'later') return busy()
-    if (known === before.tag && !(await bundles.waitForOther(known, wait * 1000))) return busy()
+    if (known === before.tag && !(await bundles.waitForOther(name, known, wait * 1000))) {
+      return busy()
+    }
     const { text, tag: entityTag } = recordNow(bundles.record(name), before)
     const headers = { etag: entityTag, 'cache-control': 'no-cache', 'accept-post': takenBody }
     return known === entityTag ? { status: 304, headers } : success(text, headers)
@@ -113,9 +115,8 @@ const tell = route({
     const node = told.value
     const before = bundles.record(name, node)
     if (before === undefined || before === 'later') return busy()
-    if (body.tag === before.tag && !(await bundles.waitForOther(body.tag, wait * 1000, node))) {
-      return busy()
-    }
+    const isSame = body.tag === before.tag
+    if (isSame && !(await bundles.waitForOther(name, before.tag, wait * 1000, node))) return busy()
     const { text, tag: entityTag } = recordNow(bundles.record(name, node), before)
     const headers = { etag: entityTag, 'accept-post': takenBody }
     return body.tag === entityTag ? { status: 204, headers } : success(text, headers)

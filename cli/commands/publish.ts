@@ -19,6 +19,7 @@ import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -28,7 +29,8 @@ const usage = `Usage: gslbd publish DIR [--data-dir DIR]
 Writes a bundle and its signed channel record into the directory DIR, as nodes of the role dns
 pull them: bundles/DIGEST, bundles/channels/NAME and a delta from the bundle before. Any web
 server, CDN or bucket can show them.
-Without --bundle it is what the node of a data directory serves, which may be running.
+Without --bundle it is what the node of a data directory serves, which may be running, and on a
+channel of their own the TXT records that were written at run time.
 
   --data-dir DIR     the node's data directory (GSLB_DATA_DIR; default ./data)
   --bundle FILE      a bundle that "gslbd compile" has written and signed
@@ -62,13 +64,14 @@ export const publish: Command = {
         ? ofDataDir(directory, dataDirOf(values, io))
         : ofFile(directory, { ...values, bundle, key })
     if (!found.ok) return fail(io, found.error, Exit.Usage)
-    const { signedRecord, bundle: bytes, before } = found.value
-    const written = await tried(() => publishTree(directory, signedRecord, bytes, before))
-    if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
-    const { channel, seq, digest } = written.value.record
-    io.out(
-      `${directory}: channel ${channel}, seq ${seq}, ${bytes.length} bytes, digest ${digest}\n`,
-    )
+    for (const { signedRecord, bundle: bytes, before } of found.value) {
+      const written = await tried(() => publishTree(directory, signedRecord, bytes, before))
+      if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
+      const { channel, seq, digest } = written.value.record
+      io.out(
+        `${directory}: channel ${channel}, seq ${seq}, ${bytes.length} bytes, digest ${digest}\n`,
+      )
+    }
     return Exit.Ok
   },
 }
@@ -96,7 +99,7 @@ function dataDirOf(
 }
 
 /** What the node serves, or served last, as it signed it. */
-function ofDataDir(directory: string, dataDir: string): Result<Found, string> {
+function ofDataDir(directory: string, dataDir: string): Result<readonly Found[], string> {
   const path = join(dataDir, 'keys', 'node.pem')
   if (!existsSync(path)) return err(`${dataDir} is no data directory of a node: it has no ${path}`)
   const key = readSigningKey(path)
@@ -105,21 +108,39 @@ function ofDataDir(directory: string, dataDir: string): Result<Found, string> {
   const delivery = new DeliveryFiles(dataDir, store)
   // While changes come in waves: what has passed all of them.
   const signed = delivery.passed() ?? store.record('active')
-  const record = verifyChannelRecord(signed, [key.value])
-  if (!record.ok) return err(`${dataDir} has no bundle yet, or its record is damaged`)
+  const main = storedOf(directory, key.value, signed, (digest) => delivery.bundlePath(digest))
+  if (main === undefined) return err(`${dataDir} has no bundle yet, or its record is damaged`)
+  if (!main.ok) return main
+  const texts = new BundleStore(dataDir, textsDirectory)
+  const textsRecord = texts.record('active')
+  const ofTexts = storedOf(directory, key.value, textsRecord, (digest) => texts.bundlePath(digest))
+  // A node without an API publishes none.
+  if (ofTexts === undefined) return ok([main.value])
+  return ofTexts.ok ? ok([main.value, ofTexts.value]) : ofTexts
+}
+
+/** @returns undefined: there is no record that holds */
+function storedOf(
+  directory: string,
+  key: SigningKey & TrustedKey,
+  signed: unknown,
+  pathOf: (digest: string) => string,
+): Result<Found, string> | undefined {
+  const record = verifyChannelRecord(signed, [key])
+  if (!record.ok) return undefined
   const { digest, channel } = record.value
-  const loaded = openBundleFile(delivery.bundlePath(digest), [key.value])
+  const loaded = openBundleFile(pathOf(digest), [key])
   if (!loaded.ok) {
     const { error } = loaded
     const why = typeof error === 'string' ? error : error.message
     return err(`the stored bundle cannot be used: ${why}`)
   }
   if (loaded.value.digest !== digest) return err('the stored bundle is not that of its record')
-  const before = recordIn(directory, channel, key.value)
+  const before = recordIn(directory, channel, key)
   return ok({ signedRecord: signed as SignedChannelRecord, bundle: loaded.value.bytes, before })
 }
 
-function ofFile(directory: string, options: FileOptions): Result<Found, string> {
+function ofFile(directory: string, options: FileOptions): Result<readonly Found[], string> {
   const { bundle: path, key: keyPath, channel = 'main', valid = '7d' } = options
   if (keyPath === undefined) throw new UsageError('--bundle needs --key')
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(channel)) {
@@ -137,7 +158,7 @@ function ofFile(directory: string, options: FileOptions): Result<Found, string> 
   const { digest, bytes } = opened.value
   const before = recordIn(directory, channel, key.value)
   const record = nextRecord(before, { channel, digest, validMs: validMs.value })
-  return ok({ signedRecord: signChannelRecord(record, key.value), bundle: bytes, before })
+  return ok([{ signedRecord: signChannelRecord(record, key.value), bundle: bytes, before }])
 }
 
 function nextRecord(

@@ -4,6 +4,7 @@ import type { FleetSnapshot, GivenSnapshot } from '#api/metrics/snapshot.ts'
 import type { AskingNode } from '#api/ports/bundles.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { hiddenBy } from '#runtime/dynamic/hidden-names.ts'
+import { textsChannel } from '#runtime/texts/texts-bundle.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
@@ -18,6 +19,7 @@ import { RequestCounts } from '#api/http/request-counts.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { systemClock } from '#lib/clock.ts'
+import type { BundleFeed, FeedCounts } from '#fleet/bundle-feed.ts'
 import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
 import { ok } from '#lib/result.ts'
@@ -151,8 +153,8 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
 function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
     told: (report) => told(deps, report),
-    record: (channel, asking) => deps.bundleFeed.record(channel, asking),
-    waitForOther: (...asked) => deps.bundleFeed.waitForOther(...asked),
+    record: (channel, asking) => feedOf(deps, channel).record(channel, asking),
+    waitForOther: (channel, ...asked) => feedOf(deps, channel).waitForOther(...asked),
     open: (digest) => deps.bundleFiles.open(digest),
     openPacked: async (digest) => {
       const path = await deps.packedBundles.path(digest)
@@ -161,6 +163,9 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
     delta: (from, to) => deps.bundleDeltas.get(from, to),
   }
 }
+
+const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
+  asked === textsChannel(channel) ? textsFeed : bundleFeed
 
 function writerOf(deps: Deps): EffectWriter {
   const { node } = deps
@@ -192,10 +197,12 @@ function fleetIn(deps: Deps): FleetSnapshot {
   return { nodes: nodes.length, drift, delivery }
 }
 
-function givenBy({ bundleFeed, bundleFiles }: Deps): GivenSnapshot {
-  const [feed, files] = [bundleFeed.counts(), bundleFiles.counts()]
-  const turnedAway = feed.turnedAway + files.turnedAway
-  return { waiting: feed.waiting, sending: files.open, turnedAway }
+function givenBy({ bundleFeed, textsFeed, bundleFiles }: Deps): GivenSnapshot {
+  const feeds = [bundleFeed.counts(), textsFeed.counts()]
+  const files = bundleFiles.counts()
+  const sum = (key: keyof FeedCounts): number => feeds.reduce((all, feed) => all + feed[key], 0)
+  const turnedAway = sum('turnedAway') + files.turnedAway
+  return { waiting: sum('waiting'), sending: files.open, turnedAway }
 }
 
 function hiddenIn(bundle: Bundle | undefined, text: string): HiddenBy | undefined {

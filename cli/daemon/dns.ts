@@ -2,6 +2,7 @@
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import {
+  notifiedZones,
   notifyKeyOf,
   notifyTargetsOf,
   transfersOf,
@@ -107,18 +108,12 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
   const { catalog } = transfersOf(settings.dns)
   return new Notifier({
     targets: settings.dns.axfr.enabled ? notifyTargetsOf(settings.dns) : [],
-    zones: () => zonesOf(node.bundle(), catalog),
+    zones: () => notifiedZones(node.bundle(), catalog),
     key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
     nowMs: systemClock.nowMs,
     after: systemAfter,
     log,
   })
-}
-
-function zonesOf(bundle: Bundle | undefined, catalog?: Uint8Array): readonly Uint8Array[] {
-  const names = bundle === undefined ? [] : zoneNames(bundle)
-  const isNamed = catalog === undefined || names.some((zone) => Buffer.compare(zone, catalog) === 0)
-  return isNamed ? names : [...names, catalog]
 }
 
 /** Before the sockets, so that no client is answered as if it were nowhere. */

@@ -63,6 +63,8 @@ export interface Gifts {
   readonly store: BundleStore
   /** What nodes that pull are given. */
   readonly bundleFeed: BundleFeed
+  /** Of the TXT records written at run time. */
+  readonly textsFeed: BundleFeed
   readonly bundleFiles: BundleFiles
   readonly bundleDeltas: BundleDeltas
   readonly packedBundles: PackedBundles

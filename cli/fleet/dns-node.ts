@@ -16,19 +16,24 @@ import { nodeReport } from '#cli/status/node-report.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
-import { Puller } from '#fleet/puller.ts'
 import type { Pulled } from '#fleet/puller.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { noLongerThan, systemAfter } from '#lib/timer.ts'
+import { noLongerThan } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import type { DnsNodeParts } from '#runtime/node/node.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
+import { transfersOf } from '#cli/node/transfers.ts'
+import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
+import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
 import type { PulledNode } from './pulled-node.ts'
+import { Pullers } from './pullers.ts'
+import { createRedirects, openRedirects } from './redirects.ts'
 import { openStatusServer } from './status.ts'
+import { ZoneExchange } from './zone-exchange.ts'
 
 /** How often a disk that was full is tried again, and an expired record is looked for. */
 const lookEveryMs = 30_000
@@ -54,7 +59,7 @@ export async function startDnsNode(
     return started
   }
   let now = settings
-  const { dnsPort, apiPort } = started.value
+  const { dnsPort, apiPort, reread } = started.value
   const { listenAddr, threads } = settings.dns
   log.info({ listenAddr, port: dnsPort, threads, apiPort, roles: ['dns'] }, 'gslbd is running')
   const reload = async (next: Settings): Promise<void> => {
@@ -64,9 +69,18 @@ export async function startDnsNode(
     }
     now = reloadedSettings(now, next)
     log.setLevel(now.logging.level)
+    reread()
     log.info({}, 'settings reloaded')
   }
   return ok({ dnsPort, apiPort, isRestarting: () => false, reload, stop })
+}
+
+interface StartedNode {
+  readonly dnsPort: number
+  /** null: the settings have it off. */
+  readonly apiPort: number | null
+  /** What files say besides the settings. */
+  readonly reread: () => void
 }
 
 async function start(
@@ -74,7 +88,7 @@ async function start(
   log: ProcessLog,
   env: Io['env'],
   stops: Stop[],
-): Promise<Result<{ dnsPort: number; apiPort: number | null }, string>> {
+): Promise<Result<StartedNode, string>> {
   const token = readBundleToken(env)
   if (!token.ok) return token
   warnOfUnused(settings, token.value, log)
@@ -92,28 +106,36 @@ async function start(
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
   const store = new BundleStore(dataDir.value.path)
+  const textsStore = new BundleStore(dataDir.value.path, textsDirectory)
+  const texts = new PulledTexts({ store: textsStore, trusted: trusted.value, log })
+  await texts.start()
+  const redirects = await createRedirects(settings.redirect, log)
+  stops.push(() => redirects?.stop())
   const health = createNodeHealth(settings, shared.value, log, env)
   const resolver = createNodeResolver(settings, dataDir.value.path, log)
   const geo = createGeo(settings, log)
+  const fed = { health, resolver, dynamic: texts, redirects, geo: geo.feed }
   const node = new DnsNode({
-    threads: { ...threadsOf(settings), seed: randomInt(0x1_0000_0000) },
-    store,
-    trusted: trusted.value,
-    health,
-    resolver,
-    geo: geo.feed,
-    clock: systemClock,
-    log,
+    threads: threadsIn(settings),
+    ...{ store, trusted: trusted.value, ...fed, clock: systemClock, log },
   })
+  const exchange = new ZoneExchange(settings.dns, node, log)
+  const keys = exchange.readKeys()
+  if (!keys.ok) return keys
+  stops.push(() => exchange.notifier.stop())
   stops.push(() => node.stop())
   await geo.source.start()
   stops.push(() => geo.source.stop())
   const opened = await node.start()
   if (!opened.ok) return opened
+  const redirecting = await openRedirects(redirects, log)
+  if (!redirecting.ok) return redirecting
   const self = reporterOf(settings, node)
-  const puller = createPuller(settings, token.value, { node, store, log, report: self.report })
+  const pulls = { settings, token: token.value, node, store, texts, textsStore }
+  const puller = new Pullers({ ...pulls, report: self.report, log })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const pulled = { ...parts, geo: geo.source, store, node, puller, report: self.report }
+  const own = { store, node, texts, exchange, redirects, puller, report: self.report }
+  const pulled = { ...parts, ...own, geo: geo.source }
   const status = await openStatusServer(pulled, log, env)
   if (!status.ok) return status
   stops.push(() => status.value.close())
@@ -121,8 +143,19 @@ async function start(
   stops.push(() => puller.stop())
   stops.push(tellOthers(pulled))
   stops.push(lookNowAndThen(pulled, log))
-  return ok({ dnsPort: opened.value.port, apiPort: status.value.port })
+  const reread = (): void => {
+    redirects?.reopenLog()
+    const read = exchange.readKeys()
+    if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
+  }
+  return ok({ dnsPort: opened.value.port, apiPort: status.value.port, reread })
 }
+
+const threadsIn = (settings: Settings): DnsNodeParts['threads'] => ({
+  ...threadsOf(settings),
+  transfers: transfersOf(settings.dns),
+  seed: randomInt(0x1_0000_0000),
+})
 
 type Report = (pulled: Pulled) => NodeReport
 
@@ -156,48 +189,6 @@ function tellOthers({ settings, shared: { toldNodes }, puller, report }: PulledN
   }
 }
 
-interface PullerNeeds {
-  readonly node: DnsNode
-  readonly store: BundleStore
-  readonly log: ProcessLog
-  readonly report: Report
-}
-
-function createPuller(
-  { bundle }: Settings,
-  token: string | null,
-  { node, store, log, report }: PullerNeeds,
-): Puller {
-  return new Puller({
-    urls: bundle.urls,
-    channel: bundle.channel,
-    token,
-    pollMs: bundle.pollMs,
-    judge: (signed) => node.judge(signed),
-    isServing: ({ seq, digest, expiresAtMs }) => {
-      const { active } = node.status()
-      return (
-        active !== null &&
-        active.seq === seq &&
-        active.digest === digest &&
-        active.expiresAtMs === expiresAtMs
-      )
-    },
-    stored: (digest) => {
-      const bytes = store.bundle(digest)
-      return bytes.ok ? bytes.value : undefined
-    },
-    storedPath: (digest) => store.bundlePath(digest),
-    servingDigest: () => node.status().active?.digest ?? '',
-    activate: (publication) => node.activate(publication),
-    report,
-    clock: systemClock,
-    after: systemAfter,
-    random: new Random(randomInt(0x1_0000_0000)),
-    log,
-  })
-}
-
 /** A disk that was full may have room again; a record may have expired. */
 function lookNowAndThen({ node, dataDir, store }: PulledNode, log: ProcessLog): Stop {
   let wasExpired = false
@@ -223,8 +214,7 @@ function lookNowAndThen({ node, dataDir, store }: PulledNode, log: ProcessLog): 
 /** Settings that a person may expect to have an effect here. */
 function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog): void {
   const unused = [
-    ...(settings.redirect.enabled ? ['redirect.enabled'] : []),
-    ...(settings.dns.axfr.enabled ? ['dns.axfr.enabled'] : []),
+    ...redirectTargets(settings.redirect),
     ...(settings.dns.domain === '' ? [] : ['dns.domain']),
     ...(settings.gitops.url === '' ? [] : ['gitops.url']),
   ]
@@ -235,6 +225,12 @@ function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog)
   if (token !== null && isOpen) {
     log.warn({}, 'GSLB_BUNDLE_TOKEN goes over plain HTTP: use https:// in bundle.urls')
   }
+}
+
+/** Servers of others are told of redirects by a control node. */
+function redirectTargets(redirect: Settings['redirect']): string[] {
+  const names = ['caddy', 'nginx', 'gatewayAPI', 'cdn'] as const
+  return names.filter((name) => redirect[name].enabled).map((name) => `redirect.${name}.enabled`)
 }
 
 const isLoopback = (host: string): boolean =>

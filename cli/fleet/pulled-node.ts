@@ -2,13 +2,17 @@
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
-import type { Pulled, Puller } from '#fleet/puller.ts'
+import type { Pulled } from '#fleet/puller.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
+import type { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
+import type { Pullers } from './pullers.ts'
+import type { ZoneExchange } from './zone-exchange.ts'
 
 export interface PulledNode {
   readonly settings: Settings
@@ -19,7 +23,12 @@ export interface PulledNode {
   readonly geo: GeoSource
   readonly store: BundleStore
   readonly node: DnsNode
-  readonly puller: Puller
+  /** TXT records written at run time. */
+  readonly texts: PulledTexts
+  readonly exchange: ZoneExchange
+  /** null: the listener is off. */
+  readonly redirects: RedirectServer | null
+  readonly puller: Pullers
   /** What this process says of itself. */
   readonly report: (pulled: Pulled) => NodeReport
 }

@@ -143,6 +143,14 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [
+      areTextsOld(pulled),
+      {
+        code: 'texts-old',
+        message:
+          'TXT records written at run time may have changed: no source gives them. See the log.',
+      },
+    ],
+    [
       !isStored || dataDir.fault() !== null,
       {
         code: 'bundle-not-stored',
@@ -161,6 +169,13 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
 }
 
+/** Only where there were some: a source of a version before has none. */
+function areTextsOld({ texts, puller }: PulledNode): boolean {
+  const { record } = texts
+  if (record === undefined) return false
+  return puller.areTextsLost() || record.expiresAtMs < systemClock.nowMs()
+}
+
 function metricsOf(pulled: PulledNode): () => Promise<string> {
   const { node, health, resolver, shared, geo, puller } = pulled
   const load = new ThreadLoad(systemClock)
@@ -170,13 +185,13 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     health,
     resolver,
     shared: shared.status,
-    redirects: () => ({ listener: null, targets: [] }),
+    redirects: () => ({ listener: pulled.redirects?.counts() ?? null, targets: [] }),
     geo: () => geo.status(),
     load,
     clock: systemClock,
     feedClients: () => 0,
     updates: { counts: new Map<number, number>() },
-    notifier: { counts: { sent: 0, acknowledged: 0, failed: 0 } },
+    notifier: pulled.exchange.notifier,
   }
   const snapshot = (): MetricsSnapshot => {
     load.sample(node.counters().map(({ threadId }) => threadId))

@@ -25,7 +25,7 @@ export function createGeo(
 
 type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
 
-export function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSettings> {
+export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, FromSettings> {
   return {
     listenAddr: dns.listenAddr,
     port: dns.port,
@@ -36,6 +36,7 @@ export function threadsOf({ dns }: Settings): Pick<ThreadGroupParts, FromSetting
       versionBind: dns.versionBind,
       zoneVersion: dns.zoneVersion,
       tellsCommit: dns.tellsCommit,
+      takesUpdates: roles.includes('control'),
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },

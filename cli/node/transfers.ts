@@ -2,10 +2,12 @@
 import type { Settings } from '#cli/settings/settings.ts'
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#runtime/notify/notifier.ts'
+import { zoneNames } from '#runtime/transfer/zone-records.ts'
 import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 
 type Dns = Settings['dns']
@@ -39,6 +41,16 @@ export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
 /** Apexes in wire form and lower case. */
 export function updateZonesOf({ domain, update }: Dns): Uint8Array[] {
   return [domain, ...update.zones].flatMap(wireOf)
+}
+
+/** @param catalog the apex of the catalog zone, if there is one */
+export function notifiedZones(
+  bundle: Bundle | undefined,
+  catalog?: Uint8Array,
+): readonly Uint8Array[] {
+  const names = bundle === undefined ? [] : zoneNames(bundle)
+  const isNamed = catalog === undefined || names.some((zone) => Buffer.compare(zone, catalog) === 0)
+  return isNamed ? names : [...names, catalog]
 }
 
 /** None where the setting is empty. */

@@ -90,6 +90,17 @@ const update = section('Updates of TXT records by DNS clients (RFC 2136).', {
   }),
 })
 
+const tsig = section('TSIG keys (RFC 8945) of a node that only answers.', {
+  keysFile: text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a file, as tsig-keygen writes it',
+    description:
+      'File with the keys that `roles: [dns]` knows, as `tsig-keygen` prints them; read again at ' +
+      'SIGHUP. They sign queries, transfers and NOTIFY. Other nodes have their keys from the API.',
+  }),
+})
+
 const dns = section('The DNS listener.', {
   listenAddr: text(45, {
     default: '0.0.0.0',
@@ -156,6 +167,7 @@ const dns = section('The DNS listener.', {
       '[More](../operations/dynamic-dns.md).',
   }),
   update,
+  tsig,
   tcp,
   axfr,
 })

@@ -62,6 +62,8 @@ export interface Settings {
     /** A zone, as it was written; empty: none. */
     readonly domain: string
     readonly update: { readonly zones: readonly string[] }
+    /** undefined: no keys. */
+    readonly tsig: { readonly keysFile: string | undefined }
     readonly axfr: {
       readonly enabled: boolean
       readonly requireTsig: boolean

@@ -27,8 +27,15 @@ export const extendedErrorTexts: readonly Uint8Array[] = [
   'no healthy member',
   'no bundle',
   'query limit',
+  'updates go to a control node',
 ].map((text) => Buffer.from(text))
-export const EdeText = { None: 0, NoHealthyMember: 1, NoBundle: 2, QueryLimit: 3 } as const
+export const EdeText = {
+  None: 0,
+  NoHealthyMember: 1,
+  NoBundle: 2,
+  QueryLimit: 3,
+  UpdatesElsewhere: 4,
+} as const
 
 /** True when an OPT record is all the rest of the message; its owner is the root. */
 export function isLoneOpt({ queryView }: Transaction, owner: number, end: number): boolean {

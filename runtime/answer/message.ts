@@ -1,13 +1,15 @@
 // Checks the form of a query message around its question: counts, trailing records, and the rcode
 // that they call for.
+import * as codes from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
 import * as rcodes from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { isLoneOpt, readOpt } from './edns.ts'
+import { EdeText, explain, isLoneOpt, readOpt } from './edns.ts'
 import { readQuestion } from './question.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
+const { ExtendedError } = codes
 const { HeaderOffset, Opcode } = header
 const { Rcode } = rcodes
 
@@ -39,6 +41,9 @@ export function readMessage(
   if (opcode !== Opcode.Query) {
     // An update without a signature may change nothing; what is signed is for the handler.
     tx.rcode = opcode === Opcode.Update ? Rcode.Refused : Rcode.NotImp
+    if (opcode === Opcode.Update && !tx.takesUpdates) {
+      explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
+    }
     // What stands there is a question only in a QUERY.
     tx.qtype = 0
     return -1

@@ -33,6 +33,8 @@ export interface AnswerSettings {
   readonly zoneVersion?: boolean
   /** Tells the commit: CHAOS commit.gslbd, and in an extended error to who asks. Left out: no. */
   readonly tellsCommit?: boolean
+  /** False: updates are for other nodes, and who sends one is told so. Left out: yes. */
+  readonly takesUpdates?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
   /** Announced to TCP clients that ask. RFC 7828. */
@@ -51,6 +53,7 @@ export class Transaction {
   readonly versionBind: Uint8Array
   readonly hasZoneVersion: boolean
   readonly tellsCommit: boolean
+  readonly takesUpdates: boolean
   /** Empty: there is none. */
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
@@ -167,6 +170,7 @@ export class Transaction {
     this.versionBind = Buffer.from(settings.versionBind)
     this.hasZoneVersion = settings.zoneVersion === true
     this.tellsCommit = settings.tellsCommit === true
+    this.takesUpdates = settings.takesUpdates !== false
     this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))

@@ -140,7 +140,9 @@ export class Exchange {
     signature: Signature | null,
   ): number | LongReply {
     const opcode = opcodeOf(message)
-    if (opcode === Opcode.Update && signature !== null) return this.#update(tx, message, signature)
+    if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
+      return this.#update(tx, message, signature)
+    }
     // Octets that the signature of the reply will need.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
     if (opcode === Opcode.Query) {

@@ -33,9 +33,12 @@ export class BundleStore {
   /** Digest of a bundle whose write has failed: what can be read of it may not survive. */
   #doubtful = ''
 
-  /** @throws the file system's error when the directory cannot be made */
-  constructor(dataDir: string) {
-    this.#directory = join(dataDir, 'node')
+  /**
+   * @param name of its directory in the data directory
+   * @throws the file system's error when the directory cannot be made
+   */
+  constructor(dataDir: string, name = 'node') {
+    this.#directory = join(dataDir, name)
     mkdirSync(join(this.#directory, 'bundles'), { recursive: true })
   }
 

@@ -20,6 +20,11 @@ export interface StoredBundlesParts {
   readonly onRecord: (record: ChannelRecord) => void
 }
 
+/** What it takes to read one. */
+export interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
+  readonly store: Pick<BundleStore, 'record' | 'bundle' | 'quarantine'>
+}
+
 export interface StoredBundle {
   readonly record: ChannelRecord
   readonly signed: SignedChannelRecord
@@ -34,7 +39,7 @@ export interface StoredBundle {
 export function bootBundle(parts: StoredBundlesParts, serve: (stored: StoredBundle) => void): void {
   const { log } = parts
   for (const name of ['active', 'previous'] as const) {
-    const stored = read(parts, name)
+    const stored = readStored(parts, name)
     if (stored === undefined) continue
     if (!stored.ok) {
       log.error({ bundle: name }, `the stored ${name} bundle is not used: ${stored.error}`)
@@ -66,7 +71,7 @@ export function replaceBad(
   error: Error,
 ): StoredBundle | undefined {
   const { store, log } = parts
-  const previous = read(parts, 'previous')
+  const previous = readStored(parts, 'previous')
   if (previous?.ok !== true || previous.value.record.digest === bad.digest) return undefined
   try {
     store.addToQuarantine(bad.digest, `threads died under it: ${error.message}`)
@@ -81,8 +86,8 @@ export function replaceBad(
 }
 
 /** @returns undefined when there is none of that name. Errors: a part of a sentence */
-function read(
-  { store, trusted, onRecord }: StoredBundlesParts,
+export function readStored(
+  { store, trusted, onRecord }: StoredReader,
   name: StoredName,
 ): Result<StoredBundle, string> | undefined {
   const value = store.record(name)

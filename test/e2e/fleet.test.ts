@@ -8,6 +8,9 @@ import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { exchangeUdp } from '#test/support/dns/client.ts'
+import { decodeMessage } from '#test/support/dns/message.ts'
+import { updateMessage } from '#test/support/dns/signed.ts'
 import { openSource } from '#test/support/bundle-source.ts'
 import type { BundleSource } from '#test/support/bundle-source.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -73,6 +76,11 @@ const served = async (name: string): Promise<string> =>
 const isServed = (name: string, address: string) =>
   waitUntil(`${name} at the dns node`, async () => (await served(name)).endsWith(` A ${address}`))
 
+const isTextServed = () =>
+  waitUntil('the text', async () =>
+    (await node.answers('text.example.com. TXT')).join().endsWith(' TXT "far"'),
+  )
+
 async function create(name: string, ipAddress: string): Promise<void> {
   const call = async (path: string, body: object) => {
     const made = await callApi<{ id: string; error?: string }>(control, 'POST', path, {
@@ -95,6 +103,16 @@ test('a change by the API of a control node is answered by a node that pulls', a
   // Until somebody asks for metrics.
   expect(readFileSync(modules, 'utf8')).not.toContain('/node_modules/prom-client/')
   expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
+})
+
+test('texts of the control node are answered, and updates are sent there', async () => {
+  const body = { name: 'text.example.com', value: 'far', ttl: 5 }
+  const made = await callApi(control, 'POST', '/dns/txt-records', { bearer, body })
+  expect(made.status).toBe(201)
+  await isTextServed()
+  const update = updateMessage({ zone: 'example.com.', updates: ['x.example.com. 5 IN TXT "y"'] })
+  const refused = await exchangeUdp({ host: '127.0.0.1', port: node.dnsPort }, update)
+  expect(decodeMessage(refused)).toMatchObject({ opcode: 5, rcode: 5 })
 })
 
 interface Shown {
@@ -162,6 +180,7 @@ test('without its control node it goes on, and starts again from its disk', asyn
   await node.ended
   node = await nodes.start('serve', '--settings', settingsFile)
   expect(await served('api')).toContain('192.0.2.77')
+  await isTextServed()
 })
 
 test('a new node has all from a plain web server that shows what was published', async () => {
@@ -170,10 +189,15 @@ test('a new node has all from a plain web server that shows what was published',
   const { digest } = (JSON.parse(record) as { record: { digest: string } }).record
   mirror.files.set('/bundles/channels/main', record)
   mirror.files.set(`/bundles/${digest}`, readFileSync(join(tree, 'bundles', digest)))
+  const texts = readFileSync(join(tree, 'bundles/channels/main.texts'), 'utf8')
+  const named = (JSON.parse(texts) as SignedChannelRecord).record.digest
+  mirror.files.set('/bundles/channels/main.texts', texts)
+  mirror.files.set(`/bundles/${named}`, readFileSync(join(tree, 'bundles', named)))
   await node.stop()
   rmSync(join(directory, 'data'), { recursive: true })
   node = await nodes.start('serve', '--settings', settingsFile)
   await isServed('api', '192.0.2.77')
+  await isTextServed()
   // A record of tomorrow: it is signed and newer, so this clock must be behind.
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
   const before = JSON.parse(record) as SignedChannelRecord

@@ -56,6 +56,14 @@ test('has a delta beside the bundle, from the one before', async () => {
   expect(made.ok && Buffer.compare(made.value, third.bytes)).toBe(0)
 })
 
+test('leaves the bundles of other channels in the directory', async () => {
+  const { publish, bundles } = scene()
+  for (const number of [1, 2]) await publish(number, '--channel', 'one')
+  for (const number of [3, 4, 5]) await publish(number, '--channel', 'two')
+  const kept = [1, 2, 4, 5].map((number) => signedBundle(key, number).digest)
+  expect(bundles().sort()).toEqual(kept.sort())
+})
+
 test('renews the record of a bundle that is there already', async () => {
   const { publish, record } = scene()
   await publish(1, '--valid', '1h')

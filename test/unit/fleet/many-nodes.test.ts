@@ -40,7 +40,7 @@ const app = createApp(
         return report
       },
       record: (channel) => feed.record(channel),
-      waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
+      waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: () => undefined,
       openPacked: async () => undefined,
       delta: async () => undefined,

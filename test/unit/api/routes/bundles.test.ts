@@ -58,7 +58,7 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
         return report.ok ? ok(report.value) : report
       },
       record: (channel) => feed.record(channel),
-      waitForOther: (tag, waitMs) => feed.waitForOther(tag, waitMs),
+      waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: (digest) => files.open(digest),
       openPacked: async (digest) => {
         const path = await packed.path(digest)

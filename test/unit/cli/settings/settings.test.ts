@@ -29,6 +29,7 @@ function problems(text: string): readonly string[] {
   return read.ok ? [] : read.error
 }
 
+const noKeys = { keysFile: undefined }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
 }
@@ -55,7 +56,7 @@ describe('defaults', () => {
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
           ...{ resolvers: [], allowLocalTargets: false },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
-          ...{ domain: '', update: { zones: [] }, axfr: noTransfers },
+          ...{ domain: '', update: { zones: [] }, tsig: noKeys, axfr: noTransfers },
         },
         api: {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
@@ -245,7 +246,7 @@ describe('a mistake is named with its place and its remedy', () => {
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
         'allowLocalTargets, domain, ' +
-        'update, tcp, axfr',
+        'update, tsig, tcp, axfr',
     ],
     [
       'a list for the file',

@@ -1,0 +1,127 @@
+// What a node of the role dns alone pulls: the configuration, and the TXT records written at run
+// time, which are on a channel of their own.
+import { randomInt } from 'node:crypto'
+import type { Settings } from '#cli/settings/settings.ts'
+import type { ChannelRecord } from '#bundle/signature/channel.ts'
+import { Puller } from '#fleet/puller.ts'
+import type { Pulled, PullerParts, PullStatus } from '#fleet/puller.ts'
+import { reportLimits } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { Random } from '#lib/random.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { BundleStore } from '#runtime/node/bundle-store.ts'
+import type { DnsNode } from '#runtime/node/node.ts'
+import type { PulledTexts } from '#runtime/texts/pulled-texts.ts'
+import { textsChannel } from '#runtime/texts/texts-bundle.ts'
+
+export interface PullersParts {
+  readonly settings: Pick<Settings, 'bundle'>
+  readonly token: string | null
+  readonly node: DnsNode
+  readonly store: BundleStore
+  readonly texts: PulledTexts
+  readonly textsStore: BundleStore
+  readonly report: (pulled: Pulled) => NodeReport
+  readonly log: Log
+}
+
+/** Both as one, to those who start, stop and ask. */
+export class Pullers {
+  readonly #main: Puller
+  readonly #texts: Puller
+
+  constructor(parts: PullersParts) {
+    const { node, store, texts, textsStore, settings } = parts
+    const { channel } = settings.bundle
+    this.#main = new Puller({
+      ...common(parts, store),
+      channel,
+      judge: (signed) => node.judge(signed),
+      isServing: (record) => isSame(record, node.status().active ?? undefined),
+      servingDigest: () => node.status().active?.digest ?? '',
+      activate: (publication) => node.activate(publication),
+      report: () => parts.report(this.pulled()),
+    })
+    this.#texts = new Puller({
+      ...common(parts, textsStore),
+      channel: textsChannel(channel),
+      // Of a version before, or a web server that has none.
+      mayBeAbsent: true,
+      judge: (signed) => texts.judge(signed),
+      isServing: (record) => isSame(record, texts.record),
+      servingDigest: () => texts.record?.digest ?? '',
+      activate: (publication) => texts.activate(publication),
+    })
+  }
+
+  start(): void {
+    this.#main.start()
+    this.#texts.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#main.stop(), this.#texts.stop()])
+  }
+
+  /** Of both: oldest first. */
+  pulled(): Pulled {
+    const [main, texts] = [this.#main.pulled(), this.#texts.pulled()]
+    const refusals = [...main.refusals, ...texts.refusals].sort((a, b) => a.atMs - b.atMs)
+    const isRefusing = main.isRefusing || texts.isRefusing
+    return { isRefusing, refusals: refusals.slice(-reportLimits.refusalsMax) }
+  }
+
+  /** Sources as they are for the configuration; what is counted is of both. */
+  status(): PullStatus {
+    const [main, texts] = [this.#main.status(), this.#texts.status()]
+    const pulls: Record<string, number> = { ...main.pulls }
+    for (const [how, count] of Object.entries(texts.pulls)) pulls[how] = (pulls[how] ?? 0) + count
+    return {
+      ...main,
+      pulls,
+      wireBytes: main.wireBytes + texts.wireBytes,
+      deltas: {
+        used: main.deltas.used + texts.deltas.used,
+        useless: main.deltas.useless + texts.deltas.useless,
+      },
+    }
+  }
+
+  /** No source gives TXT records, for whatever reason. */
+  areTextsLost(): boolean {
+    return this.#texts.status().sources.every(({ fault }) => fault !== null)
+  }
+}
+
+type Common = 'urls' | 'token' | 'pollMs' | 'stored' | 'storedPath' | 'clock' | 'after' | 'random'
+
+function common(
+  { settings: { bundle }, token, log }: PullersParts,
+  store: BundleStore,
+): Pick<PullerParts, Common | 'log'> {
+  return {
+    urls: bundle.urls,
+    token,
+    pollMs: bundle.pollMs,
+    stored: (digest) => {
+      const bytes = store.bundle(digest)
+      return bytes.ok ? bytes.value : undefined
+    },
+    storedPath: (digest) => store.bundlePath(digest),
+    clock: systemClock,
+    after: systemAfter,
+    random: new Random(randomInt(0x1_0000_0000)),
+    log,
+  }
+}
+
+const isSame = (
+  { seq, digest, expiresAtMs }: ChannelRecord,
+  active: ChannelRecord | undefined,
+): boolean =>
+  active !== undefined &&
+  active.seq === seq &&
+  active.digest === digest &&
+  active.expiresAtMs === expiresAtMs

@@ -1,0 +1,68 @@
+// TXT records of the whole cluster as a bundle: the form in which they travel to nodes that only
+// answer. It has one zone, the root, so that it does not depend on any main bundle.
+import { encodeBundle } from '#bundle/encode/encode.ts'
+import { findRrset, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { plainRouting } from '#bundle/format/model.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import { rrsetAt } from '#bundle/load/rrset-values.ts'
+import { formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+
+/** No channel of the settings has a dot. */
+export const textsChannel = (channel: string): string => `${channel}.texts`
+
+/** In the data directory, as `node` is of the other bundles. */
+export const textsDirectory = 'texts'
+
+const soa = {
+  ...{ mname: '.', rname: '.', ttlSeconds: 0, minimumSeconds: 0 },
+  ...{ refreshSeconds: 0, retrySeconds: 0, expireSeconds: 0 },
+} as const
+
+let empty: Bundle | undefined
+
+/** Without records. Each name is in its zone, so that a TxtEncoder takes it as the main bundle. */
+export function emptyTexts(): Bundle {
+  if (empty !== undefined) return empty
+  const model = {
+    commit: '',
+    zones: [{ name: '.', soa, nsTtlSeconds: 0, nameservers: [] }],
+    ...{ pools: [], services: [], rrsets: [], routing: plainRouting, responseRules: [] },
+    ...{ redirects: [], rollouts: [], windows: [] },
+  }
+  const { bytes, digest } = encodeBundle(model, () => -1)
+  const inShared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  inShared.set(bytes)
+  return (empty = adoptBundle(inShared, digest))
+}
+
+/** Not of a bundle that has more than TXT records in the root zone: it is another kind. */
+export function isTextsBundle(bundle: Bundle): boolean {
+  const { counts, zoneNode } = bundle
+  const hasOther = counts.services + counts.pools + counts.members > 0
+  return counts.zones === 1 && !hasOther && nameOf(bundle, zoneNode[0]!) === '.'
+}
+
+/** Each with an id of its own content: the same record has the same id in the next bundle. */
+export function recordsOfTexts(bundle: Bundle): StoredTxtRecord[] {
+  const records: StoredTxtRecord[] = []
+  for (let node = 0; node < bundle.counts.nodes; node++) {
+    const rrset = findRrset(bundle, node, RrType.TXT)
+    if (rrset < 0) continue
+    const name = nameOf(bundle, node)
+    const { ttlSeconds, rdata } = rrsetAt(bundle, rrset, zoneOfNode(bundle, node))
+    for (const octets of rdata) {
+      const text = Buffer.from(octets).toString('base64')
+      const id = `${name} ${ttlSeconds} ${text}`
+      records.push({ id, tenantId: '', name, rdata: text, ttlSeconds, createdAtMs: 0 })
+    }
+  }
+  return records
+}
+
+function nameOf({ names, nodeRow }: Bundle, node: number): string {
+  return formatName(names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
+}
