@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#lib/log.ts'
 import { patchTypes } from './body.ts'
+import { apiLimits } from './limits.ts'
 
 export interface ErrorBody {
   readonly error: string
@@ -25,8 +26,9 @@ export function answerError(log: Log) {
       return
     }
     log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'api failed')
-    const sentence = status === 503 ? lateSentence(request.method) : 'internal error; see the log'
-    void reply.code(status).send(body(sentence))
+    if (status !== 503) return void reply.code(status).send(body('internal error; see the log'))
+    void reply.code(503).header('retry-after', String(apiLimits.retryAfter.storeSeconds))
+    void reply.send(body(lateSentence(request.method)))
   }
 }
 

@@ -21,11 +21,14 @@ export const apiLimits = {
   checkIntervalMs: 1_000,
   /** What requests in progress get at shutdown before they are cut off. */
   closeGraceMs: 2_000,
-  /** What `Retry-After` says before the configuration has been read. */
+  /** What `Retry-After` says. */
   retryAfter: {
+    /** Before the configuration has been read. */
     readingSeconds: 2,
     /** It takes a repair, or a remote that comes back. */
     unreadableSeconds: 10,
+    /** A database, or a Redis, that is away. */
+    storeSeconds: 5,
   },
   /** Simulations of one client. */
   simulations: { perSecond: 5, burst: 20, sourcesMax: 10_000 },

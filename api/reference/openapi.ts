@@ -181,8 +181,7 @@ export function refusalsOf(row: Route): readonly number[] {
   if (needs !== 'public') all.add(401)
   if (needs !== 'public' && needs !== 'any') all.add(403)
   if (row.method !== 'GET') all.add(403)
-  if (needs !== 'public' || row.withoutConfig !== true) all.add(503)
-  all.add(500)
+  all.add(500).add(503)
   return [...all].toSorted((a, b) => a - b)
 }
 

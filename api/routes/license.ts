@@ -2,10 +2,11 @@
 import { Type } from 'typebox'
 import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
-import { invalid, refused, success } from '#api/http/reply.ts'
+import { invalid, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { body, nullable } from '#api/http/shapes.ts'
+import { storeAway } from '#api/http/store-reply.ts'
 
 const tag = 'Licence'
 
@@ -55,7 +56,7 @@ const apply = route({
     const applied = await ports.licenceAdmin.apply(token)
     if (applied.ok) return success(applied.value)
     const { code, message } = applied.error
-    return code === 'token' ? invalid('token', message) : refused(500, message)
+    return code === 'token' ? invalid('token', message) : storeAway(message)
   },
 })
 

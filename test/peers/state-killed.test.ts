@@ -64,10 +64,10 @@ test('without PostgreSQL it starts and serves; roles are stored when that is bac
   daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the answers', async () => (await answer()) === '192.0.2.1')
   const refused = await asSystem('GET', '/roles')
-  expect(refused.status).toBe(500)
-  expect(refused.body.error).toMatch(/^the request was not carried out: The database/)
+  expect(refused.status).toBe(503)
+  expect(refused.body.error).toMatch(/^this cannot be read or kept at the moment: The database/)
   expect((await asSystem('GET', '/pools')).status).toBe(200)
-  expect((await tryToLogIn()).status).toBe(500)
+  expect((await tryToLogIn()).status).toBe(503)
   const told = daemon.logged('no logins, accounts and tenant keys until the database is back')
   expect(told).toMatchObject({ level: 'error', setting: 'database.url', host: '127.0.0.1' })
 
@@ -137,11 +137,11 @@ async function withoutPostgres(): Promise<void> {
   const session = await logIn()
   await postgres.kill()
   const login = await tryToLogIn()
-  expect(login.status).toBe(500)
-  expect(login.body.error).toMatch(/^the request was not carried out: The database/)
-  expect((await asSystem('GET', '/users')).status).toBe(500)
+  expect(login.status).toBe(503)
+  expect(login.body.error).toMatch(/^this cannot be read or kept at the moment: The database/)
+  expect((await asSystem('GET', '/users')).status).toBe(503)
   // Who somebody is is remembered for a few seconds.
-  await waitUntil('the session to be in doubt', async () => (await statusFor(session)) === 500, {
+  await waitUntil('the session to be in doubt', async () => (await statusFor(session)) === 503, {
     timeoutMs: identityLimits.keptMs + 45_000,
   })
   expect((await asSystem('GET', '/auth/me')).status).toBe(200)
@@ -162,7 +162,7 @@ test(
     await withoutRedis()
     await withoutPostgres()
     await Promise.all([redis.kill(), postgres.kill()])
-    await waitUntil('both to be missed', async () => (await tryToLogIn()).status === 500)
+    await waitUntil('both to be missed', async () => (await tryToLogIn()).status === 503)
     await Promise.all([redis.start(), postgres.start()])
     await waitUntil('a login', async () => (await tryToLogIn()).status === 200)
     const { reads, writes } = await load.stop()

@@ -77,8 +77,9 @@ describe('credentials are looked at in one fixed order', () => {
     const cookie = 'y'.repeat(43)
     expect((await world.call('GET', me, { bearer: apiKey, cookie })).status).toBe(200)
     expect(await world.call('GET', me, { cookie })).toMatchObject({
-      status: 500,
-      body: { error: 'the request was not carried out: no database' },
+      status: 503,
+      headers: { 'retry-after': '5' },
+      body: { error: 'this cannot be read or kept at the moment: no database' },
     })
   })
 

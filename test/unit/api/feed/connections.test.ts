@@ -86,7 +86,7 @@ describe('a handshake is refused', () => {
     const session = await world.logIn('u1', 'acme', 'viewer')
     const token = await world.token(session)
     Object.assign(world.sessions, { find: away })
-    expect((await world.refusal(feedOf(token)))[0]).toBe(500)
+    expect((await world.refusal(feedOf(token)))[0]).toBe(503)
   })
 
   test('from a page of another site, and taken from our own', async () => {

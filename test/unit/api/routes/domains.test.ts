@@ -136,8 +136,12 @@ describe('a delegated domain', () => {
     const busy = await call('POST', `/${id}/verify`)
     expect([busy.status, busy.headers['retry-after']]).toEqual([503, '5'])
     fault = { code: 'store-away', message: 'The database is away.' }
-    expect((await call('POST', `/${id}/verify`)).status).toBe(500)
-    expect((await call('GET', '')).status).toBe(500)
+    for (const [method, path] of [['POST', `/${id}/verify`] as const, ['GET', ''] as const]) {
+      const refused = await call(method, path)
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
+    }
+    // What is in Git alone does not wait for it.
+    expect((await call('POST', '', { domain: 'without.example.com' })).status).toBe(201)
   })
 
   test('is listed in pages, and tried without being made', async () => {

@@ -76,7 +76,8 @@ describe('/api/v1/license', () => {
 
   test('says that the database is away, and goes on with what it knows', async () => {
     scene.memory.isAway = true
-    expect((await apply(token())).status).toBe(500)
+    const refused = await apply(token())
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
     expect((await world.call(acme, 'GET', '/license')).body).toMatchObject({ tier: 'paid' })
     scene.memory.isAway = false
   })
