@@ -53,6 +53,8 @@ export interface ObjectChange extends ChangedObject {
 
 export interface CommitChange extends HistoryCommit {
   readonly changes: readonly ObjectChange[]
+  /** It changed more than was read, of whomever. */
+  readonly isCut: boolean
 }
 
 /** `not-found`: not in the history of the accepted commit, or nothing of the asker's. */
@@ -71,10 +73,14 @@ export interface HistoryLimits {
   readonly walkedMax: number
   /** The same of files, those of its last commit apart. */
   readonly filesMax: number
+  /** The same of their octets. */
+  readonly bytesMax: number
   /** How deep a commit may lie to be found by its id. */
   readonly depthMax: number
   /** Objects of one commit that are shown; a revert takes no more. */
   readonly objectsMax: number
+  /** Octets of one commit's files, before and after; the rest is not read. */
+  readonly commitBytesMax: number
   /** Questions at once. */
   readonly askedMax: number
   /** Commits whose changes are remembered, and files in them, together. */
@@ -84,8 +90,10 @@ export interface HistoryLimits {
 export const historyLimits: HistoryLimits = Object.freeze({
   walkedMax: 2_000,
   filesMax: 2_000,
+  bytesMax: 32 * 1024 * 1024,
   depthMax: 100_000,
   objectsMax: 200,
+  commitBytesMax: 16 * 1024 * 1024,
   askedMax: 32,
   keptMax: 20_000,
 })

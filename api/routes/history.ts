@@ -121,7 +121,8 @@ const list = route({
   summary: 'Commits of the accepted configuration that changed something of yours, newest first',
   details:
     'Each commit is compared with its first parent. One question looks at ' +
-    `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files at most: a page ` +
+    `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files or ` +
+    `${historyLimits.bytesMax / 1024 / 1024} MiB at most: a page ` +
     'may have less than `limit`, even none, while there is a cursor. System administrators also ' +
     'see held commits, by their time.',
   query: Page,
@@ -182,13 +183,11 @@ const revert = route({
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
     if (!found.ok) return failed(found.error)
-    const { parent, changes, commit } = found.value
+    const { parent, changes, commit, isCut } = found.value
     if (parent === null) {
       return refused(409, 'this is the first commit: there is nothing before it to go back to')
     }
-    if (changes.length >= historyLimits.objectsMax) {
-      return refused(409, `it changed ${historyLimits.objectsMax} objects or more: use Git`)
-    }
+    if (isCut) return refused(409, 'it changed more than the API takes back: use Git')
     const refusal =
       restoreRefusal(context, found.value) ?? (await recordsRefusal(context, found.value))
     if (refusal !== undefined) return refusal

@@ -21,7 +21,6 @@ import type { Result } from '#lib/result.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
-import { gitLimits } from '#gitops/limits.ts'
 import { changedFiles } from './changed-files.ts'
 import type { ChangedFile } from './changed-files.ts'
 
@@ -29,6 +28,10 @@ interface Told {
   readonly parent: string | null
   readonly commit: HistoryCommit
   readonly files: readonly ChangedFile[]
+  /** Of its files, both sides. */
+  readonly bytes: number
+  /** It has more than was read. */
+  readonly isCut: boolean
 }
 
 const commitId = /^[0-9a-f]{40}$/
@@ -65,18 +68,19 @@ export class History implements ConfigHistory {
       beforeSeconds = known.committer.seconds
     }
     const commits: HistoryCommit[] = []
-    const { walkedMax, filesMax } = this.#limits
+    const { walkedMax, filesMax, bytesMax } = this.#limits
     let last = { commit: '', atSeconds: 0 }
-    let files = 0
+    let [files, bytes] = [0, 0]
     for (let walked = 0; at !== null; walked++) {
-      if (walked === walkedMax || files >= filesMax || commits.length === commitsMax) {
+      const isEnough = walked === walkedMax || files >= filesMax || bytes >= bytesMax
+      if (isEnough || commits.length === commitsMax) {
         const { commit: next, atSeconds: fromSeconds } = last
         return ok({ commits, next, beforeSeconds, fromSeconds })
       }
       const isKnown = this.#told.has(at)
       const told = await this.#tell(at)
       if (told === undefined) return err('unavailable')
-      if (!isKnown) files += told.files.length
+      if (!isKnown) [files, bytes] = [files + told.files.length, bytes + told.bytes]
       const shown = visible(told.commit, tenant)
       const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
       if (shown.objects.length > 0 && fits) commits.push(shown)
@@ -95,8 +99,9 @@ export class History implements ConfigHistory {
     if (told === undefined) return err('unavailable')
     const shown = visible(told.commit, tenant)
     if (shown.objects.length === 0) return err('not-found')
-    const changes = await this.#changesIn(told.files)
-    return ok({ ...shown, changes: changes.filter((one) => isVisible(one, tenant)) })
+    const { changes } = await this.#changesIn(told.files)
+    const own = changes.filter((one) => isVisible(one, tenant))
+    return ok({ ...shown, changes: own, isCut: told.isCut })
   }
 
   /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */
@@ -140,14 +145,17 @@ export class History implements ConfigHistory {
     if (!all.ok) return undefined
     const read = all.value.filter(({ path }) => isRead(path))
     const files = read.slice(0, this.#limits.objectsMax)
-    const changes = await this.#changesIn(files)
+    const { changes, bytes, isCut } = await this.#changesIn(files)
     const { author, committer, subject } = commit.value
     const objects = changes.map(({ kind, tenant, name, uid, change }) => ({
       ...{ kind, tenant, name, uid, change },
     }))
     const about = { author: author.name, atSeconds: committer.seconds, subject, objects }
-    const isMore = read.length > files.length
-    const told = { parent, files, commit: { commit: oid, parent, ...about, isMore } }
+    const isMore = isCut || read.length > files.length
+    const told = {
+      ...{ parent, files, bytes, isCut: isMore },
+      commit: { commit: oid, parent, ...about, isMore },
+    }
     this.#keep(oid, told)
     return told
   }
@@ -165,31 +173,40 @@ export class History implements ConfigHistory {
   }
 
   /** A file that has moved is one object, unless it is another tenant's now. */
-  async #changesIn(files: readonly ChangedFile[]): Promise<readonly ObjectChange[]> {
+  async #changesIn(files: readonly ChangedFile[]): Promise<Changes> {
     const pairs = new Map<string, { before: ConfigEntry | null; after: ConfigEntry | null }>()
+    let bytes = 0
+    let isCut = false
     for (const { path, before: old, after: now } of files) {
       for (const [side, oid] of [['before', old] as const, ['after', now] as const]) {
-        const entry = oid === null ? null : await this.#entry(path, oid)
-        if (entry === null) continue
+        if (oid === null) continue
+        await this.#takeTurns()
+        const blob = await this.#driver.readBlob(oid, this.#limits.commitBytesMax - bytes)
+        if (!blob.ok) isCut = true
+        if (!blob.ok) continue
+        bytes += blob.value.byteLength
+        const { kind, object } = readFile(oid, blob.value)
+        if (kind === undefined || object === undefined) continue
+        const entry = configEntry(path, oid, kind, object)
         const key = `${entry.kind} ${entry.tenant} ${entry.uid}`
         const pair = pairs.get(key) ?? { before: null, after: null }
         pairs.set(key, { ...pair, [side]: entry })
       }
     }
-    return [...pairs.values()].map(({ before, after }) => {
+    const changes = [...pairs.values()].map(({ before, after }) => {
       const { kind, tenant, name, uid } = (after ?? before)!
       const change = before === null ? 'created' : after === null ? 'deleted' : 'updated'
       return { kind, tenant, name, uid, change, before, after } as const
     })
+    return { changes, bytes, isCut }
   }
+}
 
-  async #entry(path: string, oid: string): Promise<ConfigEntry | null> {
-    await this.#takeTurns()
-    const blob = await this.#driver.readBlob(oid, gitLimits.treeBytesMax)
-    if (!blob.ok) return null
-    const { kind, object } = readFile(oid, blob.value)
-    return kind === undefined || object === undefined ? null : configEntry(path, oid, kind, object)
-  }
+interface Changes {
+  readonly changes: readonly ObjectChange[]
+  readonly bytes: number
+  /** A file is missing, or too large with those before it. */
+  readonly isCut: boolean
 }
 
 const weightOf = ({ files }: Pick<Told, 'files'>): number => 1 + files.length

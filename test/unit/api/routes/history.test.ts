@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
+import { historyLimits } from '#config/history.ts'
 import { ok } from '#lib/result.ts'
 import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
 import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
@@ -69,6 +69,21 @@ const admin = (method: string, path: string, body?: unknown) => call(method, pat
 const history = async (path = '/history', tenant = 'root') =>
   (await call('GET', path, undefined, tenant)).list as unknown as readonly Commit[]
 const head = (): string => world.git('rev-parse', 'main')
+/** Of a person called ann. */
+async function commitByHand(
+  files: readonly (readonly [path: string, text: string])[],
+  subject: string,
+): Promise<string> {
+  const dataOf = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
+  const changes = files.map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`)
+  const person = `committer ann <ann@example.com> ${Math.floor(Date.now() / 1_000)} +0000\n`
+  execFileSync('git', ['-C', world.gitdir, 'fast-import', '--quiet'], {
+    input: `commit refs/heads/main\n${person}${dataOf(subject)}from refs/heads/main^0\n${changes.join('')}`,
+  })
+  const commit = head()
+  await waitUntil('the commit', () => world.ports.config.snapshot().revision === commit)
+  return commit
+}
 const revert = (commit: string): Promise<Answered> => admin('POST', `/history/${commit}/revert`)
 /** @returns the commit and the answer */
 const change = async (...parts: Parameters<typeof call>) => {
@@ -185,28 +200,14 @@ describe('the history', () => {
 
   test('of a commit about several tenants shows each its own part alone', async () => {
     const [own, others] = [await newPool('acme'), await newPool('zenith')]
-    const index = join(world.gitdir, 'index-of-a-person')
-    const git = (...args: string[]): string =>
-      execFileSync('git', ['-C', world.gitdir, ...args], {
-        env: { ...process.env, GIT_INDEX_FILE: index },
-        encoding: 'utf8',
-      }).trim()
-    git('read-tree', 'main')
-    for (const [tenant, { name }] of [['acme', own] as const, ['zenith', others] as const]) {
-      const path = `tenants/${tenant}/pools/${name}.yaml`
-      const before = git('show', `main:${path}`)
-      const text = before.replace(/spec:[^]*$/, 'spec: { minHealthy: 0 }\n')
-      const blob = execFileSync('git', ['-C', world.gitdir, 'hash-object', '-w', '--stdin'], {
-        input: text,
-        encoding: 'utf8',
-      }).trim()
-      git('update-index', '--add', '--cacheinfo', `100644,${blob},${path}`)
-    }
-    const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
-    const tree = git('write-tree')
-    const commit = git(...person, 'commit-tree', tree, '-p', 'main', '-m', 'secret of zenith')
-    git('update-ref', 'refs/heads/main', commit)
-    await waitUntil('the commit', () => world.ports.config.snapshot().revision === commit)
+    const files = [['acme', own] as const, ['zenith', others] as const].map(([tenant, pool]) => {
+      const path = `tenants/${tenant}/pools/${pool.name}.yaml`
+      const text = world
+        .git('show', `main:${path}`)
+        .replace(/spec:[^]*$/, 'spec: { minHealthy: 0 }')
+      return [path, text] as const
+    })
+    const commit = await commitByHand(files, 'secret of zenith')
     const [seen] = await history('/history', 'acme')
     expect(seen).toMatchObject({ commit, author: 'ann <ann@example.com>', subject: '' })
     expect([seen!.isPartial, seen!.objects.map(({ name }) => name)]).toEqual([true, [own.name]])
@@ -314,6 +315,23 @@ describe('a revert', () => {
     expect([answer.status, answer.body.error]).toEqual([
       409,
       'this is the first commit: there is nothing before it to go back to',
+    ])
+  })
+
+  test('of a commit that changed more than is read is left to Git', async () => {
+    const pool = (name: string): string =>
+      `apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: ${name} }\nspec: {}\n`
+    const names = Array.from({ length: historyLimits.objectsMax + 1 }, (_, i) => `many-${i}`)
+    const files = names.map((name) => [`tenants/zenith/pools/${name}.yaml`, pool(name)] as const)
+    const commit = await commitByHand(files, 'many')
+    const shown = await admin('GET', `/history/${commit}`)
+    const { isPartial, objects } = shown.body as unknown as Commit
+    expect([isPartial, objects.length]).toEqual([true, historyLimits.objectsMax])
+    const answer = await revert(commit)
+    expect([answer.status, answer.body.error, head()]).toEqual([
+      409,
+      'it changed more than the API takes back: use Git',
+      commit,
     ])
   })
 

@@ -68,6 +68,31 @@ test('a question that would read too many files goes on with the next page', asy
   expect(pages).toEqual(made.toReversed().map((one) => [one]))
 })
 
+test('files beyond the octets of a commit or a question are not read, and that is said', async () => {
+  const { commit, historyWith } = repository()
+  const text = (name: string) => poolText(name) + '#'.repeat(1_000 - poolText(name).length)
+  const made = [1, 2].map((number) =>
+    commit({
+      [`tenants/default/pools/a${number}.yaml`]: text(`a${number}`),
+      [`tenants/default/pools/b${number}.yaml`]: text(`b${number}`),
+    }),
+  )
+  const tight = historyWith({ commitBytesMax: 1_999 })
+  const [cut, whole] = [
+    await tight.changeOf(made[0]!, null),
+    await historyWith({ commitBytesMax: 2_000 }).changeOf(made[0]!, null),
+  ]
+  expect(cut).toMatchObject({ ok: true, value: { isCut: true, isMore: true } })
+  expect(whole).toMatchObject({ ok: true, value: { isCut: false, isMore: false } })
+  const namesOf = (found: typeof cut) =>
+    found.ok ? found.value.changes.map((one) => one.name) : []
+  expect([namesOf(cut), namesOf(whole)]).toEqual([['a1'], ['a1', 'b1']])
+
+  const page = await historyWith({ bytesMax: 2_000 }).list(all)
+  const shown = page.ok ? [page.value.commits.map((one) => one.commit), page.value.next] : []
+  expect(shown).toEqual([[made[1]], made[1]])
+})
+
 test('what commits changed is remembered up to a sum of commits and files', async () => {
   const { commit, historyWith, readsOf } = repository()
   for (const number of [1, 2, 3]) {
