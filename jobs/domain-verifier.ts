@@ -4,13 +4,13 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Random } from '#lib/random.ts'
-import type { DomainClaim, DomainResult, Domains } from '#state/ports/domains.ts'
+import type { DomainClaim, DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 
 export interface DomainVerifierParts {
   readonly store: Domains
   /** Of the accepted configuration; empty before there is one. */
-  readonly domains: () => readonly DomainClaim[]
+  readonly domains: () => readonly OwnedDomain[]
   /** Never rejects, and ends in bounded time. */
   readonly check: (domain: string) => Promise<DomainResult>
   readonly intervalMs: number
@@ -22,8 +22,10 @@ export interface DomainVerifierParts {
 export const verifierLimits = {
   /** Checks at once, of those on the clock. */
   atOnce: 16,
-  /** Checks at once that somebody waits for. */
+  /** Checks at once that somebody waits for, */
   askedMax: 8,
+  /** and of those, for one tenant. */
+  askedPerTenantMax: 4,
   /** No further ones are begun in one look. */
   lookMs: 15_000,
   /** A domain is taken for so long: longer than a check takes. */
@@ -34,11 +36,16 @@ export const verifierLimits = {
 
 export type VerifyFault = 'busy' | StoreFailure
 
+interface Asked {
+  readonly tenant: string
+  readonly checking: Promise<Result<DomainResult, VerifyFault>>
+}
+
 export class DomainVerifier {
   readonly #parts: DomainVerifierParts
   /** When this node looks at a domain next, by uid, on the monotonic clock. */
   #dueMs = new Map<string, number>()
-  readonly #asked = new Map<string, Promise<Result<DomainResult, VerifyFault>>>()
+  readonly #asked = new Map<string, Asked>()
   #isAwayTold = false
 
   constructor(parts: DomainVerifierParts) {
@@ -51,7 +58,7 @@ export class DomainVerifier {
     const startMs = clock.monotonicMs()
     const all = domains()
     this.#keepOnly(all)
-    const due = all.filter(({ uid }) => (this.#dueMs.get(uid) ?? 0) <= startMs)
+    const due = inTurns(all.filter(({ uid }) => (this.#dueMs.get(uid) ?? 0) <= startMs))
     for (let i = 0; i < due.length; i += verifierLimits.atOnce) {
       if (clock.monotonicMs() - startMs >= verifierLimits.lookMs) return
       if (!(await this.#checkSome(due.slice(i, i + verifierLimits.atOnce)))) return
@@ -59,13 +66,17 @@ export class DomainVerifier {
   }
 
   /** At once; two who ask for one domain at the same time get one answer. */
-  verify({ uid, domain }: DomainClaim): Promise<Result<DomainResult, VerifyFault>> {
+  verify({ uid, domain, tenant }: OwnedDomain): Promise<Result<DomainResult, VerifyFault>> {
     const key = `${uid} ${domain}`
     const running = this.#asked.get(key)
-    if (running !== undefined) return running
-    if (this.#asked.size >= verifierLimits.askedMax) return Promise.resolve(err('busy'))
+    if (running !== undefined) return running.checking
+    const { askedMax, askedPerTenantMax } = verifierLimits
+    const own = [...this.#asked.values()].filter((one) => one.tenant === tenant)
+    if (this.#asked.size >= askedMax || own.length >= askedPerTenantMax) {
+      return Promise.resolve(err('busy'))
+    }
     const checking = this.#checkOne({ uid, domain }).finally(() => this.#asked.delete(key))
-    this.#asked.set(key, checking)
+    this.#asked.set(key, { tenant, checking })
     return checking
   }
 
@@ -116,4 +127,15 @@ export class DomainVerifier {
     }
     this.#isAwayTold = isAway
   }
+}
+
+/** One of each tenant, then the next of each: many slow ones of one delay only that one's. */
+function inTurns(all: readonly OwnedDomain[]): readonly OwnedDomain[] {
+  const seen = new Map<string, number>()
+  const turns = all.map((one) => {
+    const turn = seen.get(one.tenant) ?? 0
+    seen.set(one.tenant, turn + 1)
+    return { one, turn }
+  })
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ one }) => one)
 }

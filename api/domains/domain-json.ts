@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import { domainKey } from '#config/delegation.ts'
 import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
-import type { DomainClaim, DomainResult } from '#state/ports/domains.ts'
+import type { DomainResult, OwnedDomain } from '#state/ports/domains.ts'
 import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
 import { plain } from '#api/resources/fields.ts'
 
@@ -47,8 +47,8 @@ export type NewDelegatedDomain = Static<typeof NewDelegatedDomain>
 
 type Entry = ConfigEntry<'DelegatedDomain'>
 
-export function claimOf({ uid, object }: Entry): DomainClaim {
-  return { uid, domain: domainKey(object.spec.domain) ?? object.spec.domain }
+export function claimOf({ uid, tenant, object }: Entry): OwnedDomain {
+  return { uid, tenant, domain: domainKey(object.spec.domain) ?? object.spec.domain }
 }
 
 /** What is no name is left as it is: the compiler says why. */

@@ -32,6 +32,8 @@ export const apiLimits = {
   },
   /** Simulations of one client. */
   simulations: { perSecond: 5, burst: 20, sourcesMax: 10_000 },
+  /** Checks of delegated domains that one tenant asks for: each asks servers of others a lot. */
+  domainChecks: { perSecond: 0.5, burst: 20, sourcesMax: 10_000 },
   /** Tests of alert channels by one client. */
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
   /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */

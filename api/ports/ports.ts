@@ -82,6 +82,8 @@ export interface ApiPorts {
   readonly testAlert: SendByChannel
   /** How often a client may test a channel. */
   readonly alertTests: SourceBuckets
+  /** Checks of delegated domains that are asked for, by tenant. */
+  readonly domainChecks: SourceBuckets
   /** Results of checks of delegated domains, and new ones. */
   readonly domains: DomainChecks
   readonly overlays: OverlayView

@@ -4,6 +4,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
 import { created, missing, refused, success } from '#api/http/reply.ts'
@@ -89,13 +90,20 @@ const verify = route({
   needs: 'domain:write',
   tag,
   summary: 'Check a delegated domain now',
-  details: 'It takes as long as the servers do, at most some ten seconds.',
+  details:
+    'It takes as long as the servers do, at most some ten seconds. 429 after ' +
+    `${apiLimits.domainChecks.burst} of a tenant in a row; 503 while four of it run, or eight in all.`,
   params: Id,
   responses: { 200: { description: 'The domain, checked', schema: DelegatedDomain } },
-  refusals: [404, 503],
+  refusals: [404, 429, 503],
   handle: async (context) => {
     const entry = findObject(context, 'DelegatedDomain', context.params.id)
     if (entry === undefined) return missing('delegated domain')
+    const waitMs = context.ports.domainChecks.take(entry.tenant)
+    if (waitMs > 0) {
+      const often = refused(429, 'too many checks of domains: wait')
+      return { ...often, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }
+    }
     const found = await context.ports.domains.verify(claimOf(entry))
     if (found.ok) return success(showDomain(entry, found.value))
     if (found.error !== 'busy') return storeFailed(found.error)

@@ -203,6 +203,7 @@ function portsOf(
     testAlert: parts.testAlert,
     alertTests: new SourceBuckets(apiLimits.alertTests, systemClock),
     domains,
+    domainChecks: new SourceBuckets(apiLimits.domainChecks, systemClock),
     overlays,
     rum,
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings },

@@ -15,7 +15,7 @@ import { delegationLimits } from '#runtime/delegation/limits.ts'
 import { Questions } from '#runtime/delegation/questions.ts'
 import { rootHints } from '#runtime/delegation/root-hints.ts'
 import type { ServerName } from '#runtime/delegation/root-hints.ts'
-import type { DomainClaim, DomainResult, Domains } from '#state/ports/domains.ts'
+import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 export interface NodeDomainsParts {
@@ -56,11 +56,11 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     const result = await checkDelegation(wanted, { finder, questions, nowMs: clock.nowMs })
     return { ...result, domain: claimed }
   }
-  const domains = (): DomainClaim[] =>
+  const domains = (): OwnedDomain[] =>
     (config.isReady() ? config.snapshot().list('DelegatedDomain') : []).flatMap(
-      ({ uid, object: { spec } }) => {
+      ({ uid, tenant, object: { spec } }) => {
         const domain = domainKey(spec.domain)
-        return domain === undefined ? [] : [{ uid, domain }]
+        return domain === undefined ? [] : [{ uid, tenant, domain }]
       },
     )
   const verifier = new DomainVerifier({

@@ -69,6 +69,10 @@ export interface DomainClaim {
   readonly domain: string
 }
 
+export interface OwnedDomain extends DomainClaim {
+  readonly tenant: string
+}
+
 export const domainLimits = {
   /** Characters of a result in the store. */
   resultMax: 262_144,

@@ -124,7 +124,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
       verified,
       codes,
     ])
-    const byResolver = await nodes[1]!.verify({ uid: id, domain: `${domain}.` })
+    const byResolver = await nodes[1]!.verify({ uid: id, domain: `${domain}.`, tenant: 'acme' })
     const found = byResolver.ok ? byResolver.value : undefined
     expect([found?.nsOk, found?.checks.map(({ code }) => code)]).toEqual([verified, codes])
     await world.call(keyOf('acme'), 'DELETE', `/domains/${id}`)

@@ -74,6 +74,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     alerts: notBrought('alerts'),
     testAlert: async () => ({ ok: true }),
     alertTests: new SourceBuckets(apiLimits.alertTests, stores.clock),
+    domainChecks: new SourceBuckets(apiLimits.domainChecks, stores.clock),
     overlays: unseenOverlays,
     domains: notBrought('domains'),
     rum: unmeasured,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { DomainVerifier, verifierLimits } from '#jobs/domain-verifier.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
-import type { DomainClaim, DomainResult, Domains } from '#state/ports/domains.ts'
+import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import { settle } from './hand-timers.ts'
 
 const intervalMs = 600_000
@@ -37,9 +37,13 @@ class SharedStore implements Domains {
   forget: Domains['forget'] = async () => ok(undefined)
 }
 
+const domainOf = (i: number, tenant: string): OwnedDomain => ({
+  ...{ uid: `d${i}`, domain: `z${i}.example.`, tenant },
+})
+
 let nowMs: number
 let store: SharedStore
-let domains: DomainClaim[]
+let domains: OwnedDomain[]
 let checked: string[]
 let told: string[]
 /** What a check waits for. */
@@ -47,7 +51,7 @@ let pause: Promise<void>
 beforeEach(() => {
   nowMs = 1_000_000
   store = new SharedStore()
-  domains = Array.from({ length: 50 }, (_, i) => ({ uid: `d${i}`, domain: `z${i}.example.` }))
+  domains = Array.from({ length: 50 }, (_, i) => domainOf(i, `t${i}`))
   checked = []
   told = []
   pause = Promise.resolve()
@@ -113,6 +117,18 @@ describe('domains are checked', () => {
     expect(checked.length).toBe(2 * verifierLimits.atOnce)
   })
 
+  test('of each tenant in turn, however many one has', async () => {
+    domains = Array.from({ length: 50 }, (_, i) => domainOf(i, i < 48 ? 'many' : `few${i}`))
+    const slow = node(1, () => (nowMs += verifierLimits.lookMs / verifierLimits.atOnce))
+    await slow.look()
+    expect(checked.slice(0, 4)).toEqual([
+      'z0.example.',
+      'z48.example.',
+      'z49.example.',
+      'z1.example.',
+    ])
+  })
+
   test('not while the store is away, which is told once', async () => {
     store.isAway = true
     const one = node(1)
@@ -152,6 +168,22 @@ describe('a check that is asked for', () => {
     resolve(undefined)
     expect((await Promise.all(running)).every(({ ok: isOk }) => isOk)).toBe(true)
     expect((await one.verify(domains[40]!)).ok).toBe(true)
+  })
+
+  test('leaves places for other tenants', async () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    pause = promise
+    const one = node(1)
+    const own = Array.from({ length: verifierLimits.askedPerTenantMax + 1 }, (_, i) =>
+      domainOf(i, 'acme'),
+    )
+    const running = own.slice(1).map((domain) => one.verify(domain))
+    await settle()
+    expect(await one.verify(own[0]!)).toEqual(err('busy'))
+    const others = one.verify(domainOf(40, 'zenith'))
+    resolve(undefined)
+    const done = await Promise.all([...running, others])
+    expect(done.every(({ ok: isOk }) => isOk)).toBe(true)
   })
 
   test('fails with the store', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
@@ -142,6 +143,20 @@ describe('a delegated domain', () => {
     }
     // What is in Git alone does not wait for it.
     expect((await call('POST', '', { domain: 'without.example.com' })).status).toBe(201)
+  })
+
+  test('is checked a few times in a row, then the tenant has to wait', async () => {
+    const zenith = keyOf('zenith')
+    const { id } = (await call('POST', '', { domain: 'often.example.com' }, zenith)).body
+    const { burst } = apiLimits.domainChecks
+    for (let i = 0; i < burst; i++) {
+      expect((await call('POST', `/${id}/verify`, undefined, zenith)).status).toBe(200)
+    }
+    const refused = await call('POST', `/${id}/verify`, undefined, zenith)
+    expect([refused.status, refused.body.error]).toEqual([429, 'too many checks of domains: wait'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    const { id: other } = (await call('POST', '', { domain: 'seldom.example.com' })).body
+    expect((await call('POST', `/${other}/verify`)).status).toBe(200)
   })
 
   test('is listed in pages, and tried without being made', async () => {
