@@ -93,7 +93,7 @@ export class DomainVerifier {
     const dueBeforeMs = nowMs - intervalMs * (1 - verifierLimits.jitter)
     const untilMs = nowMs + verifierLimits.claimMs
     const claimed = await store.claim(some, { nowMs, dueBeforeMs, untilMs })
-    this.#tell(claimed.ok ? '' : claimed.error.message)
+    this.#tell(claimed.ok ? null : claimed.error)
     if (!claimed.ok) return false
     for (const { uid } of some) {
       this.#dueMs.set(uid, this.#nextMs(claimed.value.has(uid) ? intervalMs : intervalMs / 4))
@@ -102,7 +102,7 @@ export class DomainVerifier {
     const done = await Promise.all(mine.map((one) => this.#checkOne(one)))
     const fault = done.find((one) => !one.ok)
     if (fault?.ok !== false || fault.error === 'busy') return true
-    this.#tell(fault.error.message)
+    this.#tell(fault.error)
     return false
   }
 
@@ -119,11 +119,11 @@ export class DomainVerifier {
     return clock.monotonicMs() + intervalMs * (1 + spread * verifierLimits.jitter)
   }
 
-  /** Once when it goes away. */
-  #tell(fault: string): void {
-    const isAway = fault !== ''
+  /** Once when it goes away; that it is being made is no news. */
+  #tell(fault: StoreFailure | null): void {
+    const isAway = fault !== null && fault.code !== 'store-starting'
     if (isAway && !this.#isAwayTold) {
-      this.#parts.log.warn({}, `delegated domains are not checked: ${fault}`)
+      this.#parts.log.warn({}, `delegated domains are not checked: ${fault.message}`)
     }
     this.#isAwayTold = isAway
   }

@@ -31,6 +31,8 @@ export interface LicenceServiceParts {
   readonly store: Licences
   /** Remembers across nodes and restarts that a token is revoked. */
   readonly shared: SharedSettings
+  /** The database is being made; no request waits for it. */
+  readonly isStarting: () => boolean
   /** GSLB_LICENSE_KEY; empty: none. */
   readonly environmentToken: string
   readonly options: LicenceOptions
@@ -51,6 +53,7 @@ const dayMs = 86_400_000
 const trialDays: Readonly<Record<TrialKind, number>> = { online: 30, grace: 7, offline: 30 }
 /** In the shared settings, of each token by itself: what is said of one is not said of another. */
 const revokedKeyOf = (digest: string): string => `license.revoked.${digest}`
+const beingMade = 'the database is being made; try again in a few seconds'
 /** Behind what is lacking. */
 const advice = '; apply a licence of a higher tier'
 
@@ -92,12 +95,16 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
   }
 
   readonly current: LicenceAdmin['current'] = async () => {
-    if (this.#record === null) await this.#inTurn(() => this.#load())
+    const isKnown = this.#record !== null || this.#parts.isStarting()
+    if (!isKnown) await this.#inTurn(() => this.#load())
     this.#settle()
     return this.#state
   }
 
-  readonly apply: LicenceAdmin['apply'] = (token) => this.#inTurn(() => this.#apply(token))
+  readonly apply: LicenceAdmin['apply'] = async (token) => {
+    if (this.#parts.isStarting()) return refuse('starting', beingMade)
+    return this.#inTurn(() => this.#apply(token))
+  }
 
   /** Looks at everything again; without a vendor key there is nothing to do. */
   readonly refresh = (): Promise<void> =>

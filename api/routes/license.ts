@@ -6,7 +6,7 @@ import { invalid, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { body, nullable } from '#api/http/shapes.ts'
-import { storeAway } from '#api/http/store-reply.ts'
+import { storeAway, storeFailed } from '#api/http/store-reply.ts'
 
 const tag = 'Licence'
 
@@ -56,6 +56,7 @@ const apply = route({
     const applied = await ports.licenceAdmin.apply(token)
     if (applied.ok) return success(applied.value)
     const { code, message } = applied.error
+    if (code === 'starting') return storeFailed({ code: 'store-starting', message })
     return code === 'token' ? invalid('token', message) : storeAway(message)
   },
 })

@@ -7,7 +7,7 @@ import type { Part } from './part.ts'
 export const createDomains: Part = ({ settings, records, gitops, log }) => {
   const domains = createNodeDomains({
     settings,
-    store: records.state.persistent.domains,
+    store: records.state.atOnce.domains,
     config: gitops.config,
     clock: systemClock,
     log,

@@ -49,6 +49,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
   const keeper = new LicenceService({
     store: state.persistent.licences,
     shared: state.persistent.settings,
+    isStarting: state.isBeingMade,
     environmentToken,
     options: options.value,
     installIdCandidate: randomBytes(16).toString('hex'),

@@ -20,6 +20,8 @@ export interface NodeState {
   readonly open: () => Promise<Result<PersistentState, string>>
   /** null: nobody has needed it yet. */
   readonly status: () => SqlStatus | null
+  /** The embedded database is not made yet: who waits for it waits for seconds. */
+  readonly isBeingMade: () => boolean
   /** There is something to open: this is not the first start. */
   readonly exists: () => boolean
   /** Calls off an opening that takes long; nothing is opened from then on. */
@@ -91,6 +93,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
     begin: async () => void (await begin()),
     open,
     status: () => status,
+    isBeingMade: () => !isMade,
     exists,
     callOff: () => ending.abort(),
     close: async () => {

@@ -36,6 +36,8 @@ export interface MemoryLicences {
   readonly shared: SharedSettings
   /** While true, neither can be reached. */
   isAway: boolean
+  /** While true, they are still being made. */
+  isStarting: boolean
 }
 
 /** What a database keeps, for as long as the object lives. */
@@ -46,6 +48,7 @@ export function memoryLicences(): MemoryLicences {
   const whenHere = async <T>(run: () => T) => (memory.isAway ? away : ok(run()))
   const memory: MemoryLicences = {
     isAway: false,
+    isStarting: false,
     store: {
       load: (candidate) =>
         whenHere(() => (record ??= { installId: candidate, licence: null, trial: null })),
@@ -100,6 +103,7 @@ export function keeperScene(choices: KeeperChoices = {}): KeeperScene {
   const keeper = new LicenceService({
     store: memory.store,
     shared: memory.shared,
+    isStarting: () => memory.isStarting,
     environmentToken: choices.environmentToken ?? '',
     options,
     installIdCandidate: installId,

@@ -141,6 +141,12 @@ describe('domains are checked', () => {
     expect(checked.length).toBe(50)
   })
 
+  test('not while the store is being made, which is no news', async () => {
+    store.claim = async () => err({ code: 'store-starting', message: 'It is being made.' })
+    await node(1).look()
+    expect([checked, told]).toEqual([[], []])
+  })
+
   test('where there are none, without a word to the store', async () => {
     domains = []
     await node(1).look()

@@ -74,6 +74,21 @@ describe('/api/v1/license', () => {
     expect((await world.call(rootKey, 'POST', '/license', body)).status).toBe(400)
   })
 
+  test('waits for no database that is being made', async () => {
+    const before = keeperScene()
+    before.memory.isStarting = true
+    // It would not come.
+    Object.assign(before.memory.store, { load: () => new Promise(() => undefined) })
+    const world = await startConfigWorld({
+      ports: { licence: before.keeper, licenceAdmin: before.keeper },
+    })
+    const refused = await world.call(rootKey, 'POST', '/license', { token: token() })
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2'])
+    expect(refused.body.error).toMatch(/^the database is being made;/)
+    expect((await world.call(acme, 'GET', '/license')).status).toBe(200)
+    await world.close()
+  })
+
   test('says that the database is away, and goes on with what it knows', async () => {
     scene.memory.isAway = true
     const refused = await apply(token())

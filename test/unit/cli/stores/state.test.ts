@@ -36,10 +36,12 @@ test('no request waits while it is made; then all are answered', async () => {
   const begun = state.begin()
   for (let i = 0; i < 3; i++) expect(await state.atOnce.users.hasAny()).toEqual(beingMade)
   expect(existsSync(join(dataDir, 'database'))).toBe(false)
+  expect(state.isBeingMade()).toBe(true)
   // Work that is nobody's request waits for it.
   expect(await state.persistent.users.hasAny()).toEqual(ok(false))
   await begun
   expect(await state.atOnce.users.hasAny()).toEqual(ok(false))
+  expect(state.isBeingMade()).toBe(false)
   expect(prepared).toEqual(['once'])
   await state.close()
 })
