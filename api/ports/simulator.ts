@@ -11,6 +11,8 @@ export interface SimulatedQuery {
   /** RFC 3339. Without it: now. */
   readonly at?: string
   readonly health?: Readonly<Record<string, unknown>>
+  /** Whose probes say how members are; without it, this node's view. */
+  readonly node?: string
   readonly seed?: number
 }
 

@@ -34,6 +34,12 @@ export const Question = body({
         'TENANT/POOL/ADDRESS, with true, false, or {healthy, score, rttMs}.',
     }),
   ),
+  node: Type.Optional(
+    text(
+      255,
+      'Members are taken to be as the probes of this node find them. Without it: this one.',
+    ),
+  ),
   seed: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -107,7 +113,7 @@ export const Simulation = Type.Object(
     type: Type.String(),
     at: Type.String({ description: 'ISO 8601, UTC' }),
     seed: Type.Integer(),
-    node: Type.String({ description: 'Whose health and measurements these are' }),
+    node: Type.String({ description: 'Whose probes say how members are' }),
     commit: Type.String({ description: 'The configuration that answers' }),
     digest: Type.String({ description: 'Of its bundle' }),
     rcode: Type.String(),

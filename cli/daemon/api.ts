@@ -85,6 +85,10 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
   // Undefined while the API is being put together.
   const api = (): NodeApi | null | undefined => deps.api
   const requestCounts = new RequestCounts()
+  const memberHealth = withHostnames(
+    createMemberHealthView(health, settings.state.nodeName, systemClock),
+    deps.resolver,
+  )
   const view = createOperatorView({
     requestCounts: () => requestCounts.all(),
     geo: () => deps.geo.status(),
@@ -118,10 +122,7 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     config: gitops.config,
     configWriter: writerOf(deps),
     history: gitops.history,
-    memberHealth: withHostnames(
-      createMemberHealthView(health, settings.state.nodeName, systemClock),
-      deps.resolver,
-    ),
+    memberHealth,
     ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
     dynamicDns,
     hiddenBy: (name) => hiddenIn(node.bundle(), name),
@@ -135,6 +136,8 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       node: () => node.live(),
       nodeName: settings.state.nodeName,
       config: gitops.config,
+      memberHealth,
+      peers: () => health?.peers() ?? null,
       clock: systemClock,
     }),
     ...{ domains, cluster: deps.cluster },

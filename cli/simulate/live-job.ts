@@ -8,6 +8,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { RoutingState } from '#routing/state/state.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
@@ -29,11 +30,13 @@ export interface LiveJob {
   /** Members of others cannot be taken to be otherwise; null: there are no others. */
   readonly tenant: string | null
   readonly nowMs: number
+  /** How another node finds members, by TENANT/POOL/ADDRESS; empty: as this one does. */
+  readonly seen: ReadonlyMap<string, AssumedHealth>
 }
 
 export interface LiveAnswer {
   /** As the API shows it, but for the node and its commit. */
-  readonly shown: object
+  readonly shown: { readonly service: ShownService | null }
   readonly owner: string | null
   /** Whose service has the name; null: none has. */
   readonly tenant: string | null
@@ -56,8 +59,13 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
   if (!at.ok) return invalid('at', at.error)
   const bundle = adoptBundle(job.bundle, job.digest)
   const state = new RoutingState(bundle, job.routing)
-  const unknown = assume(bundle, state, query.health ?? {}, tenant)
+  if (job.seen.size > 0) setHealth(bundle, state, job.seen)
+  const told = query.health
+  const unknown = told === undefined ? undefined : assume(bundle, state, told, tenant)
   if (unknown !== undefined) return invalid('health', unknown)
+  if (job.seen.size > 0 || told !== undefined) {
+    for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
+  }
   // Without a time the copy is as the node is, with what it has seen and taken back.
   const overlays =
     query.at === undefined ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
@@ -91,7 +99,6 @@ function assume(
   tenant: string | null,
 ): string | undefined {
   const names = Object.keys(told)
-  if (names.length === 0) return undefined
   const known = new Set<string>()
   for (let member = 0; member < bundle.counts.members; member++) {
     const both = memberNames(bundle, member)
@@ -102,7 +109,6 @@ function assume(
   if (unknown !== undefined) return `there is no member "${unknown}"`
   const healths = names.map((name) => [name, healthOf(told[name])] as const)
   setHealth(bundle, state, new Map(healths.flatMap(([name, one]) => (one ? [[name, one]] : []))))
-  for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
   return undefined
 }
 
@@ -123,6 +129,8 @@ function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Sim
     },
   }
 }
+
+type ShownService = ReturnType<typeof shownService>
 
 function shownService(service: SimulatedService) {
   const { name, tenant, algorithm, pool, fallback, members, picks, ttlSeconds, trace } = service

@@ -1,5 +1,6 @@
 // Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
 import { Worker } from 'node:worker_threads'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
@@ -10,12 +11,16 @@ import type { Result } from '#lib/result.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import type { LiveAnswer, LiveJob } from './live-job.ts'
+import { healthSeenBy } from './peer-health.ts'
 
 export interface LiveSimulatorParts {
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly nodeName: string
   readonly config: ConfigView
+  readonly memberHealth: MemberHealthView
+  /** Other nodes that tell this one what their probes find, by name; null: it is alone. */
+  readonly peers: () => readonly string[] | null
   readonly clock: Clock
   /** Default `liveLimits.jobMs`. */
   readonly jobMs?: number
@@ -33,6 +38,9 @@ export const liveLimits = {
 } as const
 
 type Outcome = Result<LiveAnswer, SimulationFault>
+type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, SimulationFault>
+
+const silent = 'no node of this name tells this one what its probes find'
 
 export class LiveSimulator {
   readonly #parts: LiveSimulatorParts
@@ -50,7 +58,7 @@ export class LiveSimulator {
   simulate: Simulator['simulate'] = async (query, tenant) => {
     if (this.#waiting >= liveLimits.waitingMax) return err({ code: 'busy' })
     this.#waiting++
-    const run = () => this.#simulate(query, tenant)
+    const run = () => this.#asSeen(query, tenant)
     const done = this.#working.then(run, run)
     this.#working = done
     try {
@@ -65,10 +73,27 @@ export class LiveSimulator {
     await this.#end()
   }
 
+  /** By another node: the service is looked for first, then asked with what that one finds. */
+  async #asSeen(query: SimulatedQuery, tenant: string | null): Promise<Simulated> {
+    const { nodeName, peers, config, memberHealth } = this.#parts
+    const { node: by = nodeName } = query
+    if (by === nodeName) return this.#simulate(query, tenant, new Map())
+    if (peers()?.includes(by) !== true)
+      return err({ code: 'invalid', field: 'node', reason: silent })
+    const first = await this.#simulate(query, tenant, new Map())
+    if (!first.ok) return first
+    const { service } = first.value
+    if (service === null) return ok({ ...first.value, node: by })
+    const seen = healthSeenBy(by, service, config.snapshot(), memberHealth)
+    const second = await this.#simulate(query, tenant, seen)
+    return second.ok ? ok({ ...second.value, node: by }) : second
+  }
+
   async #simulate(
     query: SimulatedQuery,
     tenant: string | null,
-  ): Promise<Result<object, SimulationFault>> {
+    seen: LiveJob['seen'],
+  ): Promise<Simulated> {
     const { node, nodeName, clock } = this.#parts
     for (let tries = 1; ; tries++) {
       const live = node()
@@ -77,7 +102,8 @@ export class LiveSimulator {
       const routing = copyOf(state.buffers)
       const { bytes, digest } = bundle
       const nowMs = clock.nowMs()
-      const done = await this.#run({ bundle: bytes, digest, routing, tables, query, tenant, nowMs })
+      const job = { bundle: bytes, digest, routing, tables, query, tenant, nowMs, seen }
+      const done = await this.#run(job)
       // The memory that was read may be another generation's by now.
       if (node()?.bundle !== bundle && tries < liveLimits.triesMax) continue
       if (!done.ok) return done

@@ -40,10 +40,34 @@ const records = {
   tenant: 'acme',
   object: { spec: { zone: 'example.com.', records: [{ uid: 'x', name: '@', type: 'TXT' }] } },
 }
+const webPool = {
+  kind: 'Pool',
+  tenant: 'acme',
+  object: {
+    spec: {
+      members: ['192.0.2.1', '192.0.2.2'].map((ipAddress, i) => ({ uid: `m${i}`, ipAddress })),
+    },
+  },
+}
+/** The services of acme answer from the pool web, of which n2 finds the first member down. */
+const find = (kind: string, tenant: string): unknown =>
+  kind === 'Pool'
+    ? webPool
+    : tenant === 'acme' && { object: { spec: { pool: 'web', onAllDown: '' } } }
+const memberHealth = {
+  of: ({ uid }: { readonly uid: string }) => ({
+    nodes: [
+      { node: 'n1', healthy: true, score: 1 },
+      { node: 'n2', healthy: uid !== 'm0', score: 0.5 },
+    ],
+  }),
+}
 const parts = {
   node: () => ({ bundle, state, tables: noRoutingTables, commit: 'abc' }),
   nodeName: 'n1',
-  config: { snapshot: () => ({ list: () => [records] }) } as never,
+  config: { snapshot: () => ({ list: () => [records], find }) } as never,
+  memberHealth: memberHealth as never,
+  peers: () => ['n2', 'n3'],
   clock: systemClock,
 }
 // A thread takes seconds to start where much else is running.
@@ -93,6 +117,24 @@ test('turns and health are those of the node now, and stay what they are', async
   expect([...state.memberHealthy]).toEqual([1, 0, 1])
 })
 
+test('it may be asked with what the probes of another node find', async () => {
+  const seen = { node: 'n2', service: { picks: ['192.0.2.2'], members: [{ score: 0.5 }, {}] } }
+  expect(await ask('www.example.com.', { node: 'n2' })).toMatchObject(seen)
+  expect(await ask('www.example.com.', { node: 'n2' }, 'acme')).toMatchObject(seen)
+  // What is assumed goes before it.
+  const health = { 'web/192.0.2.1': true, 'web/192.0.2.2': false }
+  expect(await ask('www.example.com.', { node: 'n2', health })).toMatchObject({
+    ...{ node: 'n2', service: { picks: ['192.0.2.1'] } },
+  })
+  // It says nothing of these members; of a name without a service there is nothing to say.
+  const own = { service: { picks: ['192.0.2.1'] } }
+  expect(await ask('www.example.com.', { node: 'n3' })).toMatchObject({ node: 'n3', ...own })
+  expect(await ask('example.com.', { node: 'n2' })).toMatchObject({ node: 'n2', service: null })
+  expect(await ask('www.example.com.', { node: 'n1' })).toMatchObject({ node: 'n1', ...own })
+  expect(await ask('www.example.com.', { node: 'n2' }, 'zenith')).toEqual({ code: 'not-found' })
+  expect([...state.memberHealthy]).toEqual([1, 1, 1])
+})
+
 test('a rule that answers in place of the service is shown', async () => {
   expect(await ask('denied.example.com.', {}, 'acme')).toMatchObject({
     ...{ rcode: 'NXDOMAIN', service: null },
@@ -124,6 +166,7 @@ test.each([
   [{ at: 'noon' }, 'at', 'is not a time'],
   [{ at: '2026-01-31T12:00:00' }, 'at', 'has no zone'],
   [{ health: { 'web/192.0.2.7': false } }, 'health', 'there is no member "web/192.0.2.7"'],
+  [{ node: 'n4' }, 'node', 'no node of this name tells this one what its probes find'],
   // Another tenant's.
   [{ health: { 'other/192.0.2.9': false } }, 'health', 'there is no member'],
 ])('%j is refused by field and reason', async (wrong, field, reason) => {
