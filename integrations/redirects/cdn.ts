@@ -6,7 +6,7 @@ import { askJson } from '#integrations/http/json-client.ts'
 import type { JsonAnswer, JsonRequest } from '#integrations/http/json-client.ts'
 import { baseOf, isMark } from './rule.ts'
 import type { PushedRedirect } from './rule.ts'
-import { changesOf } from './target.ts'
+import { changesOf, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
 export interface CdnZoneSettings {
@@ -62,12 +62,9 @@ export function createCdn(settings: CdnSettings): RedirectTarget {
       return ok({
         changes: states.flatMap(({ changes }) => changes),
         skipped: homeless.map(({ mark, host }) => ({ mark, reason: `no zone has ${host}` })),
-        apply: async (applying) => {
-          for (const state of states) {
-            const done = await writeZone(asker(applying), state)
-            if (!done.ok) return done
-          }
-          return ok(null)
+        apply: (applying) => {
+          const writes = states.flatMap((state) => writesOf(asker(applying), state))
+          return writeEach(writes, (write) => write(), applying)
         },
       })
     },
@@ -122,29 +119,24 @@ function isSame(one: PushedRedirect, rule: Readonly<Record<string, unknown>>): b
 }
 
 /** One request for each rule: those of others are not even sent. */
-async function writeZone(ask: Ask, state: ZoneState): Promise<Result<null, string>> {
+function writesOf(ask: Ask, state: ZoneState): readonly (() => ReturnType<Ask>)[] {
   const { zoneId, rulesetId, wanted, there, changes } = state
-  if (changes.length === 0) return ok(null)
+  if (changes.length === 0) return []
   if (rulesetId === '') {
     const body = { rules: wanted.map(ruleOf) }
-    const made = await ask({ path: entrypointOf(zoneId), method: 'PUT', body })
-    return made.ok ? ok(null) : made
+    return [() => ask({ path: entrypointOf(zoneId), method: 'PUT', body })]
   }
   const path = `/zones/${zoneId}/rulesets/${rulesetId}/rules`
   const byMark = new Map(wanted.map((one) => [one.mark, one]))
-  for (const { verb, mark } of changes) {
+  return changes.map(({ verb, mark }) => () => {
     const one = byMark.get(mark)
     const id = there.get(mark)?.id ?? ''
-    const done =
-      verb === 'delete'
-        ? // It may be gone by now.
-          await ask({ path: `${path}/${id}`, method: 'DELETE', statuses: [404] })
-        : verb === 'update'
-          ? await ask({ path: `${path}/${id}`, method: 'PATCH', body: ruleOf(one!) })
-          : await ask({ path, method: 'POST', body: { ...ruleOf(one!), ...placeOf(one!) } })
-    if (!done.ok) return done
-  }
-  return ok(null)
+    // It may be gone by now.
+    if (verb === 'delete') return ask({ path: `${path}/${id}`, method: 'DELETE', statuses: [404] })
+    return verb === 'update'
+      ? ask({ path: `${path}/${id}`, method: 'PATCH', body: ruleOf(one!) })
+      : ask({ path, method: 'POST', body: { ...ruleOf(one!), ...placeOf(one!) } })
+  })
 }
 
 /** The first that fits counts: hosts go before the wildcards, which are added at the end. */

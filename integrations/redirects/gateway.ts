@@ -6,8 +6,8 @@ import type { Result } from '#lib/result.ts'
 import { httpLimits } from '#integrations/http/json-client.ts'
 import { isMark, patternOf } from './rule.ts'
 import type { PushedRedirect } from './rule.ts'
-import { changesOf } from './target.ts'
-import type { RedirectTarget } from './target.ts'
+import { changesOf, writeEach } from './target.ts'
+import type { Change, RedirectTarget } from './target.ts'
 
 export interface GatewaySettings {
   /** A path; empty: the account of the pod that this runs in. */
@@ -34,7 +34,9 @@ export function createGateway(settings: GatewaySettings): RedirectTarget {
   const where = { group, version, plural, namespace }
   return {
     name: 'gateway-api',
-    look: async (wanted, signal) => {
+    look: async (all, signal) => {
+      const skipped = all.flatMap((one) => skippedFor(one))
+      const wanted = all.filter(({ mark }) => skipped.every((other) => other.mark !== mark))
       const client = await clientOf(settings.kubeconfig)
       if (!client.ok) return client
       const call = caller(client.value, signal)
@@ -67,27 +69,40 @@ export function createGateway(settings: GatewaySettings): RedirectTarget {
       const byMark = new Map(wanted.map((one) => [one.mark, one]))
       return ok({
         changes,
-        skipped: [],
-        apply: async (applying) => {
-          const write = caller(client.value, applying)
-          for (const { verb, mark } of changes) {
-            const found = there.get(mark)
-            const done = await write((api, options) => {
+        skipped,
+        apply: (applying) => {
+          const send = caller(client.value, applying)
+          const write = ({ verb, mark }: Change) =>
+            send((api, options) => {
               if (verb === 'delete') {
                 return api.deleteNamespacedCustomObject({ ...where, name: mark }, options)
               }
-              const body = routeOf(byMark.get(mark)!, settings, found)
+              const body = routeOf(byMark.get(mark)!, settings, there.get(mark))
               return verb === 'create'
                 ? api.createNamespacedCustomObject({ ...where, body }, options)
                 : api.replaceNamespacedCustomObject({ ...where, name: mark, body }, options)
             })
-            if (!done.ok) return done
-          }
-          return ok(null)
+          return writeEach(changes, write, applying)
         },
       })
     },
   }
+}
+
+/** Hostname and PreciseHostname of the Gateway API: no underscores, no IPv6. */
+const hostForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const pathMax = 1_024
+
+function skippedFor(one: PushedRedirect): { readonly mark: string; readonly reason: string }[] {
+  const { hostname, pathname } = new URL(one.target)
+  const reason = !hostForm.test(one.host)
+    ? `no HTTPRoute can have the host ${one.host}`
+    : !hostForm.test(hostname)
+      ? `no HTTPRoute can lead to the host ${hostname}`
+      : !one.preservePath && pathname.length > pathMax
+        ? `no HTTPRoute can lead to a path of more than ${pathMax} characters`
+        : ''
+  return reason === '' ? [] : [{ mark: one.mark, reason }]
 }
 
 function routeOf(one: PushedRedirect, settings: GatewaySettings, found?: HttpRoute): object {
@@ -165,6 +180,7 @@ function caller({ api, Observable }: Client, signal: AbortSignal): Call {
     try {
       return ok(await send(api, options))
     } catch (error) {
+      if (signal.aborted) return err('Kubernetes took too long, all requests together')
       if (limit.aborted) {
         return err(`Kubernetes did not answer within ${httpLimits.timeoutMs / 1000} s`)
       }
@@ -180,14 +196,22 @@ function reasonOf(error: unknown): string {
     readonly message?: string
     readonly cause?: NodeJS.ErrnoException
   }
-  const { message: said } = (typeof body === 'object' ? (body ?? {}) : {}) as {
-    readonly message?: string
-  }
+  const said = messageIn(body)
   if (code === 401 || code === 403) return `${code} (look at the credentials)${colon(said)}`
   // The client's own message has all headers in it.
   const own = typeof code === 'number' ? '' : (cause?.code ?? message ?? '')
   const text = said ?? (typeof body === 'string' ? body : own)
   return code === undefined ? shown(text) : `${code}${colon(text)}`
+}
+
+/** Of a Status, which some answers of the client have as text. */
+function messageIn(body: unknown): string | undefined {
+  try {
+    const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: unknown }
+    return typeof status?.message === 'string' ? status.message : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function colon(text: string | undefined): string {

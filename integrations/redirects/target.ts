@@ -1,4 +1,5 @@
 // The interface of a server that gets redirects: it is looked at, and what differs is mended.
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { PushedRedirect } from './rule.ts'
 
@@ -31,6 +32,28 @@ export interface RedirectTarget {
     wanted: readonly PushedRedirect[],
     signal: AbortSignal,
   ) => Promise<Result<Plan, string>>
+}
+
+/** Failures in a row after which a server is left alone until the next round. */
+const failuresMax = 20
+
+/** One that is refused stops no other. Errors: the first one, and how many there were. */
+export async function writeEach<One>(
+  all: readonly One[],
+  write: (one: One) => Promise<Result<unknown, string>>,
+  signal: AbortSignal,
+): Promise<Result<null, string>> {
+  let [first, failures, inARow] = ['', 0, 0]
+  for (const one of all) {
+    const done = await write(one)
+    inARow = done.ok ? 0 : inARow + 1
+    if (done.ok) continue
+    failures++
+    if (first === '') first = done.error
+    if (signal.aborted || inARow === failuresMax) break
+  }
+  if (failures === 0) return ok(null)
+  return err(failures === 1 ? first : `${first} (and ${failures - 1} more)`)
 }
 
 export function describe(one: PushedRedirect): string {

@@ -13,6 +13,7 @@ import type { Change, RedirectTarget } from '#integrations/redirects/target.ts'
 import { startCdn } from '#test/support/cdn-stand-in.ts'
 import { startGatewayApi } from '#test/support/gateway-stand-in.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
+import type { Given } from '#test/support/http-stand-in.ts'
 import { redirect } from '#test/support/redirects.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -38,23 +39,24 @@ async function round(
 const verbsOf = (changes: readonly Change[] | string) =>
   typeof changes === 'string' ? changes : changes.map(({ verb }) => verb)
 
+function kubeconfigFor(server: string): string {
+  const path = join(tempDir('kubeconfig'), 'config')
+  const named = (kind: string, value: object) => [{ name: 'x', [kind]: value }]
+  writeFileSync(
+    path,
+    JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'x' },
+      clusters: named('cluster', { server, 'insecure-skip-tls-verify': true }),
+      users: named('user', { token: 'hush' }),
+      contexts: named('context', { cluster: 'x', user: 'x' }),
+    }),
+  )
+  return path
+}
+
 describe('HTTPRoutes', () => {
   const settings = {
     ...{ gatewayName: 'edge', gatewayNamespace: 'gateways', httprouteNamespace: 'routes' },
-  }
-  const kubeconfigFor = (server: string): string => {
-    const path = join(tempDir('kubeconfig'), 'config')
-    const named = (kind: string, value: object) => [{ name: 'x', [kind]: value }]
-    writeFileSync(
-      path,
-      JSON.stringify({
-        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'x' },
-        clusters: named('cluster', { server, 'insecure-skip-tls-verify': true }),
-        users: named('user', { token: 'hush' }),
-        contexts: named('context', { cluster: 'x', user: 'x' }),
-      }),
-    )
-    return path
   }
 
   test('are made, mended and deleted; those of others stay', async () => {
@@ -99,6 +101,31 @@ describe('HTTPRoutes', () => {
     expect(await round(target, many)).toEqual([])
   })
 
+  test('what no HTTPRoute can be is skipped, and one that is refused stops no other', async () => {
+    const api = await startGatewayApi('routes')
+    const target = createGateway({ ...settings, kubeconfig: kubeconfigFor(api.url) })
+    const odd = pushedOf([
+      redirect(4, '_x.example', 'https://new.example'),
+      redirect(5, 'd.example', 'https://[2001:db8::1]/'),
+      redirect(6, 'e.example', `https://new.example/${'x'.repeat(1_024)}`, { preservePath: false }),
+    ])
+    const plan = await target.look([...odd, ...rules], signal)
+    expect(plan.ok && plan.value.skipped).toEqual([
+      { mark: odd[0]!.mark, reason: 'no HTTPRoute can have the host _x.example' },
+      { mark: odd[1]!.mark, reason: 'no HTTPRoute can lead to the host [2001:db8::1]' },
+      {
+        mark: odd[2]!.mark,
+        reason: 'no HTTPRoute can lead to a path of more than 1024 characters',
+      },
+    ])
+    // Somebody has one of that name, without our label.
+    api.routes.set(rules[0]!.mark, { metadata: { name: rules[0]!.mark }, spec: {} })
+    expect(await round(target, [...odd, ...rules])).toMatch(
+      /^Kubernetes refused: 409: there is one$/,
+    )
+    expect([...api.routes.keys()].toSorted()).toEqual(rules.map(({ mark }) => mark).toSorted())
+  })
+
   test('a kubeconfig that is not there, is none, or points nowhere', async () => {
     const say = (kubeconfig: string) => round(createGateway({ ...settings, kubeconfig }), rules)
     expect(await say('/none/config')).toMatch(/^\/none\/config cannot be used: ENOENT/)
@@ -111,21 +138,6 @@ describe('HTTPRoutes', () => {
     expect(await say(broken)).toMatch(/cannot be used: [^\n]+ \(\d+:\d+\)$/)
     expect(await say(kubeconfigFor('http://127.0.0.1:1'))).toMatch(/^Kubernetes refused: /)
     expect(await say('')).toMatch(/^(the account of the pod cannot|Kubernetes refused)/)
-  })
-
-  test.each([
-    [
-      '401',
-      { status: 401, body: { kind: 'Status', message: 'who are you?' } },
-      /401 .*credentials/,
-    ],
-    ['500', { status: 500, body: 'oops' }, /500: .*oops/],
-    ['HTML', { status: 200, body: '<html>' }, /refused|no list/],
-  ])('an answer that is %s', async (_what, given, says) => {
-    const { url } = await startStandIn(() => given)
-    const said = await round(createGateway({ ...settings, kubeconfig: kubeconfigFor(url) }), rules)
-    expect(said).toMatch(says)
-    expect(said).not.toContain('hush')
   })
 })
 
@@ -176,6 +188,19 @@ describe('rules of a CDN', () => {
       'no zone has b.example',
       'no zone has c.example',
     ])
+  })
+
+  test('one that is refused stops no other', async () => {
+    const cdn = await startCdn('hush', ['z1', 'z2'])
+    const zones = [{ zoneId: 'z1', domains: ['a.example'] }, { zoneId: 'none' }, { zoneId: 'z2' }]
+    const settings = { apiUrl: cdn.url, apiToken: 'hush', zones }
+    cdn.rulesOf('z1').push({ id: 'gone', description: rules[0]!.mark })
+    const plan = await createCdn({ ...settings, zones: [zones[0]!, zones[2]!] }).look(rules, signal)
+    if (!plan.ok) throw new Error(plan.error)
+    cdn.rulesOf('z1').splice(0)
+    const done = await plan.value.apply(signal)
+    expect(done.ok ? '' : done.error).toMatch(/answered 404 to PATCH/)
+    expect(cdn.rulesOf('z2').length).toBe(2)
   })
 
   test('a wrong token is told, and not shown', async () => {
@@ -246,11 +271,45 @@ describe('the file of nginx', () => {
 })
 
 test.each([
-  ['hangs on its routes', { status: 200, body: '<html>' }, /no JSON/],
+  ['has a page on its port', { status: 200, body: '<html>' }, /no JSON/],
   ['has routes that are no list', { status: 200, body: { a: 1 } }, /no list/],
   ['does not know the server', { status: 400, body: { error: 'invalid path' } }, /invalid path/],
 ])('a Caddy that %s', async (_what, given, says) => {
   const { url } = await startStandIn(() => given)
   const target = createCaddy({ adminUrl: url, serverName: 'srv0' })
   expect(await round(target, rules)).toMatch(says)
+})
+
+const targets: readonly (readonly [string, (url: string) => RedirectTarget])[] = [
+  ['Caddy', (url) => createCaddy({ adminUrl: url, serverName: 'srv0' })],
+  ['CDN', (url) => createCdn({ apiUrl: url, apiToken: 'hush', zones: [{ zoneId: 'z1' }] })],
+  [
+    'Gateway API',
+    (url) =>
+      createGateway({
+        ...{ gatewayName: 'edge', gatewayNamespace: 'gateways', httprouteNamespace: 'routes' },
+        kubeconfig: kubeconfigFor(url),
+      }),
+  ],
+]
+const hostile: readonly [what: string, given: Given | 'hang', says: RegExp][] = [
+  ['hangs', 'hang', /took too long/],
+  ['answers 500', { status: 500, body: { message: 'no disk' } }, /500.*no disk/],
+  ['answers 401', { status: 401, body: { message: 'who?' } }, /401 .*credentials/],
+  ['answers HTML', { status: 200, body: '<html>' }, /no JSON|refused|no list/],
+  ['answers nothing', { status: 200 }, /no list|no ruleset|without a ruleset|refused/],
+]
+test.each(
+  targets.flatMap(([name, create]) =>
+    hostile.map(([what, given, says]) => [name, what, { create, given, says }] as const),
+  ),
+)('a %s that %s', async (name, what, { create, given, says }) => {
+  const { url } = await startStandIn(() => given)
+  // A round has so long, whatever a server does.
+  const round = what === 'hangs' ? AbortSignal.timeout(100) : signal
+  const plan = await create(url).look(rules, round)
+  // A Caddy without routes answers nothing.
+  if (name === 'Caddy' && what === 'answers nothing') return void expect(plan.ok).toBe(true)
+  expect(plan.ok ? 'taken' : plan.error).toMatch(says)
+  expect(plan.ok ? '' : plan.error).not.toContain('hush')
 })
