@@ -43,6 +43,8 @@ export interface GitopsStatus {
    * what the accepted one has beyond the licence, at most 100 again.
    */
   readonly diagnostics: readonly StatusDiagnostic[]
+  /** When the last look at the branch that ended began; null: none has. */
+  readonly lookedFromMs: number | null
   readonly node: NodeStatus
 }
 

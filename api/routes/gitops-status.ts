@@ -55,6 +55,7 @@ const status = Type.Object({
   sync: Type.Enum([...syncStates]),
   reason,
   diagnostics: Type.Array(diagnostic),
+  lookedFromMs: nullableNumber,
   node,
 })
 

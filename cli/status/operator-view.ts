@@ -93,6 +93,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
     sync: syncOf(parts),
     reason: git.code === '' ? null : { code: git.code, message: git.reason, sinceMs: git.sinceMs },
     diagnostics: [...git.diagnostics, ...parts.licenceWarnings()],
+    lookedFromMs: git.lookedFromMs === 0 ? null : git.lookedFromMs,
     node: {
       channel: active?.channel ?? '',
       seq: active?.seq ?? 0,

@@ -1,4 +1,4 @@
-// Reads the public API of a node, for commands that show it.
+// Asks the public API of a node, for commands that show it.
 import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
@@ -24,6 +24,8 @@ export interface NodeApi {
   readonly text: (path: string) => Promise<Result<string, ApiFault>>
   /** Statuses in `taken` are answers, too: 503 of /api/v1/ready. */
   readonly json: (path: string, taken?: readonly number[]) => Promise<Result<unknown, ApiFault>>
+  /** Without a body. */
+  readonly post: (path: string) => Promise<Result<unknown, ApiFault>>
 }
 
 /**
@@ -46,9 +48,8 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
   const url = base.href.replace(/\/+$/, '')
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const text = (path: string, taken: readonly number[] = []) => read(url, path, headers, taken)
-  const json = async (path: string, taken?: readonly number[]) => {
-    const found = await text(path, taken)
+  const text = (path: string, taken: readonly number[] = []) => read(url, path, { headers }, taken)
+  const parsed = (path: string, found: Result<string, ApiFault>): Result<unknown, ApiFault> => {
     if (!found.ok) return found
     try {
       return ok(JSON.parse(found.value) as unknown)
@@ -57,19 +58,23 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
       return err({ status: 200, message })
     }
   }
-  return ok({ url, text, json })
+  const json = async (path: string, taken?: readonly number[]) =>
+    parsed(path, await text(path, taken))
+  const post = async (path: string) =>
+    parsed(path, await read(url, path, { headers, method: 'POST' }, []))
+  return ok({ url, text, json, post })
 }
 
 async function read(
   url: string,
   path: string,
-  headers: Readonly<Record<string, string>>,
+  request: Readonly<RequestInit>,
   taken: readonly number[],
 ): Promise<Result<string, ApiFault>> {
   try {
     const signal = AbortSignal.timeout(patienceMs)
     // A redirect would send the key to whom it names.
-    const response = await fetch(url + path, { headers, signal, redirect: 'manual' })
+    const response = await fetch(url + path, { ...request, signal, redirect: 'manual' })
     const { status } = response
     const body = Buffer.from(await boundedBytes(response.body, bytesMax)).toString('utf8')
     if (response.ok || taken.includes(status)) return ok(body)
@@ -81,7 +86,7 @@ async function read(
 
 const helpByStatus: Readonly<Record<number, string>> = {
   401: 'set GSLB_API_KEY to the key of that node',
-  403: 'the key in GSLB_API_KEY may not read this',
+  403: 'the key in GSLB_API_KEY may not do this',
   404: 'that node does not have this',
   503: 'it is not ready for this yet; try again',
 }

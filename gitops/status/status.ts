@@ -65,6 +65,8 @@ export interface GitopsStatus {
   readonly diagnosticsTotal: number
   /** The steps of the last run, in order. */
   readonly conditions: readonly Condition[]
+  /** When the last look that ended began; 0: none has. */
+  readonly lookedFromMs: number
   /** 0: never. */
   readonly checkedAtMs: number
   /** 0: when the branch moves. */
@@ -111,6 +113,7 @@ export const unknownStatus: GitopsStatus = Object.freeze({
   diagnostics: [],
   diagnosticsTotal: 0,
   conditions: [],
+  lookedFromMs: 0,
   checkedAtMs: 0,
   nextCheckAtMs: 0,
 })

@@ -80,6 +80,7 @@ export class Reconciler {
 
   /** Not to be called again before it has ended. Never throws: what fails is in the status. */
   async check(): Promise<void> {
+    const lookedFromMs = Math.floor(this.#parts.clock.nowMs())
     this.#conditions = []
     let stop: Stop
     try {
@@ -93,7 +94,7 @@ export class Reconciler {
       stop = unreachable(failureOf(error))
     }
     this.#parts.publisher.renewWhenDue()
-    this.#conclude(stop)
+    this.#conclude(stop, lookedFromMs)
   }
 
   /** Told until the disk takes what it has refused now, or another commit. Not during `check`. */
@@ -270,7 +271,7 @@ export class Reconciler {
     if (isNew) this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '' }, '')
   }
 
-  #conclude(stop: Stop): void {
+  #conclude(stop: Stop, lookedFromMs = this.#status.lookedFromMs): void {
     const { publisher, clock, report } = this.#parts
     const before = this.#status
     const nowMs = Math.floor(clock.nowMs())
@@ -281,6 +282,7 @@ export class Reconciler {
       sinceMs: stop.code === '' ? 0 : sinceMs,
       accepted: publisher.accepted,
       conditions: this.#conditions,
+      lookedFromMs,
       checkedAtMs: nowMs,
     }
     report(this.#status, this.#changeSince(before))

@@ -82,7 +82,8 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     }
     const { sync, code, reason } = opened.error
     const nowMs = Math.floor(parts.clock.nowMs())
-    const status = { ...unknownStatus, ...opened.error, sinceMs: nowMs, checkedAtMs: nowMs }
+    const times = { sinceMs: nowMs, lookedFromMs: nowMs, checkedAtMs: nowMs }
+    const status = { ...unknownStatus, ...opened.error, ...times }
     const change = `${sync}, ${code}: ${reason}`
     parts.onStatus(status, change === told ? '' : change)
     told = change

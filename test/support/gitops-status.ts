@@ -9,6 +9,7 @@ export const startingStatus: GitopsStatus = {
   sync: 'starting',
   reason: null,
   diagnostics: [],
+  lookedFromMs: null,
   node: {
     channel: 'main',
     seq: 0,

@@ -28,6 +28,7 @@ const held: GitopsStatus = {
       column: 9,
     },
   ],
+  lookedFromMs: 1_000,
   node: {
     channel: 'main',
     seq: 7,

@@ -20,6 +20,7 @@ const gitops: GitopsStatus = {
   sync: 'held',
   reason: { code: 'Unsigned', message: 'the commit has no signature', sinceMs: 1 },
   diagnostics: [],
+  lookedFromMs: 1,
   node: {
     channel: 'main',
     seq: 7,

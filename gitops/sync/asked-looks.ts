@@ -1,0 +1,46 @@
+// Bounds how often callers may have the node look at its branch: once a second, for all of them.
+import type { Clock } from '#lib/clock.ts'
+import type { After } from '#lib/timer.ts'
+
+export interface AskedLooksParts {
+  readonly look: () => void
+  readonly clock: Clock
+  readonly after: After
+}
+
+const everyMs = 1_000
+
+export class AskedLooks {
+  readonly #parts: AskedLooksParts
+  #lastMs = -Infinity
+  #callOff: (() => void) | undefined
+
+  constructor(parts: AskedLooksParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Looks now, or a second after the last time, for all who ask until then.
+   *
+   * @returns when it was asked, milliseconds since the epoch: the look begins no earlier
+   */
+  ask(): number {
+    const { clock, after } = this.#parts
+    const askedAtMs = Math.floor(clock.nowMs())
+    const waitMs = this.#lastMs + everyMs - clock.monotonicMs()
+    if (waitMs <= 0) this.#look()
+    else this.#callOff ??= after(waitMs, () => this.#look())
+    return askedAtMs
+  }
+
+  close(): void {
+    this.#callOff?.()
+    this.#callOff = undefined
+  }
+
+  #look(): void {
+    this.close()
+    this.#lastMs = this.#parts.clock.monotonicMs()
+    this.#parts.look()
+  }
+}
