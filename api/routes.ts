@@ -35,6 +35,7 @@ import { rolloutRoutes } from './routes/rollouts.ts'
 import { clusterRoutes } from './routes/cluster.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { simulateRoutes } from './routes/simulate.ts'
+import { syncNow } from './routes/sync.ts'
 import { statusRoutes } from './routes/status.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
 
@@ -74,6 +75,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...clusterRoutes,
   ...deliveryRoutes,
   getGitopsStatus,
+  syncNow,
   getMetrics,
   ...bundleRoutes,
   ...referenceRoutes(() => routes),

@@ -24,6 +24,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   restore: async () => (await import('./commands/restore.ts')).restore,
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
   status: async () => (await import('./commands/status.ts')).status,
+  sync: async () => (await import('./commands/sync.ts')).sync,
   test: async () => (await import('./commands/test.ts')).test,
   top: async () => (await import('./commands/top.ts')).top,
   trust: async () => (await import('./commands/trust.ts')).trust,

@@ -11,6 +11,7 @@ import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { Needs } from '#api/http/route.ts'
 import { unreadReply } from './unread.ts'
+import { isWebhook } from './webhook.ts'
 
 /** As a row of the table has it. */
 export interface Asked {
@@ -19,6 +20,7 @@ export interface Asked {
   readonly ofPlatform?: true
   readonly withBundleToken?: true
   readonly withMetricsToken?: true
+  readonly withWebhook?: true
 }
 
 export interface AccessParts {
@@ -30,6 +32,8 @@ export interface Admitted {
   readonly caller: Caller
   /** The session token of a cookie that was taken; null: it was no cookie. */
   readonly cookieToken: string | null
+  /** A webhook, whose signature can be looked at when its body is here. */
+  readonly isUnproven?: true
   /** Why it is known who asks, and they may not; null: they may. */
   readonly refusal: Reply | null
 }
@@ -60,6 +64,8 @@ export async function admit(
   }
   if (hasTokenFor(asked, credentials.bearer, ports.auth))
     return { caller: nobody, cookieToken: null, refusal: tooEarly(asked, ports, null) }
+  if (asked.withWebhook === true && credentials.bearer === null && isWebhook(request, ports.auth))
+    return { caller: nobody, cookieToken: null, isUnproven: true, refusal: null }
   const found = await authenticator.authenticate(credentials)
   if ('status' in found) return found
   const { caller, by } = found

@@ -8,6 +8,8 @@ export interface AuthPolicy {
   readonly bundleToken?: SystemKey | null
   /** GSLB_METRICS_TOKEN, which opens /metrics alone; null or left out: it is not set. */
   readonly metricsToken?: SystemKey | null
+  /** GSLB_WEBHOOK_SECRET, which forges sign with; null or left out: it is not set. */
+  readonly webhookSecret?: string | null
   /** 32 bytes of GSLB_SECRET_KEY; null: not set, and TOTP is not to be had. */
   readonly secretKey: Uint8Array | null
   readonly sessionTtlMs: number

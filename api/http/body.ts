@@ -29,6 +29,7 @@ class Refusal extends Error {
 }
 
 function parse(request: FastifyRequest, bytes: Buffer): unknown {
+  if (request.routeOptions.config?.withWebhook === true) return bytes
   if (bytes.length === 0) return undefined
   const { 'content-type': type, 'content-encoding': coding = '' } = request.headers
   if (!/^(identity)?$/i.test(coding.trim())) return new Refusal(415, compressed)

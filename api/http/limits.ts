@@ -36,6 +36,8 @@ export const apiLimits = {
   domainChecks: { perSecond: 0.5, burst: 20, sourcesMax: 10_000 },
   /** Tests of alert channels by one client. */
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
+  /** Of a forge, about a push: GitHub lists each file of it. */
+  webhookBytesMax: 1024 * 1024,
   /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
   bundles: { waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5, reportBytesMax: 20_480 },
   /** Limits of real-user measurements. */

@@ -15,6 +15,7 @@ declare module 'fastify' {
     /** As the row of the route says. */
     forPages?: boolean
     fromNodes?: boolean
+    withWebhook?: boolean
     /** Of its row in the table of routes. */
     rowPath?: string
   }

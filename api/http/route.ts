@@ -40,6 +40,11 @@ export interface Route {
   readonly withoutConfig?: true
   /** The token of nodes that pull bundles opens it as well. */
   readonly withBundleToken?: true
+  /**
+   * A webhook of a forge opens it, too: its signature of the body, by GSLB_WEBHOOK_SECRET. The body
+   * is bytes, and is not parsed.
+   */
+  readonly withWebhook?: true
   /** GSLB_METRICS_TOKEN opens it, too. */
   readonly withMetricsToken?: true
   /**

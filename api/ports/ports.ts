@@ -47,6 +47,8 @@ export interface ApiPorts {
   /** The accepted configuration, in memory. */
   readonly config: ConfigView
   readonly configWriter: ConfigWriter
+  /** Has the node look at its branch. @returns when it was asked, milliseconds since the epoch */
+  readonly syncNow: () => number
   /** What commits changed. */
   readonly history: ConfigHistory
   /** Since when nodes answer from commits, and which commits are held. */

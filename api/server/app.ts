@@ -20,6 +20,7 @@ import { PageAudit } from './page-audit.ts'
 import { OwnDelay } from './own-delay.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { invalid, noContent, refused } from '#api/http/reply.ts'
+import { isSigned, unsignedWebhook } from '#api/access/webhook.ts'
 import { takesDryRun } from '#api/reference/answer-headers.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { contextOf, factsOf, send } from './requests.ts'
@@ -125,6 +126,7 @@ function addRoute(
     config: {
       forPages: row.forPages === true,
       fromNodes: row.fromNodes === true,
+      withWebhook: row.withWebhook === true,
       rowPath: row.path,
     },
     bodyLimit: row.bodyBytesMax ?? apiLimits.bodyBytesMax,
@@ -137,7 +139,11 @@ function addRoute(
       return refusal === null ? undefined : send(reply, row, refusal)
     },
     preHandler: async (request, reply) => {
-      const { body } = request
+      const { body, admitted } = request
+      if (row.withWebhook === true) {
+        if (admitted?.isUnproven !== true || isSigned(request, ports.auth)) return
+        return send(reply, null, unsignedWebhook)
+      }
       const isEmpty = Object.keys(body ?? {}).length === 0 && typeof (body ?? {}) === 'object'
       if (row.body !== undefined || isEmpty) return
       return send(reply, null, invalid('body', 'this request takes none'))

@@ -18,8 +18,10 @@ import { createSettingsView } from '#cli/status/settings-view.ts'
 import { RequestCounts } from '#api/http/request-counts.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
+import { AskedLooks } from '#gitops/sync/asked-looks.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { BundleFeed, FeedCounts } from '#fleet/bundle-feed.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
 import { ok } from '#lib/result.ts'
@@ -39,12 +41,20 @@ export const createApi: Part = (deps) => {
   if (!deps.settings.api.enabled) {
     return ok({ gives: { api: null, operatorView: null, apiPort: null, ...both } })
   }
-  const parts = apiParts(deps, load)
+  const looks = new AskedLooks({
+    look: () => deps.gitops.poke(),
+    clock: systemClock,
+    after: systemAfter,
+  })
+  const parts = apiParts(deps, load, looks)
   const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
     gives: { api: api.value, operatorView: parts.view, licence: api.value.licence, ...both },
-    stop: () => api.value.close(),
+    stop: () => {
+      looks.close()
+      return api.value.close()
+    },
   })
 }
 
@@ -79,7 +89,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
   })
 }
 
-function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
+function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
   const { dynamicDns, regressions, alerts, domains } = deps
   // Undefined while the API is being put together.
@@ -121,11 +131,11 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
     ...{ settings, log, view, requestCounts },
     config: gitops.config,
     configWriter: writerOf(deps),
+    syncNow: () => looks.ask(),
     history: gitops.history,
     memberHealth,
     ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
-    dynamicDns,
-    hiddenBy: (name) => hiddenIn(node.bundle(), name),
+    ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     testAlert: alerts.send,
     overlays: {
       trip: regressions.trip,
@@ -141,15 +151,17 @@ function apiParts(deps: Deps, load: ThreadLoad): NodeApiParts {
       clock: systemClock,
     }),
     ...{ domains, cluster: deps.cluster },
-    nodeSettings: createSettingsView(
-      () => deps.settings,
-      () => deps.latestSettings,
-    ),
+    nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),
-    env,
-    onRate: permit,
-    health,
+    ...{ env, onRate: permit, health },
   }
+}
+
+function settingsViewOf(deps: Deps): NodeApiParts['nodeSettings'] {
+  return createSettingsView(
+    () => deps.settings,
+    () => deps.latestSettings,
+  )
 }
 
 /** Looks at the parts when a request comes: a later part of the daemon brings them. */

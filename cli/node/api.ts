@@ -67,6 +67,7 @@ export interface NodeApiParts {
   /** What nodes pull. */
   readonly bundles: ApiPorts['bundles']
   readonly deliveries: ApiPorts['deliveries']
+  readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
@@ -161,7 +162,7 @@ const keyOf = (text: string | null) => (text === null ? null : systemKey(text))
 
 function portsOf(
   parts: NodeApiParts,
-  { apiKey, bundleToken, metricsToken, secretKey }: NodeSecrets,
+  { apiKey, bundleToken, metricsToken, webhookSecret, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
@@ -177,6 +178,7 @@ function portsOf(
       systemKey: keyOf(apiKey),
       bundleToken: keyOf(bundleToken),
       metricsToken: keyOf(metricsToken),
+      webhookSecret,
       secretKey,
       sessionTtlMs: sessionTTLMs,
       sessionExtend,
@@ -206,7 +208,7 @@ function portsOf(
     domainChecks: new SourceBuckets(apiLimits.domainChecks, systemClock),
     overlays,
     rum,
-    ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings },
+    ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),

@@ -1,4 +1,5 @@
 // What may be pushed to a running node, and what of it gets into the answers.
+import { createHmac } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -7,10 +8,12 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
 import { onlyLong } from '#test/support/lane.ts'
+import { runCliWith } from '#test/support/run-cli.ts'
 import { servicePath, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-const { start } = useDaemons()
+const webhookSecret = 'w'.repeat(32)
+const { start } = useDaemons({ GSLB_WEBHOOK_SECRET: webhookSecret })
 let site: Site
 let daemon: DaemonProcess
 let good: string
@@ -23,6 +26,15 @@ beforeAll(async () => {
   await activeIs(good)
 })
 afterAll(() => site.remove())
+
+/** @returns the status of the answer */
+async function webhook(node: DaemonProcess, signature?: string): Promise<number> {
+  const body = '{"ref":"refs/heads/main"}'
+  const signed = signature ?? createHmac('sha256', webhookSecret).update(body).digest('hex')
+  const headers = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signed}` }
+  const url = `http://127.0.0.1:${node.apiPort}/api/v1/sync`
+  return (await fetch(url, { method: 'POST', headers, body })).status
+}
 
 async function activeIs(commit: string): Promise<void> {
   await waitUntil(`${commit} to be active`, async () => (await daemon.gitops()).active === commit)
@@ -254,7 +266,7 @@ describe('trust', () => {
 })
 
 onlyLong(() => {
-  test('a node that follows an HTTP remote takes pushes, by poll and by SIGHUP', async () => {
+  test('a node that follows an HTTP remote takes pushes, by poll, SIGHUP and webhook', async () => {
     const server = await gitHttpServer(site.dataDir)
     const follower = await Site.make('follower')
     const allowedSigners = join(site.dataDir, 'allowed_signers')
@@ -282,6 +294,24 @@ onlyLong(() => {
     node.signal('SIGHUP')
     await addressIs('192.0.2.21')
     expect(server.requests.length).toBeGreaterThan(asked)
+
+    // Or a webhook, or `gslbd sync`, which waits for the verdict.
+    await site.publish('192.0.2.22')
+    expect(await webhook(node, 'x'.repeat(64))).toBe(401)
+    expect(await webhook(node)).toBe(202)
+    await addressIs('192.0.2.22')
+    const head = await site.publish('192.0.2.23')
+    const sync = () => runCliWith({}, 'sync', '--url', `http://127.0.0.1:${node.apiPort}`)
+    const taken = await sync()
+    expect([taken.exit, taken.out]).toEqual([0, expect.stringContaining(head)])
+    await addressIs('192.0.2.23')
+    site.write(servicePath, serviceYaml('www.example.com.', 'www', 'wbe'))
+    await site.commit('a mistake')
+    await site.push()
+    const refused = await sync()
+    expect([refused.exit, refused.out]).toEqual([1, expect.stringContaining('pool-unknown')])
+    await site.backTo(head)
+    expect((await sync()).exit).toBe(0)
 
     server.behave = { status: 500 }
     node.signal('SIGHUP')

@@ -53,6 +53,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     view: plainView,
     config: { ...notBrought<ApiPorts['config']>('config'), isReady: () => true },
     configWriter: notBrought('configWriter'),
+    syncNow: () => 0,
     history: notBrought('history'),
     commitFates: { activationsOf: async () => [], heldCommits: async () => [] },
     auth: devMode,

@@ -194,6 +194,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getDocsByFile: { ...anyone, statuses: [404] },
   getMetrics: { needs: 'cluster:status' },
   getGitopsStatus: { needs: 'settings:read' },
+  postSync: { needs: 'settings:write', ofPlatform: true },
   getSettings: { needs: 'settings:read', ofPlatform: true },
   putSettings: {
     needs: 'settings:write',

@@ -97,6 +97,16 @@ const environmentOnly: readonly (readonly string[])[] = [
     'What a scraper shows as a bearer token: it opens `/metrics`, and nothing else. 16 characters or more.',
   ],
   [
+    '`GSLB_WEBHOOK_SECRET`',
+    'What a forge signs its webhooks with, which have the node look at its branch at once. ' +
+      '16 characters or more. [More](../operations/trust.md).',
+  ],
+  [
+    '`GSLB_WEBHOOK_SECRET_FILE`',
+    'Absolute path of a file that has that secret, ' +
+      'for platforms that hand secrets over as files. Read at the start.',
+  ],
+  [
     '`GSLB_AUDIT_LOG`',
     'Absolute path of the audit log. Without it the entries are in the main log, with ' +
       '`"audit":true`.',

@@ -52,7 +52,7 @@ const withoutConfig = [
   'deleteAlertsSilencesById',
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
-  ...['getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
+  ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   'getBundlesDeltasByDigestByFrom',
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],

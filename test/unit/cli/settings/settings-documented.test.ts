@@ -152,6 +152,8 @@ describe('outside the file', () => {
     'GSLB_SECRET_KEY',
     'GSLB_BUNDLE_TOKEN',
     'GSLB_METRICS_TOKEN',
+    'GSLB_WEBHOOK_SECRET',
+    'GSLB_WEBHOOK_SECRET_FILE',
     'GSLB_AUDIT_LOG',
     'GSLB_LICENSE_PUBLIC_KEY',
     'GSLB_LICENSE_KEY',
@@ -168,6 +170,7 @@ describe('outside the file', () => {
       ...{ GSLB_API_KEY: 'k', GSLB_SECRET_KEY: secret, GSLB_AUDIT_LOG: '/var/log/audit' },
       GSLB_BUNDLE_TOKEN: bundleToken,
       GSLB_METRICS_TOKEN: bundleToken,
+      GSLB_WEBHOOK_SECRET: bundleToken,
     }
     expect(readSecrets(env)).toEqual({
       ok: true,
@@ -175,6 +178,7 @@ describe('outside the file', () => {
         apiKey: 'k',
         bundleToken,
         metricsToken: bundleToken,
+        webhookSecret: bundleToken,
         secretKey: Buffer.from(secret, 'hex'),
         auditLog: '/var/log/audit',
       },
@@ -182,10 +186,26 @@ describe('outside the file', () => {
     expect(readSecrets({})).toEqual({
       ok: true,
       value: {
-        ...{ apiKey: null, bundleToken: null, metricsToken: null },
+        ...{ apiKey: null, bundleToken: null, metricsToken: null, webhookSecret: null },
         ...{ secretKey: null, auditLog: null },
       },
     })
+  })
+
+  test('the secret of webhooks may stand in a file', () => {
+    const folder = tempDir('webhook-secret')
+    const [good, short] = [join(folder, 'good'), join(folder, 'short')]
+    writeFileSync(good, `${'w'.repeat(16)}\n`)
+    writeFileSync(short, 'short\n')
+    const named = (path: string) => readSecrets({ GSLB_WEBHOOK_SECRET_FILE: path })
+    expect(named(good)).toMatchObject({ value: { webhookSecret: 'w'.repeat(16) } })
+    const refusal = (path: string): string => {
+      const read = named(path)
+      return read.ok ? '' : read.error
+    }
+    expect(refusal(short)).toContain('16 to 200 characters')
+    expect(refusal('good')).toContain('is not an absolute path')
+    expect(refusal(join(folder, 'none'))).toContain('GSLB_WEBHOOK_SECRET_FILE names cannot be read')
   })
 
   test('those of the licence go before the file', () => {

@@ -1,0 +1,91 @@
+// `gslbd sync`: has a node look at its branch now, waits for the look, and prints its verdict.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import type { NodeApi } from '#cli/watch/node-api.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+const usage = `Usage: gslbd sync [--url URL] [--wait SECONDS]
+
+Has a node look at its branch at once, instead of with its next poll, waits until it has looked, and
+prints the head, the accepted commit, and why it is held if it is. GSLB_API_KEY is the key; it is
+that of a system administrator.
+
+  --url URL       the API of the node (default GSLB_API_URL, or http://127.0.0.1:8080)
+  --wait SECONDS  how long to wait for the look (default 60)
+
+Exit codes: 0 the head is accepted; 1 it is held, or the node has not looked; 2 wrong call.`
+
+const options = {
+  url: { type: 'string' },
+  wait: { type: 'string', default: '60' },
+} as const
+
+const waitSecondsMax = 3_600
+const askEveryMs = 200
+const statusPath = '/api/v1/gitops/status'
+
+export const sync: Command = {
+  name: 'sync',
+  summary: 'have a node look at its branch now, and print its verdict',
+  usage,
+  async run(args, io) {
+    const { values } = parseArgs({ args: [...args], options })
+    const api = openNodeApi(values.url, io.env)
+    if (!api.ok) throw new UsageError(api.error)
+    const waitSeconds = Number(values.wait)
+    if (!/^\d+$/.test(values.wait) || waitSeconds < 1 || waitSeconds > waitSecondsMax) {
+      throw new UsageError(`--wait is a number of seconds, 1 to ${waitSecondsMax}`)
+    }
+    const status = await statusAfterLook(api.value, waitSeconds)
+    if (!status.ok) {
+      io.err(`gslbd sync: ${status.error}\n`)
+      return Exit.ErrorsFound
+    }
+    io.out(`${verdictLines(status.value).join('\n')}\n`)
+    return textAt(status.value, 'sync') === 'synced' ? Exit.Ok : Exit.ErrorsFound
+  },
+}
+
+/** Errors: a sentence. */
+async function statusAfterLook(
+  api: NodeApi,
+  waitSeconds: number,
+): Promise<Result<unknown, string>> {
+  const asked = await api.post('/api/v1/sync')
+  if (!asked.ok) return err(asked.error.message)
+  const askedAtMs = numberAt(asked.value, 'askedAtMs')
+  if (askedAtMs === null) return err(`${api.url} does not say when it was asked: is it gslbd?`)
+  for (let waitedMs = 0; waitedMs < waitSeconds * 1_000; waitedMs += askEveryMs) {
+    const status = await api.json(statusPath)
+    if (!status.ok) return err(status.error.message)
+    if (hasLooked(status.value, askedAtMs)) return ok(status.value)
+    await sleep(askEveryMs)
+  }
+  return err(`the node has not looked within ${waitSeconds} s; see gslbd status, or its log`)
+}
+
+/** A look that began before may not have seen what was pushed. */
+function hasLooked(status: unknown, askedAtMs: number): boolean {
+  const isUnderWay = ['pending', 'starting'].includes(textAt(status, 'sync'))
+  return !isUnderWay && (numberAt(status, 'lookedFromMs') ?? 0) >= askedAtMs
+}
+
+function verdictLines(status: unknown): readonly string[] {
+  const [verdict, code] = [textAt(status, 'sync'), textAt(status, 'reason', 'code')]
+  const errors = listAt(status, 'diagnostics').filter((one) => textAt(one, 'severity') === 'error')
+  return [
+    `head      ${textAt(status, 'head') || 'none'}`,
+    `accepted  ${textAt(status, 'accepted') || 'none'}`,
+    `verdict   ${verdict}`,
+    ...(code === '' ? [] : [`${code}: ${textAt(status, 'reason', 'message')}`]),
+    ...errors.map((one) => {
+      const place = `${textAt(one, 'file')}:${numberAt(one, 'line')}:${numberAt(one, 'column')}`
+      return `${place}: ${textAt(one, 'code')}: ${textAt(one, 'message')}`
+    }),
+  ]
+}
