@@ -15,6 +15,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   explain: async () => (await import('./commands/explain.ts')).explain,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  hook: async () => (await import('./commands/hook.ts')).hook,
   import: async () => (await import('./commands/import.ts')).importCommand,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
   license: async () => (await import('./commands/license.ts')).license,

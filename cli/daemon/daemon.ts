@@ -15,7 +15,7 @@ import { createDomains } from './domains.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { shareCommitNews } from './commit-news.ts'
 import { joinCluster } from './cluster.ts'
-import { createGit, followBranch, makeRepository } from './git.ts'
+import { createGit, followBranch, keepPushCheck, makeRepository } from './git.ts'
 import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
 import type { Deps, Given, Part, Stop } from './part.ts'
@@ -128,6 +128,7 @@ async function reload(deps: Deps, next: Settings): Promise<void> {
   deps.redirects?.reopenLog()
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
+    keepPushCheck(deps.settings, log)
     await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })
   } else {
     gitops.poke()

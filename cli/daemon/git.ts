@@ -1,5 +1,6 @@
 // Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
 // DNS node.
+import { installPushCheck } from '#cli/data/push-check.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { sshAccess } from '#cli/node/named-files.ts'
 import { policyTestsModule } from '#cli/policy-tests/module.ts'
@@ -36,8 +37,15 @@ export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
     log.error({}, `${fault}; until then the last bundle is served and no change is kept`)
   }
   const origin = ensureOwnRepository(settings)
+  if (origin.ok) keepPushCheck(settings, log)
   // A node that cannot write goes on without its repository; it serves all the same.
   return origin.ok || fault !== null ? ok({}) : origin
+}
+
+/** Without it, what is pushed is judged when it is there. */
+export function keepPushCheck(settings: Settings, log: ProcessLog): void {
+  const installed = installPushCheck(settings, process.argv[1] ?? '')
+  if (!installed.ok) log.warn({}, installed.error)
 }
 
 /** Puts the Git side together; its thread starts later, with `followBranch`. */

@@ -282,6 +282,14 @@ const gitops = section('Where the configuration comes from and whose signatures 
     default: true,
     description: 'Whether every commit must carry a signature by a key of `allowedSigners`.',
   }),
+  checkPushes: boolean({
+    default: true,
+    'x-reload': true,
+    description:
+      'Whether a push to `config.git` in the data directory that the node would hold is refused, ' +
+      'with the reason on the terminal of who pushes. ' +
+      '[More](../operations/trust.md#the-verdict-at-the-push).',
+  }),
   allowedSigners: text(4_096, {
     'x-kind': 'path',
     'x-default': '`allowed_signers` in the data directory',

@@ -113,6 +113,7 @@ export interface Settings {
     /** 0: never. */
     readonly packAfterObjects: number
     readonly requireSignature: boolean
+    readonly checkPushes: boolean
     readonly allowedSigners: string
     /** For a remote over SSH. */
     readonly sshKey: string

@@ -17,13 +17,15 @@ import { TreeWalker } from './trees/tree-walker.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
-export function createDiskDriver(gitdir: string): GitDriver {
+/** @param incoming folder of objects that a push brings, and that are not in the repository yet */
+export function createDiskDriver(gitdir: string, incoming: string | null = null): GitDriver {
   const store = new ObjectStore(gitdir)
+  const stores = [store, ...(incoming === null ? [] : [new ObjectStore(gitdir, incoming)])]
   const read = async (
     oid: string,
     type: ObjectType,
     bytesMax: number = gitLimits.objectBytesMax,
-  ): Promise<Result<Buffer, ObjectError>> => readObject({ gitdir, store, oid, type, bytesMax })
+  ): Promise<Result<Buffer, ObjectError>> => readObject({ gitdir, stores, oid, type, bytesMax })
   /** Folders of the last two plans: what was planned is usually what the next plan starts from. */
   let planned: [ReadonlyMap<string, Uint8Array>, ReadonlyMap<string, Uint8Array>] = [
     new Map(),
@@ -91,16 +93,16 @@ function missing(gitdir: string, oid: string): ObjectError {
 
 interface Wanted {
   readonly gitdir: string
-  readonly store: ObjectStore
+  readonly stores: readonly ObjectStore[]
   readonly oid: string
   readonly type: ObjectType
   readonly bytesMax: number
 }
 
-function readObject({ gitdir, store, oid, type, bytesMax }: Wanted): Result<Buffer, ObjectError> {
+function readObject({ gitdir, stores, oid, type, bytesMax }: Wanted): Result<Buffer, ObjectError> {
   let found
   try {
-    found = store.read(oid, bytesMax)
+    for (const store of stores) found ??= store.read(oid, bytesMax)
   } catch (error) {
     if (error instanceof Oversized) {
       const { sizeBytes } = error

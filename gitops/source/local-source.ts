@@ -10,8 +10,13 @@ const repairAdvice =
   'Put a clone of a checkout, or a backup, in place of the repository ' +
   '(docs/operations/trust.md, "Damaged objects"); what was accepted goes on serving.'
 
-export function createLocalSource(gitdir: string, branch: string): ConfigSource {
-  const driver = createDiskDriver(gitdir)
+/** @param incoming see `createDiskDriver` */
+export function createLocalSource(
+  gitdir: string,
+  branch: string,
+  incoming: string | null = null,
+): ConfigSource {
+  const driver = createDiskDriver(gitdir, incoming)
   const ref = `refs/heads/${branch}`
   return {
     driver,

@@ -21,11 +21,11 @@ import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SignersFile } from '#gitops/trust/signers-file.ts'
 import type { AcceptedCommit, GitopsStatus } from '#gitops/status/status.ts'
 
-/** What all runs share. */
-export interface StepParts {
+/** What a verdict takes. */
+export interface JudgeParts {
   readonly source: ConfigSource
   readonly compiler: CompilePort
-  readonly publisher: Publisher
+  readonly publisher: Pick<Publisher, 'accepted'>
   readonly graph: CommitGraph
   readonly reader: SourceReader
   readonly branch: string
@@ -33,6 +33,11 @@ export interface StepParts {
   readonly allowedSignersPath: string
   /** `gslbd trust reset` as this node needs it. */
   readonly resetCommand: string
+}
+
+/** What all runs share. */
+export interface StepParts extends JudgeParts {
+  readonly publisher: Publisher
 }
 
 /** Why a run ends. */
@@ -61,10 +66,10 @@ export interface Run {
   before: CompiledBundle['outline'] | undefined
 }
 
-export interface Step {
+export interface Step<Parts = StepParts> {
   readonly name: string
   /** undefined: go on. */
-  readonly run: (parts: StepParts, run: Run) => Promise<Stop | undefined>
+  readonly run: (parts: Parts, run: Run) => Promise<Stop | undefined>
 }
 
 export const synced: Stop = Object.freeze({
@@ -75,12 +80,17 @@ export const synced: Stop = Object.freeze({
   diagnosticsTotal: 0,
 })
 
-export const steps: readonly Step[] = Object.freeze([
+/** They change nothing. */
+export const judgingSteps: readonly Step<JudgeParts>[] = Object.freeze([
   { name: 'descend', run: descend },
   { name: 'verify', run: verify },
   { name: 'enumerate', run: enumerate },
   { name: 'compile', run: compile },
   { name: 'guard', run: guard },
+])
+
+export const steps: readonly Step[] = Object.freeze([
+  ...judgingSteps,
   { name: 'sign', run: sign },
   { name: 'publish', run: publish },
 ])
@@ -96,7 +106,7 @@ export interface FetchStop {
  * new.
  */
 export async function fetchHead(
-  parts: StepParts,
+  parts: JudgeParts,
   accepted: string | null,
   isKnown: boolean,
 ): Promise<Result<Run | { head: string }, FetchStop>> {
@@ -137,7 +147,7 @@ export function basisOf(run: Run): string {
   return hash('sha256', [run.head, run.signersFile.version, ...attestations].join('\n'))
 }
 
-async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
+async function descend(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const accepted = parts.publisher.accepted?.commit ?? null
   const commits = await commitsToVerify(parts.graph, accepted, run.head, parts.resetCommand)
   if (!commits.ok) return stopOf(commits.error, parts)
@@ -145,7 +155,7 @@ async function descend(parts: StepParts, run: Run): Promise<Stop | undefined> {
   return undefined
 }
 
-async function verify(parts: StepParts, run: Run): Promise<Stop | undefined> {
+async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (!parts.requireSignature) {
     run.byNodes = await saidOfNodes(parts.graph, run.commits)
     return undefined
@@ -189,21 +199,21 @@ async function saidOfNodes(
   return found
 }
 
-async function enumerate(parts: StepParts, run: Run): Promise<Stop | undefined> {
+async function enumerate(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const files = await parts.reader.read(run.commit.tree)
   if (!files.ok) return stopOf(holdOf(files.error), parts)
   run.files = files.value
   return undefined
 }
 
-async function compile(parts: StepParts, run: Run): Promise<Stop | undefined> {
+async function compile(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const outcome = parts.compiler.compile(run.files, run.head)
   if (!outcome.ok) return compileStop(run.head, outcome)
   run.compiled = outcome
   return undefined
 }
 
-async function guard(parts: StepParts, run: Run): Promise<Stop | undefined> {
+async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const { graph, publisher, reader, compiler } = parts
   const { head, commits, before } = run
   const accepted = publisher.accepted?.commit
@@ -280,7 +290,7 @@ function unreadableSigners(reason: string): Pick<Stop, 'code' | 'reason'> {
   return { code: 'SignersUnreadable', reason }
 }
 
-function branchMissing({ branch, source }: StepParts, accepted: string | null): Hold {
+function branchMissing({ branch, source }: JudgeParts, accepted: string | null): Hold {
   const remedy =
     accepted === null
       ? 'Push a first commit to it, or set gitops.branch to the branch that is meant.'

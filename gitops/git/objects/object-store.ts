@@ -11,12 +11,13 @@ import type { StoredObject } from './pack-set.ts'
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 export class ObjectStore {
-  readonly #gitdir: string
+  readonly #objects: string
   readonly #packs: PackSet
 
-  constructor(gitdir: string) {
-    this.#gitdir = gitdir
-    this.#packs = new PackSet(gitdir)
+  /** @param objects where git keeps what a push brings, until it is taken */
+  constructor(gitdir: string, objects = join(gitdir, 'objects')) {
+    this.#objects = objects
+    this.#packs = new PackSet(objects)
   }
 
   /**
@@ -49,17 +50,21 @@ export class ObjectStore {
   /** Whether it has a file, or is in one of the packs of the last look. */
   has(oid: string): boolean {
     if (oid === emptyTree) return true
-    const file = statSync(loosePath(this.#gitdir, oid), { throwIfNoEntry: false })
+    const file = statSync(fileOf(this.#objects, oid), { throwIfNoEntry: false })
     return (file !== undefined && file.size > 0) || this.#packs.has(oid)
   }
 
   #look(oid: string, bytesMax: number): StoredObject | undefined {
     const base = (id: string): StoredObject | undefined => this.read(id)
-    const loose = readLooseObject(loosePath(this.#gitdir, oid), bytesMax)
+    const loose = readLooseObject(fileOf(this.#objects, oid), bytesMax)
     return loose ?? this.#packs.read(oid, base, bytesMax)
   }
 }
 
 export function loosePath(gitdir: string, oid: string): string {
-  return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
+  return fileOf(join(gitdir, 'objects'), oid)
+}
+
+function fileOf(objects: string, oid: string): string {
+  return join(objects, oid.slice(0, 2), oid.slice(2))
 }

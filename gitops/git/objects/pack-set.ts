@@ -28,8 +28,9 @@ export class PackSet {
   #recentBytes = 0
   #idle: NodeJS.Timeout | undefined
 
-  constructor(gitdir: string) {
-    this.#folder = join(gitdir, 'objects', 'pack')
+  /** @param objects the folder of that name in a repository, or one like it */
+  constructor(objects: string) {
+    this.#folder = join(objects, 'pack')
   }
 
   /** Looks which packs there are. */

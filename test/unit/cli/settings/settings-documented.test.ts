@@ -41,6 +41,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['gitops.branch', 'main', 'live'],
   ['gitops.poll', '30s', '5m'],
   ['gitops.requireSignature', true, false],
+  ['gitops.checkPushes', true, false],
   ['geoip.dbPath', undefined, '/srv/city.mmdb'],
   ['asn.dbPath', undefined, '/srv/asn.mmdb'],
   ['latency.geoipDBPath', undefined, '/srv/country.mmdb'],

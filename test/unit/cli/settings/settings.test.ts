@@ -82,7 +82,7 @@ describe('defaults', () => {
           branch: 'main',
           pollMs: 30_000,
           packAfterObjects: 2_000,
-          requireSignature: true,
+          ...{ requireSignature: true, checkPushes: true },
           allowedSigners: resolve('./data/allowed_signers'),
           sshKey: resolve('./data/ssh_key'),
           knownHosts: resolve('./data/known_hosts'),

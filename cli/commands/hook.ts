@@ -1,0 +1,125 @@
+// `gslbd hook pre-receive`: what git runs in the node's own repository before it takes a push.
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { readPushCheck } from '#cli/data/push-check.ts'
+import type { PushCheck } from '#cli/data/push-check.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { judgePush } from '#gitops/sync/push-judge.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
+import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import { statePathOf } from '#gitops/thread/options.ts'
+import { short } from '#gitops/trust/accept.ts'
+import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+
+const usage = `Usage: gslbd hook pre-receive
+
+Git runs it in the repository of a node before it takes a push; the node installs it. It judges
+the new head of the branch as the node would: signatures, history, errors, policy tests, guardrails,
+and refuses what would be held, with the reason. Other branches are not looked at. When it cannot
+judge, it lets the push pass: the node judges it all the same. Settings: gitops.checkPushes.
+
+Exit codes: 0 the push may go on; 1 it is refused; 3 it is beyond a guardrail; 2 wrong call.`
+
+export const hook: Command = {
+  name: 'hook',
+  summary: 'judge a push before git takes it (run by git)',
+  usage,
+  async run(args, io) {
+    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    if (positionals.join(' ') !== 'pre-receive') throw new UsageError('the hook is pre-receive')
+    const pushed = updatesIn(await text(process.stdin))
+    try {
+      return await preReceive(pushed, resolve(variable(io.env, 'GIT_DIR') ?? '.'), io)
+    } catch (error) {
+      return passUnjudged(io, (error as Error).message)
+    }
+  },
+}
+
+interface Update {
+  readonly ref: string
+  /** null: the ref goes. */
+  readonly to: string | null
+}
+
+/** Lines of `OLD NEW REF`. */
+function updatesIn(input: string): readonly Update[] {
+  return input.split('\n').flatMap((line): Update[] => {
+    const [, to, ref] = line.split(' ')
+    if (to === undefined || ref === undefined) return []
+    return [{ ref, to: /^0+$/.test(to) ? null : to }]
+  })
+}
+
+async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Promise<Exit> {
+  const check = readPushCheck(gitdir)
+  if (!check.ok) return passUnjudged(io, check.error)
+  const { branch } = check.value
+  const update = pushed.find(({ ref }) => ref === `refs/heads/${branch}`)
+  if (update === undefined) return Exit.Ok
+  if (update.to === null) {
+    io.err(`gslbd: refused: the node answers from the branch "${branch}"; it stays.\n`)
+    return Exit.ErrorsFound
+  }
+  const stop = await verdictOn(update.to, pushed, { check: check.value, gitdir, env: io.env })
+  if (typeof stop === 'string') return passUnjudged(io, stop)
+  // What cannot be read here may be readable for the node.
+  if (stop.sync === 'unreachable') return passUnjudged(io, stop.reason)
+  const lines = stop.diagnostics.map((diagnostic) => `${diagnostic.text}\n`)
+  if (stop.sync !== 'held') {
+    io.err(`${lines.join('')}gslbd: commit ${short(update.to)} will be accepted\n`)
+    return Exit.Ok
+  }
+  const { code, reason } = stop
+  io.err(`${lines.join('')}gslbd: refused, ${code}: ${reason} ${nothingPushed}\n`)
+  const isGuarded = code === 'NamesRemoved' || code === 'GuardrailReached'
+  return isGuarded ? Exit.Guardrail : Exit.ErrorsFound
+}
+
+/** What reasons advise suits commits that are in the repository already. */
+const nothingPushed =
+  'Nothing was pushed: these commits can still be changed (git commit --amend -S) and pushed again.'
+
+interface Place {
+  readonly check: PushCheck
+  readonly gitdir: string
+  readonly env: Io['env']
+}
+
+/** @returns a clause when there is none */
+async function verdictOn(
+  head: string,
+  pushed: readonly Update[],
+  { check, gitdir, env }: Place,
+): Promise<Stop | string> {
+  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy } = check
+  const state = loadState(statePathOf(dataDir))
+  if (!state.ok) return state.error
+  const { policyTests } = await import('#cli/policy-tests/entry.ts')
+  return judgePush({
+    ...{ gitdir, branch, head, requireSignature, allowedSignersPath: allowedSigners },
+    incoming: variable(env, 'GIT_QUARANTINE_PATH') ?? null,
+    compiler: createCompilePort(checkPolicy, policyTests),
+    accepted: state.value.commit === '' ? null : state.value,
+    attestations: attestedBy(pushed),
+    resetCommand: resetCommand(dataDir),
+  })
+}
+
+function attestedBy(pushed: readonly Update[]): ReadonlyMap<string, string> {
+  return new Map(
+    pushed.flatMap(({ ref, to }): [string, string][] =>
+      to !== null && ref.startsWith(attestationRefPrefix)
+        ? [[ref.slice(attestationRefPrefix.length), to]]
+        : [],
+    ),
+  )
+}
+
+function passUnjudged(io: Io, why: string): Exit {
+  io.err(`gslbd: the push is not judged before the node sees it: ${why}\n`)
+  return Exit.Ok
+}

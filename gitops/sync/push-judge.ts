@@ -1,0 +1,66 @@
+// Judges a push before the repository takes it: what the node would say of the new head.
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
+import type { AcceptedCommit } from '#gitops/status/status.ts'
+import { ok } from '#lib/result.ts'
+import { SourceReader } from './compile-port.ts'
+import type { CompiledBundle, CompilePort } from './compile-port.ts'
+import { fetchHead, judgingSteps, synced, syncedWith } from './steps.ts'
+import type { JudgeParts, Run, Stop } from './steps.ts'
+
+export interface PushParts extends Pick<
+  JudgeParts,
+  'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand'
+> {
+  readonly gitdir: string
+  /** Folder of the objects that the push brings; null: they are in the repository. */
+  readonly incoming: string | null
+  readonly compiler: CompilePort
+  readonly accepted: AcceptedCommit | null
+  /** Where the branch is to go. */
+  readonly head: string
+  /** Attestations of the same push: commit to blob. */
+  readonly attestations: ReadonlyMap<string, string>
+}
+
+/** Changes nothing. */
+export async function judgePush(push: PushParts): Promise<Stop> {
+  const { gitdir, branch, incoming, compiler, accepted } = push
+  const local = createLocalSource(gitdir, branch, incoming)
+  const source = {
+    ...local,
+    head: async () => ok(push.head),
+    attestations: async () => {
+      const there = await local.attestations()
+      return there.ok ? ok(new Map([...there.value, ...push.attestations])) : there
+    },
+  }
+  const parts: JudgeParts = {
+    ...push,
+    source,
+    publisher: { accepted },
+    graph: new CommitGraph(local.driver),
+    reader: new SourceReader(() => local.driver, compiler),
+  }
+  const fetched = await fetchHead(parts, accepted?.commit ?? null, false)
+  if (!fetched.ok) return fetched.error.stop
+  if (!('commit' in fetched.value) || push.head === accepted?.commit) return synced
+  const run: Run = fetched.value
+  run.before = await outlineOf(parts, accepted)
+  for (const step of judgingSteps) {
+    const stop = await step.run(parts, run)
+    if (stop !== undefined) return stop
+  }
+  return run.compiled === undefined ? synced : syncedWith(run.compiled)
+}
+
+async function outlineOf(
+  { graph, reader, compiler }: JudgeParts,
+  accepted: AcceptedCommit | null,
+): Promise<CompiledBundle['outline'] | undefined> {
+  if (accepted === null) return undefined
+  const commit = await graph.commit(accepted.commit)
+  const files = commit.ok ? await reader.read(commit.value.tree) : commit
+  const outcome = files.ok ? compiler.compile(files.value, accepted.commit) : undefined
+  return outcome?.ok === true ? outcome.outline : undefined
+}
