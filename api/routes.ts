@@ -17,6 +17,7 @@ import { geoRuleRoutes } from './routes/georules.ts'
 import { healthCheckRoutes } from './routes/healthcheck.ts'
 import { licenseRoutes } from './routes/license.ts'
 import { memberRoutes } from './routes/members.ts'
+import { planRoutes } from './routes/plan.ts'
 import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
@@ -66,6 +67,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...historyRoutes,
   ...rumRoutes,
   ...simulateRoutes,
+  ...planRoutes(() => routes),
   ...dnsRoutes,
   ...alertRoutes,
   ...usageRoutes,

@@ -31,6 +31,8 @@ export interface ConfigSnapshot {
   /** Who has a name that is unique across tenants, or within `tenant`. */
   readonly holderOf: (kind: Kind, tenant: string, name: string) => ConfigEntry | undefined
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
+  /** Another one, with what a commit would do. */
+  readonly with: (delta: ConfigDelta) => ConfigSnapshot
 }
 
 export const globalNames: readonly Kind[] = ['Pool', 'Service']

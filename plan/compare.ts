@@ -1,5 +1,6 @@
 // Compares the answers of two sides to one question.
 import { nodeFlags, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { Family } from '#routing/state/query.ts'
 import { formatName } from '#dns/name.ts'
@@ -13,8 +14,10 @@ import { policyWords } from './rows/settings.ts'
 import { ask } from './sides/ask.ts'
 import type { Told } from './sides/ask.ts'
 import { Chooser, Reach } from './sides/chooser.ts'
-import { Outcomes } from './sides/outcome.ts'
+import { noAddress, Outcomes } from './sides/outcome.ts'
 import type { Side } from './sides/side.ts'
+import { seesTenant } from './sides/viewer.ts'
+import type { Viewer } from './sides/viewer.ts'
 import type { AnswerChange, ChangeKind, Movement, PlannedAnswer } from './model.ts'
 
 export interface ComparerParts {
@@ -23,6 +26,7 @@ export interface ComparerParts {
   readonly partitions: Partitions
   readonly limits: MovementLimits
   readonly placeNames: PlaceNames
+  readonly viewer: Viewer
 }
 
 interface Compared {
@@ -43,11 +47,12 @@ export class Comparer {
   /** The same of measurements by browsers, which a plan does not have. */
   readonly measured = new Set<string>()
   readonly #parts: ComparerParts
-  readonly #outcomes = new Outcomes()
+  readonly #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
 
   constructor(parts: ComparerParts) {
     this.#parts = parts
+    this.#outcomes = new Outcomes(parts.viewer)
   }
 
   /** @returns null: nobody gets another answer */
@@ -70,8 +75,8 @@ export class Comparer {
       type: rdataTypeOf(qtype).name,
       kind: kindOf(before, after),
       tenant: this.#tenantOf(before, after),
-      before: shown(base, before),
-      after: shown(head, after),
+      before: this.#shown(base, before),
+      after: this.#shown(head, after),
       movement: compared?.movement ?? null,
     }
   }
@@ -106,7 +111,7 @@ export class Comparer {
   #toEverybody(told: Told): KeyedGiver {
     const text = textOfTold(told)
     const isEmpty = told.rcode === 'NOERROR' && text === ''
-    const member = isEmpty ? 'no address' : addressesOf(told) || told.rcode
+    const member = isEmpty ? noAddress : addressesOf(told) || told.rcode
     const outcomes = this.#outcomes
     const none = { pool: '', tenant: '', region: '' }
     const outcome = outcomes.of(isEmpty ? 'none' : `told ${told.rcode} ${text}`, () => [
@@ -124,7 +129,15 @@ export class Comparer {
   #tenantOf(before: Told, after: Told): string {
     const { base, head } = this.#parts
     const [{ bundle }, { service }] = after.service >= 0 ? [head, after] : [base, before]
-    return service < 0 ? '' : textOf(bundle, bundle.serviceTenant[service]!)
+    const tenant = service < 0 ? '' : tenantOf(bundle, service)
+    return seesTenant(this.#parts.viewer, tenant) ? tenant : ''
+  }
+
+  #shown({ bundle }: Side, told: Told): PlannedAnswer {
+    const { rcode, records, others, ttlSeconds, service } = told
+    const isSeen = service >= 0 && seesTenant(this.#parts.viewer, tenantOf(bundle, service))
+    const policy = isSeen ? policyWords(bundle, bundle.serviceNode[service]!) : ''
+    return { rcode, ttlSeconds, policy, records, others }
   }
 
   #note(name: string, before: Told, after: Told): void {
@@ -171,10 +184,6 @@ function kindOf(before: Told, after: Told): ChangeKind {
   return hasAnswer(before) && !hasAnswer(after) ? 'removed' : 'changed'
 }
 
-function shown(
-  { bundle }: Side,
-  { rcode, records, others, ttlSeconds, service }: Told,
-): PlannedAnswer {
-  const policy = service < 0 ? '' : policyWords(bundle, bundle.serviceNode[service]!)
-  return { rcode, ttlSeconds, policy, records, others }
+function tenantOf(bundle: Bundle, service: number): string {
+  return textOf(bundle, bundle.serviceTenant[service]!)
 }

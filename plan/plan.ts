@@ -1,8 +1,9 @@
 // Plans a change: two bundles in; out comes which clients get another answer, and what may follow.
 import { NodeFlag } from '#bundle/format/cells.ts'
-import { nodeFlags } from '#bundle/format/bundle.ts'
+import { nodeFlags, serviceOfNode, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
+import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
@@ -17,8 +18,12 @@ import type { MovementLimits, PlaceNames } from './movement.ts'
 import { findDifferences, typesOf } from './rows/names.ts'
 import type { Differences, NameDifference } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
+import { answeringNode } from './sides/ask.ts'
+import { noAddress } from './sides/outcome.ts'
 import { createSide } from './sides/side.ts'
 import type { Moment, Source } from './sides/side.ts'
+import { seesName } from './sides/viewer.ts'
+import type { Viewer } from './sides/viewer.ts'
 import type { AnswerChange, Plan, PlannedScenario, PlannedSide, PlanSummary } from './model.ts'
 
 export interface PlanRequest {
@@ -33,8 +38,8 @@ export interface PlanRequest {
   readonly limits?: Partial<MovementLimits>
   /** Where clients are; left out: everywhere. */
   readonly spaces?: ClientSpaces
-  /** Whether who asks may see a name. @param tenant of its service; '': none has it */
-  readonly mayShow?: (name: string, tenant: string) => boolean
+  /** Who asks; left out: whoever sees everything. */
+  readonly viewer?: Viewer
 }
 
 export const planLimits: MovementLimits = Object.freeze({
@@ -43,8 +48,8 @@ export const planLimits: MovementLimits = Object.freeze({
 })
 
 export function makePlan(request: PlanRequest): Plan {
-  const { base, head, moments, geo, scripts, mayShow = () => true } = request
-  const differences = findDifferences(base.bundle, head.bundle)
+  const { base, head, moments, geo, scripts, viewer = null } = request
+  const differences = seenBy(viewer, findDifferences(base.bundle, head.bundle), request)
   const partitions = new Partitions(placesOf(geo), request.spaces)
   const warnings = new Warnings()
   const scenarios = moments.map((moment): PlannedScenario => {
@@ -54,13 +59,14 @@ export function makePlan(request: PlanRequest): Plan {
     }
     warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
     const limits = { ...planLimits, ...request.limits }
-    const comparer = new Comparer({ ...sides, partitions, limits, placeNames: placeNames(geo) })
+    const names = placeNames(geo)
+    const comparer = new Comparer({ ...sides, partitions, limits, placeNames: names, viewer })
     const changes = changesOf(comparer, base.bundle, head.bundle, differences)
     warnings.addOf(comparer)
     return {
       at: new Date(moment.atMs).toISOString(),
       health: moment.health === null ? 'all-up' : 'given',
-      changes: changes.filter(({ name, tenant }) => mayShow(name, tenant)),
+      changes,
     }
   })
   const isScripted = [base, head].some(({ bundle }) => scriptBodiesOf(bundle).length > 0)
@@ -68,7 +74,8 @@ export function makePlan(request: PlanRequest): Plan {
     warnings.add('scripts are not run: their steps change nothing')
   const shown = new Set(scenarios.flatMap(({ changes }) => changes.map(({ name }) => name)))
   const later = laterChanges(base.bundle, head.bundle, differences, shown).filter(
-    ({ names, tenant }) => mayShow(names[0] ?? '', tenant),
+    // Of nobody are settings and redirects of all.
+    ({ tenant }) => viewer === null || tenant === viewer.tenant,
   )
   return {
     format: 1,
@@ -79,6 +86,25 @@ export function makePlan(request: PlanRequest): Plan {
     later,
     warnings: warnings.all,
   }
+}
+
+/** Names of others are not asked, either. */
+function seenBy(
+  viewer: Viewer,
+  differences: Differences,
+  { base, head }: Pick<PlanRequest, 'base' | 'head'>,
+): Differences {
+  if (viewer === null) return differences
+  const tenantsOf = ({ bundle }: Source, node: number): string[] => {
+    const service = node < 0 ? -1 : serviceOfNode(bundle, node)
+    return service < 0 ? [] : [textOf(bundle, bundle.serviceTenant[service]!)]
+  }
+  const names = differences.names.filter(({ qname, base: was, head: is }) =>
+    seesName(viewer, formatName(qname), [...tenantsOf(base, was), ...tenantsOf(head, is)]),
+  )
+  const tenants = Array.from(head.bundle.serviceTenant, (at) => textOf(head.bundle, at))
+  const services = tenants.filter((tenant) => tenant === viewer.tenant).length
+  return { ...differences, names, compared: services + viewer.names.size }
 }
 
 function sideOf({ source, bundle }: PlanRequest['base']): PlannedSide {
@@ -105,6 +131,8 @@ function changesOf(
   return changes
 }
 
+const nothing: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
+
 /** From one way to answer nothing to another. */
 function isOfNothing({ before, after, movement }: AnswerChange): boolean {
   const isEmpty = [before, after].every(
@@ -112,16 +140,18 @@ function isOfNothing({ before, after, movement }: AnswerChange): boolean {
   )
   const { ipv4, ipv6 } = movement ?? {}
   const members = [...(ipv4?.members ?? []), ...(ipv6?.members ?? [])]
-  return isEmpty && members.every(({ pool }) => pool === '')
+  // Members of others have no pool, either.
+  return isEmpty && members.every(({ member }) => nothing.has(member))
 }
 
 /** What a name has on either side; addresses, where it is an alias, or has nothing. */
-function askedTypes(base: Bundle, head: Bundle, difference: NameDifference): readonly number[] {
-  const types = new Set([...typesOf(base, difference.base), ...typesOf(head, difference.head)])
+function askedTypes(base: Bundle, head: Bundle, { qname }: NameDifference): readonly number[] {
+  const [was, is] = [answeringNode(base, qname), answeringNode(head, qname)]
+  const types = new Set([...typesOf(base, was), ...typesOf(head, is)])
   if (types.size === 0) return [RrType.A]
   const isAlias = [
-    [base, difference.base],
-    [head, difference.head],
+    [base, was],
+    [head, is],
   ] as const
   if (isAlias.some(([bundle, node]) => node >= 0 && hasCname(bundle, node))) {
     types.add(RrType.A).add(RrType.AAAA)

@@ -101,7 +101,8 @@ function credentialsOf(request: FastifyRequest): Credentials {
   }
 }
 
-function refusalOf({ needs, ofPlatform }: Asked, caller: Caller): Reply | null {
+/** Why who is known may not; null: they may. */
+export function refusalOf({ needs, ofPlatform }: Asked, caller: Caller): Reply | null {
   if (needs === 'public' || needs === 'any') return null
   if (needs === 'session') {
     return caller.userId === null ? refused(403, 'this needs the session of a user') : null

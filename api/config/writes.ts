@@ -68,7 +68,7 @@ function toldOf(
   { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
 ): Readonly<Record<string, string>> {
-  const seen = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
+  const seen = seenWarnings(warnings, caller).map(({ message: text, code }) => ({ text, code }))
   return {
     [revisionHeader]: revision,
     ...(seen.length === 0 ? {} : { 'x-gslb-warnings': sentenceList(seen) }),
@@ -218,6 +218,13 @@ function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
     : 'It is not known whether the change was made: look before you try again.'
   const whom = 'Tell an administrator of the system, who finds the reason in the log by request'
   return refused(500, `${outcome} ${whom} ${requestId}.`)
+}
+
+export function seenWarnings(
+  warnings: readonly WriteDiagnostic[],
+  caller: Caller,
+): readonly WriteDiagnostic[] {
+  return visible(warnings, caller)
 }
 
 /** What stands in the files of other tenants is not for everybody's eyes. */

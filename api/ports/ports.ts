@@ -38,7 +38,9 @@ import type { NodeSettings } from './node-settings.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
 import type { RumView } from './rum-view.ts'
+import type { Planner } from './planner.ts'
 import type { Simulator } from './simulator.ts'
+import type { OnePerTenant } from '#api/server/one-per-tenant.ts'
 import type { SourceBuckets } from '#api/server/source-buckets.ts'
 import type { Tenants } from '#api/access/tenants.ts'
 
@@ -95,6 +97,9 @@ export interface ApiPorts {
   readonly simulator: Simulator
   /** How often a client may simulate. */
   readonly simulationSources: SourceBuckets
+  readonly planner: Planner
+  /** Who waits for a plan. */
+  readonly plansUnderWay: OnePerTenant
   /** What nodes pull. */
   readonly bundles: Bundles
   readonly deliveries: Deliveries

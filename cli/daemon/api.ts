@@ -29,6 +29,7 @@ import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
+import { LivePlanner } from '#cli/plan/live-plan.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Made before it listens: what fails then is taken back by its own stop. */
@@ -132,6 +133,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     config: gitops.config,
     configWriter: writerOf(deps),
     syncNow: () => looks.ask(),
+    planner: new LivePlanner({ node: () => node.live(), clock: systemClock }),
     history: gitops.history,
     memberHealth,
     ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },

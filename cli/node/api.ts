@@ -16,6 +16,7 @@ import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { ApiServer } from '#api/server/server.ts'
+import { OnePerTenant } from '#api/server/one-per-tenant.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
 import type { ConfigHistory } from '#config/history.ts'
@@ -39,6 +40,7 @@ import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from '#cli/stores/records.ts'
 import { faultOfDashboard } from './start-checks.ts'
 import type { EffectWriter } from '#cli/plan/effects.ts'
+import type { LivePlanner } from '#cli/plan/live-plan.ts'
 import type { LiveSimulator } from '#cli/simulate/live.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
@@ -51,6 +53,7 @@ export interface NodeApiParts {
   readonly view: OperatorView
   readonly config: ConfigView
   readonly configWriter: EffectWriter
+  readonly planner: LivePlanner
   readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
@@ -151,6 +154,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
       await parts.simulator.close()
+      await parts.planner.close()
       await parts.configWriter.close()
       await audit.value.close()
       clearTimeout(patience)
@@ -211,6 +215,7 @@ function portsOf(
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
+    ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     ...{ bundles: parts.bundles, deliveries: parts.deliveries },
     usage,

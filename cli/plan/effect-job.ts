@@ -3,13 +3,12 @@ import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { makePlan } from '#plan/plan.ts'
+import type { BundleCopy } from './bundle-copy.ts'
 
-export interface EffectJob {
-  /** What answers now. */
-  readonly bundle: Uint8Array
-  readonly digest: string
+export interface EffectJob extends BundleCopy {
+  readonly kind: 'effect'
   readonly tables: RoutingTables
-  /** What would. */
+  /** What would answer. */
   readonly next: Uint8Array
   readonly nowMs: number
 }

@@ -2,6 +2,7 @@
 import { nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
+import { labelOffsets } from '#dns/name.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -89,11 +90,22 @@ function serviceOfLast({ bundle, tx }: Side, qname: Uint8Array): number {
 }
 
 function serviceNamed(bundle: Bundle, qname: Uint8Array): number {
-  const node = findStored(bundle, qname, 0)
+  const node = answeringNode(bundle, qname)
   return node < 0 ? -1 : serviceOfNode(bundle, node)
 }
 
 function isAliasNamed(bundle: Bundle, qname: Uint8Array): boolean {
-  const node = findStored(bundle, qname, 0)
+  const node = answeringNode(bundle, qname)
   return node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
 }
+
+/** Who answers for a name: itself, or the wildcard of its closest encloser (RFC 4592); or -1. */
+export function answeringNode(bundle: Bundle, qname: Uint8Array): number {
+  const own = findStored(bundle, qname, 0)
+  if (own >= 0) return own
+  const encloser = labelOffsets(qname).find((at) => at > 0 && findStored(bundle, qname, at) >= 0)
+  if (encloser === undefined) return -1
+  return findStored(bundle, Uint8Array.of(1, asterisk, ...qname.subarray(encloser)), 0)
+}
+
+const asterisk = 0x2a

@@ -15,6 +15,7 @@ import type { Family } from '#routing/state/query.ts'
 import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
 import { networkSource, rangeSource } from '#plan/clients/sources.ts'
 import type { ClientSource } from '#plan/clients/cuts.ts'
+import { noAddress } from './outcome.ts'
 import type { Outcome, Outcomes, Share } from './outcome.ts'
 import type { CountedRandom, Side } from './side.ts'
 
@@ -177,7 +178,7 @@ export class Chooser {
   }
 
   #none(): Outcome {
-    const none = { member: 'no address', pool: '', tenant: '', region: '' }
+    const none = { member: noAddress, pool: '', tenant: '', region: '' }
     return this.#outcomes.of('none', () => [
       { destination: this.#outcomes.destination(none), probability: 1 },
     ])

@@ -2,6 +2,8 @@
 import { textOf } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { seesTenant } from './viewer.ts'
+import type { Viewer } from './viewer.ts'
 
 /** Where a client may be sent. */
 export interface Destination {
@@ -26,12 +28,23 @@ export interface Share {
   readonly probability: number
 }
 
+/** The member of an answer without one. */
+export const noAddress = 'no address'
+
+const nobodys = { pool: '', tenant: '' }
+
 /** The outcomes of a plan: equal ones are one. */
 export class Outcomes {
   readonly destinations: Destination[] = []
   readonly all: Outcome[] = []
   readonly #byKey = new Map<string, Outcome>()
   readonly #byMember = new Map<string, number>()
+  readonly #viewer: Viewer
+
+  /** @param viewer who is told of pools and regions of its own alone */
+  constructor(viewer: Viewer) {
+    this.#viewer = viewer
+  }
 
   /** @param key equal for what nobody can tell apart */
   of(key: string, shares: () => readonly Share[]): Outcome {
@@ -46,11 +59,13 @@ export class Outcomes {
   /** The same address is the same destination, whatever pool or name it has. */
   destinationOf(bundle: Bundle, member: number): number {
     const pool = bundle.memberPool[member]!
+    const tenant = textOf(bundle, bundle.poolTenant[pool]!)
+    const address = addressOfMember(bundle, member)
+    const isSeen = seesTenant(this.#viewer, tenant)
     return this.destination({
-      member: addressOfMember(bundle, member),
-      pool: textOf(bundle, bundle.poolName[pool]!),
-      tenant: textOf(bundle, bundle.poolTenant[pool]!),
-      region: textOf(bundle, bundle.memberRegion[member]!),
+      member: address,
+      ...(isSeen ? { pool: textOf(bundle, bundle.poolName[pool]!), tenant } : nobodys),
+      region: isSeen ? textOf(bundle, bundle.memberRegion[member]!) : '',
     })
   }
 

@@ -14,6 +14,7 @@ import { apiLimits } from '#api/http/limits.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import { referencePath } from '#api/routes/reference.ts'
+import { OnePerTenant } from '#api/server/one-per-tenant.ts'
 import { SourceBuckets } from '#api/server/source-buckets.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -82,6 +83,8 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     homePath: referencePath,
     simulator: notBrought('simulator'),
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
+    planner: notBrought('planner'),
+    plansUnderWay: new OnePerTenant(),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     bundles: noBundles,
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },

@@ -337,6 +337,12 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getPoolsByIdHistory: { needs: 'history:read', make: pool },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
+  // Permissions of what is planned, and answers: test/unit/api/routes/plan.test.ts.
+  postPlan: {
+    needs: 'any',
+    body: () => ({ requests: [{ method: 'PUT', path: '/api/v1/nothing' }] }),
+    statuses: [404],
+  },
   getExplainByCode: { needs: 'any', statuses: [200, 404] },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },

@@ -217,6 +217,31 @@ test('an alias answers what its target answers', () => {
   expect(told(head, base).filter((one) => one.startsWith('alias'))).toEqual(['alias A changed 100'])
 })
 
+test('a name that falls to a wildcard gets what its service gives', () => {
+  const wild = service(8, '*.example.org.', { pool: 0 })
+  const base = { ...model, services: [...model.services, wild] }
+  const head = {
+    ...base,
+    services: base.services.filter(({ name }) => name !== model.services[3]!.name),
+  }
+  const { scenarios } = planBetween(base, head)
+  const [other] = scenarios[0]!.changes.filter(({ name }) => name.startsWith('other'))
+  const shares = other!.movement!.ipv4.members.map(
+    ({ member: at, after }) => `${at} ${Math.round(after * 300)}`,
+  )
+  expect(shares.sort()).toEqual([...[a, b, c].map((at) => `${at} 100`), '198.51.100.1 0'])
+  expect(other!.after.policy).toBe('round-robin')
+})
+
+test('a name that comes takes types away that a wildcard gave', () => {
+  const base = {
+    ...model,
+    services: [...model.services, service(8, '*.example.org.', { pool: 0 })],
+  }
+  const head = { ...base, rrsets: [...base.rrsets, text('new.example.org.', 'v1')] }
+  expect(told(head, base)).toEqual(['new A removed 100', 'new TXT added -'])
+})
+
 describe('with two moments', () => {
   const at = (health: Moment['health']): Moment => ({ atMs: Date.UTC(2026, 0, 1), health })
   const down = new Map([[`pool-1/${a}`, { healthy: false }]])
@@ -290,7 +315,7 @@ test('only what differs is computed, and seen by whom it concerns', () => {
   const head = { ...many, pools: [ranked(a, b), model.pools[1]!] }
   const whole = planBetween(many, head)
   expect(whole.summary).toMatchObject({ names: 150, comparedNames: 303 })
-  const seen = planBetween(many, head, { mayShow: (_, tenant) => tenant === 'zenith' })
+  const seen = planBetween(many, head, { viewer: { tenant: 'zenith', names: new Set() } })
   expect([seen.summary.names, seen.later, JSON.stringify(seen).includes('acme')]).toEqual([
     0,
     [],

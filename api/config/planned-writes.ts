@@ -1,0 +1,60 @@
+// Writes that are not made: each is tried on top of those before it, and what all give is kept.
+import type { ConfigEntry } from '#config/entry.ts'
+import type { Operation, WriteDiagnostic } from '#config/operation.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { withUids } from '#config/uids.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { ConfigWriter } from './writer.ts'
+
+export class PlannedWrites implements ConfigWriter {
+  /** Warnings that would be new. */
+  warnings: readonly WriteDiagnostic[] = []
+  /** What would answer; undefined: nothing would change. */
+  bundle: Uint8Array | undefined
+  readonly #writer: ConfigWriter
+  readonly #config: ConfigView
+  readonly #clock: Clock
+  #operations: readonly Operation[] = []
+  #entries: readonly ConfigEntry[] = []
+
+  constructor(writer: ConfigWriter, config: ConfigView, clock: Clock) {
+    this.#writer = writer
+    this.#clock = clock
+    this.#config = config
+  }
+
+  /** The configuration as it would be: handlers find in it what requests before them make. */
+  get config(): ConfigView {
+    const snapshot = (): ConfigSnapshot => {
+      const now = this.#config.snapshot()
+      const { revision } = now
+      return this.#entries.reduce(
+        (seen, entry) => seen.with({ revision, changed: [entry], removed: [] }),
+        now,
+      )
+    }
+    const { isReady, onChange } = this.#config
+    return { snapshot, isReady, onChange }
+  }
+
+  write: ConfigWriter['write'] = async (request) => {
+    // With ids, which stay the same in the tries that follow.
+    const own = withUids(request, this.#clock).operations
+    const operations = [...this.#operations, ...own]
+    const done = await this.#writer.write({
+      ...request,
+      operations,
+      isDryRun: true,
+      wantsBundle: true,
+    })
+    if (!done.ok) return done
+    const { objects, warnings, bundle } = done.value
+    this.#operations = operations
+    this.#entries = objects.flatMap((one) => (one === null ? [] : [one.entry]))
+    this.warnings = warnings
+    this.bundle = bundle
+    return ok({ ...done.value, objects: objects.slice(-own.length) })
+  }
+}

@@ -1,0 +1,78 @@
+// The plan of a change that is not made, against what a node answers, as it runs in a thread.
+import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+import { packNetworks } from '#routing/tables/network-index.ts'
+import { makePlan } from '#plan/plan.ts'
+import type { FamilyMovement, Movement, Plan, PlannedScenario } from '#plan/model.ts'
+import type { Viewer } from '#plan/sides/viewer.ts'
+import type { BundleCopy } from './bundle-copy.ts'
+
+export interface LivePlanJob extends BundleCopy {
+  readonly kind: 'plan'
+  readonly tables: RoutingTables
+  /** undefined: nothing would change. */
+  readonly next: Uint8Array | undefined
+  readonly atMs: readonly number[]
+  /** As the node sees it; null: all are healthy, and nothing else is asked. */
+  readonly health: ReadonlyMap<string, AssumedHealth> | null
+  readonly viewer: Viewer
+  /** Answers that are listed of each scenario, at most. */
+  readonly limit: number
+}
+
+/** Of an answer of the API: the whole is for `gslbd plan`. */
+const flowsMax = 50
+const membersMax = 100
+const laterMax = 200
+
+export interface ShortScenario extends PlannedScenario {
+  /** Answers that differ and are not listed. */
+  readonly omitted: number
+}
+
+export interface ShortPlan extends Omit<Plan, 'scenarios'> {
+  readonly scenarios: readonly ShortScenario[]
+}
+
+/** @returns null: what would answer does not load, which the compiler has looked at */
+export function runLivePlan(job: LivePlanJob): ShortPlan | null {
+  const { bundle: bytes, digest, tables, next = bytes, atMs, health, viewer, limit } = job
+  const loaded = loadBundle(next)
+  if (!loaded.ok) return null
+  const bundle = adoptBundle(bytes, digest)
+  // Regions and operators are told apart as now: what the change would add there is not seen.
+  const after = { ...tables, networks: packNetworks(loaded.value) }
+  const plan = makePlan({
+    base: { source: 'this node', bundle, tables },
+    head: { source: 'the requests', bundle: loaded.value, tables: after },
+    moments: atMs.flatMap((at) => [
+      { atMs: at, health: null },
+      ...(health === null ? [] : [{ atMs: at, health }]),
+    ]),
+    geo: tables.geo,
+    scripts: null,
+    viewer,
+  })
+  return {
+    ...plan,
+    scenarios: plan.scenarios.map((one) => shortened(one, limit)),
+    later: plan.later.slice(0, laterMax),
+  }
+}
+
+function shortened(scenario: PlannedScenario, limit: number): ShortScenario {
+  const movedOf = ({ movement }: { readonly movement: Movement | null }): number =>
+    movement === null ? 0 : Math.max(movement.ipv4.moved, movement.ipv6.moved)
+  const largest = scenario.changes.toSorted((one, other) => movedOf(other) - movedOf(one))
+  const changes = largest.slice(0, limit).map(({ movement, ...change }) => ({
+    ...change,
+    movement: movement && { ipv4: cut(movement.ipv4), ipv6: cut(movement.ipv6) },
+  }))
+  return { ...scenario, changes, omitted: scenario.changes.length - changes.length }
+}
+
+function cut(movement: FamilyMovement): FamilyMovement {
+  const { flows, members } = movement
+  return { ...movement, flows: flows.slice(0, flowsMax), members: members.slice(0, membersMax) }
+}

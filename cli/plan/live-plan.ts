@@ -1,0 +1,71 @@
+// Plans of the API: what would answer is compared with what this node answers, in a thread.
+import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { memberNames } from '#routing/choose/explain.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+import type { LiveNode } from '#runtime/node/live-node.ts'
+import { readTime } from '#cli/simulate/question-text.ts'
+import { copyOfBundle } from './bundle-copy.ts'
+import type { ShortPlan } from './live-plan-job.ts'
+import { PlanThread } from './plan-thread.ts'
+
+/** Of all tenants; each has one. */
+const waitingMax = 4
+
+export interface LivePlannerParts {
+  /** What answers now; undefined: nothing. */
+  readonly node: () => LiveNode | undefined
+  readonly clock: Clock
+  /** Default `planThreadLimits.jobMs`. */
+  readonly jobMs?: number
+}
+
+export class LivePlanner implements Planner {
+  readonly #parts: LivePlannerParts
+  readonly #thread: PlanThread<ShortPlan>
+
+  constructor(parts: LivePlannerParts) {
+    this.#parts = parts
+    const { jobMs } = parts
+    this.#thread = new PlanThread({ waitingMax, ...(jobMs === undefined ? {} : { jobMs }) })
+  }
+
+  plan = async (question: PlanQuestion): Promise<Result<object, PlanFault>> => {
+    const { node, clock } = this.#parts
+    const atMs: number[] = []
+    for (const [i, text] of question.at.entries()) {
+      const time = readTime(text)
+      if (!time.ok) return err({ code: 'invalid', field: `at.${i}`, reason: time.error })
+      atMs.push(time.value)
+    }
+    if (atMs.length === 0) atMs.push(clock.nowMs())
+    if (node() === undefined) return err({ code: 'no-bundle' })
+    const { bundle: next, withHealth, limit, viewer } = question
+    const plan = await this.#thread.run(() => {
+      const live = node()
+      if (live === undefined) return undefined
+      const { tables } = live
+      const health = withHealth ? healthOf(live) : null
+      return { kind: 'plan', ...copyOfBundle(live), tables, next, atMs, health, viewer, limit }
+    })
+    return typeof plan === 'string' ? err({ code: plan }) : ok(plan)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+}
+
+/** As this node has it now: of members that are all well nothing is said. */
+function healthOf({ bundle, state }: LiveNode): ReadonlyMap<string, AssumedHealth> {
+  const health = new Map<string, AssumedHealth>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const healthy = state.memberHealthy[member] === 1
+    const [score, rttMs] = [state.memberScore[member]!, state.memberRttMs[member]!]
+    if (healthy && score === 1 && rttMs === 0) continue
+    health.set(memberNames(bundle, member)[1], { healthy, score, rttMs })
+  }
+  return health
+}
