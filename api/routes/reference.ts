@@ -40,6 +40,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
           description: 'The document',
           schema: Type.Object({}, { additionalProperties: true }),
           contentType: 'application/json; charset=utf-8',
+          isTagged: true,
         },
       },
       handle: ({ request }) => sendDocument((document ??= documentOf(table())), request),
