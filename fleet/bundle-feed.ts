@@ -37,6 +37,7 @@ interface Waiter {
   readonly wake: () => void
   readonly tag: string
   readonly node: NodeName | undefined
+  readonly waitMs: number
 }
 
 export class BundleFeed {
@@ -69,8 +70,10 @@ export class BundleFeed {
   /** To be called when the store may have another record. */
   changed(): void {
     this.#read()
-    for (const { wake, tag, node } of [...this.#waiters]) {
-      if (this.#tagFor(node) !== tag) wake()
+    const { waitMsFor = () => Infinity } = this.#parts
+    for (const { wake, tag, node, waitMs } of [...this.#waiters]) {
+      // Its wave has begun: it is to report more often.
+      if (this.#tagFor(node) !== tag || waitMsFor(node) < waitMs) wake()
     }
   }
 
@@ -93,7 +96,7 @@ export class BundleFeed {
         this.#waiters.delete(waiter)
         resolve()
       }
-      const waiter: Waiter = { wake, tag, node }
+      const waiter: Waiter = { wake, tag, node, waitMs }
       const callOff = this.#parts.after(waitMs, wake)
       this.#waiters.add(waiter)
     })

@@ -8,6 +8,7 @@ import { createZstdDecompress } from 'node:zlib'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
+import { shadowHeader } from './tree.ts'
 
 export type FetchFault =
   | 'unreachable'
@@ -39,6 +40,8 @@ export interface Fetched {
   /** It takes a POST with JSON in the place of this GET (`Accept-Post`). */
   readonly takesJson: boolean
   readonly tag: string | undefined
+  /** Digest of a bundle that this node is to compute with, too; '': none. */
+  readonly shadow: string
   readonly bytes: Uint8Array<SharedArrayBuffer>
   /** As they came over the wire. */
   readonly wireBytes: number
@@ -121,7 +124,10 @@ function headOf(
 async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise<Fetched> {
   const { statusCode: status = 0, headers } = response
   const { bytesMax, rate } = options
-  const head = { status, tag: headers.etag, takesJson: takesJson(headers) }
+  const head = {
+    ...{ status, tag: headers.etag, takesJson: takesJson(headers) },
+    shadow: shadowIn(headers),
+  }
   if (status === 304 || status === 204) return { ...head, bytes: empty(), wireBytes: 0 }
   if (status !== 200) throw refusalOf(status, headers)
   const announced = Number(headers['content-length'] ?? 0)
@@ -168,6 +174,11 @@ function refusalOf(status: number, headers: IncomingHttpHeaders): Giving {
 function takesJson(headers: IncomingHttpHeaders): boolean {
   const types = headers['accept-post']
   return typeof types === 'string' && types.toLowerCase().includes('application/json')
+}
+
+function shadowIn(headers: IncomingHttpHeaders): string {
+  const named = headers[shadowHeader]
+  return typeof named === 'string' && /^[0-9a-f]{64}$/.test(named) ? named : ''
 }
 
 function decoded(response: IncomingMessage): Readable {

@@ -31,6 +31,16 @@ export interface NodeReport {
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
   readonly busyRatio: number
   readonly counters: NodeCounters
+  /** null: it computes with no other bundle. */
+  readonly shadow: NodeShadow | null
+}
+
+/** What comes of queries with a bundle that the node does not answer from. */
+export interface NodeShadow {
+  readonly digest: string
+  /** Queries since it began, and how many of them have another answer; parts count. */
+  readonly compared: number
+  readonly changed: number
 }
 
 export const nodeRoles = ['control', 'dns', 'agent'] as const
@@ -111,6 +121,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
       atMs,
     })),
     counters: countersOf(counters),
+    shadow: shadowOf(report.shadow),
   })
 }
 
@@ -136,6 +147,7 @@ function faultOf(report: Fields): string | undefined {
     ['busyRatio', isRatio(report['busyRatio'])],
     ['refusals', Array.isArray(refusals) && areRefusals(refusals)],
     ['counters', isObject(counters) && areCounters(counters)],
+    ['shadow', isShadow(report['shadow'])],
   ]
   return rows.find(([, holds]) => !holds)?.[0]
 }
@@ -183,6 +195,23 @@ function areCounters(counters: Fields): boolean {
 function countersOf(counters: NodeCounters): NodeCounters {
   const named = Object.fromEntries(counterNames.map((name) => [name, counters[name]]))
   return { ...(named as Omit<NodeCounters, 'p99Us'>), p99Us: counters.p99Us }
+}
+
+/** Versions before did not tell. */
+function isShadow(shadow: unknown): boolean {
+  if (shadow === undefined || shadow === null) return true
+  return (
+    isObject(shadow) &&
+    isText(shadow['digest'], digestForm) &&
+    isCount(shadow['compared']) &&
+    isCount(shadow['changed'])
+  )
+}
+
+function shadowOf(shadow: NodeShadow | null | undefined): NodeShadow | null {
+  if (shadow === undefined || shadow === null) return null
+  const { digest, compared, changed } = shadow
+  return { digest, compared, changed }
 }
 
 /** It comes from another machine and goes into logs and pages. */

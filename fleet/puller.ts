@@ -37,6 +37,8 @@ export interface PullerParts {
   readonly storedPath?: (digest: string) => string
   /** Digest of what serves; '': nothing does. */
   readonly servingDigest?: () => string
+  /** Computes with another bundle, too; left out: this node does not. */
+  readonly shadow?: PulledShadow
   readonly activate: (publication: Publication) => Promise<Result<unknown, SourceFault>>
   /** A source without this channel is a good one: there is nothing to be had. */
   readonly mayBeAbsent?: boolean
@@ -47,6 +49,14 @@ export interface PullerParts {
   readonly random: Random
   readonly log: Log
   readonly limits?: Partial<PullLimits>
+}
+
+/** What a node computes with besides. */
+export interface PulledShadow {
+  /** Of that bundle; '': none. */
+  readonly digest: () => string
+  readonly begin: (bundle: Uint8Array) => Result<unknown, SourceFault>
+  readonly end: () => void
 }
 
 /** What a report has from here. */
@@ -193,10 +203,35 @@ export class Puller {
       const isAbsent = this.#parts.mayBeAbsent === true && answer.error.status === 404
       return isAbsent ? ok('unchanged') : answer
     }
-    if (answer.value.status !== 200) return ok('unchanged')
-    const verdict = await this.#take(source, answer.value)
-    if (!verdict.ok && verdict.error.digest !== undefined) this.#remember(source, verdict.error)
-    return verdict
+    const isNews = answer.value.status === 200
+    const verdict = isNews ? await this.#take(source, answer.value) : ok('unchanged' as const)
+    const taken = verdict.ok ? await this.#shadow(source, answer.value.shadow) : verdict
+    if (!taken.ok && taken.error.digest !== undefined) this.#remember(source, taken.error)
+    return taken.ok ? verdict : taken
+  }
+
+  /** @param digest what the source wants computed as well */
+  async #shadow(source: Source, digest: string): Promise<Result<unknown, RefusedGift>> {
+    const { shadow, stored } = this.#parts
+    if (shadow === undefined || shadow.digest() === digest) return ok(null)
+    shadow.end()
+    if (digest === '' || this.#refusals.some((one) => one.digest === digest)) return ok(null)
+    const bundle = stored(digest) ?? (await this.#bundleOf(source, digest))
+    if (!(bundle instanceof Uint8Array)) return bundle
+    const begun = shadow.begin(bundle)
+    if (!begun.ok) return err({ ...begun.error, digest })
+    if (shadow.digest() === digest) return begun
+    shadow.end()
+    return err({ code: 'digest-mismatch', message: 'it sent another bundle', digest })
+  }
+
+  /** By a delta, where there is one; it is not verified. */
+  async #bundleOf(source: Source, digest: string): Promise<Uint8Array | Err<FetchFailure>> {
+    const made = await this.#byDelta(source, digest)
+    if (made !== undefined) return made
+    const { bundleBytesMax: bytesMax } = this.#limits
+    const whole = await this.#fetch(source, bundlePath(digest), { bytesMax })
+    return whole.ok ? whole.value.bytes : whole
   }
 
   /** Faults with a digest are refusals of what the source gave. */

@@ -264,6 +264,7 @@ export const hot: readonly string[] = [
   'routing/tables/row-groups.ts',
   'runtime/script/client.ts',
   'runtime/counters/batch-timer.ts',
+  'runtime/samples/query-sampler.ts',
   'runtime/threads/respond.ts',
   'lib/random.ts',
 ]

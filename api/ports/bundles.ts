@@ -13,6 +13,8 @@ export interface Bundles {
     channel: string,
     node?: AskingNode,
   ) => { readonly text: string; readonly tag: string } | 'later' | undefined
+  /** Digest of the bundle that a node is to compute with, too; '': none. */
+  readonly shadowFor: (node: AskingNode) => string
   /** @returns whether it could wait for another record: too many others do */
   readonly waitForOther: (
     channel: string,

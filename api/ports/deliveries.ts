@@ -17,6 +17,17 @@ export interface ShownWave {
   readonly waiting: number
   readonly refused: number
   readonly silent: number
+  /** Its nodes compute with the target and do not answer from it yet. */
+  readonly isShadow: boolean
+  /** What came of that so far, or in the end; null: nothing. */
+  readonly shadow: ShownShadow | null
+}
+
+export interface ShownShadow {
+  /** Queries. */
+  readonly compared: number
+  /** Percent. */
+  readonly changed: number
 }
 
 export interface ShownDelivery {
@@ -28,6 +39,8 @@ export interface ShownDelivery {
   readonly target: ShownPlace | null
   /** Empty: it went to all at once. */
   readonly waves: readonly ShownWave[]
+  /** Such as `moved=12.4%; names=3`; '': it is not known. */
+  readonly promised: string
   readonly onFailure: 'return' | 'hold' | null
   readonly phaseSinceMs: number
   readonly verdict: {

@@ -118,7 +118,11 @@ const tell = route({
     const isSame = body.tag === before.tag
     if (isSame && !(await bundles.waitForOther(name, before.tag, wait * 1000, node))) return busy()
     const { text, tag: entityTag } = recordNow(bundles.record(name, node), before)
-    const headers = { etag: entityTag, 'accept-post': takenBody }
+    const shadow = bundles.shadowFor(node)
+    const headers = {
+      ...{ etag: entityTag, 'accept-post': takenBody },
+      ...(shadow === '' ? {} : { 'gslb-shadow': shadow }),
+    }
     return body.tag === entityTag ? { status: 204, headers } : success(text, headers)
   },
 })

@@ -24,6 +24,15 @@ const Wave = Type.Object({
   waiting: Type.Integer({ description: 'Nodes that are to take it' }),
   refused: Type.Integer({ description: 'Nodes that refuse it, or have left it' }),
   silent: Type.Integer({ description: 'Nodes that were not heard for a minute' }),
+  isShadow: Type.Boolean({
+    description: 'Its nodes compute with the target and answer from the bundle before',
+  }),
+  shadow: nullable(
+    Type.Object({
+      compared: Type.Integer({ description: 'Queries that were computed with both bundles' }),
+      changed: Type.Number({ description: 'Percent of them that have another answer' }),
+    }),
+  ),
 })
 
 const Delivery = Type.Object(
@@ -37,6 +46,11 @@ const Delivery = Type.Object(
     good: Place,
     target: nullable(Place),
     waves: Type.Array(Wave, { description: 'Empty: it went to all nodes at once' }),
+    promised: Type.String({
+      description:
+        'What a plan says that the target moves, such as `moved=12.4%; names=3`: the largest ' +
+        'share of clients at one name, and names with other answers. Empty: it is not known',
+    }),
     onFailure: nullable(Type.String({ description: 'return or hold; null: no waves' })),
     phaseSince: Type.Integer({ description: 'Unix milliseconds' }),
     verdict: nullable(

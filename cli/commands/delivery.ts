@@ -75,14 +75,25 @@ async function ask(url: URL, method: string, io: Io): Promise<Result<unknown, st
   }
 }
 
-function textOf({ channel, phase, good, target, waves, verdict, waitsFor, fault }: Shown): string {
+function textOf({
+  promised,
+  channel,
+  phase,
+  good,
+  target,
+  waves,
+  verdict,
+  ...rest
+}: Shown): string {
+  const { waitsFor, fault } = rest
   const place = (name: string, { commit, seq }: NonNullable<Shown['target']>): string =>
     `  ${name.padEnd(8)}${commit.slice(0, 12)}  seq ${seq}\n`
   const rows = waves.map((wave, i) => {
     const who = wave.nodes ?? `${wave.percent ?? 0} %`
     const counts = `${wave.adopted} have it, ${wave.waiting} wait, ${wave.refused} refuse`
     const seen = wave.hasBegun ? `${counts}, ${wave.silent} silent` : 'not yet'
-    return `  wave ${i + 1}  ${who.padEnd(20)} hold ${wave.holdSeconds} s  ${seen}\n`
+    const row = `  wave ${i + 1}  ${who.padEnd(20)} hold ${wave.holdSeconds} s  ${seen}\n`
+    return row + shadowText(wave)
   })
   const why =
     verdict === null
@@ -93,8 +104,16 @@ function textOf({ channel, phase, good, target, waves, verdict, waitsFor, fault 
     `channel ${channel}: ${phase}${waitsFor === '' ? '' : `, waits for ${waitsFor}`}\n`,
     place('good', good),
     target === null ? '' : place('target', target),
+    promised === '' ? '' : `  plan    ${promised}\n`,
     ...rows,
     why,
     fault === '' ? '' : `  it stands still: ${fault}\n`,
   ].join('')
+}
+
+function shadowText({ isShadow, shadow }: Shown['waves'][number]): string {
+  if (shadow === null) return ''
+  const { compared, changed } = shadow
+  const what = `${changed} % of ${compared} queries have another answer`
+  return `          shadow${isShadow ? ', not answered from yet' : ''}: ${what}\n`
 }

@@ -16,7 +16,13 @@ export const keepAlerts: Part = (deps) => {
     redirectTargets: () => deps.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => deps.drifted(),
-    deliveries: () => createDeliveriesView(channel, () => deps.delivery.keeper).list(),
+    // No condition needs to know what a plan says.
+    deliveries: () =>
+      createDeliveriesView(
+        channel,
+        () => deps.delivery.keeper,
+        () => '',
+      ).list(),
   })
   const { state } = records
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })

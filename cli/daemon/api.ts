@@ -171,6 +171,7 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
     told: (report) => told(deps, report),
     record: (channel, asking) => feedOf(deps, channel).record(channel, asking),
+    shadowFor: (asking) => deps.delivery.keeper.shadowFor(asking),
     waitForOther: (channel, ...asked) => feedOf(deps, channel).waitForOther(...asked),
     open: (digest) => deps.bundleFiles.open(digest),
     openPacked: async (digest) => {
@@ -203,7 +204,11 @@ function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {
 }
 
 const deliveriesOf = (deps: Deps): NodeApiParts['deliveries'] =>
-  createDeliveriesView(channel, () => deps.delivery.keeper)
+  createDeliveriesView(
+    channel,
+    () => deps.delivery.keeper,
+    () => deps.delivery.promised(),
+  )
 
 function fleetIn(deps: Deps): FleetSnapshot {
   const nodes = deps.drifted()

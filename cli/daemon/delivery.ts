@@ -1,5 +1,8 @@
 // Part: changes that reach the nodes of the fleet in waves.
+import { hash } from 'node:crypto'
+import type { Manifest } from '#bundle/format/manifest.ts'
 import { DeliveryFiles } from '#cli/node/delivery-files.ts'
+import { DeliveryPromise } from '#cli/plan/delivery-promise.ts'
 import { deliveryPlanOf } from '#compiler/plan/delivery-plan.ts'
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
@@ -41,8 +44,18 @@ export const keepDelivery: Part = (deps) => {
     await keeper.tick()
     renewPassed(keeper, files, records)
   }
+  const promise = new DeliveryPromise({
+    bundlePath: (digest) => files.bundlePath(digest),
+    tables: () => deps.node.live()?.tables,
+    clock: systemClock,
+  })
+  const promised = (): string => promise.of(keeper.view()?.state)
   const forget = gitops.config.onChange(() => void tickQuietly(tick, deps))
-  return ok({ gives: { delivery: { keeper, files, tick } }, stop: forget })
+  const stop = async (): Promise<void> => {
+    forget()
+    await promise.close()
+  }
+  return ok({ gives: { delivery: { keeper, files, tick, promised } }, stop })
 }
 
 /** It is made later than this part. */
@@ -84,7 +97,15 @@ function madeBy({ node }: Deps): ReturnType<DeliveryKeeperParts['made']> {
   const { active, isStored } = node.status()
   if (active === null || !isStored) return undefined
   const { commit, digest, serial = 0, seq } = active
-  return { made: { commit, digest, serial }, seq }
+  const bundle = node.bundle()
+  const content = bundle?.digest === digest ? contentOf(bundle.manifest) : ''
+  return { made: { commit, digest, serial, content }, seq }
+}
+
+/** Of all that answers depend on. */
+function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Manifest): string {
+  const all = [compiler, counts, nameSeed, nameLabelsMax, sections]
+  return hash('sha256', JSON.stringify(all)).slice(0, 32)
 }
 
 function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | null | undefined {
@@ -98,8 +119,8 @@ function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | nu
 
 function nodesIn({ inventory }: Deps): readonly DeliveryNode[] {
   return inventory.all().flatMap(({ report, ageMs }) => {
-    const { role, name, labels, instance, digest, seq, refusals, counters } = report
+    const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
     if (role !== 'dns') return []
-    return [{ name, labels, instance, digest, seq, refusals, counters, ageMs }]
+    return [{ name, labels, instance, digest, seq, refusals, counters, shadow, ageMs }]
   })
 }

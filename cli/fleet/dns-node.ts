@@ -13,6 +13,7 @@ import { createNodeResolver } from '#cli/node/resolver.ts'
 import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { nodeReport } from '#cli/status/node-report.ts'
+import type { ShadowReport } from '#cli/status/node-report.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
@@ -23,8 +24,10 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import type { DnsNodeParts } from '#runtime/node/node.ts'
+import { QuerySamples } from '#runtime/samples/query-samples.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import { transfersOf } from '#cli/node/transfers.ts'
 import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
@@ -32,6 +35,7 @@ import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
+import { createShadow } from './shadow.ts'
 import { openStatusServer } from './status.ts'
 import { ZoneExchange } from './zone-exchange.ts'
 
@@ -115,8 +119,9 @@ async function start(
   const resolver = createNodeResolver(settings, dataDir.value.path, log)
   const geo = createGeo(settings, log)
   const fed = { health, resolver, dynamic: texts, redirects, geo: geo.feed }
+  const samples = new QuerySamples(settings.dns.threads)
   const node = new DnsNode({
-    threads: threadsIn(settings),
+    threads: threadsIn(settings, samples),
     ...{ store, trusted: trusted.value, ...fed, clock: systemClock, log },
   })
   const exchange = new ZoneExchange(settings.dns, node, log)
@@ -130,9 +135,11 @@ async function start(
   if (!opened.ok) return opened
   const redirecting = await openRedirects(redirects, log)
   if (!redirecting.ok) return redirecting
-  const self = reporterOf(settings, node)
+  const shadow = createShadow(samples, { live: () => node.live(), trusted: trusted.value })
+  stops.push(shadow.stop)
+  const self = reporterOf(settings, node, shadow.report)
   const pulls = { settings, token: token.value, node, store, texts, textsStore }
-  const puller = new Pullers({ ...pulls, report: self.report, log })
+  const puller = new Pullers({ ...pulls, report: self.report, shadow: shadow.pulled, log })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = { store, node, texts, exchange, redirects, puller, report: self.report }
   const pulled = { ...parts, ...own, geo: geo.source }
@@ -151,8 +158,9 @@ async function start(
   return ok({ dnsPort: opened.value.port, apiPort: status.value.port, reread })
 }
 
-const threadsIn = (settings: Settings): DnsNodeParts['threads'] => ({
+const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
   ...threadsOf(settings),
+  querySamples: samples.rings,
   transfers: transfersOf(settings.dns),
   seed: randomInt(0x1_0000_0000),
 })
@@ -160,9 +168,15 @@ const threadsIn = (settings: Settings): DnsNodeParts['threads'] => ({
 type Report = (pulled: Pulled) => NodeReport
 
 /** What this process says of itself. */
-function reporterOf(settings: Settings, node: DnsNode): { readonly report: Report } {
+function reporterOf(
+  settings: Settings,
+  node: DnsNode,
+  shadow: ShadowReport,
+): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
-  const parts = { settings, node, role: 'dns', clock: systemClock } as const
+  const latency = new LatencyWindow(systemClock)
+  const p99Us = (): number | null => latency.p99Us(node.counters())
+  const parts = { settings, node, role: 'dns', shadow, p99Us, clock: systemClock } as const
   const instance = randomBytes(8).toString('hex')
   const startedAtMs = systemClock.nowMs()
   const busyRatio = (): number => {

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { ChannelRecord } from '#bundle/signature/channel.ts'
 import { Puller } from '#fleet/puller.ts'
-import type { Pulled, PullerParts, PullStatus } from '#fleet/puller.ts'
+import type { Pulled, PulledShadow, PullerParts, PullStatus } from '#fleet/puller.ts'
 import { reportLimits } from '#fleet/node-report.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -24,6 +24,7 @@ export interface PullersParts {
   readonly texts: PulledTexts
   readonly textsStore: BundleStore
   readonly report: (pulled: Pulled) => NodeReport
+  readonly shadow: PulledShadow
   readonly log: Log
 }
 
@@ -43,6 +44,7 @@ export class Pullers {
       servingDigest: () => node.status().active?.digest ?? '',
       activate: (publication) => node.activate(publication),
       report: () => parts.report(this.pulled()),
+      shadow: parts.shadow,
     })
     this.#texts = new Puller({
       ...common(parts, textsStore),

@@ -21,6 +21,8 @@ export interface NodeDelivery {
   readonly keeper: DeliveryKeeper
   readonly files: DeliveryFiles
   readonly tick: () => Promise<void>
+  /** What a plan says of the change that is on its way; '': it is not known. */
+  readonly promised: () => string
 }
 
 export class DeliveryFiles {

@@ -2,9 +2,11 @@
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
+import { ok } from '#lib/result.ts'
 import { makePlan } from '#plan/plan.ts'
 import type { BundleCopy } from './bundle-copy.ts'
 
+/** `digest` '': the bundle is a signed file, not as it is in memory. */
 export interface EffectJob extends BundleCopy {
   readonly kind: 'effect'
   readonly tables: RoutingTables
@@ -20,7 +22,9 @@ const networksMax = 8_192
 export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJob): string {
   const loaded = loadBundle(next)
   if (!loaded.ok) return ''
-  const bundle = adoptBundle(bytes, digest)
+  const before = digest === '' ? loadBundle(bytes) : ok(adoptBundle(bytes, digest))
+  if (!before.ok) return ''
+  const bundle = before.value
   // Regions and operators are told apart as now: what the change would add there is not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
   const { summary } = makePlan({

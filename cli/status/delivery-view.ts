@@ -1,17 +1,23 @@
 // What the API, metrics and alerts show of changes that reach nodes in waves.
 import type { Deliveries, ShownDelivery, ShownWave } from '#api/ports/deliveries.ts'
+import { shadowOf } from '#fleet/delivery/gates.ts'
 import type { DeliveryKeeper, DeliveryView } from '#fleet/delivery/keeper.ts'
 import type { Place } from '#fleet/delivery/state.ts'
 import { err, ok } from '#lib/result.ts'
 
-export function createDeliveriesView(channel: string, keeper: () => DeliveryKeeper): Deliveries {
+/** @param promised what a plan says of the change that is on its way; '': it is not known */
+export function createDeliveriesView(
+  channel: string,
+  keeper: () => DeliveryKeeper,
+  promised: () => string,
+): Deliveries {
   return {
-    list: () => shownIn(channel, keeper().view()),
+    list: () => shownIn(channel, keeper().view(), promised()),
     act: async (asked, action) => {
       const isKnown = asked === channel && keeper().view() !== null
       if (!isKnown) return err({ code: 'unknown', message: 'there is no such delivery' })
       const acted = await keeper().act(action)
-      const [shown] = shownIn(channel, keeper().view())
+      const [shown] = shownIn(channel, keeper().view(), promised())
       if (acted.ok && shown !== undefined) return ok(shown)
       const message = acted.ok ? 'it has gone' : acted.error
       return err({ code: shown?.fault === message ? 'away' : 'impossible', message })
@@ -19,7 +25,11 @@ export function createDeliveriesView(channel: string, keeper: () => DeliveryKeep
   }
 }
 
-function shownIn(channel: string, view: DeliveryView | null): readonly ShownDelivery[] {
+function shownIn(
+  channel: string,
+  view: DeliveryView | null,
+  promised: string,
+): readonly ShownDelivery[] {
   if (view === null) return []
   const { state, waitsFor, decider, fault } = view
   const { phase, good, target, plan, verdict, phaseAtMs } = state
@@ -28,6 +38,7 @@ function shownIn(channel: string, view: DeliveryView | null): readonly ShownDeli
       ...{ channel, phase, good: placeOf(good), waitsFor, fault, decidedBy: decider },
       target: target === null ? null : placeOf(target),
       waves: wavesOf(view),
+      promised,
       onFailure: plan?.onFailure ?? null,
       phaseSinceMs: phaseAtMs,
       verdict: verdict === null ? null : { ...verdict, wave: verdict.wave + 1 },
@@ -39,7 +50,8 @@ const placeOf = ({ seq, digest, commit }: Place) => ({ seq, digest, commit })
 
 function wavesOf({ state, waves }: DeliveryView): readonly ShownWave[] {
   return (state.plan?.waves ?? []).map(({ labels, percent, holdMs }, i) => {
-    const seen = waves[i]
+    const [seen, begun] = [waves[i], state.waves[i]]
+    const isShadow = begun?.isShadow ?? false
     return {
       nodes:
         labels === null
@@ -54,6 +66,8 @@ function wavesOf({ state, waves }: DeliveryView): readonly ShownWave[] {
       waiting: seen?.waiting.length ?? 0,
       refused: seen?.refused.length ?? 0,
       silent: seen?.silent ?? 0,
+      isShadow,
+      shadow: isShadow ? shadowOf(seen?.adopted ?? []) : (begun?.shadow ?? null),
     }
   })
 }

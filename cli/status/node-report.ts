@@ -14,7 +14,16 @@ export interface ReportParts {
   readonly startedAtMs: number
   readonly node: Pick<DnsNode, 'status' | 'counters' | 'memberHealth'>
   readonly busyRatio: () => number
+  /** Microseconds; null: nothing was timed lately. Left out: nobody measures it. */
+  readonly p99Us?: () => number | null
+  readonly shadow?: ShadowReport
   readonly clock: Clock
+}
+
+/** What was computed with another bundle. */
+export interface ShadowReport {
+  readonly counts: () => NodeReport['shadow']
+  readonly totals: () => { readonly compared: number; readonly changed: number }
 }
 
 export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
@@ -32,7 +41,8 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
     isLeaving: false,
     ...pulled,
     busyRatio: busyRatio(),
-    counters: countersOf(node),
+    counters: countersOf(parts),
+    shadow: parts.shadow?.counts() ?? null,
   }
 }
 
@@ -44,11 +54,12 @@ export function refusedHere(node: Pick<DnsNode, 'status'>, clock: Clock): Pulled
   return { isRefusing: true, refusals: [{ digest, code, reason, atMs: Math.floor(clock.nowMs()) }] }
 }
 
-function countersOf(node: ReportParts['node']): NodeReport['counters'] {
+function countersOf({ node, shadow, p99Us }: ReportParts): NodeReport['counters'] {
   const members = node.memberHealth()
+  const { compared = 0, changed = 0 } = shadow?.totals() ?? {}
   const counters = {
     ...{ queries: 0, answers: 0, servfail: 0, noCandidate: 0, dropped: 0 },
-    ...{ shadowed: 0, shadowDiffered: 0, p99Us: null },
+    ...{ shadowed: compared, shadowDiffered: changed, p99Us: p99Us?.() ?? null },
     membersHealthy: members.healthy,
     membersDown: members.unhealthy,
     membersWarming: members.warming,

@@ -5,7 +5,7 @@ import { waveOf } from './membership.ts'
 import type { DeliveryNode } from './membership.ts'
 import { deliveryLimits } from './plan.ts'
 import type { GateLimits } from './plan.ts'
-import type { DeliveryState, GateName, Measure, Verdict } from './state.ts'
+import type { DeliveryState, GateName, Measure, ShadowMeasure, Verdict } from './state.ts'
 
 type Counters = NodeReport['counters']
 
@@ -88,8 +88,17 @@ export function measureOf(all: readonly Counters[]): Measure {
 
 const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : (part / whole) * 100)
 
+/** What came of the queries that these nodes have computed with the bundle, too. */
+export function shadowOf(nodes: readonly DeliveryNode[]): ShadowMeasure {
+  const sum = (of: 'compared' | 'changed'): number =>
+    nodes.reduce((total, { shadow }) => total + (shadow?.[of] ?? 0), 0)
+  const compared = sum('compared')
+  return { compared, changed: rounded(percent(sum('changed'), compared)) }
+}
+
 /** The nodes of a wave, by how far they are. */
 export interface WaveView {
+  /** Nodes that answer from the bundle; while they are to compute with it, those that do. */
   readonly adopted: readonly DeliveryNode[]
   /** Heard since the wave began, and without the bundle. */
   readonly waiting: readonly DeliveryNode[]
@@ -122,8 +131,10 @@ export function viewsOf(
         node.digest !== target.digest &&
         (adoptions.hasLeft(node) || node.refusals.some((one) => one.digest === target.digest)),
     )
-    const adopted = heard.filter(({ digest }) => digest === target.digest)
-    const waiting = heard.filter((node) => node.digest !== target.digest && !refused.includes(node))
+    const has = ({ digest, shadow }: DeliveryNode): boolean =>
+      (begun.isShadow ? shadow?.digest : digest) === target.digest
+    const adopted = heard.filter((node) => has(node) && !refused.includes(node))
+    const waiting = heard.filter((node) => !has(node) && !refused.includes(node))
     // Another one may have heard them when the wave began.
     const unknown = observedMs > silentMs ? Math.max(0, begun.nodes - all.length) : 0
     return { adopted, waiting, refused, silent: all.length - heard.length + unknown }
@@ -140,12 +151,25 @@ export function failedGate(
   const { plan, waves } = state
   if (plan === null) return undefined
   for (const [wave, view] of views.entries()) {
-    const rows = rowsOf(plan.gates, view, waves[wave]!.before, adoptions)
+    const { before, isShadow } = waves[wave]!
+    const rows = isShadow
+      ? rowsOfShadow(plan.gates, view)
+      : rowsOf(plan.gates, view, before, adoptions)
     for (const [gate, value, limit] of rows) {
       if (value > limit) return { gate, wave, value: rounded(value), limit, atMs: nowMs }
     }
   }
   return undefined
+}
+
+function rowsOfShadow(gates: GateLimits, { adopted, refused, silent }: WaveView): readonly Row[] {
+  const { compared, changed } = shadowOf(adopted)
+  const isTelling = compared >= gates.answersMin
+  return [
+    ['refusals', refused.length, gates.refusals],
+    ['silent', silent, gates.silent],
+    ...(isTelling ? [['changedAnswers', changed, gates.changedAnswers ?? Infinity] as const] : []),
+  ]
 }
 
 type Row = readonly [gate: GateName, value: number, limit: number]

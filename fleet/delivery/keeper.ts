@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import { Adoptions, viewsOf } from './gates.ts'
 import { act, firstState, look, propose, reportSeconds } from './machine.ts'
 import type { DeliveryAction, Made } from './machine.ts'
-import { placeFor, waveOf } from './membership.ts'
+import { placeFor, shadowFor, waveOf } from './membership.ts'
 import type { DeliveryNode, NodeName } from './membership.ts'
 import { deliveryLimits } from './plan.ts'
 import type { DeliveryPlan } from './plan.ts'
@@ -92,6 +92,11 @@ export class DeliveryKeeper {
     if (this.#state !== undefined) return this.#parts.records.of(placeFor(this.#state, node))
     if (!this.#isRead && this.#parts.mayHaveRow()) return undefined
     return null
+  }
+
+  /** Digest of the bundle that a node is to compute with, too; '': none. */
+  shadowFor(node: NodeName | undefined): string {
+    return this.#state === undefined ? '' : (shadowFor(this.#state, node)?.digest ?? '')
   }
 
   /** How long a node that asks is to wait for news at most: those of a wave report often. */

@@ -3,14 +3,14 @@
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { failedGate, measureOf, viewsOf } from './gates.ts'
+import { failedGate, measureOf, shadowOf, viewsOf } from './gates.ts'
 import type { Adoptions } from './gates.ts'
 import { cutOf, waveOf } from './membership.ts'
 import type { DeliveryNode } from './membership.ts'
 import { deliveryLimits } from './plan.ts'
 import type { DeliveryPlan } from './plan.ts'
 import { isUnderWay } from './state.ts'
-import type { DeliveryState, Place, Verdict } from './state.ts'
+import type { BegunWave, DeliveryState, Measure, Place, Verdict } from './state.ts'
 
 /** A bundle that a control node has made. */
 export type Made = Omit<Place, 'seq'>
@@ -38,7 +38,8 @@ export function firstState(good: Made, topSeq: number, nowMs: number): DeliveryS
 
 /**
  * Takes a newer bundle as the target. What was on its way is over: nodes that had it are given the
- * last good one again, until their wave comes.
+ * last good one again, until their wave comes. A commit that changes no answer stops nothing: it
+ * may decide about what is on its way.
  *
  * @param plan null: all nodes get it at once
  */
@@ -51,16 +52,59 @@ export function propose(
 ): DeliveryState {
   const { commit, serial } = made
   const isNewer = serial === 0 || serial > state.newest.serial
-  if (commit === state.newest.commit || !isNewer) return state
+  if (commit === state.newest.commit || !isNewer) return caughtUp(state, made, nowMs)
+  const newest = { commit, serial }
+  // Nobody would see a difference: a revert is at all nodes at once.
+  if (plan !== null && isAlike(made, state.good)) return given({ ...state, newest }, made, nowMs)
+  if (plan !== null && isAlike(made, state.target)) {
+    return decided({ ...state, newest }, plan, nodes, nowMs)
+  }
   const good = isUnderWay(state) ? takenBack(state) : state.good
   const topSeq = Math.max(state.topSeq, good.seq) + 1
   const target = { ...made, seq: topSeq }
   const next: DeliveryState = {
     ...state,
-    ...{ good, target, topSeq, plan, waves: [], newest: { commit, serial } },
+    ...{ good, target, topSeq, plan, waves: [], newest },
     ...{ phase: 'rolling', phaseAtMs: nowMs, verdict: null },
   }
   return plan === null ? finished(next, nowMs) : withWave(next, nodes, nowMs)
+}
+
+const isAlike = ({ content = '' }: Made, other: Place | null): boolean =>
+  content !== '' && other?.content === content
+
+/** Commits that changed no answer were let pass while a change was on its way. */
+function caughtUp(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
+  const { phase, good, newest } = state
+  const isBehind = phase === 'done' && made.commit === newest.commit && good.commit !== made.commit
+  return isBehind && isAlike(made, good) ? given(state, made, nowMs) : state
+}
+
+/** To all nodes at once. */
+function given(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
+  const topSeq = state.topSeq + 1
+  const target = { ...made, seq: topSeq, serial: Math.max(made.serial, state.good.serial) }
+  return finished({ ...state, target, topSeq, waves: [], plan: null }, nowMs)
+}
+
+/** By a commit that answers as the target does: what it says of the change, and its gates. */
+function decided(
+  state: DeliveryState,
+  next: DeliveryPlan,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState {
+  const hasSameWaves = JSON.stringify(next.waves) === JSON.stringify(state.plan?.waves)
+  const decisionIn = (plan: DeliveryPlan | null): DeliveryAction | undefined =>
+    plan?.decisions?.findLast(({ commit }) => state.target?.commit.startsWith(commit))?.decision
+  const [before, now] = [decisionIn(state.plan), decisionIn(next)]
+  // Waves that have begun are what they were.
+  const planned = hasSameWaves ? { ...state, plan: next } : state
+  if (now === before) return planned
+  const action = now ?? (before === 'pause' ? 'resume' : undefined)
+  if (action === undefined) return planned
+  const acted = act(planned, action, nodes, nowMs)
+  return acted.ok ? acted.value : planned
 }
 
 export interface Look {
@@ -95,7 +139,8 @@ export function look(
     return heldFor(state, { gate: 'noNodes', wave, value: 0, limit: 1, atMs: nowMs }, nowMs)
   }
   if (waiting.length > 0 || adopted.length < heardOf(state, wave, views)) {
-    if (isPatient) return { state, waitsFor: `${waiting.length} nodes to take the bundle` }
+    const what = state.waves[wave]!.isShadow ? 'compute with' : 'take'
+    if (isPatient) return { state, waitsFor: `${waiting.length} nodes to ${what} the bundle` }
     const value = waiting.length
     return stopped(state, { gate: 'notAdopted', wave, value, limit: 0, atMs: nowMs }, nowMs)
   }
@@ -128,17 +173,40 @@ function afterHold(
   observedMs: number,
 ): Look {
   const plan = state.plan!
-  const { holdMs } = plan.waves[state.waves.length - 1]!
+  const wave = plan.waves[state.waves.length - 1]!
+  const { isShadow } = state.waves.at(-1)!
+  const holdMs = isShadow ? wave.shadowMs : wave.holdMs
   const heldMs = Math.min(Math.max(0, nowMs - state.adoptedAtMs!), observedMs)
   if (heldMs < holdMs) return { state, waitsFor: `${Math.ceil((holdMs - heldMs) / 1000)} s` }
   const freshMs = Math.max(deliveryLimits.freshMs, reportSeconds(adopted.length) * 3_000)
   // What counts is what nodes said at the end of the time, not at its beginning.
   const late = holdMs === 0 ? [] : adopted.filter(({ ageMs }) => ageMs > freshMs)
   if (late.length > 0) return { state, waitsFor: `word of ${late.length} nodes` }
+  if (isShadow) {
+    const next = afterShadow(state, nodes, adopted, nowMs)
+    return { state: next, waitsFor: 'the nodes of the wave to take the bundle' }
+  }
   if (state.waves.length === plan.waves.length) {
     return { state: finished(state, nowMs), waitsFor: '' }
   }
   return { state: withWave(state, nodes, nowMs), waitsFor: 'the next wave to take the bundle' }
+}
+
+/** The nodes of the last wave are given the bundle that they have computed with. */
+function afterShadow(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  shadowing: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState {
+  const { waves } = state
+  const own = shadowing.filter(({ shadow }) => shadow?.digest === state.target!.digest)
+  const begun = {
+    ...waves.at(-1)!,
+    ...{ isShadow: false, shadow: shadowOf(own) },
+    before: beforeOf(state, waves, waves.length - 1, liveOf(nodes)),
+  }
+  return { ...state, waves: [...waves.slice(0, -1), begun], sinceMs: nowMs, adoptedAtMs: null }
 }
 
 /** How often so many nodes report while their wave is on. */
@@ -201,17 +269,31 @@ function withWave(
   const plans = state.plan!.waves
   const wave = state.waves.length
   assert(wave < plans.length, 'a delivery has no more waves than its plan')
-  const live = nodes.filter(({ ageMs }) => ageMs <= deliveryLimits.silentMs)
+  const live = liveOf(nodes)
   const cut = cutOf(wave, plans, state.waves, live)
   const begun = [...state.waves, { cut }]
   const own = live.filter((node) => waveOf(node, plans, begun) === wave)
-  const before = measureOf(own.map(({ counters }) => counters))
+  const before = beforeOf(state, begun, wave, live)
+  const isShadow = (plans[wave]!.shadowMs ?? 0) > 0
   return {
     ...state,
-    waves: [...state.waves, { cut, nodes: own.length, before }],
+    waves: [...state.waves, { cut, nodes: own.length, before, isShadow, shadow: null }],
     sinceMs: nowMs,
     adoptedAtMs: null,
   }
+}
+
+const liveOf = (nodes: readonly DeliveryNode[]): readonly DeliveryNode[] =>
+  nodes.filter(({ ageMs }) => ageMs <= deliveryLimits.silentMs)
+
+function beforeOf(
+  { plan }: DeliveryState,
+  begun: readonly Pick<BegunWave, 'cut'>[],
+  wave: number,
+  live: readonly DeliveryNode[],
+): Measure {
+  const own = live.filter((node) => waveOf(node, plan!.waves, begun) === wave)
+  return measureOf(own.map(({ counters }) => counters))
 }
 
 function stopped(state: DeliveryState, verdict: Verdict, nowMs: number): Look {

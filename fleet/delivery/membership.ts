@@ -17,6 +17,7 @@ export interface DeliveryNode extends NodeName {
   readonly ageMs: number
   readonly refusals: NodeReport['refusals']
   readonly counters: NodeReport['counters']
+  readonly shadow: NodeReport['shadow']
 }
 
 /** 48 bits: two nodes of one place are not to be expected. */
@@ -50,7 +51,16 @@ function hasLabels({ labels }: NodeName, asked: WavePlan['labels']): boolean {
 export function placeFor(state: DeliveryState, node: NodeName | undefined): Place {
   const { target, good, plan, waves } = state
   if (target === null || plan === null || !isUnderWay(state)) return good
-  return node !== undefined && waveOf(node, plan.waves, waves) >= 0 ? target : good
+  const wave = node === undefined ? -1 : waveOf(node, plan.waves, waves)
+  return wave >= 0 && !waves[wave]!.isShadow ? target : good
+}
+
+/** What a node is to compute with besides; undefined: nothing. */
+export function shadowFor(state: DeliveryState, node: NodeName | undefined): Place | undefined {
+  const { target, plan, waves } = state
+  if (target === null || plan === null || !isUnderWay(state) || node === undefined) return undefined
+  const wave = waveOf(node, plan.waves, waves)
+  return wave >= 0 && waves[wave]!.isShadow ? target : undefined
 }
 
 /**

@@ -4,6 +4,14 @@ export interface DeliveryPlan {
   readonly waves: readonly WavePlan[]
   readonly gates: GateLimits
   readonly onFailure: 'return' | 'hold'
+  /** What a later commit has decided about the change of a commit. */
+  readonly decisions: readonly DeliveryDecision[]
+}
+
+export interface DeliveryDecision {
+  /** Hex: it begins with this. */
+  readonly commit: string
+  readonly decision: 'pause' | 'promote' | 'abort'
 }
 
 /** Either labels or a share. */
@@ -14,6 +22,11 @@ export interface WavePlan {
   readonly percent: number | null
   /** From the moment that all its nodes have the bundle to the next wave. */
   readonly holdMs: number
+  /**
+   * How long its nodes compute with the bundle, too, before they take it; from the moment that all
+   * do. 0: they do not.
+   */
+  readonly shadowMs: number
 }
 
 /** Shares are in percent; those of answers and members count what they rose by. */
@@ -23,6 +36,8 @@ export interface GateLimits {
   readonly membersDown: number
   /** Of 99 of 100 answers; null: any. */
   readonly p99Us: number | null
+  /** Of queries that were computed with both; null: any. */
+  readonly changedAnswers: number | null
   /** Nodes. */
   readonly refusals: number
   readonly silent: number

@@ -10,6 +10,11 @@ export interface Place {
   readonly commit: string
   /** Of SOA records; 0: not known. */
   readonly serial: number
+  /**
+   * The same for two bundles that answer alike, whatever commits they are of; '' or left out: not
+   * known.
+   */
+  readonly content?: string
 }
 
 /**
@@ -24,6 +29,7 @@ export const gateNames = [
   'noCandidate',
   'membersDown',
   'p99',
+  'changedAnswers',
   'refusals',
   'silent',
   'notAdopted',
@@ -56,6 +62,17 @@ export interface BegunWave {
   /** Nodes that were heard when it began. */
   readonly nodes: number
   readonly before: Measure
+  /** Its nodes compute with the target and do not answer from it yet. */
+  readonly isShadow: boolean
+  /** What came of that, when it is over; null: it is not, or nothing was computed. */
+  readonly shadow: ShadowMeasure | null
+}
+
+export interface ShadowMeasure {
+  /** Queries. */
+  readonly compared: number
+  /** Percent of them that have another answer. */
+  readonly changed: number
 }
 
 export interface DeliveryState {

@@ -18,7 +18,10 @@ export interface ResponderParts {
   /** Is told how many packets came, to give the core away in time. */
   readonly turns: { readonly took: (packets: number) => void }
   /** Is told when a batch begins, and how many queries it had when its answers are sent. */
-  readonly timer: { readonly begin: () => void; readonly end: (queries: number) => void }
+  readonly timer: {
+    readonly begin: (source: PacketSource, queries: number) => void
+    readonly end: (queries: number) => void
+  }
   /** Makes the transaction adopt what is published. */
   readonly takeOver: () => void
   /** Gets what `answer` leaves to the handler of another thread. */
@@ -39,7 +42,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
       if (wanted !== Control.Stop) parts.takeOver()
     }
     if (count === 0) continue
-    timer.begin()
+    timer.begin(source, count)
     tx.counters.batch()
     turns.took(count)
     scripts.startBatch()

@@ -56,6 +56,8 @@ export interface ResponderStart {
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */
   readonly handOver: SharedArrayBuffer
+  /** See samples/query-ring.ts; without it nobody looks at queries. */
+  readonly querySamples: SharedArrayBuffer | undefined
   /** Generations arrive here; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
 }

@@ -4,7 +4,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { BatchTimer } from '#runtime/counters/batch-timer.ts'
+import { BatchTimer, timedEvery } from '#runtime/counters/batch-timer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -14,6 +14,7 @@ import { warmUpJit } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { respond } from './respond.ts'
+import { QuerySampler } from '#runtime/samples/query-sampler.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
 import { SchedulerSlice } from '#runtime/worker/scheduler-slice.ts'
@@ -53,7 +54,11 @@ function run(libc: Libc, main: MessagePort): void {
     bucket: new QueryBucket(start.queryBucket),
     scripts,
     turns: new SchedulerSlice(libc),
-    timer: new BatchTimer(counters, systemClock.monotonicMs),
+    timer: new BatchTimer(
+      counters,
+      systemClock.monotonicMs,
+      new QuerySampler(start.querySamples, timedEvery - 1),
+    ),
     takeOver: () => takeOver(tx, scripts),
     handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })

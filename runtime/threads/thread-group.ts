@@ -47,6 +47,8 @@ export interface ThreadGroupParts {
   readonly rum?: SharedArrayBuffer | null
   /** The cells of a QueryBucket; without it no query is too many. */
   readonly queryBucket?: SharedArrayBuffer
+  /** The rings of QuerySamples; without them nobody looks at queries. */
+  readonly querySamples?: readonly SharedArrayBuffer[]
   /** Without it no zone is transferred. */
   readonly transfers?: TransferSettings
   /**
@@ -197,6 +199,7 @@ export class ThreadGroup {
       queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(index),
       handOver: this.#handOver,
+      querySamples: this.#parts.querySamples?.[index],
       port: port2,
     }
     const worker = new Worker(new URL('./responder.ts', import.meta.url), {

@@ -22,6 +22,13 @@ const Wave = Type.Object(
         description: 'Share of all nodes, those of earlier waves counted in; rounded up.',
       }),
     ),
+    shadow: Type.String({
+      default: '0',
+      maxLength: 20,
+      description:
+        'How long its nodes compute a share of their queries with the bundle, too, before they ' +
+        'take it, such as `5m`; at most 7d. Answers meanwhile come from the bundle before.',
+    }),
     hold: Type.String({
       default: '0',
       maxLength: 20,
@@ -30,6 +37,21 @@ const Wave = Type.Object(
     }),
   },
   { additionalProperties: false, description: 'Nodes that get the bundle together.' },
+)
+
+const Decision = Type.Object(
+  {
+    commit: Type.String({
+      pattern: '^[0-9a-f]{7,64}$',
+      description: 'The commit that made the change, or how its id begins.',
+    }),
+    decision: choice(['pause', 'promote', 'abort'], {
+      description:
+        '`pause` lets no wave begin, until the line is taken out; `promote` gives the change to ' +
+        'all nodes; `abort` takes it back.',
+    }),
+  },
+  { additionalProperties: false, description: 'What is to become of a change.' },
 )
 
 const share = (defaultValue: number, description: string) =>
@@ -49,6 +71,15 @@ const Gates = Type.Object(
         description:
           'Time in the program of 99 of 100 answers, such as `0.5ms`. Without it, and while ' +
           'nodes do not measure it: any.',
+      }),
+    ),
+    changedAnswers: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description:
+          'Percent of the queries that were computed with both bundles that may have another ' +
+          'answer. Without it, and without `shadow`: any.',
       }),
     ),
     refusals: Type.Integer({
@@ -86,6 +117,11 @@ export const DeliverySpec = Type.Object(
       description: 'In their order. The last one is for 100 percent.',
     }),
     gates: Gates,
+    decisions: Type.Array(Decision, {
+      default: [],
+      maxItems: 64,
+      description: 'What was decided about changes that are on their way, by commit.',
+    }),
     onFailure: choice(['return', 'hold'], {
       default: 'return',
       description:

@@ -30,16 +30,34 @@ const far: DaemonProcess[] = []
 const patient = { timeoutMs: 120_000 } as const
 
 const [good, better, dead] = ['127.0.0.1', '127.0.0.3', '127.0.0.2']
+// Each change is another one: a stopped one is not begun anew by a commit that is like it.
+const [third, fourth] = ['127.0.0.4', '127.0.0.5']
 
 const pool = (address: string): string =>
   'apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: web }\nspec:\n' +
   `  healthCheck: { type: tcp, port: ${backend.port}, intervalMs: 500, timeoutMs: 400 }\n` +
   `  members:\n    - { name: a, ipAddress: ${address}, port: 80 }\n`
 
-const delivery = (hold: string): string =>
+const delivery = (hold: string, shadow = '0s', more = ''): string =>
   'apiVersion: gslb/v1\nkind: Delivery\nmetadata: { name: main }\nspec:\n  waves:\n' +
-  `    - { nodes: canary=true, hold: ${hold} }\n    - { percent: 60, hold: 1s }\n` +
-  '    - { percent: 100 }\n'
+  `    - { nodes: canary=true, shadow: ${shadow}, hold: ${hold} }\n` +
+  `    - { percent: 60, hold: 1s }\n    - { percent: 100 }\n${more}`
+
+/** Asks all nodes until it is told to stop. @returns all answers, by node */
+function askAll(): () => Promise<readonly (readonly string[])[]> {
+  const answers: string[][] = far.map(() => [])
+  let isOver = false
+  const asking = Promise.all(
+    far.map(async (node, i) => {
+      while (!isOver) answers[i]!.push(await answerOf(node))
+    }),
+  )
+  return async () => {
+    isOver = true
+    await asking
+    return answers
+  }
+}
 
 async function commit(address: string): Promise<string> {
   site.write(poolPath, pool(address))
@@ -107,7 +125,9 @@ const answersAre = (what: string, ...addresses: readonly string[]) =>
 
 beforeAll(async () => {
   backend = await startTcpBackend((socket) => socket.destroy(), 0, good)
-  await startTcpBackend((socket) => socket.destroy(), backend.port, better)
+  for (const address of [better, third, fourth]) {
+    await startTcpBackend((socket) => socket.destroy(), backend.port, address)
+  }
   site = await Site.make('waves', { health: { enabled: true } })
   site.trustNode()
   site.write('deliveries/main.yaml', delivery('1s'))
@@ -147,13 +167,7 @@ test('a good change reaches the canary first, then all', async () => {
 
 test('a bad change is stopped at the canary and returned; no other node has it', async () => {
   const before = await shown()
-  const answers: string[][] = [[], [], []]
-  let isOver = false
-  const asking = Promise.all(
-    far.map(async (node, i) => {
-      while (!isOver) answers[i]!.push(await answerOf(node))
-    }),
-  )
+  const stopAsking = askAll()
   // Probes need their time: the wave holds until the gate has seen enough.
   site.write('deliveries/main.yaml', delivery('1h'))
   const bad = await commit(dead)
@@ -161,10 +175,11 @@ test('a bad change is stopped at the canary and returned; no other node has it',
     return phase === 'returned' && target?.commit === bad
   })
   await answersAre('the last good one at all nodes', better)
-  isOver = true
-  await asking
-  const [, ...others] = answers
-  expect(others.flat().filter((answer) => answer !== better)).toEqual([])
+  const answers = await stopAsking()
+  // How many queries saw the bad change: some at the canary, none elsewhere.
+  const sawIt = answers.map((all) => all.filter((answer) => answer !== better).length)
+  expect(sawIt).toEqual([expect.any(Number), 0, 0])
+  expect(sawIt[0]).toBeGreaterThan(0)
   expect(answers.every(({ length }) => length > 0)).toBe(true)
   expect(stopped).toMatchObject({
     good: { digest: before!.good.digest },
@@ -176,7 +191,44 @@ test('a bad change is stopped at the canary and returned; no other node has it',
   expect(told.out).toContain('stopped in wave 1: membersDown is 100')
 })
 
+test('a shadow stops a bad change before any query has seen it', async () => {
+  const before = await shown()
+  const gates = '  gates: { changedAnswers: 50, answersMin: 20 }\n'
+  site.write('deliveries/main.yaml', delivery('1h', '1h', gates))
+  const stopAsking = askAll()
+  const bad = await commit(third)
+  const stopped = await reaches('the return', ({ phase, target }) => {
+    return phase === 'returned' && target?.commit === bad
+  })
+  const answers = await stopAsking()
+  expect(answers.flat().filter((answer) => answer !== better)).toEqual([])
+  expect(stopped).toMatchObject({
+    good: { digest: before!.good.digest },
+    verdict: { gate: 'changedAnswers', wave: 1, value: 100, limit: 50 },
+  })
+  // Beside it stands what a plan had promised.
+  const told = await reaches('the plan', ({ promised }) => promised !== '')
+  expect(told.promised).toContain('moved=100%')
+})
+
+test('a later commit takes back the change of another one', async () => {
+  site.write('deliveries/main.yaml', delivery('1h'))
+  const made = await commit(fourth)
+  await reaches('the canary to have it', ({ target, waves }) => {
+    return target?.commit === made && waves[0]?.adopted === 1
+  })
+  const decisions = `  decisions: [{ commit: ${made.slice(0, 12)}, decision: abort }]\n`
+  site.write('deliveries/main.yaml', delivery('1h', '0s', decisions))
+  await site.commit('abort')
+  await site.push()
+  await reaches('the return', ({ phase, target }) => {
+    return phase === 'aborted' && target?.commit === made
+  })
+  await answersAre('the last good one at all nodes', better)
+})
+
 test('a control node that is killed keeps the wave, and an operator promotes', async () => {
+  site.write('deliveries/main.yaml', delivery('1h'))
   const made = await commit(good)
   await reaches('the canary to have it', ({ target, waves }) => {
     return target?.commit === made && waves[0]?.adopted === 1

@@ -110,6 +110,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
 const noBundles: ApiPorts['bundles'] = {
   told: () => ok({ name: 'far-1', labels: {} }),
   record: () => undefined,
+  shadowFor: () => '',
   waitForOther: async () => true,
   open: () => undefined,
   openPacked: async () => undefined,

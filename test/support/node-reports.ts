@@ -30,5 +30,6 @@ export const reportOf = (name: string, parts: Partial<NodeReport> = {}): NodeRep
     membersDown: 1,
     membersWarming: 0,
   },
+  shadow: null,
   ...parts,
 })

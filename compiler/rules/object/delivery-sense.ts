@@ -8,7 +8,7 @@ export const deliverySense: ObjectRule<'Delivery'> = {
   kind: 'Delivery',
   check({ spec: { waves, gates } }, report) {
     let reached = 0
-    for (const [i, { nodes, percent, hold }] of waves.entries()) {
+    for (const [i, { nodes, percent, hold, shadow }] of waves.entries()) {
       const place = valueAt('spec', 'waves', i)
       if ((nodes === undefined) === (percent === undefined)) {
         const args = [nodes === undefined ? 'neither nodes nor percent' : 'nodes and percent']
@@ -19,6 +19,9 @@ export const deliverySense: ObjectRule<'Delivery'> = {
       }
       if (readHold(hold) === undefined) {
         report('delivery-duration', valueAt('spec', 'waves', i, 'hold'), { args: [hold] })
+      }
+      if (readHold(shadow) === undefined) {
+        report('delivery-duration', valueAt('spec', 'waves', i, 'shadow'), { args: [shadow] })
       }
       if (percent === undefined) continue
       if (percent <= reached) {

@@ -16,14 +16,15 @@ const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 const digestOf = (n: number): string => n.toString(16).padStart(64, '0')
 const plan: DeliveryPlan = {
   waves: [
-    { labels: { canary: 'true' }, percent: null, holdMs: 10_000 },
-    { labels: null, percent: 100, holdMs: 0 },
+    { labels: { canary: 'true' }, percent: null, holdMs: 10_000, shadowMs: 0 },
+    { labels: null, percent: 100, holdMs: 0, shadowMs: 0 },
   ],
   gates: {
     ...{ servfail: 1, noCandidate: 5, membersDown: 20, p99Us: null },
-    ...{ refusals: 0, silent: 0, answersMin: 100 },
+    ...{ changedAnswers: null, refusals: 0, silent: 0, answersMin: 100 },
   },
   onFailure: 'return',
+  decisions: [],
 }
 
 function scene() {
@@ -33,7 +34,7 @@ function scene() {
   let isAway = false
   const canary: DeliveryNode = {
     ...{ name: 'n1', labels: { canary: 'true' }, instance: 'ab', digest: null, seq: 0, ageMs: 0 },
-    ...{ refusals: [], counters: reportOf('n1').counters },
+    ...{ refusals: [], counters: reportOf('n1').counters, shadow: null },
   }
   const other: DeliveryNode = { ...canary, name: 'n2', labels: {} }
   const nodes = [canary, other]

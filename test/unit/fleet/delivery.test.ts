@@ -5,7 +5,7 @@ import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
 import { Adoptions } from '#fleet/delivery/gates.ts'
 import { act, deliveryActions, firstState, look, propose } from '#fleet/delivery/machine.ts'
 import type { DeliveryAction } from '#fleet/delivery/machine.ts'
-import { placeFor } from '#fleet/delivery/membership.ts'
+import { placeFor, shadowFor } from '#fleet/delivery/membership.ts'
 import type { DeliveryNode } from '#fleet/delivery/membership.ts'
 import { deliveryLimits } from '#fleet/delivery/plan.ts'
 import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
@@ -16,16 +16,19 @@ import { reportOf } from '#test/support/node-reports.ts'
 
 const gates: DeliveryPlan['gates'] = {
   ...{ servfail: 1, noCandidate: 5, membersDown: 20, p99Us: null },
-  ...{ refusals: 0, silent: 0, answersMin: 100 },
+  ...{ changedAnswers: null, refusals: 0, silent: 0, answersMin: 100 },
 }
-const canaries = { labels: { canary: 'true' }, percent: null, holdMs: 10_000 }
-const share = (percent: number, holdMs = 0) => ({ labels: null, percent, holdMs })
+const canaries = { labels: { canary: 'true' }, percent: null, holdMs: 10_000, shadowMs: 0 }
+const share = (percent: number, holdMs = 0) => ({ labels: null, percent, holdMs, shadowMs: 0 })
 const plan = (parts: Partial<DeliveryPlan> = {}): DeliveryPlan => ({
   ...{ waves: [canaries, share(50, 5_000), share(100)], gates, onFailure: 'return' },
+  decisions: [],
   ...parts,
 })
 const digestOf = (n: number): string => n.toString(16).padStart(64, '0')
-const made = (n: number) => ({ commit: `c${n}`, digest: digestOf(n), serial: n })
+const made = (n: number, content = '') => ({
+  ...{ commit: `c${n}`, digest: digestOf(n), serial: n, content },
+})
 
 /** Nodes that take what they are given at once, unless they are told not to. */
 class Fleet {
@@ -41,7 +44,7 @@ class Fleet {
     const { counters, instance } = reportOf('x')
     for (let i = 0; i < count; i++) {
       const labels: DeliveryNode['labels'] = i < canary ? { canary: 'true' } : {}
-      const served = { digest: null, seq: 0, ageMs: 0, refusals: [] }
+      const served = { digest: null, seq: 0, ageMs: 0, refusals: [], shadow: null }
       this.nodes.push({ name: `n${i}`, labels, instance, counters, ...served })
     }
     this.take()
@@ -64,8 +67,16 @@ class Fleet {
     }
   }
 
-  propose(n: number, deliveryPlan: DeliveryPlan | null = plan()): void {
-    this.state = propose(this.state, made(n), deliveryPlan, this.nodes, this.nowMs)
+  propose(n: number, deliveryPlan: DeliveryPlan | null = plan(), content = ''): void {
+    this.state = propose(this.state, made(n, content), deliveryPlan, this.nodes, this.nowMs)
+  }
+
+  /** Nodes compute with what they are told to. */
+  shadow(compared = 0, changed = 0): void {
+    for (const [i, node] of this.nodes.entries()) {
+      const digest = shadowFor(this.state, node)?.digest
+      this.change(i, { shadow: digest === undefined ? null : { digest, compared, changed } })
+    }
   }
 
   look(): void {
@@ -243,6 +254,119 @@ describe('a gate', () => {
     fleet.propose(2)
     for (let i = 0; i < 12; i++) fleet.pass(1_000)
     expect(fleet.stands).toBe('rolling 2')
+  })
+})
+
+describe('a wave with a shadow', () => {
+  const shadowing = (changedAnswers: number | null) =>
+    plan({
+      waves: [{ ...canaries, shadowMs: 5_000 }, share(100)],
+      gates: { ...gates, changedAnswers },
+    })
+
+  test('has its nodes compute with the bundle first, then answer from it', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, shadowing(null))
+    fleet.pass(1_000)
+    expect([fleet.having(2), fleet.waitsFor]).toEqual([0, '1 nodes to compute with the bundle'])
+    fleet.shadow(200, 50)
+    fleet.pass(1_000)
+    fleet.pass(4_999)
+    expect([fleet.having(2), shadowFor(fleet.state, fleet.nodes[0])?.digest]).toEqual([
+      0,
+      digestOf(2),
+    ])
+    expect(shadowFor(fleet.state, fleet.nodes[1])).toBeUndefined()
+    fleet.pass(1)
+    expect(fleet.state.waves[0]?.shadow).toEqual({ compared: 200, changed: 25 })
+    fleet.shadow()
+    fleet.pass(1)
+    expect([fleet.having(2), fleet.nodes[0]!.shadow]).toEqual([1, null])
+    fleet.pass(10_000)
+    fleet.pass(1)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['done 2', 10])
+  })
+
+  test.each([
+    [200, 20, 10, 'rolling'],
+    [200, 21, 10, 'returned'],
+    [99, 99, 10, 'rolling'],
+    [200, 200, null, 'rolling'],
+  ] as const)('%i compared, %d changed, at most %s %%: %s', (compared, changed, limit, phase) => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, shadowing(limit))
+    fleet.shadow(compared, changed)
+    fleet.pass(1_000)
+    expect(fleet.state.phase).toBe(phase)
+    const gate = { gate: 'changedAnswers', wave: 0, value: 10.5, limit: 10 }
+    if (phase === 'returned') expect(fleet.state.verdict).toMatchObject(gate)
+    expect(fleet.having(2), 'nobody has answered from it').toBe(0)
+  })
+
+  test('goes back when a node refuses the bundle, or never computes with it', () => {
+    for (const gate of ['refusals', 'notAdopted']) {
+      const fleet = new Fleet(10)
+      fleet.propose(2, shadowing(null))
+      const refusal = { digest: digestOf(2), code: 'bad-bundle', reason: 'bad', atMs: 0 }
+      if (gate === 'refusals') fleet.change(0, { refusals: [refusal] })
+      else fleet.nowMs += deliveryLimits.adoptMs
+      fleet.look()
+      expect(fleet.state).toMatchObject({ phase: 'returned', verdict: { gate } })
+    }
+  })
+})
+
+describe('a commit', () => {
+  const decidedBy = (decision?: 'pause' | 'promote' | 'abort') =>
+    plan({ decisions: decision === undefined ? [] : [{ commit: 'c2', decision }] })
+
+  test('that changes no answer neither stops what is on its way nor takes its place', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan(), 'b')
+    fleet.pass(1_000)
+    fleet.propose(3, plan(), 'b')
+    fleet.pass(1_000)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['rolling 1', 1])
+    for (let i = 0; i < 25; i++) fleet.pass(1_000)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['done 3', 10])
+    fleet.propose(3, plan(), 'b')
+    fleet.take()
+    expect([fleet.stands, fleet.having(3)]).toEqual(['done 0', 10])
+  })
+
+  test('pauses the change of another one, resumes it, and promotes it', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan(), 'b')
+    fleet.propose(3, decidedBy('pause'), 'b')
+    fleet.pass(60_000)
+    expect(fleet.stands).toBe('paused 1')
+    fleet.propose(4, decidedBy(), 'b')
+    expect(fleet.stands).toBe('rolling 1')
+    fleet.propose(5, decidedBy('promote'), 'b')
+    fleet.take()
+    expect([fleet.state.phase, fleet.having(2)]).toEqual(['done', 10])
+  })
+
+  test('aborts it, and those that come later leave it so', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan(), 'b')
+    fleet.pass(1_000)
+    fleet.propose(3, decidedBy('abort'), 'b')
+    fleet.propose(4, decidedBy('abort'), 'b')
+    fleet.take()
+    expect([fleet.state.phase, fleet.having(1)]).toEqual(['aborted', 10])
+  })
+
+  test('reverts it at all nodes at once, and decides nothing about another change', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan(), 'a')
+    fleet.act('promote')
+    fleet.propose(3, decidedBy('pause'), 'b')
+    fleet.pass(1_000)
+    expect([fleet.stands, fleet.having(3)]).toEqual(['rolling 1', 1])
+    fleet.propose(4, plan(), 'a')
+    fleet.take()
+    expect([fleet.state.phase, fleet.having(4)]).toEqual(['done', 10])
   })
 })
 

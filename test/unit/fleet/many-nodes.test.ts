@@ -40,6 +40,7 @@ const app = createApp(
         return report
       },
       record: (channel) => feed.record(channel),
+      shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: () => undefined,
       openPacked: async () => undefined,

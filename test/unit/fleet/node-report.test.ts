@@ -20,6 +20,14 @@ describe('a report', () => {
     expect(readNodeReport(newer)).toEqual({ ok: true, value: good })
   })
 
+  test('of a version before, which says nothing of another bundle, is taken', () => {
+    const { shadow: _none, ...older } = good
+    expect(readNodeReport(older)).toEqual({ ok: true, value: good })
+    const shadow = { digest: 'f'.repeat(64), compared: 10, changed: 0.25 }
+    const read = readNodeReport({ ...good, shadow: { ...shadow, other: 1 } })
+    expect(read).toEqual({ ok: true, value: { ...good, shadow } })
+  })
+
   test('has no control characters in its sentences', () => {
     const [refusal] = good.refusals
     const read = readNodeReport({ ...good, refusals: [{ ...refusal!, reason: 'a\u001b[31m\n<b' }] })
@@ -27,6 +35,7 @@ describe('a report', () => {
   })
 
   const refusal = good.refusals[0]!
+  const shadowed = { digest: 'f'.repeat(64), compared: 10, changed: 0.25 }
   const labels = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']))
   test.each<[string, string, unknown]>([
@@ -44,6 +53,8 @@ describe('a report', () => {
     ['a digest that is none', 'digest', { ...good, digest: '../..' }],
     ['a time that is no number', 'sentAtMs', { ...good, sentAtMs: '7' }],
     ['a time without an end', 'startedAtMs', { ...good, startedAtMs: 1e300 }],
+    ['a shadow without a digest', 'shadow', { ...good, shadow: { compared: 1, changed: 1 } }],
+    ['a shadow below zero', 'shadow', { ...good, shadow: { ...shadowed, changed: -1 } }],
     ['a busy ratio above 1', 'busyRatio', { ...good, busyRatio: 1.5 }],
     ['too many refusals', 'refusals', { ...good, refusals: Array(6).fill(refusal) }],
     ['a long reason', 'refusals', { ...good, refusals: [{ ...refusal, reason: 'x'.repeat(301) }] }],

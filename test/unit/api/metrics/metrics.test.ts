@@ -14,10 +14,10 @@ const delivery: ShownDelivery = {
   waves: [
     {
       ...{ nodes: 'canary=true', percent: null, holdSeconds: 60, hasBegun: true },
-      ...{ adopted: 1, waiting: 0, refused: 0, silent: 0 },
+      ...{ adopted: 1, waiting: 0, refused: 0, silent: 0, isShadow: false, shadow: null },
     },
   ],
-  ...{ waitsFor: '', decidedBy: 'n1', fault: '' },
+  ...{ waitsFor: '', decidedBy: 'n1', fault: '', promised: '' },
 }
 
 const noScriptSteps = Object.fromEntries(scriptOutcomeNames.map((name) => [name, 0]))

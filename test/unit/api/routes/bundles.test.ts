@@ -58,6 +58,7 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
         return report.ok ? ok(report.value) : report
       },
       record: (channel) => feed.record(channel),
+      shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
       open: (digest) => files.open(digest),
       openPacked: async (digest) => {

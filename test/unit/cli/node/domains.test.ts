@@ -60,6 +60,6 @@ test.each([
     hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
     port: world.port,
   })
-  const found = await domains.verify({ uid: domain, domain })
+  const found = await domains.verify({ uid: domain, domain, tenant: 'default' })
   expect(found).toMatchObject({ ok: true, value: { domain, nsOk } })
 })

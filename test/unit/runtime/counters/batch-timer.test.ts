@@ -2,6 +2,9 @@
 import { expect, test } from 'vitest'
 import { BatchTimer, timedEvery } from '#runtime/counters/batch-timer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
+import { BatchList } from '#test/support/batch-list.ts'
+
+const source = new BatchList([])
 
 /** @returns how many queries are in which class, as a text */
 function classesAfter(elapsedMs: number, batches: number): string {
@@ -9,7 +12,7 @@ function classesAfter(elapsedMs: number, batches: number): string {
   let nowMs = 1_000
   const timer = new BatchTimer(counters, () => nowMs)
   for (let batch = 0; batch < batches; batch++) {
-    timer.begin()
+    timer.begin(source, 3)
     nowMs += elapsedMs
     timer.end(3)
   }

@@ -3,69 +3,12 @@ import { expect, test } from 'vitest'
 import { noLimit } from '#runtime/answer/query-bucket.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
-import type { PacketSource } from '#runtime/sockets/packet-source.ts'
 import { Control } from '#runtime/threads/responder-control.ts'
 import { respond } from '#runtime/threads/respond.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
+import { BatchList } from '#test/support/batch-list.ts'
 
-const slotBytes = 2_048
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
-
-/** Hands out batches of queries one after the other and keeps what is sent. */
-class BatchList implements PacketSource {
-  readonly buffer = new Uint8Array(4 * slotBytes)
-  readonly slotBytes = slotBytes
-  readonly clients = new Uint8Array(4 * 4)
-  readonly clientBytes = 4
-  readonly sent: Buffer[] = []
-  readonly #batches: (readonly Buffer[])[]
-  readonly #atEnd: () => void
-  #queries: readonly Buffer[] = []
-  #replyBytes: number[] = []
-
-  constructor(batches: readonly (readonly Buffer[])[], atEnd: () => void) {
-    this.#batches = [...batches]
-    this.#atEnd = atEnd
-  }
-
-  receive(): number {
-    const next = this.#batches.shift()
-    if (next === undefined) this.#atEnd()
-    this.#queries = next ?? []
-    for (const [slot, packet] of this.#queries.entries()) {
-      this.buffer.set(packet, this.slotOffset(slot))
-    }
-    return this.#queries.length
-  }
-
-  slotOffset(slot: number): number {
-    return slot * slotBytes
-  }
-
-  clientOffset(slot: number): number {
-    return slot * 4
-  }
-
-  queryLength(slot: number): number {
-    return this.#queries[slot]!.length
-  }
-
-  envelope(): Uint8Array {
-    return this.clients.slice(0, 4)
-  }
-
-  setReply(slot: number, length: number): void {
-    this.#replyBytes[slot] = length
-  }
-
-  send(count: number): number {
-    for (let slot = 0; slot < count; slot++) {
-      const at = this.slotOffset(slot)
-      this.sent.push(Buffer.from(this.buffer.subarray(at, at + this.#replyBytes[slot]!)))
-    }
-    return 0
-  }
-}
 
 test('answers the batches of any source, and ends at a stop when no packet is left', () => {
   const control = new Int32Array(new SharedArrayBuffer(16))

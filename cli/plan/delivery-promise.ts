@@ -1,0 +1,71 @@
+// What a plan says of the change that is on its way to nodes: worked out once for each change.
+import { readFileSync } from 'node:fs'
+import type { DeliveryState } from '#fleet/delivery/state.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { EffectJob } from './effect-job.ts'
+import type { Effect } from './plan-jobs.ts'
+import { PlanThread } from './plan-thread.ts'
+
+export interface PromiseParts {
+  readonly bundlePath: (digest: string) => string
+  /** Of what this node answers from; undefined: nothing. */
+  readonly tables: () => RoutingTables | undefined
+  readonly clock: Clock
+}
+
+type Named = Pick<DeliveryState, 'good' | 'target'>
+
+export class DeliveryPromise {
+  readonly #parts: PromiseParts
+  readonly #thread = new PlanThread<Effect>({ waitingMax: 4 })
+  /** Digests of both bundles. */
+  #key = ''
+  #text = ''
+
+  constructor(parts: PromiseParts) {
+    this.#parts = parts
+  }
+
+  /** ''; it is not known yet, or cannot be told. */
+  of(state: Named | undefined): string {
+    if (state === undefined || state.target === null) return ''
+    const { good, target } = state
+    const key = `${good.digest} ${target.digest}`
+    // What has passed all waves is the good one.
+    if (good.digest === target.digest) return this.#key.endsWith(target.digest) ? this.#text : ''
+    if (key === this.#key) return this.#text
+    this.#key = key
+    this.#text = ''
+    const told = this.#thread.run(() => this.#jobOf(good.digest, target.digest))
+    void told.then((effect) => {
+      if (this.#key === key && typeof effect !== 'string') this.#text = effect.text
+    })
+    return ''
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+
+  #jobOf(good: string, target: string): EffectJob | undefined {
+    const { bundlePath, tables: tablesOf, clock } = this.#parts
+    const tables = tablesOf()
+    if (tables === undefined) return undefined
+    try {
+      // Another control node may have made one of them: it is not here.
+      const [bundle, next] = [shared(bundlePath(good)), shared(bundlePath(target))]
+      return { kind: 'effect', bundle, digest: '', tables, next, nowMs: clock.nowMs() }
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** Aligned, and handed over as it is. @throws the file system's error */
+function shared(path: string): Uint8Array {
+  const octets = readFileSync(path)
+  const copy = new Uint8Array(new SharedArrayBuffer(octets.length))
+  copy.set(octets)
+  return copy
+}

@@ -1,0 +1,27 @@
+// The layout of a ring of queries in shared memory: one responder writes, one reader takes them.
+
+/** 32-bit cells in front of the slots. */
+export const RingCell = {
+  /** 1: somebody reads. */
+  IsOn: 0,
+  /** Of so many batches one is looked at, less one; a power of two, less one. */
+  BatchMask: 1,
+  /** Slots that were ever written, and that were ever taken; both wrap. */
+  Written: 2,
+  Taken: 3,
+} as const
+
+export const ringLimits = {
+  /** A power of two. */
+  slots: 32,
+  slotBytes: 512,
+  headBytes: 32,
+} as const
+
+/** In a slot: the lengths of the query and of the client's address, the address, the query. */
+export const RingSlot = { QueryBytes: 0, ClientBytes: 2, Client: 4, Query: 20 } as const
+
+/** A longer one is not looked at. */
+export const ringQueryBytesMax = ringLimits.slotBytes - RingSlot.Query
+
+export const ringBytes = ringLimits.headBytes + ringLimits.slots * ringLimits.slotBytes
