@@ -87,6 +87,10 @@ function given(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
   return finished({ ...state, target, topSeq, waves: [], plan: null }, nowMs)
 }
 
+/** Who is in which wave; for how long each is held may change on the way. */
+const nodesIn = (plan: DeliveryPlan | null): string =>
+  JSON.stringify(plan?.waves.map(({ labels, percent }) => [labels, percent]))
+
 /** By a commit that answers as the target does: what it says of the change, and its gates. */
 function decided(
   state: DeliveryState,
@@ -94,7 +98,7 @@ function decided(
   nodes: readonly DeliveryNode[],
   nowMs: number,
 ): DeliveryState {
-  const hasSameWaves = JSON.stringify(next.waves) === JSON.stringify(state.plan?.waves)
+  const hasSameWaves = nodesIn(next) === nodesIn(state.plan)
   const decisionIn = (plan: DeliveryPlan | null): DeliveryAction | undefined =>
     plan?.decisions?.findLast(({ commit }) => state.target?.commit.startsWith(commit))?.decision
   const [before, now] = [decisionIn(state.plan), decisionIn(next)]

@@ -347,6 +347,18 @@ describe('a commit', () => {
     expect([fleet.state.phase, fleet.having(2)]).toEqual(['done', 10])
   })
 
+  test('changes how long a wave is held, and not who is in it', () => {
+    const fleet = new Fleet(10)
+    fleet.propose(2, plan({ waves: [{ ...canaries, holdMs: 3_600_000 }, share(100)] }), 'b')
+    fleet.pass(60_000)
+    fleet.propose(3, plan({ waves: [share(100)] }), 'b')
+    fleet.pass(60_000)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['rolling 1', 1])
+    fleet.propose(4, plan({ waves: [canaries, share(100)] }), 'b')
+    fleet.pass(1)
+    expect(fleet.stands).toBe('rolling 2')
+  })
+
   test('aborts it, and those that come later leave it so', () => {
     const fleet = new Fleet(10)
     fleet.propose(2, plan(), 'b')
