@@ -162,7 +162,15 @@ export const layers: readonly Layer[] = [
     folder: 'dashboard',
     says: 'the page in the browser: a client of the API, and nothing of the server but its types',
     mayImport: [],
-    packages: ['preact', '@preact/signals', 'uplot', 'openapi-of-gslbd'],
+    packages: [
+      'preact',
+      '@preact/signals',
+      'uplot',
+      'd3-geo',
+      'topojson-client',
+      'world-atlas',
+      'openapi-of-gslbd',
+    ],
     node: [],
   },
   {

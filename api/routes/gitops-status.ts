@@ -23,6 +23,12 @@ const diagnostic = Type.Object({
   file: Type.String(),
   line: Type.Integer(),
   column: Type.Integer(),
+  text: Type.Optional(
+    Type.String({
+      description:
+        'As `gslbd check` prints it, with the line of the file. For the system administrator.',
+    }),
+  ),
 })
 
 const refused = nullable(
@@ -77,7 +83,10 @@ function visibleTo(caller: Caller, full: GitopsStatus): GitopsStatus {
   const { reason } = full
   return {
     ...full,
-    diagnostics: full.diagnostics.filter(({ file }) => file.startsWith(own)),
+    diagnostics: full.diagnostics
+      .filter(({ file }) => file.startsWith(own))
+      // It may show a line of another tenant's file beside one's own.
+      .map(({ text: _text, ...others }) => others),
     reason: reason && { ...reason, message: 'the administrator of the system sees the reason' },
   }
 }

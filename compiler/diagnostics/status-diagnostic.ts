@@ -11,4 +11,6 @@ export interface StatusDiagnostic {
   readonly line: number
   /** From 1. */
   readonly column: number
+  /** As a terminal shows it, with the line of the file. */
+  readonly text?: string
 }

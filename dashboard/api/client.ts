@@ -11,6 +11,8 @@ export interface Answer {
   /** What the change would bring or take, in the API's words. */
   readonly warnings: readonly string[]
   readonly affected: readonly string[]
+  /** Of a dry run: whom it would move; empty: nobody knows. */
+  readonly effect: string
 }
 
 export interface Request {
@@ -79,6 +81,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
     revision: header('x-gslb-revision'),
     warnings: stringsOf(header('x-gslb-warnings')),
     affected: stringsOf(header('x-gslb-affected')),
+    effect: effectIn(header('x-gslb-effect')),
   }
 }
 
@@ -102,6 +105,23 @@ export function stringsOf(header: string): string[] {
   return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replace(/\\(.)/g, '$1'),
   )
+}
+
+/** @param header `moved=12.4%; names=3; later=1`. @returns a sentence */
+export function effectIn(header: string): string {
+  const said = new Map(
+    header.split(';').map((part) => {
+      const [name = '', value = ''] = part.trim().split('=')
+      return [name, value] as const
+    }),
+  )
+  const names = Number(said.get('names') ?? NaN)
+  if (Number.isNaN(names)) return ''
+  const later = Number(said.get('later') ?? 0)
+  const after = later > 0 ? ` ${later} more may change later.` : ''
+  if (names === 0) return `No name would answer differently now.${after}`
+  const whom = `${names} ${names === 1 ? 'name' : 'names'} would answer differently`
+  return `${whom}; of the clients of one, up to ${said.get('moved') ?? '0%'} would move.${after}`
 }
 
 function sentenceOf(status: number, body: unknown): string {

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
 import { Refusal, isSessionOver, send, read } from './client.ts'
+import { forgetTrail, noteTrail } from './trail.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
 export type Pool = Snapshot['pools'][number]
@@ -30,24 +31,42 @@ export const revision = signal('')
 /** Grows with each change below, a few times a second at most. */
 export const beat = signal(0)
 
+const touch = (): number => beat.value
 const pools = new Map<string, Pool>()
 const services = new Map<string, Service>()
 const members = new Map<string, Member>()
 const verdicts = new Map<string, Map<string, Verdict>>()
 
-export const allPools = (): Pool[] => (touch(), [...pools.values()].sort(byName))
-export const allServices = (): Service[] => (touch(), [...services.values()].sort(byName))
-export const allMembers = (): Member[] => (touch(), [...members.values()])
+/** Grows when an object comes, changes or goes; health alone leaves it. */
+let shape = 0
+
+/** Made again when objects have changed: ten thousand are not sorted for each change of health. */
+function ofObjects<T>(make: () => T): () => T {
+  let at = -1
+  let made: T
+  return () => {
+    touch()
+    if (at !== shape) {
+      made = make()
+      at = shape
+    }
+    return made
+  }
+}
+
+export const allPools = ofObjects((): readonly Pool[] => [...pools.values()].sort(byName))
+export const allServices = ofObjects((): readonly Service[] => [...services.values()].sort(byName))
+export const allMembers = ofObjects((): readonly Member[] => [...members.values()])
+const membersByPool = ofObjects(() => Map.groupBy(members.values(), ({ poolId }) => poolId))
 export const poolOf = (id: string): Pool | undefined => (touch(), pools.get(id))
 export const serviceOf = (id: string): Service | undefined => (touch(), services.get(id))
-export const membersOf = (pool: string): Member[] =>
-  allMembers().filter(({ poolId }) => poolId === pool)
+export const memberOf = (id: string): Member | undefined => (touch(), members.get(id))
+export const membersOf = (pool: string): readonly Member[] => membersByPool().get(pool) ?? []
 export const verdictsOf = (member: string): ReadonlyMap<string, Verdict> => (
   touch(),
   verdicts.get(member) ?? new Map<string, Verdict>()
 )
 
-const touch = (): number => beat.value
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
@@ -90,6 +109,8 @@ export function unfollow(): void {
   socket?.close()
   socket = null
   for (const map of [pools, services, members, verdicts]) map.clear()
+  forgetTrail()
+  shape++
   revision.value = ''
   heardMs.value = 0
   link.value = 'connecting'
@@ -116,6 +137,7 @@ async function readSnapshot(): Promise<void> {
   for (const list of Object.values(found.members)) {
     for (const member of list as Member[]) members.set(member.id, member)
   }
+  shape++
   revision.value = answer.revision
   heardMs.value = nowMs()
   changed()
@@ -162,7 +184,12 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
   health_update: (payload) => {
     const { memberId, node } = payload as { memberId: string; node: string }
     const known = verdicts.get(memberId) ?? new Map<string, Verdict>()
-    verdicts.set(memberId, known.set(node, payload as unknown as Verdict))
+    const verdict = payload as unknown as Verdict
+    const { healthy, since } = verdict
+    if (known.get(node)?.healthy !== healthy) {
+      noteTrail({ memberId, node, healthy, since: since > 0 ? since : nowMs() })
+    }
+    verdicts.set(memberId, known.set(node, verdict))
     changed()
   },
   pool_update: ({ action, pool }) => put(pools, action, pool as Pool),
@@ -171,6 +198,7 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
   // All pools and services may be others now.
   snapshot: () => {
     members.clear()
+    shape++
     void readSnapshot().catch(() => socket?.close())
   },
   revision: (payload) => {
@@ -186,5 +214,6 @@ function put<T extends { readonly id: string }>(
 ): void {
   if (action === 'deleted') map.delete(object.id)
   else map.set(object.id, object)
+  shape++
   changed()
 }

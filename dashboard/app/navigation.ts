@@ -22,6 +22,7 @@ const made: readonly Heading[] = [
       { name: 'Services', path: '/services', needs: 'service:read' },
       { name: 'Pools', path: '/pools', needs: 'pool:read' },
       { name: 'Trace', path: '/trace', needs: 'service:read' },
+      { name: 'Timeline', path: '/timeline', needs: 'maintenance:read' },
     ],
   },
   {
@@ -33,11 +34,15 @@ const made: readonly Heading[] = [
   },
 ]
 
-/** By heading the paths of the API that have a screen of the general kind, with their names. */
-const general: readonly { readonly name: string; readonly paths: readonly [string, string][] }[] = [
+/** A path of the API, the name of its screen, and where it is if it was made by hand. */
+type Row = readonly [path: string, name: string, screen?: string]
+
+/** By heading; without a screen by hand it has the general one. */
+const general: readonly { readonly name: string; readonly paths: readonly Row[] }[] = [
   {
     name: 'DNS',
     paths: [
+      ['/api/v1/settings', 'Zones', '/zones'],
       ['/api/v1/records', 'Records'],
       ['/api/v1/domains', 'Domains'],
       ['/api/v1/redirects', 'Redirects'],
@@ -51,19 +56,20 @@ const general: readonly { readonly name: string; readonly paths: readonly [strin
     paths: [
       ['/api/v1/rollouts', 'Rollouts'],
       ['/api/v1/maintenance-windows', 'Maintenance windows'],
-      ['/api/v1/rum/status', 'User measurement'],
+      ['/api/v1/rum/status', 'User measurement', '/coverage'],
     ],
   },
   {
     name: 'Node',
     paths: [
       ['/api/v1/cluster/nodes', 'Nodes'],
+      ['/api/v1/deliveries', 'Waves', '/waves'],
       ['/api/v1/alerts', 'Alerts'],
       ['/api/v1/alerts/events', 'Alert events'],
       ['/api/v1/alerts/silences', 'Silences'],
       ['/api/v1/settings', 'Settings'],
       ['/api/v1/license', 'Licence'],
-      ['/api/v1/usage', 'Usage'],
+      ['/api/v1/usage', 'Usage', '/usage'],
       ['/api/v1/bgp', 'BGP'],
     ],
   },
@@ -94,9 +100,9 @@ export function headingsOf(operations: Operations | null): readonly Heading[] {
 
 function generalOf(operations: Operations): Heading[] {
   const named = new Set(general.flatMap(({ paths }) => paths.map(([path]) => path)))
-  const entry = (path: string, name: string): Entry[] => {
+  const entry = (path: string, name: string, screen = screenOf(path)): Entry[] => {
     const operation = operations.get(`GET ${path}`)
-    return operation === undefined ? [] : [{ name, path: screenOf(path), needs: operation.needs }]
+    return operation === undefined ? [] : [{ name, path: screen, needs: operation.needs }]
   }
   const others = [...operations.values()].filter(
     ({ method, path, needs }) =>
@@ -110,7 +116,7 @@ function generalOf(operations: Operations): Heading[] {
   return [
     ...general.map(({ name, paths }) => ({
       name,
-      entries: paths.flatMap(([path, label]) => entry(path, label)),
+      entries: paths.flatMap((row) => entry(...row)),
     })),
     { name: 'More', entries: others.flatMap(({ path, tag }) => entry(path, tag)) },
   ]
@@ -124,5 +130,6 @@ export const screenOf = (path: string): string =>
 export const pathOf = (name: string): string => `/api/v1/${name.replaceAll('.', '/')}`
 
 export function nameOf(path: string): string | undefined {
-  return general.flatMap(({ paths }) => paths).find(([one]) => one === path)?.[1]
+  const rows = general.flatMap(({ paths }) => paths)
+  return rows.find(([one, , screen]) => one === path && screen === undefined)?.[1]
 }

@@ -11,6 +11,12 @@ import { Pools } from '../screens/pools.tsx'
 import { ServicePage } from '../screens/service.tsx'
 import { Services } from '../screens/services.tsx'
 import { Trace } from '../screens/trace.tsx'
+import { CoverageScreen } from '../operations/coverage.tsx'
+import { Deliveries } from '../operations/deliveries.tsx'
+import { Timeline } from '../operations/timeline.tsx'
+import { Usage } from '../operations/usage.tsx'
+import { ZonePage, Zones } from '../operations/zones.tsx'
+import { MemberPage } from '../screens/member.tsx'
 import { Resource } from '../resources/resource.tsx'
 import { ResourceItem } from '../resources/resource-item.tsx'
 import { Account } from './account.tsx'
@@ -24,6 +30,13 @@ const screens: readonly (readonly [pattern: string, show: (ids: Ids) => Componen
   ['/services/{id}', ({ id = '' }) => <ServicePage key={id} id={id} />],
   ['/pools', () => <Pools />],
   ['/pools/{id}', ({ id = '' }) => <PoolPage key={id} id={id} />],
+  ['/members/{id}', ({ id = '' }) => <MemberPage key={id} id={id} />],
+  ['/timeline', () => <Timeline />],
+  ['/zones', () => <Zones />],
+  ['/zones/{name}', ({ name = '' }) => <ZonePage key={name} name={name} />],
+  ['/coverage', () => <CoverageScreen />],
+  ['/usage', () => <Usage />],
+  ['/waves', () => <Deliveries />],
   ['/trace', () => <Trace />],
   ['/changes', () => <Changes />],
   ['/changes/{commit}', ({ commit = '' }) => <Change key={commit} commit={commit} />],

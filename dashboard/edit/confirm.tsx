@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { fill, send, sentence } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Copy, Fault } from '../parts/page.tsx'
+import { Copy, Fault, Notice } from '../parts/page.tsx'
 import { Sentences, curlOf } from './editor.tsx'
 
 export interface Confirming {
@@ -19,6 +19,7 @@ export interface Confirming {
 export function Confirm(parts: Confirming) {
   const { title, word, operation, ids, etag, onClose, onDone } = parts
   const [affected, setAffected] = useState<readonly string[]>([])
+  const [effect, setEffect] = useState('')
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
   const path = fill(operation.path, ids)
@@ -26,7 +27,10 @@ export function Confirm(parts: Confirming) {
   useEffect(() => {
     if (!operation.takesDryRun) return
     send(path, { method, ifMatch: etag, isDryRun: true }).then(
-      (answer) => setAffected(answer.affected),
+      (answer) => {
+        setAffected(answer.affected)
+        setEffect(answer.effect)
+      },
       (error: unknown) => setFault(sentence(error)),
     )
   }, [path])
@@ -45,6 +49,11 @@ export function Confirm(parts: Confirming) {
     <Dialog title={title} onClose={onClose}>
       <p>{operation.summary}.</p>
       {affected.length > 0 && <Sentences tone="warn" lines={affected.slice(0)} />}
+      {effect !== '' && (
+        <Notice tone="info">
+          <strong>Effect:</strong> {effect}
+        </Notice>
+      )}
       <Fault text={fault} />
       <footer class="dialog-foot">
         <Copy text={curlOf(method, path, undefined, etag)}>Copy as curl</Copy>

@@ -33,6 +33,7 @@ interface Review {
   readonly after: Draft
   readonly warnings: readonly string[]
   readonly affected: readonly string[]
+  readonly effect: string
 }
 
 interface Conflict {
@@ -62,8 +63,9 @@ function useChange(editing: Editing) {
       const { method } = operation
       const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun })
       if (!isDryRun) return onDone(answer)
-      const { warnings, affected } = answer
-      setReview({ after: partOf(answer.body ?? {}, part) as Draft, warnings, affected })
+      const { warnings, affected, effect } = answer
+      const after = partOf(answer.body ?? {}, part) as Draft
+      setReview({ after, warnings, affected, effect })
     } catch (error) {
       const isOverrun = error instanceof Refusal && error.status === 412
       if (isOverrun && readPath !== undefined) await meet(readPath)
@@ -187,7 +189,12 @@ function ReviewView({ review, operation, path, body, before, etag }: ReviewProps
       )}
       {review.warnings.length > 0 && <Sentences tone="warn" lines={review.warnings.slice(0)} />}
       {review.affected.length > 0 && <Sentences tone="bad" lines={review.affected} />}
-      <details>
+      {review.effect !== '' && (
+        <Notice tone="info">
+          <strong>Effect:</strong> {review.effect}
+        </Notice>
+      )}
+      <details open>
         <summary>As YAML</summary>
         <Code name="The object as YAML" text={yaml} />
       </details>

@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import { allPools } from '../api/live.ts'
 import { isNullable, typesOf, withoutNull } from '../api/document.ts'
 import type { Schema } from '../api/document.ts'
-import { labelOf } from '../parts/words.ts'
+import { fieldTimeOf, labelOf } from '../parts/words.ts'
 
 export type Draft = Readonly<Record<string, unknown>>
 
@@ -105,7 +105,9 @@ function Control(props: ControlProps) {
       />
     )
   }
+  if (name === 'weight') return <WeightField {...props} />
   if (type === 'integer' || type === 'number') return <NumberField {...props} />
+  if (name.endsWith('At')) return <InstantField {...props} />
   if (type === 'array' && typesOf(schema.items ?? {})[0] === 'string') {
     return <Lines {...props} />
   }
@@ -162,6 +164,44 @@ function NumberField(props: ControlProps) {
       value={typeof value === 'number' ? value : ''}
       onInput={({ currentTarget }) =>
         onChange(currentTarget.value === '' ? undefined : currentTarget.valueAsNumber)
+      }
+    />
+  )
+}
+
+const sliderMax = 100
+
+/** A slider for the usual weights, and the number for all others. */
+function WeightField(props: ControlProps) {
+  const { value, name, onChange } = props
+  const weight = typeof value === 'number' ? value : Number(props.schema.default ?? 1)
+  return (
+    <div class="weight">
+      <input
+        type="range"
+        aria-label={`${labelOf(name)}, as a slider`}
+        min={0}
+        max={Math.max(sliderMax, weight)}
+        value={weight}
+        onInput={({ currentTarget }) => onChange(currentTarget.valueAsNumber)}
+      />
+      <NumberField {...props} />
+    </div>
+  )
+}
+
+/** In the reader's zone; the API gets UTC. */
+function InstantField(props: ControlProps) {
+  const { value, isRequired, onChange } = props
+  const ms = typeof value === 'string' ? Date.parse(value) : NaN
+  return (
+    <input
+      {...described(props)}
+      type="datetime-local"
+      required={isRequired}
+      value={Number.isNaN(ms) ? '' : fieldTimeOf(ms)}
+      onInput={({ currentTarget: { value: text } }) =>
+        onChange(text === '' ? undefined : new Date(text).toISOString())
       }
     />
   )

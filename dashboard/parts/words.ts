@@ -8,6 +8,12 @@ export const localOf = (ms: number): string => localTime.format(ms)
 export const utcOf = (ms: number): string =>
   `${new Date(ms).toISOString().replace('T', ' ').slice(0, 19)} UTC`
 
+/** For a field of the kind `datetime-local`. */
+export function fieldTimeOf(ms: number): string {
+  const minutes = new Date(ms).getTimezoneOffset()
+  return new Date(ms - minutes * 60_000).toISOString().slice(0, 16)
+}
+
 const steps: readonly (readonly [limit: number, seconds: number, unit: string])[] = [
   [90, 1, 's'],
   [5_400, 60, 'min'],

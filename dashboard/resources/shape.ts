@@ -3,7 +3,7 @@ import type { Operations } from '../api/document.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-const keys = ['id', 'name', 'commit', 'key'] as const
+const keys = ['id', 'name', 'commit', 'key', 'channel'] as const
 const first = ['name', 'email', 'domain', 'zone', 'source', 'triggerValue', 'key'] as const
 const columnsMax = 7
 

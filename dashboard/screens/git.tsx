@@ -93,9 +93,12 @@ function Step({ name, commit, says }: StepProps) {
   )
 }
 
+/** The help stands below. */
+const frameOf = (text: string): string => text.replace(/\n +help: [^\n]*\n?$/, '')
+
 /** As `gslbd check` shows it: the place, the sentence, what to do. */
 function DiagnosticCard({ diagnostic }: { diagnostic: Diagnostic }) {
-  const { code, severity, message, file, line, column, help } = diagnostic
+  const { code, severity, message, file, line, column, help, text } = diagnostic
   const place = line > 0 ? `${file}:${line}:${column}` : file
   return (
     <Card
@@ -103,7 +106,10 @@ function DiagnosticCard({ diagnostic }: { diagnostic: Diagnostic }) {
       aside={<Badge tone={severity === 'error' ? 'bad' : 'warn'}>{severity}</Badge>}
     >
       <div class="stack">
-        <Code name="Where, and what is wrong" text={`${place}\n  ${message}`} />
+        <Code
+          name="Where, and what is wrong"
+          text={text === undefined ? `${place}\n  ${message}` : frameOf(text)}
+        />
         {help !== '' && (
           <p>
             <strong>What to do:</strong> {help}

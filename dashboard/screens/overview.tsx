@@ -2,7 +2,15 @@
 import type { ComponentChildren } from 'preact'
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import { allMembers, allPools, allServices, poolOf, standingOf, verdictsOf } from '../api/live.ts'
+import {
+  allMembers,
+  allPools,
+  allServices,
+  memberOf,
+  poolOf,
+  standingOf,
+  verdictsOf,
+} from '../api/live.ts'
 import type { Member } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { to } from '../parts/location.ts'
@@ -12,6 +20,8 @@ import { CommitLine } from './changes.tsx'
 import { SyncBadge } from './git.tsx'
 import type { GitStatus } from './git.tsx'
 import { HealthBar, barOf } from './health-bar.tsx'
+import { targetOf } from './member-actions.tsx'
+import { MemberMap } from './member-map.tsx'
 import { QueryChart } from './query-chart.tsx'
 
 const everyMs = 5_000
@@ -57,6 +67,7 @@ export function Overview() {
         {git.value && <GitTile status={git.value} />}
       </div>
       <Held status={git.value ?? null} />
+      <MemberMap />
       {can('cluster:status') && <QueryChart />}
       <div class="grid">
         <FaultCard members={faulty} isEmpty={members.length === 0} />
@@ -131,9 +142,9 @@ function FaultCard({ members, isEmpty }: FaultCardProps) {
                 <a href={to(`/pools/${encodeURIComponent(member.poolId)}`)}>
                   {poolOf(member.poolId)?.name ?? 'pool'}
                 </a>{' '}
-                <span class="mono">
-                  {member.ipAddress === '' ? member.hostname : member.ipAddress}
-                </span>
+                <a class="mono" href={to(`/members/${encodeURIComponent(member.id)}`)}>
+                  {targetOf(member)}
+                </a>
                 <div class="hint">{reasonOf(member)}</div>
               </div>
               <StandingBadge standing={standingOf(member)} />
@@ -171,6 +182,12 @@ function RecentChanges() {
   )
 }
 
+/** Of a pool or a member. */
+function nameOf(id: string): string {
+  const member = memberOf(id)
+  return poolOf(id)?.name ?? (member === undefined ? id : targetOf(member))
+}
+
 /** Windows and rollouts that are not over. */
 function Coming() {
   const mayWindows = can('maintenance:read')
@@ -185,7 +202,7 @@ function Coming() {
     ({ state }) => state !== 'promoted' && state !== 'rolled_back',
   )
   return (
-    <Card title="What will happen">
+    <Card title="What will happen" aside={<a href="#/timeline">Timeline</a>}>
       <Fault text={windows.fault || rollouts.fault} />
       {open.length + running.length === 0 && (
         <Empty title="Nothing is planned">
@@ -197,7 +214,7 @@ function Coming() {
           <li key={one.id} class="split">
             <span>
               <a href="#/r/maintenance-windows">Maintenance</a> of {one.resourceType}{' '}
-              {poolOf(one.resourceId)?.name ?? one.resourceId}:{' '}
+              {nameOf(one.resourceId)}:{' '}
               <Time ms={Date.parse(one.status === 'active' ? one.endAt : one.startAt)} />
             </span>
             <Badge tone={one.status === 'active' ? 'warn' : 'info'}>

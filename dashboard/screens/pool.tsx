@@ -8,11 +8,11 @@ import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
+import { MemberActions, targetOf } from './member-actions.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { labelOf, textOf } from '../parts/words.ts'
 
 const item = '/api/v1/pools/{id}'
-const memberItem = '/api/v1/members/{id}'
 const checkItem = '/api/v1/pools/{id}/healthcheck'
 
 export function PoolPage({ id }: { id: string }) {
@@ -124,15 +124,15 @@ function Members({ pool, edits }: { pool: Pool; edits: Edits }) {
 }
 
 function MemberRow({ member, edits }: { member: Member; edits: Edits }) {
-  const { ipAddress, hostname, port, name } = member
+  const { port, name } = member
   const rtts = [...verdictsOf(member.id).values()].map(({ rttMs }) => rttMs).filter((ms) => ms > 0)
-  const target = ipAddress === '' ? (hostname ?? '') : ipAddress
+  const target = targetOf(member)
   return (
     <tr>
       <td>
-        <span class="mono">
+        <a class="mono" href={`#/members/${encodeURIComponent(member.id)}`}>
           {target.includes(':') ? `[${target}]` : target}:{port}
-        </span>
+        </a>
         {name !== '' && <div class="hint">{name}</div>}
       </td>
       <td>
@@ -154,7 +154,7 @@ function MemberRow({ member, edits }: { member: Member; edits: Edits }) {
       <td class="number extra">{member.priority}</td>
       <td class="extra">{member.region}</td>
       <td>
-        <MemberActions {...{ member, edits, target }} />
+        <MemberActions {...{ member, edits }} isSmall />
       </td>
     </tr>
   )
@@ -186,48 +186,6 @@ function Found({ member }: { member: Member }) {
         </div>
       ))}
     </>
-  )
-}
-
-interface ActionsProps {
-  readonly member: Member
-  readonly target: string
-  readonly edits: Edits
-}
-
-function MemberActions({ member, target, edits }: ActionsProps) {
-  const ids = { id: member.id }
-  const turnWord = member.declaredEnabled ? 'Disable' : 'Enable'
-  const change = (): void =>
-    edits.edit({ title: `Edit ${target}`, operation: `PATCH ${memberItem}`, ids, from: memberItem })
-  const remove = (): void =>
-    edits.confirm({
-      ...{ title: `Delete ${target}?`, word: 'Delete', operation: `DELETE ${memberItem}` },
-      ...{ ids, from: memberItem },
-    })
-  const turn = (): void =>
-    edits.edit({
-      ...{ title: `${turnWord} ${target}`, operation: `PATCH ${memberItem}`, ids },
-      ...{ from: memberItem, preset: { enabled: !member.declaredEnabled } },
-    })
-  return (
-    <div class="row">
-      {can('member:write') && (
-        <button type="button" class="small" aria-label={`${turnWord} ${target}`} onClick={turn}>
-          {turnWord}
-        </button>
-      )}
-      {can('member:write') && (
-        <button type="button" class="small" aria-label={`Edit ${target}`} onClick={change}>
-          Edit
-        </button>
-      )}
-      {can('member:delete') && (
-        <button type="button" class="small" aria-label={`Delete ${target}`} onClick={remove}>
-          Delete
-        </button>
-      )}
-    </div>
   )
 }
 

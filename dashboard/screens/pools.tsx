@@ -1,11 +1,12 @@
 // All pools with the health of their members.
-import { allPools, allServices, membersOf, standingOf } from '../api/live.ts'
-import type { Pool } from '../api/live.ts'
+import { useMemo } from 'preact/hooks'
+import { allPools, allServices, beat, membersOf, standingOf } from '../api/live.ts'
+import type { Member, Pool } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { place } from '../parts/location.ts'
 import { Card, Empty, Page } from '../parts/page.tsx'
-import { SearchBox, hasWords } from '../parts/search-box.tsx'
+import { SearchBox, finderOf, searchedOf } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/words.ts'
@@ -17,7 +18,8 @@ interface Row {
   readonly pool: Pool
   readonly counts: Counts
   readonly services: number
-  readonly addresses: readonly string[]
+  /** What the search looks at, in small letters. */
+  readonly words: string
 }
 
 const columns: readonly Column<Row>[] = [
@@ -36,14 +38,14 @@ function rows(): Row[] {
     const members = membersOf(pool.id)
     return {
       ...{ pool, counts: barOf(members.map(standingOf)), services: uses.get(pool.id) ?? 0 },
-      addresses: members.flatMap(({ ipAddress, name, hostname = '' }) => [
-        ipAddress,
-        name,
-        hostname,
-      ]),
+      words: searchedOf([pool.name, ...members.flatMap(wordsOfMember)]),
     }
   })
 }
+
+const wordsOfMember = ({ ipAddress, name, hostname, region }: Member): string[] => [
+  ...[ipAddress, name, hostname ?? '', `region:${region}`],
+]
 
 const filters: Readonly<Record<string, (row: Row) => boolean>> = {
   'with a fault': ({ counts }) => counts.down + counts.split > 0,
@@ -56,10 +58,10 @@ export function Pools() {
   const { query } = place.value
   const words = query.get('q') ?? ''
   const only = query.get('only') ?? ''
-  const all = rows()
-  const shown = all.filter(
-    (row) => hasWords(words, [row.pool.name, ...row.addresses]) && (filters[only]?.(row) ?? true),
-  )
+  // Not for each letter of the search, only when something has changed.
+  const all = useMemo(rows, [beat.value])
+  const isSearched = finderOf(words)
+  const shown = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
   const create = (): void => edit({ title: 'New pool', operation: 'POST /api/v1/pools' })
   return (
     <Page

@@ -52,7 +52,11 @@ export function QueryChart() {
   return (
     <Card title="Answers a second" aside={<span class="hint">this node, by response code</span>}>
       <Fault text={fault} />
-      <Chart label={`Answers a second: ${said}`} {...{ series, data }} />
+      {now.length === 0 || data[0]!.length === 0 ? (
+        <p class="soft chart">Counting: the first points are here in a few seconds.</p>
+      ) : (
+        <Chart label={`Answers a second: ${said}`} {...{ series, data }} />
+      )}
     </Card>
   )
 }

@@ -1,11 +1,12 @@
 // All services: searched by name, domain and pool, filtered by the state of their pools.
-import { allPools, allServices, membersOf, standingOf } from '../api/live.ts'
+import { useMemo } from 'preact/hooks'
+import { allPools, allServices, beat, membersOf, standingOf } from '../api/live.ts'
 import type { Service } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { place, setQuery } from '../parts/location.ts'
 import { Card, Empty, Page } from '../parts/page.tsx'
-import { SearchBox, hasWords } from '../parts/search-box.tsx'
+import { SearchBox, finderOf, searchedOf } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/words.ts'
@@ -16,6 +17,8 @@ interface Row {
   readonly service: Service
   readonly pool: string
   readonly counts: Counts
+  /** What the search looks at, in small letters. */
+  readonly words: string
 }
 
 const columns: readonly Column<Row>[] = [
@@ -39,7 +42,9 @@ function rows(): Row[] {
   const none = barOf([])
   return allServices().map((service) => {
     const pool = service.poolId === null ? undefined : pools.get(service.poolId)
-    return { service, pool: pool?.name ?? '–', counts: bars.get(pool?.id ?? '') ?? none }
+    const name = pool?.name ?? '–'
+    const words = searchedOf([service.name, service.domain, name])
+    return { service, pool: name, counts: bars.get(pool?.id ?? '') ?? none, words }
   })
 }
 
@@ -53,12 +58,10 @@ export function Services() {
   const { query } = place.value
   const words = query.get('q') ?? ''
   const only = query.get('only') ?? ''
-  const all = rows()
-  const shown = all.filter(
-    (row) =>
-      hasWords(words, [row.service.name, row.service.domain, row.pool]) &&
-      (filters[only]?.(row) ?? true),
-  )
+  // Not for each letter of the search, only when something has changed.
+  const all = useMemo(rows, [beat.value])
+  const isSearched = finderOf(words)
+  const shown = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
   const create = (): void => edit({ title: 'New service', operation: 'POST /api/v1/services' })
   return (
     <Page

@@ -1,0 +1,58 @@
+// A map of the world with a mark for each place; what it says stands beside it in words, too.
+import { useEffect, useState } from 'preact/hooks'
+import type { Place } from './places.ts'
+import type * as World from './world.ts'
+
+export type MarkTone = 'good' | 'warn' | 'bad' | 'plain'
+
+export interface Mark {
+  readonly key: string
+  readonly place: Place
+  /** How many are there: the mark grows with it. */
+  readonly count: number
+  readonly tone: MarkTone
+  /** `DE: 3 up, 1 down`. */
+  readonly words: string
+  /** Where it leads, as a path. */
+  readonly path: string
+}
+
+const radiusOf = (count: number): number => Math.min(26, 7 + 3 * Math.sqrt(count))
+
+export function WorldMap({ name, marks }: { name: string; marks: readonly Mark[] }) {
+  const [world, setWorld] = useState<typeof World | null>(null)
+  useEffect(() => {
+    let isHere = true
+    void import('./world.ts').then((loaded) => isHere && setWorld(loaded))
+    return () => {
+      isHere = false
+    }
+  }, [])
+  if (world === null) return <div class="world" role="status" aria-label="Loading the map" />
+  // The largest first, so that none hides another.
+  const drawn = marks.toSorted((a, b) => b.count - a.count)
+  return (
+    <svg
+      class="world"
+      viewBox={`0 0 ${world.width} ${world.height}`}
+      role="group"
+      aria-label={name}
+    >
+      <path class="land" d={world.land} />
+      <path class="borders" d={world.borders} />
+      {drawn.map(({ key, place, count, tone, words, path }) => {
+        const [x, y] = world.pointOf(place)
+        return (
+          <a key={key} href={`#${path}`} aria-label={words}>
+            <circle class={`mark ${tone}`} cx={x} cy={y} r={radiusOf(count)}>
+              <title>{words}</title>
+            </circle>
+            <text class={`mark-count ${tone}`} x={x} y={y} aria-hidden="true">
+              {count}
+            </text>
+          </a>
+        )
+      })}
+    </svg>
+  )
+}

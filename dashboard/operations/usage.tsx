@@ -1,0 +1,85 @@
+// Queries and calls of the API by hour, as charts and as a list.
+import type { paths } from 'openapi-of-gslbd'
+import { read } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { Chart } from '../parts/chart.tsx'
+import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Table } from '../parts/virtual-table.tsx'
+import type { Column } from '../parts/virtual-table.tsx'
+import { countOf } from '../parts/words.ts'
+
+type Row = paths['/api/v1/usage']['get']['responses'][200]['content']['application/json'][number]
+
+const columns: readonly Column<Row>[] = [
+  { name: 'Hour (UTC)', show: ({ period }) => period.replace('T', ' ') + ':00' },
+  { name: 'Tenant', show: ({ tenantId }) => tenantId, isExtra: true },
+  { name: 'Queries', show: ({ dnsQueries }) => dnsQueries.toLocaleString(), isNumber: true },
+  { name: 'API calls', show: ({ apiCalls }) => apiCalls.toLocaleString(), isNumber: true },
+]
+
+const charts = [
+  {
+    field: 'dnsQueries',
+    title: 'DNS queries',
+    series: [{ name: 'DNS queries', color: '--chart-1' }],
+  },
+  {
+    field: 'apiCalls',
+    title: 'API calls',
+    series: [{ name: 'API calls', color: '--chart-3' }],
+  },
+] as const
+
+export function Usage() {
+  const { value, fault, reload } = useLoad('usage', () => read('/api/v1/usage'))
+  return (
+    <Page title="Usage" lead="Queries and calls, by hour.">
+      <Fault text={fault} retry={reload} />
+      {value === undefined && fault === '' && <Loading />}
+      {value?.length === 0 && (
+        <Card>
+          <Empty title="Nothing is counted yet">Counts are written every few minutes.</Empty>
+        </Card>
+      )}
+      {value !== undefined && value.length > 0 && <Counted rows={value} />}
+    </Page>
+  )
+}
+
+function Counted({ rows }: { rows: readonly Row[] }) {
+  const byHour = Map.groupBy(rows, ({ period }) => period)
+  const hours = [...byHour.keys()].toSorted()
+  return (
+    <>
+      <div class="grid">
+        {charts.map(({ field, title, series }) => {
+          const counts = hours.map((hour) =>
+            (byHour.get(hour) ?? []).reduce((sum, row) => sum + row[field], 0),
+          )
+          const all = counts.reduce((sum, one) => sum + one, 0)
+          return (
+            <Card key={field} title={title} aside={<span class="hint">by hour</span>}>
+              <p class="figure">{all.toLocaleString()}</p>
+              <p class="hint">in {countOf(hours.length, 'hour')}</p>
+              {hours.length > 1 && (
+                <Chart
+                  label={`${title} by hour, ${all} in all`}
+                  series={series}
+                  data={[hours.map((hour) => Date.parse(`${hour}:00:00Z`) / 1_000), counts]}
+                />
+              )}
+            </Card>
+          )
+        })}
+      </div>
+      <Card title="By hour">
+        <Table
+          name="Usage by hour"
+          columns={columns}
+          rows={rows.toSorted((a, b) => (a.period < b.period ? 1 : -1))}
+          keyOf={({ tenantId, period }) => `${tenantId} ${period}`}
+        />
+      </Card>
+    </>
+  )
+}
