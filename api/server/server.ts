@@ -9,6 +9,8 @@ import { createApp } from './app.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { isLoopback } from '#api/http/origin.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
+import { serveStatusPage } from './status-page.ts'
+import type { StatusPage } from './status-page.ts'
 import { dashboardPath, serveDashboard, servePlaceholder } from './web-dashboard.ts'
 
 export interface ApiServerParts {
@@ -23,6 +25,8 @@ export interface ApiServerParts {
   readonly allowDevMode: boolean
   /** Served at /ui/; null: a page says how to build it; undefined: nothing is. */
   readonly dashboardDirectory?: string | null | undefined
+  /** Without names, or left out: there is none. */
+  readonly statusPage?: StatusPage
 }
 
 export interface ApiServer {
@@ -39,6 +43,7 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
   const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies)
   if (dashboardDirectory === null) servePlaceholder(app)
   else if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
+  if (parts.statusPage !== undefined) serveStatusPage(app, parts.ports, parts.statusPage)
   return {
     listen: () => listen(app, parts),
     close: () => close(app),

@@ -123,7 +123,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     licence: keeper,
     licenceAdmin: keeper,
   }
-  const { listenAddr, port, trustedProxies, allowDevMode, webuiPath } = settings.api
+  const { listenAddr, port, trustedProxies, allowDevMode, webuiPath, statusPage } = settings.api
   const { secretKey } = secrets.value
   const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
   const server = createApiServer({
@@ -134,6 +134,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     trustedProxies,
     allowDevMode,
     dashboardDirectory: webuiPath ?? shippedDashboard(),
+    statusPage,
   })
   return ok({
     licence: licence.value,

@@ -172,6 +172,19 @@ const dns = section('The DNS listener.', {
   axfr,
 })
 
+const statusPage = section(
+  'A page at `/status/` that says to everybody whether chosen names are well. ' +
+    '[More](../operations/dashboard.md#a-public-status-page).',
+  {
+    names: names({
+      description:
+        'Domains of services, in the order of the page. Empty: there is no page. Everybody who ' +
+        'reaches the API reads them.',
+    }),
+    title: text(100, { default: 'Status', description: 'Its heading.' }),
+  },
+)
+
 const api = section('The HTTP API. [More](../operations/access.md).', {
   enabled: boolean({ default: false, description: 'Whether the API listens.' }),
   listenAddr: text(45, {
@@ -211,6 +224,7 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
       'Everybody who reaches the API can read all in it but what begins with a dot. ' +
       '[More](../operations/access.md#a-web-dashboard-of-your-own).',
   }),
+  statusPage,
 })
 
 const auth = section('Logins. [More](../operations/access.md).', {

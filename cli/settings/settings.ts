@@ -88,6 +88,8 @@ export interface Settings {
     readonly maxWebSocketClients: number
     /** undefined: no dashboard. */
     readonly webuiPath: string | undefined
+    /** Without names there is none. */
+    readonly statusPage: { readonly names: readonly string[]; readonly title: string }
   }
   readonly auth: {
     readonly sessionTTLMs: number

@@ -15,6 +15,8 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['api.listenAddr', '127.0.0.1', '::1'],
   ['api.port', 8080, 443],
   ['api.webuiPath', undefined, '/srv/dashboard'],
+  ['api.statusPage.names', [], ['www.example.com']],
+  ['api.statusPage.title', 'Status', 'Example'],
   ['auth.sessionTTL', '24h', '15m'],
   ['auth.sessionExtend', true, false],
   ['auth.bcryptCost', 12, 10],

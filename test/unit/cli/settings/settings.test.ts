@@ -63,6 +63,7 @@ describe('defaults', () => {
           trustedProxies: [],
           allowDevMode: false,
           maxWebSocketClients: 1000,
+          statusPage: { names: [], title: 'Status' },
         },
         auth: {
           sessionTTLMs: 86_400_000,
