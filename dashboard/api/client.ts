@@ -1,6 +1,7 @@
 // Calls the API of the node that this page came from, and turns refusals into sentences.
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
+import { effectIn } from './effect.ts'
 
 export interface Answer {
   readonly status: number
@@ -105,23 +106,6 @@ export function stringsOf(header: string): string[] {
   return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replace(/\\(.)/g, '$1'),
   )
-}
-
-/** @param header `moved=12.4%; names=3; later=1`. @returns a sentence */
-export function effectIn(header: string): string {
-  const said = new Map(
-    header.split(';').map((part) => {
-      const [name = '', value = ''] = part.trim().split('=')
-      return [name, value] as const
-    }),
-  )
-  const names = Number(said.get('names') ?? NaN)
-  if (Number.isNaN(names)) return ''
-  const later = Number(said.get('later') ?? 0)
-  const after = later > 0 ? ` ${later} more may change later.` : ''
-  if (names === 0) return `No name would answer differently now.${after}`
-  const whom = `${names} ${names === 1 ? 'name' : 'names'} would answer differently`
-  return `${whom}; of the clients of one, up to ${said.get('moved') ?? '0%'} would move.${after}`
 }
 
 function sentenceOf(status: number, body: unknown): string {

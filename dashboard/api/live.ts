@@ -70,6 +70,10 @@ export const verdictsOf = (member: string): ReadonlyMap<string, Verdict> => (
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
+/** Its address, or the name that it is found by. */
+export const targetOf = ({ ipAddress, hostname }: Member): string =>
+  ipAddress === '' ? (hostname ?? '') : ipAddress
+
 export type Standing = 'up' | 'down' | 'split' | 'disabled' | 'unknown'
 
 /** Of all nodes together. */

@@ -4,7 +4,7 @@ import { operations } from '../api/document.ts'
 import { allPools, allServices } from '../api/live.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { go } from '../parts/location.ts'
-import { hasWords } from '../parts/search-box.tsx'
+import { hasWords } from '../parts/find.ts'
 import { headingsOf } from './navigation.ts'
 
 interface Target {

@@ -8,7 +8,8 @@ import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { place } from '../parts/location.ts'
 import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
-import { SearchBox, hasWords } from '../parts/search-box.tsx'
+import { hasWords } from '../parts/find.ts'
+import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import { countOf, labelOf } from '../parts/words.ts'
 import { Facts, Value } from './value.tsx'
@@ -102,6 +103,9 @@ function Actions({ path, known, edits, reload, isList }: ActionsProps) {
   )
 }
 
+/** What an id stands for is shown in its place. */
+const headingOf = (field: string): string => labelOf(field.replace(/(?<=.)Id$/, ''))
+
 interface RowListProps {
   readonly path: string
   readonly name: string
@@ -113,7 +117,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
   const words = place.value.query.get('q') ?? ''
   const shown = rows.filter((row) => hasWords(words, [JSON.stringify(row)]))
   const columns = shownFields(rows).map((field, i) => ({
-    name: labelOf(field),
+    name: headingOf(field),
     show: (row: Row) => <Value name={field} value={row[field]} isShort />,
     isExtra: i > 2,
   }))
@@ -181,7 +185,7 @@ const isRows = (value: unknown): value is Row[] =>
 
 function PartTable({ name, rows }: { name: string; rows: readonly Row[] }) {
   const columns = shownFields(rows).map((field, i) => ({
-    name: labelOf(field),
+    name: headingOf(field),
     show: (row: Row) => <Value name={field} value={row[field]} isShort />,
     isExtra: i > 2,
   }))

@@ -1,5 +1,5 @@
 // Shows any value of the API as text: times as times, switches as words, parts as YAML.
-import { poolOf } from '../api/live.ts'
+import { memberOf, poolOf, targetOf } from '../api/live.ts'
 import { Badge, Code, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { labelOf, textOf, yamlOf } from '../parts/words.ts'
@@ -35,9 +35,10 @@ export function Value({ name, value, isShort = false }: ValueProps) {
   }
   const ms = timeOf(name, value)
   if (ms !== undefined) return <Time ms={ms} />
-  if (name === 'poolId' && typeof value === 'string') {
-    const pool = poolOf(value)
-    if (pool !== undefined) return <a href={`#/pools/${encodeURIComponent(value)}`}>{pool.name}</a>
+  const named = typeof value === 'string' && /Id$/.test(name) ? nameOf(value) : undefined
+  if (named !== undefined) {
+    // In a table the row is a link already.
+    return isShort ? <span>{named.name}</span> : <a href={`#${named.path}`}>{named.name}</a>
   }
   if (typeof value === 'boolean') {
     return <Badge tone={value ? 'info' : 'plain'}>{value ? 'yes' : 'no'}</Badge>
@@ -49,6 +50,15 @@ export function Value({ name, value, isShort = false }: ValueProps) {
     return <code title={value}>{value.slice(0, 12)}</code>
   }
   return <span>{textOf(value)}</span>
+}
+
+/** Of a pool or a member, whatever the field is called. */
+function nameOf(id: string): { readonly name: string; readonly path: string } | undefined {
+  const pool = poolOf(id)
+  const member = memberOf(id)
+  const path = encodeURIComponent(id)
+  if (pool !== undefined) return { name: pool.name, path: `/pools/${path}` }
+  return member && { name: targetOf(member), path: `/members/${path}` }
 }
 
 /** Unix seconds or milliseconds, or a text of ISO 8601, in fields that are called so. */

@@ -1,5 +1,4 @@
 // Verdicts of a member as stretches on a line of time, one line for each node.
-import type { Verdict } from '../api/live.ts'
 import type { HealthChange } from '../api/trail.ts'
 import { countOf, spanOf } from '../parts/words.ts'
 
@@ -14,7 +13,7 @@ export const stripMs = 30 * 60_000
 
 /** @param trail in order of time */
 export function stripsOf(
-  verdicts: ReadonlyMap<string, Pick<Verdict, 'healthy' | 'since'>>,
+  verdicts: ReadonlyMap<string, Pick<HealthChange, 'healthy' | 'since'>>,
   trail: readonly HealthChange[],
   nowMs: number,
 ): Strip[] {

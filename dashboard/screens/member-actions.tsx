@@ -1,5 +1,6 @@
 // What can be done with a member: drain, disable, change, delete; only what the role permits.
 import { nowMs } from '../api/clock.ts'
+import { targetOf } from '../api/live.ts'
 import type { Member } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import type { Edits } from '../edit/use-edits.tsx'
@@ -7,10 +8,6 @@ import { go } from '../parts/location.ts'
 
 const item = '/api/v1/members/{id}'
 const hourMs = 3_600_000
-
-/** Its address, or the name that it is found by. */
-export const targetOf = ({ ipAddress, hostname }: Member): string =>
-  ipAddress === '' ? (hostname ?? '') : ipAddress
 
 interface ActionsProps {
   readonly member: Member

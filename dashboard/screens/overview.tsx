@@ -10,6 +10,7 @@ import {
   poolOf,
   standingOf,
   verdictsOf,
+  targetOf,
 } from '../api/live.ts'
 import type { Member } from '../api/live.ts'
 import { can } from '../api/session.ts'
@@ -20,7 +21,6 @@ import { CommitLine } from './changes.tsx'
 import { SyncBadge } from './git.tsx'
 import type { GitStatus } from './git.tsx'
 import { HealthBar, barOf } from './health-bar.tsx'
-import { targetOf } from './member-actions.tsx'
 import { MemberMap } from './member-map.tsx'
 import { QueryChart } from './query-chart.tsx'
 

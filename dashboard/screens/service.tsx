@@ -1,7 +1,8 @@
 // One service: its chain as steps, with the candidates that pass each at this moment.
+import { useEffect, useRef } from 'preact/hooks'
 import { read, send } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import { beat, poolOf, serviceOf } from '../api/live.ts'
+import { membersOf, poolOf, serviceOf, standingOf } from '../api/live.ts'
 import type { Service } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
@@ -56,7 +57,7 @@ export function ServicePage({ id }: { id: string }) {
     >
       <div class="grid">
         <Facts service={service} />
-        <NowCard domain={service.domain} />
+        <NowCard service={service} />
       </div>
       {dialogs}
     </Page>
@@ -96,15 +97,26 @@ const downWords: Readonly<Record<string, string>> = {
 }
 
 const everyMs = 10_000
+const settleMs = 500
 
 /** Asked of the answer path itself, so that it is what a client would get. */
-function NowCard({ domain }: { domain: string }) {
+function NowCard({ service: { domain, poolId } }: { service: Service }) {
   const ask = async (): Promise<Simulation> => {
     const body = { name: domain, type: 'A' }
     return (await send('/api/v1/simulate', { method: 'POST', body })).body as Simulation
   }
-  void beat.value
   const { value, fault, reload } = useLoad(`now ${domain}`, ask, everyMs)
+  const health = poolId === null ? '' : membersOf(poolId).map(standingOf).join()
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (isFirst.current) {
+      isFirst.current = false
+      return
+    }
+    // Members that come and go all the time do not have the node asked all the time.
+    const timer = setTimeout(reload, settleMs)
+    return () => clearTimeout(timer)
+  }, [health])
   return (
     <Card title="How it answers now">
       <Fault text={fault} retry={reload} />

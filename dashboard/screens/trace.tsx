@@ -1,4 +1,5 @@
 // Why a client gets an answer: a name, a client, a time, members that are taken to be down.
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'
 import { allServices } from '../api/live.ts'
@@ -20,12 +21,30 @@ const types = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT', 'HTTPS', '
 
 type Health = Readonly<Record<string, boolean>>
 
+/** An answer, and what was asked. */
+interface Kept {
+  readonly found: Simulation
+  readonly words: string
+}
+
+function wordsOf({ name, type, client, subnet, at }: Question, health: Health): string {
+  const down = Object.keys(health).map((key) => key.split('/').at(-1))
+  return [
+    `${name} ${type}`,
+    ...(client === '' ? [] : [`from ${client}`]),
+    ...(subnet === '' ? [] : [`for ${subnet}`]),
+    ...(at === '' ? [] : [`at ${at.replace('T', ' ')}`]),
+    ...(down.length === 0 ? [] : [`without ${down.join(', ')}`]),
+  ].join(' ')
+}
+
 export function Trace() {
   const [question, setQuestion] = useState<Question>({
     ...{ name: place.value.query.get('name') ?? '', type: 'A', client: '', subnet: '', at: '' },
   })
   const [health, setHealth] = useState<Health>({})
   const [found, setFound] = useState<Simulation | null>(null)
+  const [kept, setKept] = useState<Kept | null>(null)
   const [fault, setFault] = useState('')
   const body = bodyOf(question, health)
   const ask = async (assumed: Health): Promise<void> => {
@@ -70,7 +89,25 @@ export function Trace() {
           and why.
         </Empty>
       )}
-      {found !== null && <Found {...{ found, health, assume }} />}
+      {found !== null && (
+        <Found {...{ found, health, assume }}>
+          {kept?.found !== found && (
+            <button
+              type="button"
+              class="small"
+              onClick={() => setKept({ found, words: wordsOf(question, health) })}
+            >
+              Keep to compare
+            </button>
+          )}
+        </Found>
+      )}
+      {kept !== null && found !== null && kept.found !== found && (
+        <Comparison
+          {...{ kept, now: { found, words: wordsOf(question, health) } }}
+          drop={() => setKept(null)}
+        />
+      )}
     </Page>
   )
 }
@@ -132,13 +169,18 @@ function QuestionFields({ question, setQuestion }: FieldsProps) {
 
 const notOurs = 'No zone of ours has this name.'
 
-interface FoundProps {
+interface WhatIfProps {
   readonly found: Simulation
   readonly health: Health
   readonly assume: (health: Health) => void
 }
 
-function Found({ found, health, assume }: FoundProps) {
+function Found({
+  found,
+  health,
+  assume,
+  children,
+}: WhatIfProps & { readonly children: ComponentChildren }) {
   const { service, records, rcode, rule, overlays } = found
   return (
     <>
@@ -154,6 +196,7 @@ function Found({ found, health, assume }: FoundProps) {
           )}
           {rule !== null && <RuleLine rule={rule} />}
           <Circumstances found={found} />
+          <div class="row">{children}</div>
         </div>
       </Card>
       {service !== null && (
@@ -178,6 +221,47 @@ function Found({ found, health, assume }: FoundProps) {
   )
 }
 
+interface ComparisonProps {
+  readonly kept: Kept
+  readonly now: Kept
+  readonly drop: () => void
+}
+
+/** Two answers beside each other: of two clients, times, states of health, or commits. */
+function Comparison({ kept, now, drop }: ComparisonProps) {
+  const isSame = kept.found.records.join() === now.found.records.join()
+  return (
+    <Card
+      title="Side by side"
+      aside={
+        <button type="button" class="small" onClick={drop}>
+          Stop comparing
+        </button>
+      }
+    >
+      <p>
+        <Badge tone={isSame ? 'good' : 'warn'}>
+          {isSame ? 'the same answer' : 'another answer'}
+        </Badge>
+      </p>
+      <div class="grid">
+        {[kept, now].map(({ found, words }, i) => (
+          <section class="stack" key={i} aria-label={i === 0 ? 'Kept' : 'Now'}>
+            <h3>{i === 0 ? 'Kept' : 'Now'}</h3>
+            <p class="soft">{words}</p>
+            <Code
+              name={i === 0 ? 'The answer that was kept' : 'The answer now'}
+              text={found.records.join('\n') || found.rcode}
+            />
+            <Circumstances found={found} />
+            {found.service && <StepList service={found.service} />}
+          </section>
+        ))}
+      </div>
+    </Card>
+  )
+}
+
 function RuleLine({ rule }: { rule: NonNullable<Simulation['rule']> }) {
   const { triggerType, triggerValue, action, actionTarget } = rule
   const words = `${triggerType} ${triggerValue} → ${action} ${actionTarget}`
@@ -195,7 +279,7 @@ function Circumstances({ found }: { found: Simulation }) {
 }
 
 /** Turns members off, in thought alone. */
-function WhatIf({ found, health, assume }: FoundProps) {
+function WhatIf({ found, health, assume }: WhatIfProps) {
   const { service } = found
   if (service === null || service.pool === null) return null
   const keyOf = (address: string): string => `${service.tenantId}/${service.pool}/${address}`

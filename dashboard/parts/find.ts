@@ -1,0 +1,13 @@
+// Finds rows by words.
+
+/** Whether each word is somewhere in the texts. */
+export const hasWords = (query: string, texts: readonly string[]): boolean =>
+  finderOf(query)(searchedOf(texts))
+
+/** What `finderOf` looks at; made once for a row, not for each letter that is typed. */
+export const searchedOf = (texts: readonly string[]): string => texts.join(' ').toLowerCase()
+
+export function finderOf(query: string): (searched: string) => boolean {
+  const words = query.toLowerCase().split(/\s+/)
+  return (searched) => words.every((word) => searched.includes(word))
+}
