@@ -98,7 +98,8 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': `public, max-age=${keptSeconds}`,
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; frame-ancestors 'none'`,
+  'content-security-policy':
+    `default-src 'none'; style-src 'sha256-${styleHash}'; ` + "frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
 } as const

@@ -38,6 +38,15 @@ function wordsOf({ name, type, client, subnet, at }: Question, health: Health): 
   ].join(' ')
 }
 
+function NothingAsked() {
+  return (
+    <Empty title="Ask about a name">
+      You see the answer, and each step that led to it: who was a candidate, who was dropped, and
+      why.
+    </Empty>
+  )
+}
+
 export function Trace() {
   const [question, setQuestion] = useState<Question>({
     ...{ name: place.value.query.get('name') ?? '', type: 'A', client: '', subnet: '', at: '' },
@@ -83,12 +92,7 @@ export function Trace() {
         </form>
       </Card>
       <Fault text={fault} />
-      {found === null && fault === '' && (
-        <Empty title="Ask about a name">
-          You see the answer, and each step that led to it: who was a candidate, who was dropped,
-          and why.
-        </Empty>
-      )}
+      {found === null && fault === '' && <NothingAsked />}
       {found !== null && (
         <Found {...{ found, health, assume }}>
           {kept?.found !== found && (

@@ -17,13 +17,17 @@ GET /pools/{id} pool:read 200 - id,name
 PUT /pools/{id} pool:write 200 name id,name
 DELETE /pools/{id} pool:delete 204 - -
 GET /pools/{id}/status pool:read 200 - members
-POST /pools/{id}/members member:write 201 ipAddress?,port,weight?,priority?,region?,name?,warmupThreshold?,rumUrl?,externalSignalMode? id,poolId,ipAddress,port,weight,priority,enabled,region
+POST /pools/{id}/members member:write 201 ipAddress?,port,weight?,priority?,region?,name?,
+  warmupThreshold?,rumUrl?,externalSignalMode? id,poolId,ipAddress,port,weight,priority,enabled,
+  region
 GET /pools/{id}/members member:read 200 - id,weight,enabled
 GET /members/{id} member:read 200 - id,weight,enabled
-PUT /members/{id} member:write 200 weight?,priority?,enabled?,name?,region?,warmupThreshold?,rumUrl?,externalSignalMode? id,weight,enabled
+PUT /members/{id} member:write 200 weight?,priority?,enabled?,name?,region?,warmupThreshold?,
+  rumUrl?,externalSignalMode? id,weight,enabled
 DELETE /members/{id} member:delete 204 - -
 GET /members/{id}/status member:read 200 - healthy,score
-POST /services service:write 201 name,domain,algorithm?,ttl?,poolId?,filterChain? id,name,domain,algorithm,ttl,poolId,filterChain
+POST /services service:write 201 name,domain,algorithm?,ttl?,poolId?,filterChain? id,name,domain,
+  algorithm,ttl,poolId,filterChain
 GET /services service:read 200 - id,name,domain
 GET /services/{id} service:read 200 - id,name,domain
 PUT /services/{id} service:write 200 name,domain,algorithm?,ttl?,poolId?,filterChain? id,name,domain
@@ -65,14 +69,19 @@ GET /ws/token snapshot:read 200 - token,expiresAt
 GET /ws public 101 - -
 
 GET /redirects redirect:read 200 - id,tenantId,sourceFqdn,targetUrl,code,preservePath,createdAt
-POST /redirects redirect:write 201 sourceFqdn,targetUrl,code?,preservePath? id,tenantId,sourceFqdn,targetUrl,code,preservePath,createdAt
+POST /redirects redirect:write 201 sourceFqdn,targetUrl,code?,preservePath? id,tenantId,
+  sourceFqdn,targetUrl,code,preservePath,createdAt
 DELETE /redirects/{id} redirect:write 204 - -
-GET /domains domain:read 200 - id,domain,verified,nsOk,dsOk,lastVerifiedAt,verificationError,createdAt
-POST /domains domain:write 201 domain id,domain,verified,nsOk,dsOk,lastVerifiedAt,verificationError,createdAt
-POST /domains/{id}/verify domain:write 200 - id,domain,verified,nsOk,dsOk,lastVerifiedAt,verificationError
+GET /domains domain:read 200 - id,domain,verified,nsOk,dsOk,lastVerifiedAt,verificationError,
+  createdAt
+POST /domains domain:write 201 domain id,domain,verified,nsOk,dsOk,lastVerifiedAt,
+  verificationError,createdAt
+POST /domains/{id}/verify domain:write 200 - id,domain,verified,nsOk,dsOk,lastVerifiedAt,
+  verificationError
 DELETE /domains/{id} domain:write 204 - -
 GET /rollouts rollout:read 200 - id,memberId,steps,regressionPolicy,state,currentStep
-POST /rollouts rollout:write 201 memberId,steps,regressionPolicy? id,memberId,steps,regressionPolicy,state,currentStep
+POST /rollouts rollout:write 201 memberId,steps,regressionPolicy? id,memberId,steps,
+  regressionPolicy,state,currentStep
 GET /rollouts/{id} rollout:read 200 - id,memberId,steps,regressionPolicy,state,currentStep
 POST /rollouts/{id}/pause rollout:write 200 - id,state
 POST /rollouts/{id}/promote rollout:write 200 - id,state
@@ -84,18 +93,21 @@ GET /dns/txt-records txt:read 200 - id,name,value,ttl
 POST /dns/txt-records txt:write 201 name,value,ttl? id,name,value,ttl
 DELETE /dns/txt-records/{id} txt:write 204 - -
 GET /rpz/rules rpz:read 200 - id,triggerType,triggerValue,action,actionTarget,source,hitCount
-POST /rpz/rules rpz:write 201 triggerType,triggerValue,action,actionTarget?,source? id,triggerType,triggerValue,action,actionTarget,source,hitCount
+POST /rpz/rules rpz:write 201 triggerType,triggerValue,action,actionTarget?,source? id,
+  triggerType,triggerValue,action,actionTarget,source,hitCount
 DELETE /rpz/rules/{id} rpz:write 204 - -
 POST /members/{id}/health-signal member:write 200 - source,healthy,score
 GET /members/{id}/health-signals member:read 200 - source,healthy,score,expiresAt
-POST /maintenance-windows maintenance:write 201 resourceType,resourceId,startAt,endAt id,resourceType,resourceId,startAt,endAt,status
+POST /maintenance-windows maintenance:write 201 resourceType,resourceId,startAt,endAt id,
+  resourceType,resourceId,startAt,endAt,status
 GET /maintenance-windows maintenance:read 200 - id,resourceType,resourceId,startAt,endAt,status
 DELETE /maintenance-windows/{id} maintenance:write 204 - -
 GET /rum.js public 200 - -
 GET /rum/config public 200 - -
 POST /rum/ingest public 200 domain,samples -
 GET /rum/status pool:read 200 - subnets,measurements,members
-POST /simulate service:read 200 name,type?,client?,subnet?,at?,health?,node? commit,digest,rule,scope
+POST /simulate service:read 200 name,type?,client?,subnet?,at?,health?,node? commit,digest,rule,
+  scope
 
 GET /explain/{code} any 200 - code,severity,message,cause,help
 GET /alerts alert:read 200 - id,name,kind
@@ -109,7 +121,8 @@ GET /alerts/silences alert:read 200 - id,until
 POST /alerts/silences alert:write 201 seconds id,until
 DELETE /alerts/silences/{id} alert:write 204 - -
 GET /history history:read 200 - commit,author,time,subject,objects,verdict,activeAt,activeOn
-GET /history/{commit} history:read 200 - commit,author,time,subject,objects,verdict,activeAt,activeOn
+GET /history/{commit} history:read 200 - commit,author,time,subject,objects,verdict,activeAt,
+  activeOn
 POST /history/{commit}/revert history:write 201 - commit
 GET /pools/{id}/history history:read 200 - commit,author,time,subject,objects,verdict
 GET /settings settings:read 200 - node,repository
@@ -164,6 +177,7 @@ const schemaIn = (content: Content | undefined): Schema => {
 }
 const linesOf = (text: string): readonly (readonly string[])[] =>
   text
+    .replaceAll(',\n  ', ',')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split(' '))

@@ -1,4 +1,4 @@
-// The public status page: chosen names, static HTML, cacheable, and nothing else of the configuration.
+// The public status page: chosen names, static HTML, cacheable, nothing else of the configuration.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import { serveStatusPage } from '#api/server/status-page.ts'

@@ -66,10 +66,8 @@ describe('defaults', () => {
           statusPage: { names: [], title: 'Status' },
         },
         auth: {
-          sessionTTLMs: 86_400_000,
-          sessionExtend: true,
-          bcryptCost: 12,
-          setupEndpoint: true,
+          ...{ sessionTTLMs: 86_400_000, sessionExtend: true },
+          ...{ bcryptCost: 12, setupEndpoint: true },
           oidc: expect.objectContaining({ enabled: false }) as object,
         },
         database: { url: '', cacheTTLMs: 30_000 },

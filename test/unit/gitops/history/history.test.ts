@@ -68,7 +68,7 @@ test('a question that would read too many files goes on with the next page', asy
   expect(pages).toEqual(made.toReversed().map((one) => [one]))
 })
 
-test('files beyond the octets of a commit or a question are not read, and that is said', async () => {
+test('files beyond the octets of a commit or a question are not read, which is said', async () => {
   const { commit, historyWith } = repository()
   const text = (name: string) => poolText(name) + '#'.repeat(1_000 - poolText(name).length)
   const made = [1, 2].map((number) =>
