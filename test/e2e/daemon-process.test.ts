@@ -13,7 +13,7 @@ import { version } from '#lib/version.ts'
 import { TcpClient } from '#test/support/dns/client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { laneRows } from '#test/support/lane.ts'
+import { laneRows, onlyLong } from '#test/support/lane.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -308,16 +308,19 @@ describe('the lock', () => {
     expect(await daemon.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test('goes to one of two that start at the same moment', async () => {
-    site.writeSettings({})
-    const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))
-    const winner = await waitUntil('one to run', () =>
-      both.find(({ stdout }) => stdout.includes('gslbd is running')),
-    )
-    const loser = both.find((each) => each !== winner)!
-    expect((await loser.ended).code).toBe(1)
-    expect(loser.stderr).toContain(`is in use by process ${winner.pid}`)
-    expect((await winner.stop()).code).toBe(0)
+  // The short lane has it in test/unit/cli/data/data-dir.test.ts.
+  onlyLong(() => {
+    test('goes to one of two that start at the same moment', async () => {
+      site.writeSettings({})
+      const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))
+      const winner = await waitUntil('one to run', () =>
+        both.find(({ stdout }) => stdout.includes('gslbd is running')),
+      )
+      const loser = both.find((each) => each !== winner)!
+      expect((await loser.ended).code).toBe(1)
+      expect(loser.stderr).toContain(`is in use by process ${winner.pid}`)
+      expect((await winner.stop()).code).toBe(0)
+    })
   })
 })
 

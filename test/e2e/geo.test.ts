@@ -13,6 +13,7 @@ import {
   par,
   par6,
 } from '#test/support/geo-site.ts'
+import { laneRows } from '#test/support/lane.ts'
 import type { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -107,7 +108,10 @@ const kinds = [
   ['a socket of both families, UDP through node:dgram', 0, '::'],
 ] as const
 
-describe.each(kinds)('%s', (_title, threads, listenAddr) => {
+// Both ways of a socket and both of UDP; every pair of them is in the long lane.
+const shown = laneRows(kinds, (_, index) => index === 0 || index === 3)
+
+describe.each(shown)('%s', (_title, threads, listenAddr) => {
   let site: Site
   let daemon: DaemonProcess
   const server = () => ({ host: '127.0.0.1', port: daemon.dnsPort })

@@ -60,6 +60,7 @@ const everything = ['test/**/*.test.ts']
 export const longOnly = [
   // What dies, is damaged, is full or is slow.
   'test/e2e/{crash,damaged-objects,node-disk,oversized-file,geo-memory,geo-reload}.test.ts',
+  'test/e2e/{health-restart,update-crash}.test.ts',
   'test/e2e/{api-write-crash,gitops-crash,gitops-write-crash}.test.ts',
   'test/e2e/{api-write-races,gitops-write-races}.test.ts',
   'test/e2e/daemon-{clock,crash,disk,memory,output,threads,unread}.test.ts',
