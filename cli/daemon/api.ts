@@ -144,14 +144,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
       onRegression: regressions.onRegression,
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
-    simulator: new LiveSimulator({
-      node: () => node.live(),
-      nodeName: settings.state.nodeName,
-      config: gitops.config,
-      memberHealth,
-      peers: () => health?.peers() ?? null,
-      clock: systemClock,
-    }),
+    simulator: simulatorOf(deps, memberHealth),
     ...{ domains, cluster: deps.cluster },
     nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),
@@ -164,6 +157,20 @@ function settingsViewOf(deps: Deps): NodeApiParts['nodeSettings'] {
     () => deps.settings,
     () => deps.latestSettings,
   )
+}
+
+function simulatorOf(
+  { node, gitops, health, settings }: Deps,
+  memberHealth: NodeApiParts['memberHealth'],
+): LiveSimulator {
+  return new LiveSimulator({
+    node: () => node.live(),
+    nodeName: settings.state.nodeName,
+    config: gitops.config,
+    memberHealth,
+    peers: () => health?.peers() ?? null,
+    clock: systemClock,
+  })
 }
 
 /** Looks at the parts when a request comes: a later part of the daemon brings them. */

@@ -17,6 +17,11 @@ import { newPem, signerLine } from '#test/support/write-scene.ts'
 const { start } = useDaemons()
 const names = ['first', 'second']
 
+interface Rule {
+  readonly sourceFqdn: string
+  readonly hitCount: number
+}
+
 async function locationAt(daemon: DaemonProcess, host: string): Promise<string> {
   const port = Number(daemon.logged('redirects are answered')?.['port'])
   const request = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
@@ -82,4 +87,16 @@ test('a redirect that one node makes is answered by the other when the 201 retur
     await make(writer, `h${i}.example`)
     expect(await locationAt(other, `h${i}.example`)).toBe(`https://h${i}.example.new.example`)
   }
+  // Both were asked for one, and count it together; a restart forgets nothing that was stored.
+  expect(await locationAt(one, 'h0.example')).toMatch(/^https/)
+  const hitsAt = async (daemon: DaemonProcess): Promise<number | undefined> => {
+    const { body } = await callApi<readonly Rule[]>(daemon, 'GET', '/redirects')
+    return body.find(({ sourceFqdn }) => sourceFqdn === 'h0.example')?.hitCount
+  }
+  for (const daemon of [one, two]) {
+    await waitUntil('the hits of both', async () => (await hitsAt(daemon)) === 2)
+  }
+  await two.stop()
+  const again = await start('serve', '--settings', paths[1]!)
+  await waitUntil('the hits of before', async () => (await hitsAt(again)) === 2)
 }, 240_000)

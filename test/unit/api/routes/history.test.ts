@@ -78,9 +78,10 @@ async function commitByHand(
   const changes = files.map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`)
   const person = `committer ann <ann@example.com> ${Math.floor(Date.now() / 1_000)} +0000\n`
   execFileSync('git', ['-C', world.gitdir, 'fast-import', '--quiet'], {
-    input:
-      `commit refs/heads/main\n${person}${dataOf(subject)}` +
-      `from refs/heads/main^0\n${changes.join('')}`,
+    input: [
+      ...['commit refs/heads/main\n', person, dataOf(subject)],
+      ...['from refs/heads/main^0\n', ...changes],
+    ].join(''),
   })
   const commit = head()
   await waitUntil('the commit', () => world.ports.config.snapshot().revision === commit)
