@@ -6,6 +6,7 @@ import { callApi } from '#test/support/api-client.ts'
 import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { startStandIn } from '#test/support/http-stand-in.ts'
 import { onlyLong } from '#test/support/lane.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -44,8 +45,11 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
   const home = tempDir('redirects')
   mkdirSync(join(home, 'data'))
   await placeDatabase(join(home, 'data'))
+  // Neither those who write nor those who ask notice a server of others that never answers.
+  const hanging = await startStandIn(() => 'hang')
   const settings = settingsIn(home, {
     ...{ enabled: true, listenAddr: '127.0.0.1', port: 0 },
+    caddy: { enabled: true, adminUrl: hanging.url },
   })
   const daemon = await start('serve', '--settings', settings)
   // Nothing was ever accepted here.
@@ -59,6 +63,8 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
     const gone = await call(daemon, 'DELETE', `/redirects/${made.body.id}`)
     expect([gone.status, await ask(daemon, 'old.example')]).toEqual([204, '404 '])
   }
+  await waitUntil('the server to be asked', () => hanging.asked.length > 0)
+  expect(await daemon.answers('old.example. A')).toEqual(['REFUSED'])
 
   const { body: kept } = await call<Rule>(daemon, 'POST', '/redirects', {
     ...{ sourceFqdn: '*.old.example', targetUrl: 'https://new.example', preservePath: false },
