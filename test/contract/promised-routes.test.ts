@@ -18,6 +18,10 @@ PATCH /pools/{id}
 PATCH /members/{id}
 PATCH /services/{id}
 PATCH /pools/{id}/healthcheck
+GET /gitops/status
+GET /metrics
+POST /plan
+POST /sync
 `
 
 interface Schema {
