@@ -138,6 +138,7 @@ wants '"name":"other"'
 call 400 PATCH "/pools/$pool?dryRun=true" '{"minHealthy":9}'
 wants minHealthy
 call 204 DELETE "/services/$service?dryRun=true"
+call 200 POST /plan "{\"requests\":[{\"method\":\"PATCH\",\"path\":\"/api/v1/pools/$pool\",\"body\":{\"minHealthy\":1}}]}"
 call 200 GET "/services/$service"
 call 200 GET "/pools/$pool"
 wants '"name":"website"'
@@ -206,13 +207,18 @@ call 200 GET /dashboard/stats
 call 200 GET /snapshot
 wants website
 call 200 GET /gitops/status
-# Of the node that answers, and of gslb.yaml, which a new repository does not have.
+# Of the node that answers, and of gslb.yaml, which is made with the first ones.
 call 200 GET /settings
-call 409 PUT /settings '{"guardrails":{"removedNames":20}}'
+call 200 PUT /settings '{"guardrails":{"removedNames":20}}'
+wants '"removedNames":20'
+call 202 POST /sync
 call 200 GET /cluster/nodes
 # A node without Redis reaches no other one.
 call 501 POST /cluster/nodes/another/restart
 call 200 GET /bgp
+# Changes go out in waves where a file in deliveries/ says so.
+call 200 GET /deliveries
+for decision in pause resume promote abort; do call 404 POST "/deliveries/main/$decision"; done
 call 200 GET /ready
 call 200 GET /usage
 
