@@ -208,16 +208,13 @@ function portsOf(
     hiddenBy: parts.hiddenBy,
     alerts,
     testAlert: parts.testAlert,
-    alertTests: new SourceBuckets(apiLimits.alertTests, systemClock),
     domains,
-    domainChecks: new SourceBuckets(apiLimits.domainChecks, systemClock),
+    ...bucketsOf(systemClock),
     overlays,
     rum,
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: { simulate: simulator.simulate, explain: explanationOf },
-    simulationSources: new SourceBuckets(apiLimits.simulations, systemClock),
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
-    rumSources: new SourceBuckets(apiLimits.rum, systemClock),
     ...{ bundles: parts.bundles, deliveries: parts.deliveries },
     usage,
     responseHits: records.responseHits,
@@ -229,6 +226,16 @@ function portsOf(
     }),
     clock: systemClock,
     log,
+  }
+}
+
+/** How often something may be asked for. */
+function bucketsOf(clock: typeof systemClock) {
+  return {
+    alertTests: new SourceBuckets(apiLimits.alertTests, clock),
+    domainChecks: new SourceBuckets(apiLimits.domainChecks, clock),
+    simulationSources: new SourceBuckets(apiLimits.simulations, clock),
+    rumSources: new SourceBuckets(apiLimits.rum, clock),
   }
 }
 

@@ -29,6 +29,25 @@ async function locationAt(daemon: DaemonProcess, host: string): Promise<string> 
   return /^Location: (.*)\r$/m.exec(text)?.[1] ?? text.slice(9, 12)
 }
 
+/** Both answer one of the host h0.example; a restart forgets nothing that was stored. */
+async function countTogether(
+  one: DaemonProcess,
+  two: DaemonProcess,
+  startAgain: () => Promise<DaemonProcess>,
+): Promise<void> {
+  expect(await locationAt(one, 'h0.example')).toMatch(/^https/)
+  const hitsAt = async (daemon: DaemonProcess): Promise<number | undefined> => {
+    const { body } = await callApi<readonly Rule[]>(daemon, 'GET', '/redirects')
+    return body.find(({ sourceFqdn }) => sourceFqdn === 'h0.example')?.hitCount
+  }
+  for (const daemon of [one, two]) {
+    await waitUntil('the hits of both', async () => (await hitsAt(daemon)) === 2)
+  }
+  await two.stop()
+  const again = await startAgain()
+  await waitUntil('the hits of before', async () => (await hitsAt(again)) === 2)
+}
+
 test('a redirect that one node makes is answered by the other when the 201 returns', async () => {
   const postgres = await startPostgres()
   onTestFinished(() => postgres.stop())
@@ -87,16 +106,5 @@ test('a redirect that one node makes is answered by the other when the 201 retur
     await make(writer, `h${i}.example`)
     expect(await locationAt(other, `h${i}.example`)).toBe(`https://h${i}.example.new.example`)
   }
-  // Both were asked for one, and count it together; a restart forgets nothing that was stored.
-  expect(await locationAt(one, 'h0.example')).toMatch(/^https/)
-  const hitsAt = async (daemon: DaemonProcess): Promise<number | undefined> => {
-    const { body } = await callApi<readonly Rule[]>(daemon, 'GET', '/redirects')
-    return body.find(({ sourceFqdn }) => sourceFqdn === 'h0.example')?.hitCount
-  }
-  for (const daemon of [one, two]) {
-    await waitUntil('the hits of both', async () => (await hitsAt(daemon)) === 2)
-  }
-  await two.stop()
-  const again = await start('serve', '--settings', paths[1]!)
-  await waitUntil('the hits of before', async () => (await hitsAt(again)) === 2)
+  await countTogether(one, two, () => start('serve', '--settings', paths[1]!))
 }, 240_000)

@@ -155,7 +155,7 @@ async function beginRollout(): Promise<string> {
   return id
 }
 
-/** From the moment a node sees it to the one in which the other has taken it back, by their logs. */
+/** From when a node sees it until the other has taken it back, by their logs. */
 function millisecondsToTheOther(id: string): number {
   const timeIn = (daemon: DaemonProcess, who: string): number => {
     const line = daemon.log().find((one) => one['uid'] === id && one.msg.includes(who))
