@@ -1,25 +1,15 @@
 // What becomes of a process when its output cannot be written: a full disk, a reader that left.
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask } from '#test/support/dns/client.ts'
 import { said } from '#test/support/dns/said.ts'
 import { mainPath } from '#test/support/daemon.ts'
+import { freePort } from '#test/support/free-port.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 type Stdio = 'pipe' | number
 

@@ -1,8 +1,6 @@
 // The demo backends under the health monitor: what a reader of the quick start does, by machine.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { startDemoBackends } from '#cli/demo-backends.ts'
 import type { DemoBackends } from '#cli/demo-backends.ts'
@@ -11,6 +9,7 @@ import type { Log } from '#lib/log.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { MonitoredTarget, VerdictChange } from '#runtime/health/view/monitor.ts'
 import { healthCheck } from '#test/support/bundle-models.ts'
+import { freePort } from '#test/support/free-port.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
 
@@ -23,15 +22,6 @@ const deadline = { timeout: 120_000, interval: 10 }
 const addresses = ['127.0.0.11', '127.0.0.12', '127.0.0.13']
 const intervalMs = 500
 const timeoutMs = 300
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '0.0.0.0')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function startDemo(): Promise<DemoBackends> {
   const started = await startDemoBackends(addresses, await freePort())

@@ -1,12 +1,10 @@
 // Knot DNS and NSD with the same static zones, to compare our answers with theirs.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '#test/support/free-port.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { ask } from './client.ts'
@@ -152,22 +150,4 @@ async function stopChild(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
   await exited
-}
-
-/** A port free for UDP and TCP at this moment; the programs cannot bind 0 and say which. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const server = createServer().listen(0, loopback)
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const socket = createSocket('udp4')
-    const isFree = await new Promise<boolean>((resolve) => {
-      socket.once('error', () => resolve(false))
-      socket.bind(port, loopback, () => resolve(true))
-    })
-    if (isFree) socket.close()
-    server.close()
-    await once(server, 'close')
-    if (isFree) return port
-  }
 }
