@@ -1,6 +1,6 @@
 import fs from 'node:fs'
+import { join } from 'node:path'
 import { syncBuiltinESMExports } from 'node:module'
-import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
@@ -12,11 +12,22 @@ import { migrate } from '#state/sql/database/migrate.ts'
 import { migrations } from '#state/sql/database/migrations.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Tables } from '#state/sql/database/tables.ts'
+import { openPglite } from '#state/sql/database/open-pglite.ts'
 import { createSqlUsers } from '#state/sql/users.ts'
+import { placeDatabase } from '#test/support/database-template.ts'
 import { newUser, valueOf } from '#test/support/store-values.ts'
-import { tempDir } from '#test/support/temp-dir.ts'
+import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
+
+/** A database without a schema: the template without its own. Making one takes seconds. */
+async function bareDatabase(dataDir: string): Promise<PGliteDialect> {
+  await placeDatabase(dataDir)
+  const pglite = await openPglite(join(dataDir, 'database'))
+  await pglite.exec('drop schema public cascade; create schema public')
+  return new PGliteDialect({ pglite })
+}
 
 describe('the schema', () => {
+  const home = makeTempDir('schema')
   let db: Kysely<Tables>
   const versions = async (): Promise<readonly number[]> => {
     const rows = await db.selectFrom('gslbd_schema').select('version').orderBy('version').execute()
@@ -24,9 +35,12 @@ describe('the schema', () => {
   }
 
   beforeAll(async () => {
-    db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: await PGlite.create() }) })
+    db = new Kysely<Tables>({ dialect: await bareDatabase(home) })
   })
-  afterAll(() => db.destroy())
+  afterAll(async () => {
+    await db.destroy()
+    removeTempDir(home)
+  })
 
   test('its steps are numbered from 1 and only add', () => {
     expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, i) => i + 1))
@@ -76,7 +90,7 @@ describe('the schema', () => {
   test('of a new database has no mark; the first account makes it, without a look', async () => {
     const said: string[] = []
     const logged = new Kysely<Tables>({
-      dialect: new PGliteDialect({ pglite: await PGlite.create() }),
+      dialect: await bareDatabase(tempDir('schema')),
       log: ({ query }) => void said.push(query.sql),
     })
     onTestFinished(() => logged.destroy())
@@ -104,6 +118,7 @@ describe('the schema', () => {
 
 test('the embedded database flushes, keeps and guards what it acknowledged', async () => {
   const dataDir = tempDir('embedded')
+  await placeDatabase(dataDir)
   const options = { url: '', dataDir, node: 'n1', clock: systemClock }
   const open = async (): Promise<PersistentState> => {
     const opened = await createPersistent(options)
