@@ -206,7 +206,7 @@ describe.each(steps)('%s', (...step) => {
           for (const one of chosen) expect(candidates).toContain(one)
         },
       ),
-      { numRuns: laneCount(200, 40) },
+      { numRuns: laneCount(200, 20) },
     )
   })
 

@@ -112,7 +112,7 @@ test('two trees answer as one tree with all of their records does', () => {
       }
       if (texts.length > 0) withTexts++
     }),
-    { numRuns: laneCount(600, 40) },
+    { numRuns: laneCount(600, 20) },
   )
   expect(withTexts).toBeGreaterThan(10)
 })

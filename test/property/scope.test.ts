@@ -252,7 +252,7 @@ function forRandomWorlds(
       }
     }),
     // A fixed seed: whether draws show that two networks differ must not be left to luck.
-    { numRuns: laneCount(40, 10), seed: 20 },
+    { numRuns: laneCount(40, 6), seed: 20 },
   )
 }
 

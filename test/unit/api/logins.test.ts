@@ -23,6 +23,16 @@ async function withAdmin(auth = withKeys): Promise<World> {
   return world
 }
 
+const network = 'net:127.0.0.1'
+/** Counts all attempts of the address but so many, without the hash that each login costs. */
+async function leave(attempts: number, world: World): Promise<void> {
+  const { loginAttempts } = world.ports
+  const { count } = await valueOf(loginAttempts.count(network))
+  for (let i = count; i < loginLimits.perNetworkMax - attempts; i++) {
+    await valueOf(loginAttempts.record(network, loginLimits.windowMs))
+  }
+}
+
 describe('POST /auth/setup', () => {
   test('creates the system administrator once and is gone then', async () => {
     const world = await createWorld(state())
@@ -152,9 +162,10 @@ describe('POST /auth/login', () => {
     expect((await logIn(world)).status).toBe(200)
   })
 
-  test('400 times at one account does not lock the other accounts of the address', async () => {
+  test('ever again at one account does not lock the other accounts of the address', async () => {
     const world = await withAdmin()
-    for (let i = 0; i < 400; i++) {
+    await leave(20, world)
+    for (let i = 0; i < 40; i++) {
       await post(world, '/auth/login', { email: 'bob@example.com', password: 'guessed' })
     }
     expect((await logIn(world)).status).toBe(200)
@@ -163,15 +174,14 @@ describe('POST /auth/login', () => {
   test('at ever new accounts locks the address, and no other account', async () => {
     const world = await withAdmin()
     const statuses: number[] = []
-    for (let i = 0; i <= loginLimits.perNetworkMax; i++) {
+    await leave(20, world)
+    for (let i = 0; i <= 20; i++) {
       const form = { email: `${i}@example.com`, password: 'guessed' }
       statuses.push((await post(world, '/auth/login', form)).status)
     }
-    // The account was made from here, too.
-    expect(statuses.indexOf(429)).toBe(loginLimits.perNetworkMax - 1)
+    expect(statuses.indexOf(429)).toBe(20)
     expect((await logIn(world)).status).toBe(429)
-    const key = 'net:127.0.0.1'
-    const { count } = await valueOf(world.ports.loginAttempts.count(key))
+    const { count } = await valueOf(world.ports.loginAttempts.count(network))
     expect(count).toBe(loginLimits.perNetworkMax)
   })
 
@@ -259,12 +269,13 @@ describe('TOTP', () => {
     expect((await logIn(world, { totpCode: code() })).status).toBe(200)
   })
 
-  test('of 400 codes slow the account down, and not the logins of its address', async () => {
+  test('of many codes slow the account down, and not the logins of its address', async () => {
     const world = await withAdmin()
     const { token, code } = await enrol(world)
     const verify = (text: string) => post(world, '/auth/totp/verify', { code: text }, token)
     const statuses: number[] = []
-    for (let i = 0; i < 400; i++) statuses.push((await verify(wrongCode(code()))).status)
+    await leave(20, world)
+    for (let i = 0; i < 40; i++) statuses.push((await verify(wrongCode(code()))).status)
     const tried = loginLimits.perPairMax
     expect(statuses.slice(0, tried)).toEqual(Array<number>(tried).fill(400))
     expect(new Set(statuses.slice(tried))).toEqual(new Set([429]))
