@@ -106,7 +106,7 @@ describe('a tenant with a delegated domain', () => {
   test('writes nothing by it while the results cannot be read', async () => {
     await registerVerified(acme, `dark.${zone}`)
     isStoreAway = true
-    expect((await write(acme, 'dark')).status).toBe(500)
+    expect((await write(acme, 'dark')).status).toBe(503)
     // Nothing is asked of those who have the whole zone.
     expect((await write(rootKey, 'light')).status).toBe(201)
   })
