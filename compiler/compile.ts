@@ -18,8 +18,8 @@ import type { HealthCheckPolicy } from './values/health-check-policy.ts'
 import { hidesConfiguration, isHomeOf, roleOf } from './read/layout.ts'
 import { lower, LowerMemory } from './plan/lower.ts'
 import { remedyFor } from './read/missing-configuration.ts'
-import { nameOutline } from './plan/name-outline.ts'
-import type { NameOutline } from './plan/name-outline.ts'
+import { moveLimitsOf, nameOutline } from './plan/name-outline.ts'
+import type { MoveLimits, NameOutline } from './plan/name-outline.ts'
 import { readFile, unreadableFile } from './read/read-file.ts'
 import type { ReadFile } from './read/read-file.ts'
 import type { CompileLimits } from './rules/tree/tree-rule.ts'
@@ -55,6 +55,8 @@ export interface CompileSuccess extends DiagnosticReport {
   readonly bundle: EncodedBundle
   /** Worked out when it is asked for. */
   readonly outline: () => NameOutline
+  /** Of the outline. */
+  readonly moveLimits: MoveLimits
 }
 export interface CompileFailure extends DiagnosticReport {
   readonly ok: false
@@ -140,7 +142,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
       const { tree, zones, records, model, bundle } = work
       const outline = (): NameOutline => nameOutline(tree!, zones!, records!)
-      return { ok: true, model, bundle, outline, ...report }
+      return { ok: true, model, bundle, outline, moveLimits: moveLimitsOf(tree!), ...report }
     },
   }
 }

@@ -277,6 +277,8 @@ export interface WriteFailure {
   /** Position in the request of the operation that failed; -1: not one alone. */
   readonly operation: number
   readonly diagnostics: readonly WriteDiagnostic[]
+  /** Of one that is `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
+  readonly guardrail?: 'movedClients'
   /** Of one that is `guarded`: what else would go, or lose something. */
   readonly affected?: readonly string[]
 }

@@ -166,7 +166,7 @@ const sentencesMax = 5
 type InvalidStatus = 400 | 409
 
 export function refusalOf(
-  { code, message, diagnostics, affected = [] }: WriteFailure,
+  { code, message, diagnostics, affected = [], guardrail }: WriteFailure,
   caller: Caller,
   requestId: string,
   invalid: InvalidStatus = 400,
@@ -183,7 +183,7 @@ export function refusalOf(
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
   if (status === 500 && !caller.isSystemAdmin) return failedForOthers(code, requestId)
-  const said = code === 'guarded' ? guardedFor(caller, message, affected) : message
+  const said = code === 'guarded' ? guardedFor(caller, message, affected, guardrail) : message
   const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
 }
@@ -191,8 +191,14 @@ export function refusalOf(
 const affectedMax = 5
 
 /** With what would go besides, which is its tenant's own. */
-function guardedFor(caller: Caller, message: string, affected: readonly string[]): string {
-  const why = caller.isSystemAdmin ? message : guardedForOthers
+function guardedFor(
+  caller: Caller,
+  message: string,
+  affected: readonly string[],
+  guardrail: WriteFailure['guardrail'],
+): string {
+  const whole = guardrail === undefined ? guardedForOthers : movedForOthers
+  const why = caller.isSystemAdmin ? message : whole
   if (affected.length === 0) return why
   const more = affected.length - affectedMax
   const listed = affected.slice(0, affectedMax).join(', ') + (more > 0 ? `, and ${more} more` : '')
@@ -202,7 +208,11 @@ function guardedFor(caller: Caller, message: string, affected: readonly string[]
 /** How many names others have is not for everybody. */
 const guardedForOthers =
   'This would remove more names within 10 minutes than the guardrails of the configuration ' +
-  'permit, all requests together. Wait, or ask a system administrator.'
+  'permit (guardrails.removedNames), all requests together. Wait, or ask a system administrator.'
+
+const movedForOthers =
+  'This would send more clients of a name elsewhere than the guardrails of the configuration ' +
+  'permit (guardrails.movedClients). Take smaller steps, or ask a system administrator.'
 
 /** Who may not see the reason cannot mend it, either. */
 const heldForOthers =

@@ -21,6 +21,9 @@ wrong.
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
   --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
                       whether a node that accepted it would hold the change by its guardrails
+  --geoip FILE, --asn FILE
+                      with --base: databases (MMDB) that tell where clients are, for a limit on
+                      moved clients
 ${checkPolicyUsage}
 
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
@@ -37,6 +40,8 @@ export const check: Command = {
       options: {
         format: { type: 'string', default: 'text' },
         base: { type: 'string' },
+        geoip: { type: 'string' },
+        asn: { type: 'string' },
         ...checkPolicyOptions,
       },
     })
@@ -58,7 +63,9 @@ export const check: Command = {
     if (values.format === 'text') io.out(`${verdict(result)}\n`)
     if (!result.ok) return Exit.ErrorsFound
     if (values.base === undefined) return Exit.Ok
-    const compared = await compareWithBase(path, values.base, result.outline(), checkPolicy)
+    const { createMovedBetween } = await import('#cli/plan/moved.ts')
+    const parts = { checkPolicy, movedBetween: createMovedBetween(values) }
+    const compared = await compareWithBase(path, values.base, result, parts)
     if (!compared.ok) {
       io.err(`gslbd check: ${compared.error}\n`)
       return Exit.Usage

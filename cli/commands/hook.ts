@@ -95,14 +95,15 @@ async function verdictOn(
   pushed: readonly Update[],
   { check, gitdir, env }: Place,
 ): Promise<Stop | string> {
-  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy } = check
+  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy, databases } = check
   const state = loadState(statePathOf(dataDir))
   if (!state.ok) return state.error
   const { policyTests } = await import('#cli/policy-tests/entry.ts')
+  const { createMovedBetween } = await import('#cli/plan/moved.ts')
   return judgePush({
     ...{ gitdir, branch, head, requireSignature, allowedSignersPath: allowedSigners },
     incoming: variable(env, 'GIT_QUARANTINE_PATH') ?? null,
-    compiler: createCompilePort(checkPolicy, policyTests),
+    compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
     accepted: state.value.commit === '' ? null : state.value,
     attestations: attestedBy(pushed),
     resetCommand: resetCommand(dataDir),

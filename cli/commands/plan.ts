@@ -1,6 +1,8 @@
 // `gslbd plan`: shows which clients get another answer after a change.
 import { parseArgs, styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
+import { movedBeyond } from '#gitops/guard/moved.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#plan/plan.ts'
 import type { Plan } from '#plan/model.ts'
@@ -9,8 +11,9 @@ import { printPlanHtml } from '#plan/print/html.ts'
 import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
-import { percent } from '#plan/print/words.ts'
+import { movedIn } from '#cli/plan/moved.ts'
 import { findSides } from '#cli/plan/sources.ts'
+import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#cli/simulate/health.ts'
 import { readTime } from '#cli/simulate/question-text.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
@@ -35,12 +38,13 @@ directory) is compared with BASE.
   --asn FILE        a database of autonomous systems (MMDB), likewise by operator
   --exact           ask every client network where a service tells them apart (sticky), not
                     ${planLimits.networksMax.toLocaleString('en')} of them
-  --max-moved PCT   exit code 3 if more clients of a name move
+  --max-moved PCT   exit code 3 if more clients of a name move (default: guardrails.movedClients in
+                    the gslb.yaml of BASE, if it is there)
   --limit N         answers that the text shows of each scenario (default 50)
   --format F        text (default), json, markdown (for a comment) or html (one file)
 
 Exit codes: 0 planned, whether answers differ or not; 1 errors in one of the configurations; 2 wrong
-call, or a commit that is not there; 3 with --max-moved, more clients move.`
+call, or a commit that is not there; 3 more clients move than --max-moved or the guardrail permits.`
 
 const options = {
   base: { type: 'string' },
@@ -67,7 +71,7 @@ export const planCommand: Command = {
     if (rest.length > 0) throw new UsageError('give one directory')
     if (values.base === undefined) throw new UsageError('give --base: what is there now')
     const print = printerOf(values.format, wholeNumber('--limit', values.limit), io)
-    const maxMoved = values['max-moved'] === undefined ? 100 : percentOf(values['max-moved'])
+    const maxMoved = values['max-moved'] === undefined ? null : percentOf(values['max-moved'])
     const nowMs = systemClock.nowMs()
     const instants = instantsOf(values.at, nowMs)
     const tables = loadTables(values)
@@ -81,10 +85,8 @@ export const planCommand: Command = {
       nowMs,
     })
     if (!sides.ok) return fail(io, sides.error.exit, sides.error.message)
-    const [base, head] = [sides.value.base, sides.value.head].map((side) => ({
-      ...side,
-      tables: tables.value(side.bundle),
-    })) as [PlannedSource, PlannedSource]
+    const withTables = (side: FoundSide) => ({ ...side, tables: tables.value(side.bundle) })
+    const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
     const made = makePlan({
       base,
@@ -98,17 +100,15 @@ export const planCommand: Command = {
     await scripts?.close()
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
-    if (plan.summary.movedMax * 100 <= maxMoved) return Exit.Ok
-    const { movedMax, movedMaxName } = plan.summary
-    io.err(
-      `gslbd plan: ${percent(movedMax)} of the clients of ${movedMaxName} move, more than ` +
-        `${maxMoved} %\n`,
-    )
+    const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
+    const beyond = movedBeyond(limits, movedIn(plan))
+    if (beyond === undefined) return Exit.Ok
+    io.err(`gslbd plan: this change ${beyond}\n`)
     return Exit.Guardrail
   },
 }
 
-type PlannedSource = Parameters<typeof makePlan>[0]['base']
+const limitOf = (percentMax: number): MoveLimits => ({ all: percentMax, tenants: new Map() })
 
 function fail(io: Io, exit: Exit, message: string): Exit {
   io.err(`gslbd plan: ${message}\n`)

@@ -30,6 +30,7 @@ import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
 import { LivePlanner } from '#cli/plan/live-plan.ts'
+import { MovedGuard } from '#cli/plan/moved-guard.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Made before it listens: what fails then is taken back by its own stop. */
@@ -131,7 +132,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
   return {
     ...{ settings, log, view, requestCounts },
     config: gitops.config,
-    configWriter: writerOf(deps),
+    configWriter: guardedWriterOf(deps),
     syncNow: () => looks.ask(),
     planner: new LivePlanner({ node: () => node.live(), clock: systemClock }),
     history: gitops.history,
@@ -191,6 +192,14 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
 
 const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
+
+function guardedWriterOf(deps: Deps): MovedGuard {
+  const limit = (): number | null => {
+    const [settings] = deps.gitops.config.snapshot().list('Settings')
+    return settings?.object.spec.guardrails?.movedClients ?? null
+  }
+  return new MovedGuard({ writer: writerOf(deps), limit })
+}
 
 function writerOf(deps: Deps): EffectWriter {
   const { node } = deps

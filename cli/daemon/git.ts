@@ -3,6 +3,7 @@
 import { installPushCheck } from '#cli/data/push-check.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { sshAccess } from '#cli/node/named-files.ts'
+import { movedModule } from '#cli/plan/moved-module.ts'
 import { policyTestsModule } from '#cli/policy-tests/module.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
@@ -13,6 +14,7 @@ import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
+import type { MovedOptions } from '#gitops/thread/options.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -90,6 +92,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     recordTtlMs,
     checkPolicy: checkPolicyOfNode(health),
     policyTestsModule,
+    moved: movedOptionsOf(deps.settings),
     resume: deps.node.resumePoint(),
   })
   const tell = createGitopsLog(deps.log)
@@ -101,6 +104,10 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
   control.onPrepare((bundle) => deps.node.prepare(bundle))
   control.onPublish((publication) => activations.add(publication))
   return control
+}
+
+function movedOptionsOf({ geoip, asn }: Settings): MovedOptions {
+  return { module: movedModule, databases: { geoip: geoip.dbPath, asn: asn.dbPath } }
 }
 
 /** Bundles on their way to the DNS node, one after the other, and how long a commit took. */

@@ -5,6 +5,7 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { originPath } from '#gitops/thread/options.ts'
+import type { Databases } from '#gitops/thread/options.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -16,6 +17,7 @@ export interface PushCheck {
   readonly requireSignature: boolean
   readonly allowedSigners: string
   readonly checkPolicy: HealthCheckPolicy
+  readonly databases: Databases
 }
 
 const mark = '# Written by gslbd at each start, while gitops.checkPushes is on.'
@@ -53,6 +55,7 @@ export function installPushCheck(settings: Settings, program: string): Result<vo
       requireSignature: gitops.requireSignature,
       allowedSigners: resolve(gitops.allowedSigners),
       checkPolicy: checkPolicyOfNode(health),
+      databases: { geoip: settings.geoip.dbPath, asn: settings.asn.dbPath },
     }
     mkdirSync(join(gitdir, 'hooks'), { recursive: true })
     writeDurably(pushCheckPath(gitdir), `${JSON.stringify(check, null, 2)}\n`, 0o644)
@@ -102,8 +105,9 @@ export function readPushCheck(gitdir: string): Result<PushCheck, string> {
 
 function isPushCheck(value: unknown): value is PushCheck {
   if (typeof value !== 'object' || value === null) return false
-  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy } =
-    value as Partial<PushCheck>
+  const check = value as Partial<PushCheck>
+  const { dataDir, branch, requireSignature, allowedSigners } = check
   const areTexts = [dataDir, branch, allowedSigners].every((one) => typeof one === 'string')
-  return areTexts && typeof requireSignature === 'boolean' && typeof checkPolicy === 'object'
+  const areGroups = [check.checkPolicy, check.databases].every((one) => typeof one === 'object')
+  return areTexts && areGroups && typeof requireSignature === 'boolean'
 }

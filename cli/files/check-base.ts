@@ -1,7 +1,9 @@
 // `gslbd check --base`: applies the guardrails to a directory, compared with a commit.
 import { createCompiler } from '#compiler/compile.ts'
+import type { CompileSuccess } from '#compiler/compile.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { withMoves } from '#compiler/plan/name-outline.ts'
+import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { findBreach, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
@@ -15,12 +17,25 @@ export interface Comparison {
   readonly sentence: string
 }
 
+export interface ComparisonParts {
+  readonly checkPolicy: HealthCheckPolicy
+  readonly movedBetween: MovedBetween
+}
+
+/** A copy: the compiler goes on in the memory of its own. */
+function comparable(
+  { outline, bundle }: Pick<CompileSuccess, 'outline' | 'bundle'>,
+  movedBetween: MovedBetween,
+): NameOutline {
+  return withMoves(outline(), Uint8Array.from(bundle.bytes), movedBetween)
+}
+
 /** @param path of the directory, in a checkout. Errors: a clause. */
 export async function compareWithBase(
   path: string,
   base: string,
-  after: NameOutline,
-  checkPolicy: HealthCheckPolicy,
+  after: Pick<CompileSuccess, 'outline' | 'bundle'>,
+  { checkPolicy, movedBetween }: ComparisonParts,
 ): Promise<Result<Comparison, string>> {
   const found = openGitPlace(path)
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
@@ -31,8 +46,9 @@ export async function compareWithBase(
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(found.value, oid)
     const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
-    return outcome?.ok === true ? outcome.outline() : undefined
+    return outcome?.ok === true ? comparable(outcome, movedBetween) : undefined
   }
+  const now = comparable(after, movedBetween)
   const before = await outlineOf(commit.value)
   const hasErrors = `not compared: ${base} has errors itself, or cannot be read`
   if (before === undefined) return ok({ isHeld: false, sentence: hasErrors })
@@ -52,7 +68,7 @@ export async function compareWithBase(
         outlineOf,
       })
       if (found !== undefined) return ok(heldFor(guardedReason(found)))
-      const left = uncommitted(committed, after)
+      const left = uncommitted(committed, now)
       const meant = breachBetween(before, committed)
       const reason = meant === undefined ? '' : await overrideAmong(graph, brought.value.commits)
       if (left.isHeld || meant === undefined || reason === '') return ok(left)
@@ -60,7 +76,7 @@ export async function compareWithBase(
       return ok({ isHeld: false, sentence })
     }
   }
-  return ok(uncommitted(before, after))
+  return ok(uncommitted(before, now))
 }
 
 /** What is not committed yet is judged as the commit that it will be. */

@@ -39,8 +39,8 @@ import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
 import type { NodeRecords } from '#cli/stores/records.ts'
 import { faultOfDashboard } from './start-checks.ts'
-import type { EffectWriter } from '#cli/plan/effects.ts'
 import type { LivePlanner } from '#cli/plan/live-plan.ts'
+import type { MovedGuard } from '#cli/plan/moved-guard.ts'
 import type { LiveSimulator } from '#cli/simulate/live.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
@@ -52,8 +52,8 @@ export interface NodeApiParts {
   readonly log: ProcessLog
   readonly view: OperatorView
   readonly config: ConfigView
-  readonly configWriter: EffectWriter
   readonly planner: LivePlanner
+  readonly configWriter: MovedGuard
   readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState

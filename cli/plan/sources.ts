@@ -17,6 +17,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 
 import { err, ok } from '#lib/result.ts'
@@ -26,6 +27,8 @@ export interface FoundSide {
   /** As it was asked for. */
   readonly source: string
   readonly bundle: Bundle
+  /** In its `gslb.yaml`; of a bundle file, none. */
+  readonly moveLimits: MoveLimits
 }
 
 export interface FoundSides {
@@ -39,6 +42,8 @@ export interface SourceFault {
   readonly exit: Exit
   readonly message: string
 }
+
+const noMoveLimits: MoveLimits = { all: null, tenants: new Map() }
 
 const fault = (exit: Exit, message: string): Result<never, SourceFault> => err({ exit, message })
 
@@ -97,7 +102,7 @@ class Finder {
 
   #file(path: string): Result<FoundSide, SourceFault> {
     const bundle = openBundleFile(path)
-    if (bundle.ok) return ok({ source: path, bundle: bundle.value })
+    if (bundle.ok) return ok({ source: path, bundle: bundle.value, moveLimits: noMoveLimits })
     return typeof bundle.error === 'string'
       ? fault(Exit.Usage, bundle.error)
       : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
@@ -135,7 +140,7 @@ class Finder {
     }
     const loaded = loadBundle(result.bundle.bytes)
     return loaded.ok
-      ? ok({ source, bundle: loaded.value })
+      ? ok({ source, bundle: loaded.value, moveLimits: result.moveLimits })
       : fault(Exit.Internal, loaded.error.message)
   }
 

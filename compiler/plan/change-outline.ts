@@ -19,6 +19,7 @@ export interface PoolOutline {
   readonly members: readonly string[]
   /** A service asks it. */
   readonly isUsed: boolean
+  readonly tenant: string
 }
 
 /** See schemas/objects/guardrails.ts. */
@@ -49,21 +50,27 @@ export function changeOutline(tree: Tree, records: RecordPlan): ChangeOutline {
     ttls.set(name, ttl)
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
-  return { shapes, ttls, pools: poolsOf(tree, used), limits: limitsOf(guardrails ?? {}) }
+  return { shapes, ttls, pools: poolsOf(tree, used), limits: limitsOf(guardrails) }
 }
 
-function limitsOf(declared: Partial<ChangeLimits>): ChangeLimits {
-  return { ...changeLimitDefaults, ...declared }
+function limitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimits {
+  const {
+    changedNames = changeLimitDefaults.changedNames,
+    removedMembers = changeLimitDefaults.removedMembers,
+    lostRedundancy = changeLimitDefaults.lostRedundancy,
+    ttlJump = changeLimitDefaults.ttlJump,
+  } = declared
+  return { changedNames, removedMembers, lostRedundancy, ttlJump }
 }
 
 function poolsOf(tree: Tree, used: ReadonlySet<string>): ReadonlyMap<string, PoolOutline> {
   const pools = new Map<string, PoolOutline>()
-  for (const { object } of tree.of.Pool) {
+  for (const { object, tenant } of tree.of.Pool) {
     const members = object.spec.members
       .filter(({ enabled, weight }) => enabled && weight > 0)
       .map(({ ipAddress, hostname }) => ipAddress || hostname)
     const { name } = object.metadata
-    pools.set(name, { members, isUsed: used.has(name) })
+    pools.set(name, { members, isUsed: used.has(name), tenant })
   }
   return pools
 }

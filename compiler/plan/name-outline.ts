@@ -1,5 +1,6 @@
 // Lists the names and zones of a tree, by which the guardrail measures a change.
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
+import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 import { changeOutline } from './change-outline.ts'
@@ -23,6 +24,37 @@ export interface NameOutline {
   readonly removedNamesMax: number
   /** The rest of what a change is measured by; worked out once, when it is asked for. */
   readonly changes: () => ChangeOutline
+  /** Whose each name is; worked out when it is asked for. */
+  readonly tenantOf: () => ReadonlyMap<string, string>
+  /** What the next change may do in one tenant; `*`: in each that is not named. */
+  readonly tenantLimits: Readonly<Record<string, TenantGuardrails>>
+  readonly moveLimits: MoveLimits
+  /** What the clients of the next change are compared with; left out: they are not. */
+  readonly moves?: Moves
+}
+
+/** Percent of the clients of a name that the next change may send elsewhere. */
+export interface MoveLimits {
+  /** null: there is no limit. */
+  readonly all: number | null
+  /** By tenant; `*`: of each that is not named. */
+  readonly tenants: ReadonlyMap<string, number>
+}
+
+export interface Moved {
+  /** Whose service the name is; '': nobody's. */
+  readonly tenant: string
+  readonly name: string
+  /** Of its clients; 0 to 1. */
+  readonly share: number
+}
+
+/** @returns the name of each tenant of which the most clients go elsewhere */
+export type MovedBetween = (before: Uint8Array, after: Uint8Array) => readonly Moved[]
+
+export interface Moves {
+  readonly bundle: Uint8Array
+  readonly to: (after: Uint8Array) => readonly Moved[]
 }
 
 export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
@@ -51,7 +83,42 @@ export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): Na
     zones,
     removedNamesMax,
     changes: () => (changes ??= changeOutline(tree, records)),
+    tenantOf: () => tenantsOf(tree, records),
+    tenantLimits: guardrails?.tenants ?? {},
+    moveLimits: moveLimitsOf(tree),
   }
+}
+
+function tenantsOf(tree: Tree, records: RecordPlan): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>()
+  for (const [name, rrsets] of records.at) owners.set(name, rrsets[0]!.entry.tenant)
+  for (const { file, tenant } of tree.of.Service) {
+    if (file.domainKey !== undefined) owners.set(file.domainKey, tenant)
+  }
+  return owners
+}
+
+export function moveLimitsOf(tree: Tree): MoveLimits {
+  const { movedClients = null, tenants = {} } = tree.settings?.object.spec.guardrails ?? {}
+  const byTenant = new Map<string, number>()
+  for (const [tenant, limits] of Object.entries(tenants)) {
+    if (limits.movedClients !== undefined) byTenant.set(tenant, limits.movedClients)
+  }
+  return { all: movedClients, tenants: byTenant }
+}
+
+export function withMoves(
+  outline: NameOutline,
+  bundle: Uint8Array,
+  movedBetween: MovedBetween,
+): NameOutline {
+  let last: { readonly after: Uint8Array; readonly moved: readonly Moved[] } | undefined
+  const to = (after: Uint8Array): readonly Moved[] => {
+    // A judge asks more than once.
+    if (last?.after !== after) last = { after, moved: movedBetween(bundle, after) }
+    return last.moved
+  }
+  return { ...outline, moves: { bundle, to } }
 }
 
 export function presenceOf({ pool }: { readonly pool: string | null }): Presence {

@@ -1,6 +1,10 @@
 // What a change does beyond the guardrails: the names that it removes, else what else it alters.
+import type { ChangeOutline } from '#compiler/plan/change-outline.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { otherTenants, ttlJumpMax } from '#schemas/objects/guardrails.ts'
+import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { beyondLimit } from './change-limits.ts'
+import { movedBeyond } from './moved.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 
 export interface Breach {
@@ -11,8 +15,73 @@ export interface Breach {
 
 /** undefined: so much may change. */
 export function breachBetween(before: NameOutline, after: NameOutline): Breach | undefined {
+  return breachOf(before, after) ?? breachInTenant(before, after) ?? moveBetween(before, after)
+}
+
+function breachOf(before: NameOutline, after: NameOutline): Breach | undefined {
   const removal = removalBetween(before, after)
   if (removal !== null) return { code: 'NamesRemoved', words: `removes ${wordsOf(removal)}` }
-  const words = beyondLimit(before.changes(), after.changes())
-  return words === undefined ? undefined : { code: 'GuardrailReached', words }
+  return reached(beyondLimit(before.changes(), after.changes()))
+}
+
+const reached = (words: string | undefined): Breach | undefined =>
+  words === undefined ? undefined : { code: 'GuardrailReached', words }
+
+function moveBetween(before: NameOutline, after: NameOutline): Breach | undefined {
+  const { moves, moveLimits } = before
+  if (moves === undefined || after.moves === undefined) return undefined
+  if (moveLimits.all === null && moveLimits.tenants.size === 0) return undefined
+  return reached(movedBeyond(moveLimits, moves.to(after.moves.bundle)))
+}
+
+/** What the limits of the whole permit may be most of what one tenant has. */
+function breachInTenant(before: NameOutline, after: NameOutline): Breach | undefined {
+  const { tenantLimits } = before
+  if (Object.keys(tenantLimits).length === 0) return undefined
+  const owners = before.tenantOf()
+  const tenants = new Set(owners.values())
+  for (const { tenant } of before.changes().pools.values()) tenants.add(tenant)
+  const ownersNow = after.tenantOf()
+  for (const tenant of tenants) {
+    const limits = tenantLimits[tenant] ?? tenantLimits[otherTenants]
+    if (limits === undefined) continue
+    const breach = breachOf(
+      ofTenant(before, owners, tenant, limits),
+      ofTenant(after, ownersNow, tenant, limits),
+    )
+    if (breach !== undefined) return { ...breach, words: `${breach.words}, of tenant "${tenant}"` }
+  }
+  return undefined
+}
+
+/** As if there were nobody else; what is not limited there may change. */
+function ofTenant(
+  outline: NameOutline,
+  owners: ReadonlyMap<string, string>,
+  tenant: string,
+  limits: TenantGuardrails,
+): NameOutline {
+  const own = <T>(all: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map([...all].filter(([name]) => owners.get(name) === tenant))
+  const isRemovalLimited = limits.removedNames !== undefined
+  return {
+    ...outline,
+    names: isRemovalLimited ? own(outline.names) : new Map(),
+    zones: new Map(),
+    removedNamesMax: limits.removedNames ?? 100,
+    changes: (): ChangeOutline => {
+      const { shapes, ttls, pools } = outline.changes()
+      return {
+        shapes: own(shapes),
+        ttls: own(ttls),
+        pools: new Map([...pools].filter(([, pool]) => pool.tenant === tenant)),
+        limits: {
+          changedNames: limits.changedNames ?? 100,
+          removedMembers: limits.removedMembers ?? 100,
+          lostRedundancy: limits.lostRedundancy ?? 100,
+          ttlJump: limits.ttlJump ?? ttlJumpMax,
+        },
+      }
+    },
+  }
 }

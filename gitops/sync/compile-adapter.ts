@@ -4,6 +4,8 @@ import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { hintOf, messageOfOther } from '#compiler/diagnostics/diagnostics.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { withMoves } from '#compiler/plan/name-outline.ts'
+import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import { jsonDiagnostics } from '#compiler/print/json.ts'
 import type { JsonDiagnostic } from '#compiler/print/json.ts'
@@ -23,8 +25,11 @@ export interface ReadingCompiler extends CompilePort {
 export function createCompilePort(
   checkPolicy: HealthCheckPolicy = strictPolicy,
   policyTests: PolicyTests | null = null,
+  movedBetween: MovedBetween | null = null,
 ): ReadingCompiler {
   const compiler = createCompiler({ checkPolicy, policyTests })
+  /** Once a commit has such a limit: the next may lack it, and is compared all the same. */
+  let areMovesLimited = false
   return {
     has: compiler.has,
     readOf: compiler.readOf,
@@ -35,7 +40,15 @@ export function createCompilePort(
       const { total, counts } = result
       if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
       const { bytes, digest } = result.bundle
-      return { ok: true, bytes, digest, outline: result.outline, diagnostics, total }
+      const { all, tenants } = result.moveLimits
+      areMovesLimited ||= all !== null || tenants.size > 0
+      let { outline } = result
+      if (areMovesLimited && movedBetween !== null) {
+        // The compiler goes on in the memory of its own.
+        const kept = Uint8Array.from(bytes)
+        outline = () => withMoves(result.outline(), kept, movedBetween)
+      }
+      return { ok: true, bytes, digest, outline, diagnostics, total }
     },
   }
 }

@@ -37,8 +37,22 @@ export interface GitopsOptions {
   readonly checkPolicy?: HealthCheckPolicy
   /** URL of a module that exports `policyTests`; left out, tests are not asked. */
   readonly policyTestsModule?: string
+  /** How clients of two bundles are compared; left out, they are not. */
+  readonly moved?: MovedOptions
   /** What the node activated last. */
   readonly resume: Position | null
+}
+
+export interface MovedOptions {
+  /** URL of a module that exports `createMovedBetween`, to which the paths are given. */
+  readonly module: string
+  readonly databases: Databases
+}
+
+/** Paths of those that tell where clients are. */
+export interface Databases {
+  readonly geoip?: string | undefined
+  readonly asn?: string | undefined
 }
 
 export interface OpenSource {

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
+import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
@@ -12,7 +13,7 @@ import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
 import { trialsPathOf } from './options.ts'
-import type { GitopsOptions } from './options.ts'
+import type { Databases, GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
@@ -24,6 +25,11 @@ export interface WorkerStart {
   readonly heapMb: number
   /** True when the one before died. */
   readonly isRestart: boolean
+}
+
+/** Bundles are read in a layer above this one. */
+interface MovedModule {
+  readonly createMovedBetween: (databases: Databases) => MovedBetween
 }
 
 export type ToWorker =
@@ -50,15 +56,19 @@ const tell = (message: FromWorker): void => port.postMessage(message)
 const random = new Random(randomInt(2 ** 32))
 const { options, heapMb, isRestart } = workerData as WorkerStart
 /** Answers are made in a layer above this one; messages wait until they are listened to. */
-const { policyTestsModule } = options
+const { policyTestsModule, moved } = options
 const { policyTests } =
   policyTestsModule === undefined
     ? { policyTests: null }
     : ((await import(policyTestsModule)) as { policyTests: PolicyTests })
+const movedBetween =
+  moved === undefined
+    ? null
+    : ((await import(moved.module)) as MovedModule).createMovedBetween(moved.databases)
 const pipeline = startPipeline({
   options,
   trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
-  compiler: createCompilePort(options.checkPolicy, policyTests),
+  compiler: createCompilePort(options.checkPolicy, policyTests, movedBetween),
   clock: systemClock,
   random: () => random.next() / 2 ** 32,
   onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),

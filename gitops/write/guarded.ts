@@ -75,8 +75,9 @@ export function guardFailure(
     override === undefined ? tooMuch(draft, changes, guarded.settings, memory) : undefined
   if (removed !== undefined) {
     const message =
-      `This would remove ${removed}. If that is meant, send it again with the header ` +
-      'X-Gslb-Override: REASON; the reason is kept in the commit.'
+      `This would remove ${removed}, more than guardrails.removedNames permits. If that is ` +
+      'meant, send it again with the header X-Gslb-Override: REASON; the reason is kept in the ' +
+      'commit.'
     return { code: 'guarded', message, operation: -1, diagnostics: [] }
   }
   if (override === undefined) recent.record(changes)

@@ -22,6 +22,9 @@ export const certificateNamePattern = '^([a-z0-9]([a-z0-9._-]*[a-z0-9])?)?$'
 /** What stands in for a pool without healthy members; a pool's name has no control characters. */
 export const onAllDownPattern = '^(empty|all|pool:[^\\u0000-\\u001f\\u007f]+)$'
 
+/** The name of a tenant, or `*` for each that is not named. */
+export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
+
 /** What to write, for each pattern. */
 export const patternWords: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]: 'write it on one line, without tabs and other control characters',
@@ -32,6 +35,7 @@ export const patternWords: Readonly<Record<string, string>> = Object.freeze({
   [headerValuePattern]: 'write it in printable ASCII, without blanks at its ends',
   [statusRangePattern]: 'write a status such as 200 or a range such as "200-299"',
   [certificateNamePattern]: 'write the name in small letters, digits, dashes and dots',
+  [tenantOrOthersPattern]: 'write the name of a tenant, or "*" for each that is not named',
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
 })

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { plannedGroup } from '#schemas/forms/annotations.ts'
+import { tenantOrOthersPattern } from '#schemas/forms/patterns.ts'
 
 /** Percent. */
 export const removedNamesDefault = 30
@@ -16,6 +17,8 @@ export const changeLimitDefaults = {
 export const changedNamesFree = 20
 /** A TTL that is no longer than this may always come: an hour is waited for. */
 export const ttlJumpFreeSeconds = 3_600
+/** So many times is no limit. */
+export const ttlJumpMax = 2_147_483_647
 
 const percent = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 100, description }))
@@ -23,6 +26,49 @@ const percent = (description: string) =>
 const overridden =
   'One that does more is held until a commit with the trailer `Gslb-Override: REASON` says that ' +
   'it is meant. Without it: '
+
+const changeLimits = (withoutIt: (name: keyof typeof changeLimitDefaults) => string) => ({
+  changedNames: percent(
+    'Percent of the names whose service or records one commit may change, and more than ' +
+      `${changedNamesFree} of them. ${withoutIt('changedNames')}`,
+  ),
+  removedMembers: percent(
+    'Percent of the members of a pool that one commit may remove or disable, and more than ' +
+      `one. ${withoutIt('removedMembers')}`,
+  ),
+  lostRedundancy: percent(
+    'Percent of the pools with two members or more, of those that services ask, that one ' +
+      `commit may leave with fewer than two, and more than one. ${withoutIt('lostRedundancy')}`,
+  ),
+  ttlJump: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ttlJumpMax,
+      description:
+        'How many times its length the TTL of a name may become in one commit, where it gets ' +
+        'longer than an hour, and at more than one name: what resolvers keep cannot be called ' +
+        `back. ${withoutIt('ttlJump')}`,
+    }),
+  ),
+  movedClients: percent(
+    'Percent of the clients of a name that one commit, or one request to the API, may send ' +
+      'elsewhere, as `gslbd plan` counts them with all members up. Without it it is not counted.',
+  ),
+})
+
+const TenantGuardrails = Type.Object(
+  {
+    removedNames: percent(
+      'Percent of the names of the tenant that one commit may remove or leave without a pool.',
+    ),
+    ...changeLimits(() => 'Without it the limit of the whole alone holds.'),
+  },
+  { additionalProperties: false, description: 'Limits that are counted in one tenant alone.' },
+)
+export type TenantGuardrails = Static<typeof TenantGuardrails>
+
+/** In `tenants`: each tenant that is not named. */
+export const otherTenants = '*'
 
 export const Guardrails = Type.Object(
   {
@@ -42,30 +88,17 @@ export const Guardrails = Type.Object(
           `${removedNamesDefault}.`,
       }),
     ),
-    changedNames: percent(
-      'Percent of the names whose service or records one commit may change, and more than ' +
-        `${changedNamesFree} of them. ${overridden}${changeLimitDefaults.changedNames}.`,
-    ),
-    removedMembers: percent(
-      'Percent of the members of a pool that one commit may remove or disable, and more than ' +
-        `one. ${overridden}${changeLimitDefaults.removedMembers}.`,
-    ),
-    lostRedundancy: percent(
-      'Percent of the pools with two members or more, of those that services ask, that one ' +
-        'commit may leave with fewer than two, and more than one. ' +
-        `${overridden}${changeLimitDefaults.lostRedundancy}.`,
-    ),
-    ttlJump: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2_147_483_647,
+    ...changeLimits((name) => `${overridden}${changeLimitDefaults[name]}.`),
+    tenants: Type.Optional(
+      Type.Record(Type.String({ pattern: tenantOrOthersPattern }), TenantGuardrails, {
+        maxProperties: 10_000,
+        additionalProperties: false,
         description:
-          'How many times its length the TTL of a name may become in one commit, where it gets ' +
-          'longer than an hour, and at more than one name: what resolvers keep cannot be called ' +
-          `back. ${overridden}${changeLimitDefaults.ttlJump}.`,
+          'Further limits by tenant, each counted in the names and pools of that tenant alone; ' +
+          '`*`: each tenant that is not named. For commits.',
       }),
     ),
-    movedClients: plannedGroup('Limit on the share of clients that one change may move.'),
+    movedTraffic: plannedGroup('Limit on the share of traffic that one change may move.'),
   },
   { additionalProperties: false, description: 'Limits on how much one change may alter.' },
 )

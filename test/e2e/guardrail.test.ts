@@ -4,6 +4,7 @@ import { expect, test, onTestFinished } from 'vitest'
 import type { GitopsStatus } from '#api/ports/operator-view.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
 import { Site, poolPath, poolYaml, serviceYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -65,6 +66,10 @@ test('a push that removes all names is held, until a signed commit after it says
   await waitUntil('health', async () => (await daemon.health()) === 'ok')
 })
 
+/** Answers come from the bundle; the API has the objects a moment later. */
+const isRead = (daemon: DaemonProcess): Promise<unknown> =>
+  waitUntil('the objects', async () => (await callApi(daemon, 'GET', '/pools')).status === 200)
+
 test('requests may not remove together what one push may not, until one says why', async () => {
   const site = await Site.make('guardrail-api')
   onTestFinished(() => site.remove())
@@ -80,6 +85,7 @@ test('requests may not remove together what one push may not, until one says why
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first bundle', async () => (await daemon.answers(www))[0] === oldAnswer[0])
+  await isRead(daemon)
   type Listed = readonly { readonly id: string; readonly name: string }[]
   const idOf = async (kind: string, name: string): Promise<string> => {
     const { body } = await callApi<Listed>(daemon, 'GET', `/${kind}`)
@@ -93,9 +99,10 @@ test('requests may not remove together what one push may not, until one says why
   expect([byPool.status, byPool.body.error]).toEqual([
     409,
     'This would remove 2 of 5 names (a.example.com. left without a pool, b.example.com. left ' +
-      'without a pool). If that is meant, send it again with the header X-Gslb-Override: REASON; ' +
-      'the reason is kept in the commit. What it would take with it: service "a" is left without ' +
-      'a pool, service "b" is left without a pool, 1 member goes.',
+      'without a pool), more than guardrails.removedNames permits. If that is meant, send it ' +
+      'again with the header X-Gslb-Override: REASON; the reason is kept in the commit. What ' +
+      'it would take with it: service "a" is left without a pool, service "b" is left without ' +
+      'a pool, 1 member goes.',
   ])
   // All at once, each by itself: they may share a commit.
   const done = await Promise.all(all.map((path) => callApi(daemon, 'DELETE', path)))
@@ -123,4 +130,45 @@ test('requests may not remove together what one push may not, until one says why
   const trailer = '--format=%(trailers:key=Gslb-Override,valueonly)'
   await site.git('fetch', '-q')
   expect(await site.git('log', '-1', trailer, 'origin/main')).toBe('the shop closes')
+})
+
+test('a request that moves too many clients is refused, until one says why', async () => {
+  const site = await Site.make('guardrail-moved')
+  onTestFinished(() => site.remove())
+  site.trustNode()
+  await site.push()
+  const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('the first bundle', async () => (await daemon.answers(www))[0] === oldAnswer[0])
+  await isRead(daemon)
+  const limit = { guardrails: { movedClients: 50 } }
+  expect((await callApi(daemon, 'PUT', '/settings', { body: limit })).status).toBe(200)
+  type Members = readonly { readonly id: string }[]
+  const pools = await callApi<Members>(daemon, 'GET', '/pools')
+  const members = await callApi<Members>(daemon, 'GET', `/pools/${pools.body[0]?.id}/members`)
+  const member = `/members/${members.body[0]?.id}`
+  const body = { ipAddress: '192.0.2.7', port: 80 }
+  for (const path of [member, `${member}?dryRun=true`]) {
+    const refused = await callApi(daemon, 'PATCH', path, { body })
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      expect.stringContaining('100 % of the clients of a name elsewhere, more than the 50 %'),
+    ])
+  }
+  expect(await daemon.answers(www)).toEqual(oldAnswer)
+  // And a commit, judged in the thread of Git.
+  await site.git('pull', '-q', '--rebase', 'origin', 'main')
+  await site.publish('192.0.2.8')
+  await waitUntil('the verdict', async () => {
+    const { reason } = await daemon.gitops()
+    return reason?.message.includes('sends 100 % of the clients of www.example.com. elsewhere')
+  })
+  await site.git('revert', '--no-edit', 'HEAD')
+  await site.git('reset', '-q', '--soft', 'HEAD~1')
+  const back = await site.commit('back')
+  await site.push()
+  await waitUntil('the way back', async () => (await daemon.gitops()).accepted === back)
+
+  const headers = { 'x-gslb-override': 'another site' }
+  expect((await callApi(daemon, 'PATCH', member, { body, headers })).status).toBe(200)
+  expect(await daemon.answers(www)).toEqual(['www.example.com. 5 IN A 192.0.2.7'])
 })

@@ -57,6 +57,23 @@ test.each(['', 'dns/'])('of a commit and what is not committed (in "%s")', async
   expect((await plan('--base', 'base', '--max-moved', '100')).exit).toBe(Exit.Ok)
 })
 
+test('the guardrail of the base counts without --max-moved', async () => {
+  const { box, plan, move, commit } = checkout()
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  commit('a limit')
+  box.write('repo/gslb.yaml', settings)
+  move('192.0.2.2')
+  const said = await plan('--base', 'HEAD')
+  expect(said.exit).toBe(Exit.Guardrail)
+  expect(said.err).toBe(
+    'gslbd plan: this change sends 100 % of the clients of www.example.com. elsewhere, more ' +
+      'than 60 %\n',
+  )
+  expect((await plan('--base', 'HEAD', '--max-moved', '100')).exit).toBe(Exit.Ok)
+  expect((await plan('--base', 'base')).exit).toBe(Exit.Ok)
+})
+
 test('without gslb.yaml every answer of the zone is gone', async () => {
   const { box, repo, plan } = checkout()
   box.git(repo, 'rm', '-q', 'gslb.yaml')

@@ -49,6 +49,21 @@ for (const folder of ['', 'dns/']) {
   })
 }
 
+test('that more clients move than the base permits, and that it is meant', async () => {
+  const { box, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  commit('a limit')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  const said = await check('--base', 'HEAD')
+  expect(said.exit).toBe(3)
+  expect(said.out).toContain('sends 100 % of the clients of www.example.com. elsewhere')
+  commit('move')
+  expect((await check('--base', 'HEAD~1')).exit).toBe(3)
+  commit('on purpose', 'Gslb-Override: a new site')
+  expect((await check('--base', 'HEAD~2')).exit).toBe(0)
+})
+
 test('a base that is none, and a directory outside of git', async () => {
   const { box, check } = checkout('')
   expect(await check('--base', 'nothing')).toMatchObject({ exit: 2 })

@@ -117,8 +117,8 @@ test('many requests may not remove what one may not; an override starts anew', a
   assert(
     real.error.message.startsWith(
       'This would remove 2 of 4 names (s0.example.com., s1.example.com.) within 10 minutes, ' +
-        'together with earlier requests. If that is meant, send it again with the header ' +
-        'X-Gslb-Override: REASON',
+        'together with earlier requests, more than guardrails.removedNames permits. If that is ' +
+        'meant, send it again with the header X-Gslb-Override: REASON',
     ),
     real.error.message,
   )
@@ -232,7 +232,7 @@ test('static names do not hide the loss of balanced ones', async () => {
   const refused = await control.write(request([remove(0), remove(1)]))
   assert.match(
     refused.ok ? '' : refused.error.message,
-    /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\)\. If/,
+    /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\), more/,
   )
   assert((await control.write(request([remove(0)]))).ok)
   const second = await control.write(request([remove(1)]))

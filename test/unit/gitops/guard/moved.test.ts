@@ -1,0 +1,176 @@
+// The guardrails on moved clients, and those that are counted in one tenant alone.
+import { describe, expect, test } from 'vitest'
+import { createMovedBetween } from '#cli/plan/moved.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { withMoves } from '#compiler/plan/name-outline.ts'
+import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { breachBetween } from '#gitops/guard/breach.ts'
+import { movedBeyond } from '#gitops/guard/moved.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { reconcileBench } from '#test/support/reconcile-bench.ts'
+import { sourceFile } from '../../compiler/fixture.ts'
+
+const head = (kind: string, name: string): string =>
+  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n`
+
+type Pools = Readonly<Record<string, readonly number[]>>
+
+/** One service each for the pools of a tenant; members by their last octet. */
+function filesOf(tenants: Readonly<Record<string, Pools>>, limits = ''): Record<string, string> {
+  const files: Record<string, string> = {
+    'gslb.yaml':
+      `${head('Settings', 'settings')}  zones: [{ name: example.com. }]\n` +
+      '  defaults: { nameservers: [{ name: ns1.example.org. }] }\n' +
+      (limits === '' ? '' : `  guardrails: { ${limits} }\n`),
+  }
+  for (const [tenant, pools] of Object.entries(tenants)) {
+    for (const [name, octets] of Object.entries(pools)) {
+      const rows = octets.map((n) => `    - { name: m${n}, ipAddress: 192.0.2.${n}, port: 80 }\n`)
+      files[`tenants/${tenant}/pools/${name}.yaml`] =
+        `${head('Pool', name)}  members:\n${rows.join('')}`
+      files[`tenants/${tenant}/services/${name}.yaml`] =
+        `${head('Service', name)}  { domain: ${name}.example.com., pool: ${name}, ttl: 60 }\n`
+    }
+  }
+  return files
+}
+
+const movedBetween = createMovedBetween({})
+
+function outlineOf(files: Record<string, string>): NameOutline {
+  const sources = Object.entries(files).map(([path, text]) => sourceFile(path, text))
+  const result = createCompiler().compile(sources, { commit: '' })
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
+  return withMoves(result.outline(), result.bundle.bytes, movedBetween)
+}
+
+const few = { web: [1, 2, 3, 4], shop: [5] }
+const tenants = { acme: { a: [1], b: [2] }, other: { c: [3], d: [4], e: [5], f: [6], g: [7] } }
+const { b: _b, ...withoutB } = tenants.acme
+const shrunk = { ...tenants, acme: withoutB }
+
+type Row = readonly [
+  label: string,
+  before: Record<string, string>,
+  after: Record<string, string>,
+  words: RegExp | undefined,
+]
+
+describe('by how many clients go elsewhere', () => {
+  const to = (pools: Pools, limits = '') => filesOf({ default: pools }, limits)
+  test.each<Row>([
+    ['no limit', to(few), to({ ...few, shop: [6] }), undefined],
+    ['nobody moves', to(few, 'movedClients: 0'), to(few), undefined],
+    [
+      'all of one name',
+      to(few, 'movedClients: 99'),
+      to({ ...few, shop: [6] }),
+      /^sends 100 % of the clients of shop.example.com. elsewhere, more than 99 %$/,
+    ],
+    ['as many as may', to(few, 'movedClients: 25'), to({ ...few, web: [1, 2, 3] }), undefined],
+    [
+      'one of four members',
+      to(few, 'movedClients: 24'),
+      to({ ...few, web: [1, 2, 3] }),
+      /^sends 25 % of the clients of web/,
+    ],
+    [
+      'the limit goes with the change',
+      to(few, 'movedClients: 24'),
+      to({ ...few, web: [1, 2, 3] }),
+      /^sends 25 %/,
+    ],
+    ['a name that comes', to(few, 'movedClients: 0'), to({ ...few, new: [9] }), undefined],
+    [
+      'of a tenant',
+      filesOf(tenants, 'tenants: { acme: { movedClients: 0 } }'),
+      filesOf({ ...tenants, acme: { a: [1], b: [9] } }),
+      /^sends 100 % of the clients of b.example.com. elsewhere, more than 0 %, of tenant "acme"$/,
+    ],
+    [
+      'of another tenant',
+      filesOf(tenants, 'tenants: { acme: { movedClients: 0 } }'),
+      filesOf({ ...tenants, other: { ...tenants.other, c: [9] } }),
+      undefined,
+    ],
+  ])('%s', (_label, before, after, words) => {
+    const breach = breachBetween(outlineOf(before), outlineOf(after))
+    if (words === undefined) expect(breach).toBeUndefined()
+    else {
+      expect(breach?.code).toBe('GuardrailReached')
+      expect(breach?.words).toMatch(words)
+    }
+  })
+
+  test('a share that is hardly more is not shown as the limit', () => {
+    const moved = [{ tenant: 'a', name: 'x.', share: 0.0004 }]
+    expect(movedBeyond({ all: 0, tenants: new Map() }, moved)).toContain('sends 0.040 %')
+  })
+})
+
+describe('counted in one tenant', () => {
+  const limits = 'removedNames: 100, tenants: { acme: { removedNames: 40 } }'
+  const lines: readonly Row[] = [
+    ['within the limits of all', filesOf(tenants), filesOf(shrunk), undefined],
+    [
+      'all that it has, which is little of the whole',
+      filesOf(tenants, limits),
+      filesOf({ other: tenants.other }, limits),
+      /^removes 2 of 2 names .*, of tenant "acme"$/,
+    ],
+    ['one of two may go', filesOf(tenants, limits), filesOf(shrunk, limits), undefined],
+    [
+      'each that is not named',
+      filesOf(tenants, 'removedNames: 100, tenants: { "*": { removedNames: 40 } }'),
+      filesOf({ ...tenants, other: { c: [3], d: [4] } }),
+      /^removes 3 of 5 names .*, of tenant "other"$/,
+    ],
+    [
+      'one that is named is not among those',
+      filesOf(tenants, 'removedNames: 100, tenants: { "*": { removedNames: 0 }, other: {} }'),
+      filesOf({ ...tenants, other: { c: [3], d: [4] } }),
+      undefined,
+    ],
+    [
+      'members of its pools',
+      filesOf({ acme: { a: [1, 2, 3, 4] } }, 'tenants: { acme: { removedMembers: 30 } }'),
+      filesOf({ acme: { a: [1, 2] } }),
+      /^takes away 2 of the 4 members .*more than 30 %, of tenant "acme"$/,
+    ],
+  ]
+  test.each<Row>(lines)('%s', (_label, before, after, words) => {
+    const breach = breachBetween(outlineOf(before), outlineOf(after))
+    if (words === undefined) expect(breach).toBeUndefined()
+    else expect(breach?.words).toMatch(words)
+  })
+})
+
+test('a node holds a commit that moves too many, and its repair passes', async () => {
+  const box = gitSandbox()
+  const alice = box.sshKey('alice')
+  box.write('allowed_signers', `alice@example.com ${alice.publicLine}\n`)
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  const repo = box.at('repo')
+  const bench = reconcileBench({
+    gitdir: box.at('repo/.git'),
+    dataDir: box.at('data'),
+    allowedSignersPath: box.at('allowed_signers'),
+    compiler: createCompilePort(undefined, null, movedBetween),
+  })
+  const commit = (files: Record<string, string>, ...message: readonly string[]) => {
+    for (const [path, text] of Object.entries(files)) box.write(`repo/${path}`, text)
+    box.git(repo, 'add', '-A')
+    const parts = ['a change', ...message].flatMap((part) => ['-m', part])
+    box.git(repo, ...box.signWith(alice), 'commit', '-q', '-S', '--allow-empty', ...parts)
+    return bench.check()
+  }
+  const first = filesOf({ default: few }, 'movedClients: 50')
+  expect((await commit(first)).sync).toBe('synced')
+  const moved = filesOf({ default: { ...few, shop: [6] } })
+  const status = await commit(moved)
+  expect(status).toMatchObject({ sync: 'held', code: 'GuardrailReached' })
+  expect(status.reason).toContain('sends 100 % of the clients of shop.example.com. elsewhere')
+  expect((await commit(first)).sync).toBe('synced')
+  expect((await commit(moved, 'Gslb-Override: a new shop')).sync).toBe('synced')
+})
