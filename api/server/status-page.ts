@@ -81,7 +81,8 @@ export function serveStatusPage(app: FastifyInstance, ports: Ports, page: Status
 }
 
 const style = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif;
+  background: light-dark(#fff, #151b2e); color: light-dark(#171c2b, #e8ebf5) }
 body { margin: 0 auto; max-width: 44rem; padding: 2rem 1rem }
 h1 { font-size: 1.6rem; overflow-wrap: anywhere }
 ul { list-style: none; padding: 0 }
@@ -129,7 +130,6 @@ export function htmlOf(
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="60">
 <title>${escaped(title)}: ${summaries[worst]}</title>
 <style>${style}</style>
 <main>

@@ -66,9 +66,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const separator = path.includes('?') ? '&' : '?'
   const url = isDryRun ? `${path}${separator}dryRun=true` : path
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-  const response = await fetch(url, init).catch(() => {
-    throw new Refusal(0, null)
-  })
+  const response = await ask(url, init)
   const found = await bodyOf(response)
   if (!response.ok) {
     if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
@@ -83,6 +81,21 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
     warnings: stringsOf(header('x-gslb-warnings')),
     affected: stringsOf(header('x-gslb-affected')),
     effect: effectIn(header('x-gslb-effect')),
+  }
+}
+
+const busyTriesMax = 8
+const busyWaitMaxMs = 2_000
+
+/** 503 is "not now": nothing has happened, so what was asked is asked again, a little later. */
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(url, init).catch(() => {
+      throw new Refusal(0, null)
+    })
+    const wait = Number(response.headers.get('retry-after') ?? NaN)
+    if (response.status !== 503 || Number.isNaN(wait) || tries === busyTriesMax) return response
+    await new Promise((resolve) => setTimeout(resolve, Math.min(wait * 1_000, busyWaitMaxMs)))
   }
 }
 

@@ -14,5 +14,7 @@ export function effectIn(header: string): string {
   const after = later > 0 ? ` ${later} more may change later.` : ''
   if (names === 0) return `No name would answer differently now.${after}`
   const whom = `${names} ${names === 1 ? 'name' : 'names'} would answer differently`
-  return `${whom}; of the clients of one, up to ${said.get('moved') ?? '0%'} would move.${after}`
+  const moved = said.get('moved') ?? '0%'
+  if (moved === '0%') return `${whom}; no client would move to another address.${after}`
+  return `${whom}; of the clients of one, up to ${moved} would move.${after}`
 }

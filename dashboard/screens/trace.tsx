@@ -66,6 +66,7 @@ export function Trace() {
       setFound(null)
     }
   }
+  const answer = (one: Simulation): Kept => ({ found: one, words: wordsOf(question, health) })
   const assume = (assumed: Health): void => {
     setHealth(assumed)
     void ask(assumed)
@@ -95,22 +96,11 @@ export function Trace() {
       {found === null && fault === '' && <NothingAsked />}
       {found !== null && (
         <Found {...{ found, health, assume }}>
-          {kept?.found !== found && (
-            <button
-              type="button"
-              class="small"
-              onClick={() => setKept({ found, words: wordsOf(question, health) })}
-            >
-              Keep to compare
-            </button>
-          )}
+          {kept?.found !== found && <KeepButton keep={() => setKept(answer(found))} />}
         </Found>
       )}
       {kept !== null && found !== null && kept.found !== found && (
-        <Comparison
-          {...{ kept, now: { found, words: wordsOf(question, health) } }}
-          drop={() => setKept(null)}
-        />
+        <Comparison {...{ kept, now: answer(found) }} drop={() => setKept(null)} />
       )}
     </Page>
   )
@@ -222,6 +212,14 @@ function Found({
         </div>
       )}
     </>
+  )
+}
+
+function KeepButton({ keep }: { keep: () => void }) {
+  return (
+    <button type="button" class="small" onClick={keep}>
+      Keep to compare
+    </button>
   )
 }
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '#api/routes.ts'
-import { openPage } from '#test/support/chromium.ts'
+import { useBrowser } from '#test/support/chromium.ts'
 import type { Visited } from '#test/support/chromium.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -12,6 +12,8 @@ const { start } = useDaemons()
 /** Seconds on a machine at rest. */
 const stepMs = 60_000
 const patienceMs = 240_000
+
+const openPage = useBrowser(stepMs)
 
 const home = makeTempDir('reference')
 let origin: string
@@ -26,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => removeTempDir(home))
 
 async function openReference(): Promise<Visited> {
-  const visited = await openPage(stepMs)
+  const visited = await openPage()
   await visited.page.goto(`${origin}/api/v1/docs`)
   await visited.page.locator('.opblock').first().waitFor()
   return visited

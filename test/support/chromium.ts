@@ -1,9 +1,8 @@
-// A real browser, as Debian ships it, driven by playwright-core; closed after each test.
+// A real browser, as Debian ships it, driven by playwright-core: one a file, a profile a test.
 import { execFileSync } from 'node:child_process'
 import { chromium } from 'playwright-core'
-import type { BrowserContext, Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
-import { tempDir } from './temp-dir.ts'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 /** What a browser does by itself would be traffic to others. */
 const quiet = [
@@ -27,31 +26,35 @@ export interface Visited {
   readonly faults: readonly string[]
 }
 
-/** @param patienceMs of each step on the page */
-export async function openPage(patienceMs: number): Promise<Visited> {
-  const context = await launch(patienceMs)
-  const page = context.pages()[0] ?? (await context.newPage())
-  page.setDefaultTimeout(patienceMs)
-  const requests: string[] = []
-  const faults: string[] = []
-  page.on('request', (request) => requests.push(request.url()))
-  page.on('pageerror', (error) => faults.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+/**
+ * For a file of tests: the browser starts before the first and ends after the last.
+ *
+ * @param patienceMs of each step on a page
+ * @returns opens a page that shares nothing with those of other tests
+ */
+export function useBrowser(patienceMs: number): () => Promise<Visited> {
+  let browser: Browser
+  beforeAll(async () => {
+    const executablePath = execFileSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' })
+    browser = await chromium.launch({
+      executablePath: executablePath.trim(),
+      args: quiet,
+      timeout: patienceMs,
+    })
   })
-  return { page, requests, faults }
-}
-
-async function launch(patienceMs: number): Promise<BrowserContext> {
-  const executablePath = execFileSync('sh', ['-c', 'command -v chromium'], {
-    encoding: 'utf8',
-  }).trim()
-  const context = await chromium.launchPersistentContext(tempDir('chromium'), {
-    executablePath,
-    headless: true,
-    args: quiet,
-    timeout: patienceMs,
-  })
-  onTestFinished(() => context.close())
-  return context
+  afterAll(() => browser.close())
+  return async () => {
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    const requests: string[] = []
+    const faults: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    })
+    return { page, requests, faults }
+  }
 }

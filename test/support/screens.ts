@@ -1,12 +1,12 @@
-// Looks at each screen of the dashboard: rules of accessibility, and a picture in both themes.
+// Looks at each screen of the dashboard: accessibility, narrow pages, a picture in both themes.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** Git does not see it; whoever changes a screen looks at it. */
-const pictures = join(import.meta.dirname, '../../dist/screens')
+/** Git does not see it; CI keeps it; whoever changes a screen looks at it. */
+export const pictures = join(import.meta.dirname, '../../.artifacts/screens')
 
 const everyRule = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']"
 /** In the other theme nothing else differs. */
@@ -17,7 +17,22 @@ const rules = (theme: 'light' | 'dark'): string => `axe
   .then(({ violations }) => violations.map(({ id, nodes }) =>
     id + ': ' + nodes.slice(0, 3).map(({ target }) => target.join(' ')).join(', ')))`
 
-/** @returns what is wrong, by screen and theme; a picture of each is in dist/screens */
+const wide = { width: 1_280, height: 900 } as const
+/** A phone, and 200 % zoom of the window above. WCAG 2.2, 1.4.10 and 1.4.4. */
+const narrow = {
+  phone: { width: 360, height: 740 },
+  'zoom 200 %': { width: 640, height: 450 },
+} as const
+
+/** A picture of each would cost a second. */
+const shownOnPhones = new Set(['overview', 'services', 'pools', 'timeline', 'trace'])
+
+const tooWide = `[...document.querySelectorAll('main *, header *, dialog *')]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+  .filter((one) => one.closest('.table-box, pre, .timeline-track, .chart, svg') === null)
+  .slice(0, 3).map((one) => one.tagName + '.' + one.className)`
+
+/** @returns what is wrong, by screen; a picture of each is in .artifacts/screens */
 export async function lookAt(page: Page, name: string): Promise<string[]> {
   mkdirSync(pictures, { recursive: true })
   await page.evaluate(axe)
@@ -28,5 +43,25 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
     const faults = await page.evaluate<string[]>(rules(theme))
     found.push(...faults.map((fault) => `${name}, ${theme}: ${fault}`))
   }
+  const moving = await page.evaluate<number>('document.getAnimations().length')
+  if (moving > 0) found.push(`${name}: ${moving} animations although less motion is wanted`)
+  return found
+}
+
+/** At a phone's width and at 200 % zoom nothing is cut off, and the page scrolls one way. */
+export async function lookAtNarrow(page: Page, name: string): Promise<string[]> {
+  const found: string[] = []
+  for (const [kind, size] of Object.entries(narrow)) {
+    await page.setViewportSize(size)
+    const scrolls = await page.evaluate<boolean>(
+      'document.documentElement.scrollWidth > innerWidth + 1',
+    )
+    const parts = await page.evaluate<string[]>(tooWide)
+    if (scrolls || parts.length > 0) found.push(`${name}, ${kind}: too wide: ${parts.join(', ')}`)
+    if (kind === 'phone' && shownOnPhones.has(name)) {
+      await page.screenshot({ path: join(pictures, `${name}-phone.png`), fullPage: true })
+    }
+  }
+  await page.setViewportSize(wide)
   return found
 }

@@ -76,6 +76,10 @@ test.each([
   ['nonsense', ''],
   ['names=0', 'No name would answer differently now.'],
   [
+    'moved=0%; names=1',
+    '1 name would answer differently; no client would move to another address.',
+  ],
+  [
     'moved=12.4%; names=3; later=1',
     '3 names would answer differently; of the clients of one, up to 12.4% would move. ' +
       '1 more may change later.',

@@ -62,8 +62,7 @@ describe('defaults', () => {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
           trustedProxies: [],
           allowDevMode: false,
-          maxWebSocketClients: 1000,
-          statusPage: { names: [], title: 'Status' },
+          ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
         auth: {
           ...{ sessionTTLMs: 86_400_000, sessionExtend: true },
