@@ -6,6 +6,7 @@ import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Code, Copy, Fault, Notice } from '../parts/page.tsx'
 import { labelOf, yamlOf } from '../parts/words.ts'
+import { Answers } from './answers.tsx'
 import { DifferenceTable } from './difference-table.tsx'
 import { differencesOf, isSame, partOf } from './differences.ts'
 import { SchemaForm } from './schema-form.tsx'
@@ -194,6 +195,10 @@ function ReviewView({ review, operation, path, body, before, etag }: ReviewProps
           <strong>Effect:</strong> {review.effect}
         </Notice>
       )}
+      <Answers
+        word="Which answers change?"
+        write={{ method: operation.method, path, body, ...(etag === '' ? {} : { ifMatch: etag }) }}
+      />
       <details open>
         <summary>As YAML</summary>
         <Code name="The object as YAML" text={yaml} />

@@ -3,6 +3,7 @@ import { Fragment } from 'preact'
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
+import { Answers } from '../edit/answers.tsx'
 import { DifferenceTable } from '../edit/difference-table.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
@@ -68,6 +69,14 @@ export function Change({ commit }: { commit: string }) {
           </Fragment>
         </Card>
       ))}
+      {isRevertible && (
+        <Card title="Answers">
+          <Answers
+            word="Which answers would change without it?"
+            write={{ method: 'POST', path: `/api/v1/history/${commit}/revert` }}
+          />
+        </Card>
+      )}
       {dialogs}
     </Page>
   )

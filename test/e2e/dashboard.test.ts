@@ -57,7 +57,7 @@ beforeAll(async () => {
       ...{ enabled: true, port: 0, webuiPath: built },
       statusPage: { names: ['www.example.com'], title: 'Example' },
     },
-    ...{ auth: { bcryptCost: 10 }, gitops: { requireSignature: false } },
+    ...{ auth: { bcryptCost: 10 }, gitops: { requireSignature: false, checkPushes: false } },
   }
   writeFileSync(file, JSON.stringify(settings))
   daemon = await start('serve', '--settings', file)
@@ -237,6 +237,9 @@ test(
     const row = page.getByRole('row', { name: /TTL/ })
     await row.waitFor()
     expect(await row.innerText()).toMatch(/60\s+7/)
+    await button(page, 'Which answers change?').click()
+    const answers = page.getByRole('row', { name: /www\.example\.com\. A / }).first()
+    expect(await answers.innerText()).toMatch(/TTL 60 s[^]*TTL 7 s/)
     expect(await lookAt(page, 'review')).toEqual([])
 
     await call('PATCH', `/services/${service?.id}`, { ttl: 9 })

@@ -1,0 +1,144 @@
+// Which answers a change would give, name by name, before it is made: the plan of the API.
+import { useState } from 'preact/hooks'
+import type { paths } from 'openapi-of-gslbd'
+import { send, sentence } from '../api/client.ts'
+import { operations } from '../api/document.ts'
+import { Badge, Fault, Loading } from '../parts/page.tsx'
+import { countOf } from '../parts/words.ts'
+
+type Plan = paths['/api/v1/plan']['post']['responses'][200]['content']['application/json']
+type Scenario = Plan['scenarios'][number]
+type Change = Scenario['changes'][number]
+type Side = Change['before']
+
+export interface PlannedWrite {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly ifMatch?: string
+}
+
+/** Asked for by hand: a plan takes seconds, and a tenant has one at a time. */
+export function Answers({ write, word }: { write: PlannedWrite; word: string }) {
+  const [plan, setPlan] = useState<Plan | null>(null)
+  const [fault, setFault] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  if (operations.value?.has('POST /api/v1/plan') !== true) return null
+  const ask = async (): Promise<void> => {
+    setBusy(true)
+    setFault('')
+    try {
+      const body = { requests: [write], health: 'now', limit: shownMax }
+      setPlan((await send('/api/v1/plan', { method: 'POST', body })).body as Plan)
+    } catch (error) {
+      setFault(sentence(error))
+    }
+    setBusy(false)
+  }
+  return (
+    <div class="stack">
+      {plan === null && (
+        <div>
+          <button type="button" disabled={isBusy} onClick={() => void ask()}>
+            {isBusy ? 'Planning …' : word}
+          </button>
+        </div>
+      )}
+      {isBusy && <Loading />}
+      <Fault text={fault} />
+      {plan !== null && <PlanView plan={plan} />}
+    </div>
+  )
+}
+
+const shownMax = 50
+
+function PlanView({ plan }: { plan: Plan }) {
+  const { names, comparedNames, movedMax, movedMaxName } = plan.summary
+  return (
+    <div class="stack" role="status">
+      <p>
+        <strong>
+          {names === 0
+            ? 'No answer would be another.'
+            : `${names} of ${countOf(comparedNames, 'name')} would answer differently.`}
+        </strong>{' '}
+        {movedMax > 0 && `Most move at ${movedMaxName}: ${shareOf(movedMax)} of its clients.`}
+      </p>
+      {plan.scenarios
+        .filter(({ changes }) => changes.length > 0)
+        .map((scenario, i) => (
+          <ScenarioTable key={i} scenario={scenario} />
+        ))}
+      {plan.later.map(({ subject, what }, i) => (
+        <p class="soft" key={i}>
+          Later: {subject} {what}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+const healths: Readonly<Record<Scenario['health'], string>> = {
+  'all-up': 'While all members are up',
+  given: 'Under the health of now',
+}
+
+function ScenarioTable({ scenario }: { scenario: Scenario }) {
+  const { health, changes, omitted } = scenario
+  return (
+    <section class="stack" aria-label={healths[health]}>
+      <h3>{healths[health]}</h3>
+      <div class="table-box" tabIndex={0} role="group" aria-label={`Answers: ${healths[health]}`}>
+        <table class="differences">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+              <th scope="col">Clients that move</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map((change) => (
+              <ChangeRow key={`${change.name} ${change.type}`} change={change} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {omitted > 0 && <p class="soft">and {omitted} more</p>}
+    </section>
+  )
+}
+
+function ChangeRow({ change }: { change: Change }) {
+  const { name, type, kind, before, after, movement } = change
+  return (
+    <tr>
+      <th scope="row">
+        {name} {type} {kind !== 'changed' && <Badge tone="info">{kind}</Badge>}
+      </th>
+      <td>
+        <del>{answerOf(before)}</del>
+      </td>
+      <td>
+        <ins>{answerOf(after)}</ins>
+      </td>
+      <td>{movement === null ? '–' : movedOf(movement)}</td>
+    </tr>
+  )
+}
+
+const shareOf = (share: number): string =>
+  share > 0 && share < 0.001 ? '<0.1 %' : `${Math.round(share * 1_000) / 10} %`
+
+function answerOf(side: Side): string {
+  if (side === null) return 'nothing'
+  const records = side.records.length > 0 ? side.records.join('\n') : side.rcode
+  return side.ttlSeconds === null ? records : `${records}\nTTL ${side.ttlSeconds} s`
+}
+
+function movedOf({ ipv4, ipv6 }: NonNullable<Change['movement']>): string {
+  const parts = [ipv4 && `IPv4 ${shareOf(ipv4.moved)}`, ipv6 && `IPv6 ${shareOf(ipv6.moved)}`]
+  return parts.filter((one) => typeof one === 'string').join(', ')
+}
