@@ -24,6 +24,7 @@ export const Service = Type.Object(
     filterChain: Type.Array(Type.String()),
     onAllDown: Type.String(),
     answerCount: Type.Integer(),
+    weakSpots: Type.Boolean(),
   },
   { title: 'Service' },
 )
@@ -56,12 +57,14 @@ export const NewService = body({
   ...replaced,
   onAllDown: defaulted(properties.onAllDown),
   answerCount: defaulted(properties.answerCount),
+  weakSpots: defaulted(properties.weakSpots),
 })
 /** What a file alone could say before stays when it is left out. */
 export const ServiceBody = body({
   ...replaced,
   onAllDown: optional(properties.onAllDown),
   answerCount: optional(properties.answerCount),
+  weakSpots: optional(properties.weakSpots),
 })
 export type ServiceBody = Static<typeof ServiceBody>
 
@@ -75,6 +78,7 @@ export const ServicePatch = mergePatchOf(
     filterChain,
     onAllDown: plain(properties.onAllDown),
     answerCount: plain(properties.answerCount),
+    weakSpots: plain(properties.weakSpots),
   },
   ['name', 'domain'],
 )
@@ -97,19 +101,19 @@ export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Servic
 }
 
 /**
- * What a body leaves out goes back to its default, but for what to do when all members are down
- * and how many are answered: these stay.
+ * What a body leaves out goes back to its default, but for what to do when all members are down,
+ * how many are answered, and whether weak spots are told: these stay.
  *
  * @param pool name of the pool of `poolId`; null: none
  */
 export function patchOfService(fields: ServiceBody, pool: string | null): JsonObject {
-  const { domain, algorithm = '', ttl, filterChain, onAllDown, answerCount } = fields
+  const { domain, algorithm = '', ttl, filterChain, onAllDown, answerCount, weakSpots } = fields
   const chain = filterChain ?? []
   const isPlain = chain.length === 0 && algorithm !== ''
   return {
     domain: absoluteName(domain),
     ...patchOf({ ttl: ttl ?? null, pool }, ServiceSpec),
-    ...patchOf(said({ onAllDown, answerCount }), ServiceSpec),
+    ...patchOf(said({ onAllDown, answerCount, weakSpots }), ServiceSpec),
     algorithm: isPlain && algorithm !== defaultOf(ServiceSpec, 'algorithm') ? algorithm : null,
     filterChain: chain.length === 0 ? null : chain,
   }

@@ -98,7 +98,7 @@ const replace = route({
   needs: 'service:write',
   tag,
   summary: 'Replace a service; a field that is left out goes back to its default',
-  details: '`onAllDown` and `answerCount` stay when they are left out.',
+  details: '`onAllDown`, `answerCount` and `weakSpots` stay when they are left out.',
   params: Id,
   body: ServiceBody,
   responses: { 200: { description: 'The service', schema: Service, isTagged: true } },

@@ -11,6 +11,7 @@ import { overlayDiagnostics } from './overlays.ts'
 import { policyTestDiagnostics } from './policy-tests.ts'
 import { poolDiagnostics } from './pools.ts'
 import { recordDiagnostics } from './records.ts'
+import { redundancyDiagnostics } from './redundancy.ts'
 import { responseRuleDiagnostics } from './response-rules.ts'
 import { shapeDiagnostics } from './shape.ts'
 import { yamlDiagnostics } from './yaml.ts'
@@ -34,6 +35,7 @@ const table = {
   ...deliveryDiagnostics,
   ...recordDiagnostics,
   ...policyTestDiagnostics,
+  ...redundancyDiagnostics,
 }
 
 export type DiagnosticCode = keyof typeof table

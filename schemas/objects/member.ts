@@ -55,6 +55,28 @@ export const Member = Type.Object(
         'Country code (ISO 3166-1 alpha-2), a subdivision such as US-CA (ISO 3166-2), a ' +
         'continent such as continent:EU, or another label; compared exactly, with case. Quote it.',
     }),
+    provider: Type.String({
+      maxLength: 64,
+      pattern: textPattern,
+      default: '',
+      description:
+        'Whose machine it is, such as a cloud. `gslbd check` tells what happens when all members ' +
+        'of a provider are down at once; answers do not depend on it.',
+    }),
+    site: Type.String({
+      maxLength: 64,
+      pattern: textPattern,
+      default: '',
+      description: 'Where the machine stands, such as a data centre; used like `provider`.',
+    }),
+    capacity: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 100,
+      description:
+        'How many percent of the clients of its pool the member bears. `gslbd check` tells when ' +
+        'it may get more; answers do not depend on it.',
+    }),
     warmupThreshold: Type.Integer({
       minimum: 0,
       maximum: 1_000,

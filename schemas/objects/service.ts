@@ -70,6 +70,12 @@ export const ServiceSpec = Type.Object(
         'What is answered when no member is healthy, or fewer than `minHealthy`: `empty` no ' +
         'records, `all` every enabled member whatever its health, `pool:NAME` the members of another pool of the same tenant.',
     }),
+    weakSpots: Type.Boolean({
+      default: true,
+      description:
+        'Whether `gslbd check` tells what one failure would do to the name; answers do not ' +
+        'depend on it. [More](../operations/weak-spots.md).',
+    }),
     answerCount: Type.Integer({
       minimum: 1,
       maximum: answerCountMax,

@@ -1,8 +1,11 @@
-// Checks that a fallback pool is another pool and has members.
+// Checks that a fallback pool is another pool, and has somebody to answer with.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { neededFamilyOf } from '#compiler/redundancy/pool-demand.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { targetOf } from '#compiler/values/member-target.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry } from '#compiler/tree/tree.ts'
 
 export const fallbackPools: TreeRule = {
   name: 'fallback-pools',
@@ -14,9 +17,35 @@ export const fallbackPools: TreeRule = {
       const at = placeIn(entry, valueAt('spec', 'onAllDown'))
       const pool = tree.poolNamed.get(name)
       if (name === spec.pool) report('fallback-pool-same', at, { args: [name] })
-      else if (pool?.tenant === entry.tenant && pool.object.spec.members.length === 0) {
+      else if (pool?.tenant !== entry.tenant) continue
+      else if (pool.object.spec.members.length === 0) {
         report('fallback-pool-empty', at, { args: [name] })
+      } else if (spec.weakSpots) {
+        const from = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
+        const why = whyNowhere(pool, from)
+        if (why !== undefined) report('fallback-ends-nowhere', at, { args: [name, why] })
       }
     }
   },
+}
+
+/**
+ * Why the fallback has nobody when it is wanted, in words. Of members that are disabled, or fewer
+ * than minHealthy, the pool itself is told.
+ *
+ * @param from the pool that has nobody
+ */
+function whyNowhere(
+  { object: { spec } }: Entry<'Pool'>,
+  from: Entry<'Pool'> | undefined,
+): string | undefined {
+  const enabled = spec.members.filter((member) => member.enabled)
+  if (from === undefined || enabled.length === 0) return undefined
+  const { noun, has } = neededFamilyOf(from)
+  if (!enabled.some(has)) return `it has no ${noun}`
+  // One that is not probed counts as healthy, and that may be meant.
+  if (spec.healthCheck === undefined) return undefined
+  const first = new Set(from.object.spec.members.map(targetOf))
+  if (!enabled.every((member) => first.has(targetOf(member)))) return undefined
+  return `each of its members is one of "${from.object.metadata.name}", too`
 }

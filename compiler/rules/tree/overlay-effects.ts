@@ -1,5 +1,5 @@
 // Finds rollouts and windows that leave a pool without members at some instant.
-import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
+import { isCoarse, stepWeight } from '#routing/time/rollout.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { Member } from '#schemas/objects/member.ts'
@@ -7,12 +7,14 @@ import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { instantText } from '#compiler/values/instants.ts'
-import type { OverlayPlan, PlannedRollout } from '#compiler/plan/overlay-plan.ts'
+import { eventsByPool } from '#compiler/plan/overlay-events.ts'
+import type { OverlayEvent } from '#compiler/plan/overlay-events.ts'
+import type { PlannedRollout } from '#compiler/plan/overlay-plan.ts'
 import { waysOfService } from '#compiler/plan/service-ways.ts'
 import { whyUnmeasured } from '#compiler/plan/routing-facts.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import type { Entry, PlacedFile, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 
 export const overlayEffects: TreeRule = {
   name: 'overlay-effects',
@@ -75,16 +77,6 @@ function missingFor(
     : [unmeasured, 'a healthCheck of type tcp, http or icmp']
 }
 
-/** Something that begins or ends. */
-interface Event {
-  readonly atMs: number
-  readonly entry: PlacedFile
-  /** -1: every member. */
-  readonly member: number
-  /** A window opens or closes, or the member gets another weight. */
-  readonly change: 'out' | 'back' | { readonly weight: number }
-}
-
 function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void {
   const events = eventsByPool(overlays)
   if (events.size === 0) return
@@ -119,7 +111,7 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
 /** True when a pool has somebody to answer with, whatever rollouts and windows there are. */
 function standsThroughout(
   pool: Entry<'Pool'>,
-  events: ReadonlyMap<Entry<'Pool'>, readonly Event[]>,
+  events: ReadonlyMap<Entry<'Pool'>, readonly OverlayEvent[]>,
   asked: Asked,
 ): boolean {
   const { members, minHealthy } = pool.object.spec
@@ -150,33 +142,6 @@ const families: readonly (readonly [string, (ipAddress: string) => boolean])[] =
   ['IPv6', (ipAddress) => ipAddress.includes(':')],
 ]
 
-/** In the order of time; what happens at one instant is next to each other. */
-function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, Event[]> {
-  const events = new Map<Entry<'Pool'>, Event[]>()
-  const add = (pool: Entry<'Pool'>, event: Event): void => {
-    const list = events.get(pool)
-    if (list === undefined) events.set(pool, [event])
-    else list.push(event)
-  }
-  for (const { entry, poolEntry, model } of rollouts) {
-    if (model === undefined) continue
-    for (const { atMs, moment } of rolloutTimeline(model)) {
-      if (moment.weight === null) continue
-      add(poolEntry!, { atMs, entry, member: model.member, change: { weight: moment.weight } })
-    }
-  }
-  for (const { entry, poolEntry, model, held } of windows) {
-    if (model === undefined) continue
-    const { startAtMs, endAtMs } = model
-    for (const member of held ?? [model.member]) {
-      add(poolEntry!, { atMs: startAtMs, entry, member, change: 'out' })
-      add(poolEntry!, { atMs: endAtMs, entry, member, change: 'back' })
-    }
-  }
-  for (const list of events.values()) list.sort((a, b) => a.atMs - b.atMs)
-  return events
-}
-
 /**
  * @param minHealthy with fewer members than this, of both families, the pool answers nothing
  * @returns the event after which nobody of the family is left, every member being healthy; none
@@ -184,10 +149,10 @@ function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, Ev
  */
 function firstEmptied(
   pool: Entry<'Pool'>,
-  events: readonly Event[],
+  events: readonly OverlayEvent[],
   asked: Asked,
   minHealthy: number,
-): Event | undefined {
+): OverlayEvent | undefined {
   const members = pool.object.spec.members.map((member) => ({
     isCounted: member.enabled && hasFamily(member, asked.isOfFamily),
     isEnabled: member.enabled,

@@ -8,6 +8,7 @@ import { domainsUnique } from './domains-unique.ts'
 import { healthChecksAllowed } from './health-check-allowed.ts'
 import { fallbackPools } from './fallback-pools.ts'
 import { hostnameMembers } from './hostname-members.ts'
+import { memberCapacity } from './member-capacity.ts'
 import { namesUnique } from './names-unique.ts'
 import { overlayEffects } from './overlay-effects.ts'
 import { overlayTargets } from './overlay-targets.ts'
@@ -32,6 +33,8 @@ import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
 import { uidsUnique } from './uids-unique.ts'
 import { unservedKindsRefused } from './unserved-kinds.ts'
+import { thinWindows } from './thin-windows.ts'
+import { weakSpots } from './weak-spots.ts'
 import { weights } from './weights.ts'
 import { zoneCuts } from './zone-cuts.ts'
 import { zoneTenants } from './zone-tenants.ts'
@@ -45,6 +48,8 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   poolReferences,
   poolsUsed,
   fallbackPools,
+  weakSpots,
+  memberCapacity,
   hostnameMembers,
   serviceRouting,
   routingEndpoints,
@@ -52,6 +57,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   nameserverGlue,
   overlayTargets,
   overlayEffects,
+  thinWindows,
   weights,
   defaultsPresent,
   soaFailover,

@@ -113,7 +113,11 @@ describe('a service without members', () => {
     [
       'the one that stands in has the other family',
       [window('a', 'web', 3, 10), poolOf('spare', '"2001:db8::9"'), fallingBackOn('pool:spare')],
-      [emptied(3)],
+      [
+        emptied(3),
+        'fallback-ends-nowhere: the fallback pool "spare" answers nothing when it is wanted: ' +
+          'it has no IPv4 address',
+      ],
     ],
     [
       'fewer members are left than the pool must have',

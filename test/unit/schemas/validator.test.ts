@@ -50,6 +50,7 @@ test('a member without options has the defaults', () => {
         priority: 0,
         enabled: true,
         region: 'unknown',
+        ...{ provider: '', site: '', capacity: 100 },
         warmupThreshold: 0,
         rumUrl: '',
         externalSignalMode: 'and',
@@ -102,6 +103,7 @@ test('a service has round robin, 60 seconds and no pool by default', () => {
     pool: null,
     filterChain: [],
     onAllDown: 'empty',
+    weakSpots: true,
     answerCount: 1,
   })
 })

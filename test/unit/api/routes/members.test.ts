@@ -52,6 +52,7 @@ describe('members', () => {
       priority: 0,
       enabled: true,
       region: 'unknown',
+      ...{ provider: '', site: '', capacity: 100 },
       warmupThreshold: 0,
       rumUrl: '',
       externalSignalMode: 'and',

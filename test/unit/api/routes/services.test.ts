@@ -54,7 +54,7 @@ function commitSettings(): void {
 }
 
 /** What a new service has beside the fields that were sent. */
-const policy = { onAllDown: 'empty', answerCount: 1 }
+const policy = { onAllDown: 'empty', answerCount: 1, weakSpots: true }
 
 describe('services', () => {
   test('a list is empty, not null, before there is one', async () => {

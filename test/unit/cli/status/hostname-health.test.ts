@@ -16,6 +16,7 @@ const part: MemberPart = {
   priority: 0,
   enabled: true,
   region: 'unknown',
+  ...{ provider: '', site: '', capacity: 100 },
   warmupThreshold: 0,
   rumUrl: '',
   externalSignalMode: 'and',

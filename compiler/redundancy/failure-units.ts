@@ -1,0 +1,29 @@
+// What fails at once: one member, or all of a site, a region or a provider.
+import type { Member } from '#schemas/objects/member.ts'
+import { targetOf } from '#compiler/values/member-target.ts'
+
+export interface FailureUnit {
+  readonly name: 'member' | 'site' | 'region' | 'provider'
+  /** Equal: they fail together; '': it is not said. */
+  readonly keyOf: (member: Member) => string
+}
+
+/** From the smallest: what one of these does, the larger ones do as well. */
+export const failureUnits: readonly FailureUnit[] = Object.freeze([
+  { name: 'member', keyOf: endpointOf },
+  { name: 'site', keyOf: ({ site }) => site },
+  // The default of the schema says nothing.
+  { name: 'region', keyOf: ({ region }) => (region === 'unknown' ? '' : region) },
+  { name: 'provider', keyOf: ({ provider }) => provider },
+])
+
+/** As `targetOf`, which reads addresses: those of IPv4 have one spelling here. */
+function endpointOf(member: Member): string {
+  const { ipAddress } = member
+  return ipAddress === '' || ipAddress.includes(':') ? targetOf(member) : ipAddress
+}
+
+/** `the site "fra1"` */
+export function unitWords({ name }: FailureUnit, key: string): string {
+  return name === 'member' ? `the member ${key}` : `the ${name} "${key}"`
+}

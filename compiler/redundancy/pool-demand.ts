@@ -1,0 +1,99 @@
+// What services want of the pools: each pool with one of the services that ask it alike.
+import type { Member } from '#schemas/objects/member.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
+import type { Way } from '#routing/choose/way.ts'
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import type { Entry, Tree } from '#compiler/tree/tree.ts'
+import { isHostname } from '#compiler/values/member-target.ts'
+import { waysOfService } from '#compiler/plan/service-ways.ts'
+
+export interface PoolDemand {
+  readonly pool: Entry<'Pool'>
+  /** The first of the services that ask it so and want to be told. */
+  readonly service: Entry<'Service'>
+  /** How many others there are. */
+  others: number
+  readonly ways: readonly Way[]
+  readonly isWeighted: boolean
+  /** Who answers when nobody is left. */
+  readonly fallback: Entry<'Pool'> | undefined
+  /** Members that are enabled, healthy or not, are asked when too few are. */
+  readonly asksAll: boolean
+}
+
+/** Several rules ask for those of one tree. */
+const known = new WeakMap<Tree, readonly PoolDemand[]>()
+
+/** Of services whose `weakSpots` is on, in the order of their files. */
+export function poolDemands(tree: Tree): readonly PoolDemand[] {
+  let demands = known.get(tree)
+  if (demands === undefined) known.set(tree, (demands = collected(tree)))
+  return demands
+}
+
+function collected(tree: Tree): readonly PoolDemand[] {
+  const demands = new Map<string, PoolDemand>()
+  for (const service of tree.of.Service) {
+    const { spec } = service.object
+    if (!spec.weakSpots || spec.pool === null) continue
+    const pool = tree.poolNamed.get(spec.pool)
+    if (pool?.tenant !== service.tenant) continue
+    const ways = waysOfService(spec)
+    const how = ways.map(({ name }) => name).join()
+    const key = `${spec.pool} ${spec.onAllDown} ${how}`
+    const same = demands.get(key)
+    if (same !== undefined) {
+      same.others++
+      continue
+    }
+    const named = fallbackPoolOf(spec)
+    const standIn = named === undefined ? undefined : tree.poolNamed.get(named)
+    demands.set(key, {
+      ...{ pool, service, ways, others: 0 },
+      isWeighted: dividesByWeight(ways),
+      fallback: standIn?.tenant === service.tenant ? standIn : undefined,
+      asksAll: spec.onAllDown === 'all',
+    })
+  }
+  return [...demands.values()]
+}
+
+/** `www.example.com.`, `www.example.com. and 3 more names` */
+export function demandWords({ service, others }: PoolDemand): string {
+  const { domain } = service.object.spec
+  if (others === 0) return domain
+  return `${domain} and ${others} more ${others === 1 ? 'name' : 'names'}`
+}
+
+export interface AddressFamily {
+  /** What a name lacks without a member of it. */
+  readonly noun: string
+  readonly has: (member: Member) => boolean
+}
+
+const ipv4: AddressFamily = { noun: 'IPv4 address', has: (member) => isOf(member, false) }
+const ipv6: AddressFamily = { noun: 'IPv6 address', has: (member) => isOf(member, true) }
+const either: AddressFamily = { noun: 'answer', has: () => true }
+
+/** A host name may have addresses of both. */
+function isOf(member: Member, isIpv6: boolean): boolean {
+  return isHostname(member) || member.ipAddress.includes(':') === isIpv6
+}
+
+/**
+ * Without which a name has no answer for somebody: where there are both, IPv4, since whoever has
+ * IPv6 has that as well.
+ */
+export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
+  const { members } = object.spec
+  if (object.spec.answer === 'cname' || members.length === 0) return either
+  return members.some(ipv4.has) ? ipv4 : ipv6
+}
+
+/** Those that a pool has; as one where no member tells them apart. */
+export function familiesOf({ object }: Entry<'Pool'>): readonly AddressFamily[] {
+  const { members } = object.spec
+  const both = [ipv4, ipv6].filter(({ has }) => members.some(has))
+  const isSame = both.length < 2 || members.every((one) => ipv4.has(one) && ipv6.has(one))
+  return isSame ? [either] : both
+}

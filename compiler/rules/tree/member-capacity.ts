@@ -1,0 +1,140 @@
+// Finds members that get more than they bear, with all up or when one failure sends them more.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import type { Way } from '#routing/choose/way.ts'
+import type { Member } from '#schemas/objects/member.ts'
+import { failureUnits, unitWords } from '#compiler/redundancy/failure-units.ts'
+import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
+import { demandWords, familiesOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import { targetOf } from '#compiler/values/member-target.ts'
+import type { TreeRule } from './tree-rule.ts'
+
+export const memberCapacity: TreeRule = {
+  name: 'member-capacity',
+  check({ tree }, report) {
+    for (const demand of poolDemands(tree)) {
+      const { pool } = demand
+      const { members, healthCheck } = pool.object.spec
+      const sharing = sharingOf(demand.ways)
+      const limited = members.findIndex(({ capacity }) => capacity < capacityDefault)
+      if (limited < 0 || sharing === undefined) continue
+      const units = healthCheck === undefined ? [] : failureUnits
+      const overs = familiesOf(pool).flatMap((family) => {
+        const asked = countedOf(demand, family)
+        return [...overAlways(asked, sharing), ...overAfter(asked, sharing, units)]
+      })
+      const told = new Set<Member>()
+      for (const { member, share, when } of overs) {
+        if (told.has(member)) continue
+        told.add(member)
+        const path = ['spec', 'members', members.indexOf(member), 'capacity'] as const
+        const percent = String(Math.round(share * 10) / 10)
+        const args = [when, targetOf(member), percent, demandWords(demand), String(member.capacity)]
+        report('member-over-capacity', placeIn(pool, valueAt(...path)), { args })
+      }
+    }
+  },
+}
+
+const capacityDefault = 100
+
+/** How a way divides clients among members, where that does not depend on the client. */
+type Sharing = (member: Member) => number
+
+/** By priority: 0 is unset and comes last. */
+const inOrder = 'in-order'
+
+function sharingOf(ways: readonly Way[]): Sharing | typeof inOrder | undefined {
+  const [way, ...others] = ways
+  if (way === undefined || others.length > 0) return undefined
+  if (way.name === 'round-robin') return () => 1
+  if (way.name === 'weighted-round-robin') return ({ weight }) => weight
+  return way.name === 'failover' ? inOrder : undefined
+}
+
+function countedOf({ pool, isWeighted }: PoolDemand, family: AddressFamily): readonly Member[] {
+  return pool.object.spec.members.filter(
+    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
+  )
+}
+
+interface Over {
+  readonly member: Member
+  /** In percent of the clients of the pool. */
+  readonly share: number
+  readonly when: string
+}
+
+const isOver = ({ member, share }: Over): boolean => share > member.capacity + 1e-9
+
+function overAlways(
+  members: readonly Member[],
+  sharing: Sharing | typeof inOrder,
+): readonly Over[] {
+  const when = 'with all members up'
+  if (sharing === inOrder) {
+    const [first] = ranked(members)
+    return first === undefined ? [] : [{ member: first, share: 100, when }].filter(isOver)
+  }
+  const all = members.reduce((sum, member) => sum + sharing(member), 0)
+  return members
+    .map((member) => ({ member, share: (sharing(member) / all) * 100, when }))
+    .filter(isOver)
+}
+
+function overAfter(
+  members: readonly Member[],
+  sharing: Sharing | typeof inOrder,
+  units: readonly FailureUnit[],
+): readonly Over[] {
+  const after = sharing === inOrder ? nextInOrder : mostOfRest(sharing)
+  return units.flatMap((unit) => after(members, unit)).filter(isOver)
+}
+
+/** When the first is down, with those that fail with it, the next one gets all. */
+function nextInOrder(members: readonly Member[], unit: FailureUnit): readonly Over[] {
+  const [first, ...others] = ranked(members)
+  const key = first === undefined ? '' : unit.keyOf(first)
+  const next = others.find((member) => unit.keyOf(member) !== key)
+  if (key === '' || next === undefined) return []
+  return [{ member: next, share: 100, when: `when ${unitWords(unit, key)} is down` }]
+}
+
+/** Each gets most when the heaviest of the others are down. */
+function mostOfRest(sharing: Sharing) {
+  return (members: readonly Member[], unit: FailureUnit): readonly Over[] => {
+    let all = 0
+    const byKey = new Map<string, number>()
+    for (const member of members) {
+      all += sharing(member)
+      const key = unit.keyOf(member)
+      if (key !== '') byKey.set(key, (byKey.get(key) ?? 0) + sharing(member))
+    }
+    const heaviest = twoHeaviest(byKey)
+    return members.flatMap((member) => {
+      if (member.capacity === capacityDefault) return []
+      const down = heaviest.find(([key]) => key !== unit.keyOf(member))
+      if (down === undefined) return []
+      const [key, gone] = down
+      const share = (sharing(member) / (all - gone)) * 100
+      return [{ member, share, when: `when ${unitWords(unit, key)} is down` }]
+    })
+  }
+}
+
+function twoHeaviest(weights: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  let [first, second]: (readonly [string, number])[] = []
+  for (const one of weights) {
+    if (first === undefined || one[1] > first[1]) [second, first] = [first, one]
+    else if (second === undefined || one[1] > second[1]) second = one
+  }
+  return [first, second].filter((one) => one !== undefined)
+}
+
+function ranked(members: readonly Member[]): readonly Member[] {
+  const rank = ({ priority }: Member): number => (priority === 0 ? Infinity : priority)
+  return members.toSorted((one, other) =>
+    rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0,
+  )
+}
