@@ -1,5 +1,4 @@
 // One commit: what it changed, object by object and field by field, and the way back.
-import { Fragment } from 'preact'
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
@@ -10,8 +9,10 @@ import { go } from '../parts/location.ts'
 import { Badge, Card, Copy, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
 import { signs, tones } from './changes.tsx'
 
+const readCommit = (commit: string) => read('/api/v1/history/{commit}', { commit })
+
 export function Change({ commit }: { commit: string }) {
-  const load = () => read('/api/v1/history/{commit}', { commit })
+  const load = () => readCommit(commit)
   const { value, fault, reload } = useLoad(`commit ${commit}`, load)
   const { confirm, dialogs } = useEdits()
   const revert = (): void =>
@@ -49,25 +50,7 @@ export function Change({ commit }: { commit: string }) {
         <Empty title="It changed no object">Comments and spaces, perhaps.</Empty>
       )}
       {value?.objects.map((object) => (
-        <Card
-          key={`${object.kind} ${object.id}`}
-          title={`${object.kind} ${object.name}`}
-          aside={
-            <Badge tone={tones[object.change] ?? 'plain'}>
-              {signs[object.change] ?? ''} {object.change}
-            </Badge>
-          }
-        >
-          <Fragment>
-            {(object.fields ?? []).length === 0 ? (
-              <p class="soft">No field of it differs.</p>
-            ) : (
-              <DifferenceTable
-                rows={object.fields.map(({ field, before, after }) => ({ field, before, after }))}
-              />
-            )}
-          </Fragment>
-        </Card>
+        <ChangedObject key={`${object.kind} ${object.id}`} object={object} />
       ))}
       {isRevertible && (
         <Card title="Answers">
@@ -79,5 +62,28 @@ export function Change({ commit }: { commit: string }) {
       )}
       {dialogs}
     </Page>
+  )
+}
+
+type Commit = Awaited<ReturnType<typeof readCommit>>
+
+function ChangedObject({ object }: { object: Commit['objects'][number] }) {
+  return (
+    <Card
+      title={`${object.kind} ${object.name}`}
+      aside={
+        <Badge tone={tones[object.change] ?? 'plain'}>
+          {signs[object.change] ?? ''} {object.change}
+        </Badge>
+      }
+    >
+      {object.fields.length === 0 ? (
+        <p class="soft">No field of it differs.</p>
+      ) : (
+        <DifferenceTable
+          rows={object.fields.map(({ field, before, after }) => ({ field, before, after }))}
+        />
+      )}
+    </Card>
   )
 }
