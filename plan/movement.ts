@@ -51,8 +51,9 @@ export function sumMovement<A extends Address>(
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1
   const movement = {
-    moved: sums.moved / total,
-    differs: sums.differs / total,
+    // Sums of many parts of a whole may be a little more than it.
+    moved: Math.min(1, sums.moved / total),
+    differs: Math.min(1, sums.differs / total),
     error: (deviations * Math.sqrt(sums.variance)) / total,
     flows: sums.flowList(total),
     members: sums.memberList(total),
