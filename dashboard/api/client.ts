@@ -68,10 +68,13 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const response = await ask(url, init)
   const found = await bodyOf(response)
+  // Of a proxy in between: the node sends data.
+  const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
     if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
     throw new Refusal(response.status, found)
   }
+  if (isPage) throw new Refusal(response.status, { error: pageInstead })
   const header = (name: string): string => response.headers.get(name) ?? ''
   return {
     status: response.status,
@@ -83,6 +86,9 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
     effect: effectIn(header('x-gslb-effect')),
   }
 }
+
+const pageInstead =
+  'a page of HTML came in place of data: something between this browser and the node answers'
 
 const busyTriesMax = 8
 const busyWaitMaxMs = 2_000

@@ -2,13 +2,22 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import { TOTP } from 'otpauth'
+import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useBrowser } from '#test/support/chromium.ts'
 import type { Visited } from '#test/support/chromium.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import {
+  injected,
+  markup,
+  pathsOfScreens,
+  pictureOf,
+  storePayloads,
+} from '#test/support/dashboard-scene.ts'
+import type { Named } from '#test/support/dashboard-scene.ts'
 import { placeDatabase } from '#test/support/database-template.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { feedMany } from '#test/support/many-pools.ts'
@@ -29,16 +38,6 @@ const admin = { email: 'ann@example.com', password: 'correct horse battery' }
 const operator = { email: 'oda@example.com', password: 'moving things about' }
 const stranger = { email: 'sam@example.org', password: 'somewhere else now' }
 const viewer = { email: 'vic@example.com', password: 'only looking around' }
-const markup = '<img src=x onerror=document.title=1>'
-/** Stored where the API takes any text; on every screen they are text, and nothing runs. */
-const payloads = [
-  markup,
-  '"><svg onload=document.title=1>',
-  "'-document.title=1-'",
-  '{{constructor.constructor("document.title=1")()}}',
-  '\u202Etxet desrever',
-  'w'.repeat(63),
-] as const
 let daemon: DaemonProcess
 let origin: string
 
@@ -65,10 +64,6 @@ beforeAll(async () => {
 })
 afterAll(() => removeTempDir(home))
 
-interface Named {
-  readonly id: string
-  readonly name: string
-}
 const call = <T = Named>(method: string, path: string, body?: object) =>
   callApi<T>(daemon, method, path, { bearer: systemKey, ...(body && { body }) })
 
@@ -137,71 +132,20 @@ test(
   patienceMs,
 )
 
-/** A pool, a member, a user, an alert and a record for each payload. */
-async function storePayloads(): Promise<void> {
-  const { id } = (await call('POST', '/pools', { name: markup })).body
-  for (const [i, text] of payloads.entries()) {
-    const member = { ipAddress: `192.0.2.${10 + i}`, port: 80, name: text, region: 'DE' }
-    const made = [
-      await call('POST', `/pools/${id}/members`, member),
-      await call('POST', '/alerts', alertOf(text)),
-      await call('POST', '/records', recordOf(`t${i}`, text)),
-    ]
-    expect([text, ...made.map(({ status }) => status)]).toEqual([text, 201, 201, 201])
-  }
-  const user = { email: 'x@example.com', password: 'only looking around', role: 'viewer' }
-  await call('POST', '/users', { ...user, displayName: markup })
-}
-
-const alertOf = (name: string) => ({
-  ...{ name, kind: 'webhook', conditions: ['member-flapping'], enabled: false },
-  settings: { url: 'https://alerts.example.com/' },
-})
-const recordOf = (label: string, text: string) => ({
-  ...{ zone: 'example.com.', name: `${label}.example.com.`, type: 'TXT', ttl: 60 },
-  values: [JSON.stringify(text.normalize('NFD').replace(/[^\u0020-\u007e]/g, '?'))],
-})
-
-/** What a payload would leave behind, were it more than text. */
-const injected =
-  "document.querySelectorAll('main img[src=x], main svg[onload], main script').length"
-
-async function pathsOfScreens(page: Page): Promise<string[]> {
-  await page.getByRole('link', { name: 'Tenants' }).waitFor()
-  const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link')
-  const paths = await links.evaluateAll((all) =>
-    all.map((one) => (one as unknown as { hash: string }).hash.slice(1)),
-  )
-  const [service] = (await call<Named[]>('GET', '/services')).body
-  const pools = (await call<Named[]>('GET', '/pools')).body
-  const odd = pools.find(({ name }) => name === markup)
-  const [member] = (await call<Named[]>('GET', `/pools/${odd?.id}/members`)).body
-  const [commit] = (await call<{ commit: string }[]>('GET', '/history')).body
-  return [
-    ...paths,
-    `/services/${service?.id}`,
-    `/pools/${odd?.id}`,
-    `/members/${member?.id}`,
-    `/zones/example.com.`,
-    `/changes/${commit?.commit}`,
-    ...['/account', '/nowhere'],
-  ]
-}
-
 test(
   'no screen breaks a rule of accessibility or of its own policy, and stored markup is text',
   async () => {
-    await storePayloads()
+    await storePayloads(call)
     const { page, faults, requests } = await signedIn(admin)
-    const paths = await pathsOfScreens(page)
+    const paths = await pathsOfScreens(page, call)
     expect(paths.length).toBeGreaterThan(30)
     const found: string[] = []
     for (const path of paths) {
       await visit(page, path)
       await page.locator('main h1').waitFor()
       await expect.poll(() => page.locator('main .loading').count()).toBe(0)
-      found.push(...(await lookAt(page, nameOf(path))))
-      found.push(...(await lookAtNarrow(page, nameOf(path))))
+      found.push(...(await lookAt(page, pictureOf(path))))
+      found.push(...(await lookAtNarrow(page, pictureOf(path))))
       if ((await page.evaluate(injected)) !== 0) found.push(`${path}: markup of a stored value`)
       if (!(await page.title()).endsWith(' · gslbd')) found.push(`${path}: a payload has run`)
     }
@@ -215,15 +159,6 @@ test(
 )
 
 const isOwn = (url: string): boolean => url.startsWith('data:') || url.startsWith('ws://127.')
-
-/** `/pools/019a…` is a picture of its own kind, whatever the id. */
-const nameOf = (path: string): string =>
-  path === '/'
-    ? 'overview'
-    : path
-        .slice(1)
-        .replaceAll(/[^a-z]+/g, '-')
-        .slice(0, 40)
 
 test(
   'an edit is reviewed, meets the edit of somebody else, and is seen by DNS',
@@ -255,6 +190,79 @@ test(
     expect(await daemon.answers('www.example.com. A')).toEqual([
       'www.example.com. 7 IN A 192.0.2.1',
     ])
+
+    await visit(page, '/changes')
+    await page
+      .getByRole('link', { name: /update Service www/ })
+      .first()
+      .click()
+    await button(page, 'Which answers would change without it?').click()
+    expect(await answers.innerText()).toMatch(/TTL 7 s[^]*TTL 9 s/)
+  },
+  patienceMs,
+)
+
+const answersOfNodes = [
+  ['nothing', (route) => route.abort(), 'the node does not answer'],
+  ['500 without a reason', (route) => route.fulfill({ status: 500 }), 'the node answered 500'],
+  [
+    'a page of a proxy',
+    (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome</h1>' }),
+    'a page of HTML came in place of data',
+  ],
+  [
+    'JSON that is cut',
+    (route) => route.fulfill({ status: 502, contentType: 'application/json', body: '{"error' }),
+    'the node answered 502',
+  ],
+] as const satisfies readonly (readonly [string, (route: Route) => Promise<void>, string])[]
+
+test(
+  'whatever a node answers, the screen says so in words and goes on when it is well again',
+  async () => {
+    const { page } = await signedIn(admin)
+    const url = '**/api/v1/redirects'
+    for (const [kind, answer, words] of answersOfNodes) {
+      await page.route(url, answer)
+      await visit(page, '/r/redirects')
+      const told = page.getByRole('alert').filter({ hasText: words })
+      await told.waitFor()
+      await page.unroute(url)
+      await told.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('No redirects yet').waitFor()
+      expect([kind, await page.getByRole('alert').count()]).toEqual([kind, 0])
+      await visit(page, '/git')
+      await page.getByRole('heading', { name: 'Git' }).waitFor()
+    }
+  },
+  patienceMs,
+)
+
+test(
+  'an authenticator app is set up by its QR code, and asked for at the next sign-in',
+  async () => {
+    const user = { email: 'tina@example.com', password: 'two of them are better' }
+    await call('POST', '/users', { ...user, role: 'viewer' })
+    const { page } = await signedIn(user)
+    await visit(page, '/account')
+    await button(page, 'Set up').click()
+    const image = page.getByRole('img', { name: /QR code/ })
+    expect(await image.getAttribute('src')).toMatch(/^data:image\//)
+    expect(await lookAt(page, 'account-totp')).toEqual([])
+    const secret = await page.locator('form code').innerText()
+    const app = new TOTP({ secret })
+    await page.getByLabel('Code').fill(app.generate())
+    await button(page, 'Turn it on').click()
+    await page.getByText('Each sign-in asks for a code of your app.').waitFor()
+    await button(page, 'Log out').click()
+    await page.getByLabel('E-mail').fill(user.email)
+    await page.getByLabel('Password').fill(user.password)
+    await button(page, 'Sign in').click()
+    // A code is taken once: the next one is of the time after.
+    const later = { timestamp: Date.now() + 30_000 }
+    await page.getByLabel('Code of your authenticator app').fill(app.generate(later))
+    await button(page, 'Sign in').click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
   },
   patienceMs,
 )

@@ -1,0 +1,82 @@
+// What the tests of the dashboard store in a node, and the screens that then show it.
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { ApiReply } from './api-client.ts'
+
+export interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+type Call = <T = Named>(method: string, path: string, body?: object) => Promise<ApiReply<T>>
+
+export const markup = '<img src=x onerror=document.title=1>'
+/** Stored where the API takes any text; on every screen they are text, and nothing runs. */
+const payloads = [
+  markup,
+  '"><svg onload=document.title=1>',
+  "'-document.title=1-'",
+  '{{constructor.constructor("document.title=1")()}}',
+  '\u202Etxet desrever',
+  'w'.repeat(63),
+] as const
+/** A pool, a member, a user, an alert and a record for each payload. */
+export async function storePayloads(call: Call): Promise<void> {
+  const { id } = (await call('POST', '/pools', { name: markup })).body
+  for (const [i, text] of payloads.entries()) {
+    const member = { ipAddress: `192.0.2.${10 + i}`, port: 80, name: text, region: 'DE' }
+    const made = [
+      await call('POST', `/pools/${id}/members`, member),
+      await call('POST', '/alerts', alertOf(text)),
+      await call('POST', '/records', recordOf(`t${i}`, text)),
+    ]
+    expect([text, ...made.map(({ status }) => status)]).toEqual([text, 201, 201, 201])
+  }
+  const user = { email: 'x@example.com', password: 'only looking around', role: 'viewer' }
+  await call('POST', '/users', { ...user, displayName: markup })
+}
+
+const alertOf = (name: string) => ({
+  ...{ name, kind: 'webhook', conditions: ['member-flapping'], enabled: false },
+  settings: { url: 'https://alerts.example.com/' },
+})
+const recordOf = (label: string, text: string) => ({
+  ...{ zone: 'example.com.', name: `${label}.example.com.`, type: 'TXT', ttl: 60 },
+  values: [JSON.stringify(text.normalize('NFD').replace(/[^\u0020-\u007e]/g, '?'))],
+})
+
+/** What a payload would leave behind, were it more than text. */
+export const injected =
+  "document.querySelectorAll('main img[src=x], main svg[onload], main script').length"
+
+/** In the navigation, and a page of each kind of thing below. */
+export async function pathsOfScreens(page: Page, call: Call): Promise<string[]> {
+  await page.getByRole('link', { name: 'Tenants' }).waitFor()
+  const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link')
+  const paths = await links.evaluateAll((all) =>
+    all.map((one) => (one as unknown as { hash: string }).hash.slice(1)),
+  )
+  const [service] = (await call<Named[]>('GET', '/services')).body
+  const pools = (await call<Named[]>('GET', '/pools')).body
+  const odd = pools.find(({ name }) => name === markup)
+  const [member] = (await call<Named[]>('GET', `/pools/${odd?.id}/members`)).body
+  const [commit] = (await call<{ commit: string }[]>('GET', '/history')).body
+  return [
+    ...paths,
+    `/services/${service?.id}`,
+    `/pools/${odd?.id}`,
+    `/members/${member?.id}`,
+    `/zones/example.com.`,
+    `/changes/${commit?.commit}`,
+    ...['/account', '/nowhere'],
+  ]
+}
+
+/** `/pools/019a…` is a picture of its own kind, whatever the id. */
+export const pictureOf = (path: string): string =>
+  path === '/'
+    ? 'overview'
+    : path
+        .slice(1)
+        .replaceAll(/[^a-z]+/g, '-')
+        .slice(0, 40)
