@@ -28,7 +28,7 @@ const systemKey = 'ab'.repeat(32)
 const { start } = useDaemons({ GSLB_API_KEY: systemKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
 /** Seconds on a machine at rest. */
 const stepMs = 60_000
-const patienceMs = 240_000
+const patienceMs = 600_000
 const openPage = useBrowser(stepMs)
 
 const root = join(import.meta.dirname, '../..')
