@@ -40,7 +40,6 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
           description: 'The document',
           schema: Type.Object({}, { additionalProperties: true }),
           contentType: 'application/json; charset=utf-8',
-          isTagged: true,
         },
       },
       handle: ({ request }) => sendDocument((document ??= documentOf(table())), request),
