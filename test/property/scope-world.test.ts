@@ -201,9 +201,8 @@ test.each(laneRows(rows, (_, i) => i % 4 === 0 || i % 4 === 3))(
     const subject = subjectOf(service)
     const none = { wrong: 0, tooLong: 0 }
     // From the first client on: nothing is known of the candidates then.
-    expect(
-      faultsOf(subject, isIpv6, { isFresh: false, clients: laneCount(100_000, 5_000) }),
-    ).toEqual(none)
+    const kept = { isFresh: false, clients: laneCount(100_000, 5_000) }
+    expect(faultsOf(subject, isIpv6, kept)).toEqual(none)
     expect(faultsOf(subject, isIpv6, { isFresh: true, clients: laneCount(2_000) })).toEqual(none)
   },
 )
