@@ -1,8 +1,11 @@
 // What one failure, or a window, does to names: which notes and warnings there are, and which not.
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
-import { sourceFile } from './fixture.ts'
+import { printText } from '#compiler/print/text.ts'
+import { expectCommitted } from '../schemas/committed-file.ts'
+import { compileFixture, sourceFile } from './fixture.ts'
 
 const nowMs = Date.UTC(2026, 10, 23)
 const codes = ['weak-spot', 'member-over-capacity', 'fallback-ends-nowhere', 'window-leaves-one']
@@ -301,4 +304,11 @@ test.each<readonly [string, Parts, readonly string[]]>([
   ],
 ])('windows and rollouts leave one: %s', (_, parts, expected) => {
   expect(told(parts)).toEqual(expected)
+})
+
+test('what check shows of them', () => {
+  const folder = 'test/golden/weak-spots'
+  const result = compileFixture(join(import.meta.dirname, '../../..', folder, 'input'))
+  expect(new Set(result.diagnostics.map(({ code }) => code))).toEqual(new Set(codes))
+  expectCommitted(`${folder}/expected.text`, printText(result))
 })
