@@ -1,7 +1,7 @@
 // Opens the stores of state that may be lost, in Redis or in memory.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { withFallbackSignals } from './fallback/health-signals.ts'
 import { withFallbackAttempts, withFallbackNonces, withFallbackTokens } from './fallback/logins.ts'
@@ -32,14 +32,16 @@ import {
   createRedisWebSocketTokens,
 } from './redis/login-keys.ts'
 import { createRedisPeerHealth } from './redis/peer-health.ts'
-import { Redis } from './redis/redis.ts'
+import { prefixFor, Redis } from './redis/redis.ts'
+import { redisTarget } from './redis/target.ts'
+import type { RedisSettings, RedisTarget } from './redis/target.ts'
 import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
 import { createRedisToldNodes } from './redis/told-nodes.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 export interface EphemeralOptions {
-  /** `redis.url`; empty: the memory of this process. A secret. */
-  readonly url: string
+  /** The section `redis`. Without a `url`: the memory of this process. */
+  readonly redis: RedisSettings
   /** In front of every key, such as `gslbd:`; installations that share a Redis differ in it. */
   readonly prefix: string
   readonly clock: Clock
@@ -76,18 +78,17 @@ export interface EphemeralState extends EphemeralPorts {
   readonly close: () => void
 }
 
-/** Errors: a sentence about `redis.url`, without it. A Redis that is away is no error. */
+/** Errors: a sentence about the section `redis`, without secrets. One that is away is no error. */
 export function createEphemeral(options: EphemeralOptions): Result<EphemeralState, string> {
-  const { url, clock } = options
-  if (url === '') return ok(inMemory(clock))
-  const fault = redisUrlFault(url)
-  return fault === undefined ? ok(inRedis(options)) : err(fault)
+  if (options.redis.url === '') return ok(inMemory(options.clock))
+  const target = redisTarget(options.redis)
+  return target.ok ? ok(inRedis(options, target.value)) : target
 }
 
-/** @returns a sentence about `redis.url`, without it; undefined: it can be used */
-export function redisUrlFault(url: string): string | undefined {
-  if (url === '' || (/^rediss?:\/\/./.test(url) && URL.canParse(url))) return undefined
-  return 'redis.url is not of the form redis://host:port. Mend or remove it.'
+/** @returns a sentence about the section, without its values; undefined: it can be used */
+export function redisFault(redis: RedisSettings): string | undefined {
+  const target = redis.url === '' ? undefined : redisTarget(redis)
+  return target?.ok === false ? target.error : undefined
 }
 
 function memoryPorts(clock: Clock) {
@@ -129,9 +130,9 @@ export function redisPorts(redis: Redis, clock: Clock) {
   }
 }
 
-function inRedis(options: EphemeralOptions): EphemeralState {
+function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState {
   const { clock } = options
-  const redis = new Redis(options)
+  const redis = new Redis({ ...options, target, prefix: prefixFor(target, options.prefix) })
   const [shared, local] = [redisPorts(redis, clock), memoryPorts(clock)]
   const sessions = new FallbackSessions(shared.sessions, clock)
   const { signals, recover } = withFallbackSignals(shared.healthSignals, local.healthSignals)

@@ -28,7 +28,9 @@ import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
 import { pgliteDriver } from './sql/database/pglite.ts'
+import { postgresHosts } from './sql/database/find-primary.ts'
 import { postgresDriver } from './sql/database/postgres.ts'
+import type { PostgresOptions } from './sql/database/postgres.ts'
 import { createSqlResponseHits } from './sql/response-hits.ts'
 import { createSqlRoles } from './sql/roles.ts'
 import { createSqlSettings } from './sql/settings.ts'
@@ -41,6 +43,8 @@ import { createSqlUsers } from './sql/users.ts'
 export interface PersistentOptions {
   /** `database.url`; empty: the database inside the process. A secret. */
   readonly url: string
+  /** Of PostgreSQL; left out: as usual. */
+  readonly pool?: Pick<PostgresOptions, 'connections' | 'statementTimeoutMs'>
   /** The data directory, which the caller holds. The embedded database is in `database` below. */
   readonly dataDir: string
   /** This node's name. */
@@ -82,13 +86,21 @@ export interface PersistentState {
 export async function createPersistent(
   options: PersistentOptions,
 ): Promise<Result<PersistentState, string>> {
-  const { url, dataDir, node, clock, onStatus, signal } = options
+  const { url, pool, dataDir, node, clock, onStatus, signal } = options
   if (url !== '' && !/^postgres(ql)?:\/\/[^/]/.test(url)) {
     return err('database.url does not begin with postgresql:// and a host. Mend or remove it.')
   }
-  const opened = await (url === ''
+  const hosts = postgresHosts(url)
+  if (url !== '' && !hosts.ok) return hosts
+  const opened = await (url === '' || !hosts.ok
     ? openSql('embedded', pgliteDriver(join(dataDir, 'database')), clock, onStatus, signal)
-    : openSql('postgresql', postgresDriver(url), clock, onStatus, signal))
+    : openSql(
+        'postgresql',
+        postgresDriver({ ...pool, hosts: hosts.value }),
+        clock,
+        onStatus,
+        signal,
+      ))
   return opened.ok ? ok(persistentState(opened.value, node)) : opened
 }
 

@@ -12,7 +12,7 @@ const prefix = 'gslbd:'
 
 /** A Redis that is away is no error. */
 export const openSharedState: Part = ({ settings: { redis }, log }) => {
-  const shared = createEphemeral({ url: redis.url, prefix, clock: systemClock, log })
+  const shared = createEphemeral({ redis, prefix, clock: systemClock, log })
   if (!shared.ok) return shared
   return ok({ gives: { shared: shared.value }, stop: () => shared.value.close() })
 }

@@ -102,7 +102,7 @@ async function start(
   if (!dataDir.ok) return dataDir
   stops.push(() => dataDir.value.release())
   const shared = createEphemeral({
-    url: settings.redis.url,
+    redis: settings.redis,
     prefix: redisPrefix,
     clock: systemClock,
     log,

@@ -7,7 +7,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ClientCertificates } from '#runtime/health/client-certificates.ts'
 import { fingerprintOf, isErrorCode, sentenceOf } from '#runtime/geo/geo-file.ts'
-import { redisUrlFault } from '#state/ephemeral.ts'
+import { redisFault } from '#state/ephemeral.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
@@ -30,7 +30,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
   const role = roleFault(settings.roles, settings.bundle)
   const licence = licenceOptionsOf(license)
   const ofApi = api.enabled ? checkApi(settings, env) : { errors: [], warnings: [] }
-  const errors = [role, clash, redisUrlFault(redis.url), licence.ok ? undefined : licence.error]
+  const errors = [role, clash, redisFault(redis), licence.ok ? undefined : licence.error]
   return {
     errors: [...errors.filter((one) => one !== undefined), ...ofApi.errors],
     warnings: [

@@ -17,6 +17,7 @@ import {
 import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
+import { databaseSection, redis } from './stores.ts'
 import { bundle, roles } from './bundle.ts'
 import { dns } from './dns.ts'
 import { node } from './node.ts'
@@ -180,38 +181,8 @@ export const SettingsFile = Type.Object(
     node,
     api,
     auth,
-    database: section('What must not be lost and is not in Git: accounts, keys, usage.', {
-      url: text(2_000, {
-        default: '',
-        pattern: '^(postgres(ql)?://[^/].*)?$',
-        'x-secret': true,
-        'x-expected': 'an address that begins with postgresql:// and a host',
-        description:
-          'postgresql:// address. Empty: a database in the data directory, of this process ' +
-          'alone. An address with a password belongs in GSLB_DATABASE_URL.',
-      }),
-      cacheTTL: duration({
-        default: '30s',
-        minimumMs: 0,
-        maximumMs: 86_400_000,
-        reload: true,
-        description:
-          'How old a result may be that was read for a DNS answer. It has no effect, whatever it ' +
-          'is: no answer is read from the database. Answers come from the active commit, in ' +
-          'memory, and follow a change at once.',
-      }),
-    }),
-    redis: section(
-      'What may be forgotten and all nodes share: sessions, failed logins, what each finds of members.',
-      {
-        url: text(2_000, {
-          default: '',
-          description:
-            'redis:// or rediss:// address. Empty: the memory of this process. An address with a ' +
-            'password belongs in GSLB_REDIS_URL.',
-        }),
-      },
-    ),
+    database: databaseSection,
+    redis,
     backup,
     alerts,
     gitops,

@@ -103,8 +103,21 @@ export interface Settings {
    * Addresses may hold passwords: do not log. Empty: what needs nothing installed. Nobody reads
    * `cacheTTLMs`: no answer comes from the database.
    */
-  readonly database: { readonly url: string; readonly cacheTTLMs: number }
-  readonly redis: { readonly url: string }
+  readonly database: {
+    readonly url: string
+    readonly cacheTTLMs: number
+    readonly connections: number
+    readonly statementTimeoutMs: number
+  }
+  readonly redis: {
+    readonly url: string
+    readonly master: string
+    readonly sentinelPassword: string
+    readonly cluster: boolean
+    /** undefined: the authorities of the system. */
+    readonly ca?: string | undefined
+    readonly serverName: string
+  }
   readonly backup: BackupSection
   readonly alerts: AlertsSection
   readonly gitops: {
@@ -161,6 +174,7 @@ export const overrides = [
   { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
   { key: 'redirect.cdn.apiToken', env: 'GSLB_REDIRECT_CDN_TOKEN', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
+  { key: 'redis.sentinelPassword', env: 'GSLB_REDIS_SENTINEL_PASSWORD', flag: undefined },
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
 ] as const

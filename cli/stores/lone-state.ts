@@ -52,6 +52,7 @@ async function withState<T>(
   const state = createNodeState({
     dataDir,
     databaseUrl: database.url,
+    pool: database,
     clock: systemClock,
     prepare: async () => ok(undefined),
   })

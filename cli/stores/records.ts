@@ -6,6 +6,7 @@ import { CommitRecorder } from '#jobs/commit-recorder.ts'
 import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
 import type { Clock } from '#lib/clock.ts'
+import { listedHosts } from '#state/ports/host-list.ts'
 import type { Log } from '#lib/log.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -72,6 +73,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
   const state = createNodeState({
     dataDir,
     databaseUrl: database.url,
+    pool: database,
     clock,
     prepare: roleKeeper(settings, clock, log),
     onStatus: (status) => watch.note(status),
@@ -163,7 +165,7 @@ function databaseOf({ dataDir, database: { url } }: Settings, message: string): 
     return { fields: { directory }, remedy: message.includes(damagedRemedy) ? remedy : '' }
   }
   // Not the port: of a URL with a slash in its password that is a piece of the password.
-  const host = URL.canParse(url) ? new URL(url).hostname : ''
+  const host = (listedHosts(url) ?? []).map((one) => one.host).join()
   const remedy = 'Look whether the server runs and takes the address, user and password.'
   return { fields: { setting: 'database.url', host }, remedy }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createPersistent } from '#state/persistent.ts'
-import type { PersistentState } from '#state/persistent.ts'
+import type { PersistentOptions, PersistentState } from '#state/persistent.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import type { SqlStatus } from '#state/sql/database/sql.ts'
 
@@ -51,6 +51,8 @@ export interface NodeStateOptions {
   readonly dataDir: string
   /** Empty: PGlite in the data directory. */
   readonly databaseUrl: string
+  /** Of PostgreSQL; left out: as usual. */
+  readonly pool?: PersistentOptions['pool']
   readonly clock: Clock
   /** Runs before the first call of a port; again before each one until it has succeeded. */
   readonly prepare: (state: PersistentState) => StoreCall<void>
@@ -59,7 +61,7 @@ export interface NodeStateOptions {
 }
 
 export function createNodeState(options: NodeStateOptions): NodeState {
-  const { dataDir, databaseUrl, clock, prepare, onStatus = () => undefined } = options
+  const { dataDir, databaseUrl, pool = {}, clock, prepare, onStatus = () => undefined } = options
   let status: SqlStatus | null = null
   const note = (next: SqlStatus): void => {
     status = next
@@ -67,7 +69,15 @@ export function createNodeState(options: NodeStateOptions): NodeState {
   }
   const ending = new AbortController()
   const { signal } = ending
-  const persistentOptions = { url: databaseUrl, dataDir, node: '', clock, onStatus: note, signal }
+  const persistentOptions = {
+    url: databaseUrl,
+    pool,
+    dataDir,
+    node: '',
+    clock,
+    onStatus: note,
+    signal,
+  }
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
     (opening ??= createPersistent(persistentOptions).then((opened) => {

@@ -1,19 +1,20 @@
 // The Redis connections, one for commands and one for messages; both reconnect by themselves.
 import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import type * as RedisClient from '@redis/client'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '../ports/store-result.ts'
+import { FollowedConnection, plainConnection } from './followed-client.ts'
+import type { RedisConnection } from './followed-client.ts'
 import { redisLimits } from './limits.ts'
+import type { RedisPlace, RedisTarget } from './target.ts'
+import { wordOf } from './words.ts'
 
 export interface RedisOptions {
-  /** `redis://user:password@host:port/0`, or `rediss://` with TLS. A secret. */
-  readonly url: string
-  /** In front of each key and channel. */
+  readonly target: RedisTarget
+  /** In front of each key and channel; see `prefixFor`. */
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
@@ -41,14 +42,20 @@ export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
 
-type Client = ReturnType<typeof clientOf>
+/**
+ * A Cluster runs no script whose keys lie on two of its nodes. The part in braces says where a key
+ * lies: so all of ours lie together (docs/adr/0012).
+ */
+export function prefixFor({ kind }: RedisTarget, prefix: string): string {
+  return kind === 'cluster' ? `{${prefix.replace(/:$/, '')}}:` : prefix
+}
 
 export class Redis {
   readonly #prefix: string
   readonly #clock: Clock
   readonly #log: Log
-  readonly #client: Client
-  readonly #listener: Client
+  readonly #client: RedisConnection
+  readonly #listener: RedisConnection
   readonly #upHandlers = new Set<() => void>()
   /** By channel; Redis knows one of ours for each. */
   readonly #channels = new Map<string, Channel>()
@@ -56,24 +63,24 @@ export class Redis {
   readonly #look: NodeJS.Timeout
   #listening: Promise<unknown> = Promise.resolve()
   #isAsking = false
+  #address = ''
   #status: RedisStatus
 
-  constructor({ url, prefix, clock, log, commandTimeoutMs }: RedisOptions) {
+  constructor({ target, prefix, clock, log, commandTimeoutMs }: RedisOptions) {
     this.#prefix = prefix
     this.#commandTimeoutMs = commandTimeoutMs ?? redisLimits.commandTimeoutMs
     this.#clock = clock
     this.#log = log
     this.#status = { state: 'away', sinceMs: clock.nowMs(), fault: 'Redis was not reached yet.' }
-    this.#client = clientOf(url)
-    this.#listener = clientOf(url)
-    this.#client.on('ready', () => void this.#tellUp())
-    this.#client.on('error', (error: unknown) => this.#isAway(wordOf(error)))
-    this.#listener.on('ready', () => void this.#hearAll())
-    this.#listener.on('error', () => undefined)
-    for (const client of [this.#client, this.#listener]) {
-      // It rejects only when it is closed before it ever was connected.
-      client.connect().catch(() => undefined)
-    }
+    const connection = (): RedisConnection =>
+      target.kind === 'one' ? plainConnection(target) : new FollowedConnection(target, prefix)
+    this.#client = connection()
+    this.#listener = connection()
+    this.#client.open({
+      onReady: () => void this.#tellUp(),
+      onFault: (word, at) => this.#isAway(word, at),
+    })
+    this.#listener.open({ onReady: () => void this.#hearAll(), onFault: () => undefined })
     const look = (): void => void (this.#status.state === 'up' && this.#send(['PING']))
     this.#look = setInterval(look, redisLimits.lookMs).unref()
   }
@@ -127,13 +134,8 @@ export class Redis {
   close(): void {
     clearInterval(this.#look)
     this.#upHandlers.clear()
-    for (const client of [this.#client, this.#listener]) {
-      try {
-        client.destroy()
-      } catch {
-        // It was not open.
-      }
-    }
+    this.#client.destroy()
+    this.#listener.destroy()
   }
 
   async #send(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
@@ -150,7 +152,7 @@ export class Redis {
     const onTime = (): void => void setImmediate(() => resolve('late'))
     const timer = setTimeout(onTime, this.#commandTimeoutMs)
     try {
-      const reply = this.#client.sendCommand<RedisReply>([...words])
+      const reply = this.#client.send<RedisReply>(words)
       const first = await Promise.race([reply.then((value) => ({ value })), promise])
       if (first !== 'late') return ok(first.value)
       reply.catch(() => undefined)
@@ -166,7 +168,7 @@ export class Redis {
   /** The connection stays: on it, what was sent is done before whatever follows. */
   #isLate(): void {
     if (this.#status.state !== 'up') return
-    this.#isAway('TIMEOUT')
+    this.#isAway('TIMEOUT', this.#client.place)
     setTimeout(() => void this.#tellUp(), redisLimits.awayPauseMs).unref()
   }
 
@@ -184,6 +186,7 @@ export class Redis {
     if (this.#isAsking) return
     this.#isAsking = true
     try {
+      this.#follow()
       while (this.#client.isReady && this.#listener.isReady) {
         if ((await this.#ask(['PING'])).ok) return this.#isUp()
         await delay(redisLimits.loadingPauseMs)
@@ -193,19 +196,29 @@ export class Redis {
     }
   }
 
+  /** Messages of the one that takes writes, not of the one that did. */
+  #follow(): void {
+    const [{ place: one }, { place: other }] = [this.#client, this.#listener]
+    const isSame = one.host === other.host && one.port === other.port
+    if (!isSame && this.#client.isReady && this.#listener.isReady) this.#listener.leave()
+  }
+
   #isUp(): void {
-    if (this.#status.state !== 'up') {
-      this.#status = { state: 'up', sinceMs: this.#clock.nowMs(), fault: null }
-      this.#log.info({}, 'Redis is reached.')
-    }
+    const address = addressOf(this.#client.place)
+    const wasAway = this.#status.state !== 'up'
+    if (wasAway) this.#status = { state: 'up', sinceMs: this.#clock.nowMs(), fault: null }
+    // Another one may take writes without a gap.
+    if (wasAway || address !== this.#address) this.#log.info({ address }, 'Redis is reached.')
+    this.#address = address
     for (const handler of this.#upHandlers) handler()
   }
 
-  #isAway(word: string): void {
+  #isAway(word: string, at: RedisPlace): void {
     const fault = `Redis is not reached (${word}).`
     const wasUp = this.#status.state === 'up'
     if (wasUp || this.#status.fault !== fault) {
-      this.#log.warn({ code: word }, 'Redis is not reached. This node goes on with its memory.')
+      const fields = { code: word, address: addressOf(at) }
+      this.#log.warn(fields, 'Redis is not reached. This node goes on with its memory.')
     }
     const sinceMs = wasUp ? this.#clock.nowMs() : this.#status.sinceMs
     this.#status = { state: 'away', sinceMs, fault }
@@ -225,35 +238,9 @@ function channelOf(): Channel {
   return { handlers, tell }
 }
 
-function clientOf(url: string) {
-  // Here and not above: a node without Redis does not load its 478 files.
-  const { createClient } = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
-  return createClient({
-    url,
-    RESP: 2,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: redisLimits.commandsMax,
-    pingInterval: redisLimits.pingMs,
-    socket: {
-      connectTimeout: redisLimits.connectTimeoutMs,
-      socketTimeout: redisLimits.silenceMs,
-      reconnectStrategy: (tried) =>
-        Math.min(
-          redisLimits.reconnectFirstMs * 2 ** Math.min(tried, 16),
-          redisLimits.reconnectMaxMs,
-        ),
-    },
-  })
-}
-
 const away = (message: string) => err({ code: 'store-away', message } as const)
 
 const messageOf = (word: string): string => `Redis did not do it (${word}).`
 
-/** The first word of what Redis says, or the system's code; never a value. */
-function wordOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'UNKNOWN'
-  if (error instanceof AggregateError && error.errors.length > 0) return wordOf(error.errors[0])
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return /^[A-Z]{3,20}\b/.exec(error.message)?.[0] ?? error.constructor.name
-}
+const addressOf = ({ host, port }: RedisPlace): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { backoffMs } from '#lib/backoff.ts'
 import type { After } from '#lib/timer.ts'
+import { findPrimary, postgresHosts } from './database/find-primary.ts'
 import { sqlLimits } from './database/limits.ts'
 
 export interface ChangeListener {
@@ -14,12 +15,13 @@ const pauses = { firstMs: 500, mostMs: 10_000 }
  * A connection that breaks is made anew. Behind a pooler that takes LISTEN and tells nothing, there
  * are no notices: who needs to know looks from time to time as well.
  *
- * @param url `postgresql://user:password@host:port/database`; it is a secret
+ * @param address `postgresql://user:password@host:port/database`; of several hosts the one that
+ *   takes writes tells; it is a secret
  * @param onNotice given what was told; called without when the connection is there, since some
  *   may have been missed
  */
 export function listenForChanges(
-  url: string,
+  address: string,
   channel: string,
   onNotice: (text?: string) => void,
   after: After,
@@ -28,7 +30,13 @@ export function listenForChanges(
   let isClosed = false
   let failures = 0
   let callOff = (): void => undefined
+  const again = (): void => {
+    if (!isClosed) callOff = after(backoffMs(pauses, ++failures), () => void connect())
+  }
   const connect = async (): Promise<void> => {
+    const url = await urlNow(address)
+    if (isClosed) return
+    if (url === undefined) return again()
     const made = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
@@ -41,7 +49,7 @@ export function listenForChanges(
       if (isLost) return
       isLost = true
       made.end().catch(() => undefined)
-      if (!isClosed) callOff = after(backoffMs(pauses, ++failures), () => void connect())
+      again()
     }
     made.on('error', lose)
     made.on('end', lose)
@@ -63,4 +71,14 @@ export function listenForChanges(
       await client?.end().catch(() => undefined)
     },
   }
+}
+
+/** undefined: no server takes writes now. */
+async function urlNow(address: string): Promise<string | undefined> {
+  const hosts = postgresHosts(address)
+  if (!hosts.ok) return undefined
+  return await findPrimary(hosts.value).then(
+    ({ url }) => url,
+    () => undefined,
+  )
 }

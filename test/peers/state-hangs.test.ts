@@ -76,7 +76,10 @@ test(
 )
 
 test('what a hanging Redis is told counts once, and the next call does not wait', async () => {
-  const created = createEphemeral({ url: redis.url, prefix, clock: systemClock, log: silentLog })
+  const created = createEphemeral({
+    redis: { url: redis.url },
+    ...{ prefix, clock: systemClock, log: silentLog },
+  })
   if (!created.ok) throw new Error(created.error)
   const { nonces, loginAttempts, status, close } = created.value
   onTestFinished(close)

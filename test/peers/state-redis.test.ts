@@ -27,8 +27,8 @@ async function node({ url }: RedisServer, log: string[] = []): Promise<Ephemeral
   }
   const lines = { info: write, warn: write, error: write }
   // A machine that has others to run is no Redis that is away.
-  const options = { url, prefix, clock: systemClock, log: lines, commandTimeoutMs: 10_000 }
-  const created = createEphemeral(options)
+  const options = { redis: { url }, prefix, clock: systemClock, log: lines }
+  const created = createEphemeral({ ...options, commandTimeoutMs: 10_000 })
   if (!created.ok) throw new Error(created.error)
   onTestFinished(created.value.close)
   await isUp(created.value)

@@ -5,8 +5,10 @@ import type { Clock } from '#lib/clock.ts'
 import { createEphemeral, redisPorts } from '#state/ephemeral.ts'
 import type { EphemeralPorts } from '#state/ephemeral.ts'
 import { Redis } from '#state/redis/redis.ts'
+import { redisTarget } from '#state/redis/target.ts'
+import type { RedisTarget } from '#state/redis/target.ts'
 import { FakeTime } from './fake-time.ts'
-import { startRedis } from './redis-server.ts'
+import { redisCli, startRedis } from './redis-server.ts'
 import type { RedisServer } from './redis-server.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -40,7 +42,7 @@ const inMemory =
   async () => ({
     open: async () => {
       const time = new FakeTime(1_800_000_000_000)
-      const created = createEphemeral({ url, prefix, clock: time.clock, log: silentLog })
+      const created = createEphemeral({ redis: { url }, prefix, clock: time.clock, log: silentLog })
       if (!created.ok) throw new Error(created.error)
       const pass = async (durationMs: number): Promise<void> => time.pass(durationMs)
       return { ports: created.value, clock: time.clock, pass, close: created.value.close }
@@ -48,32 +50,61 @@ const inMemory =
     stop: async () => undefined,
   })
 
-const onRedis =
-  (connect: (url: string, clock: Clock) => Promise<Connected>) =>
-  async (): Promise<EphemeralAdapter> => {
-    const server = await startRedis()
-    return {
-      open: async () => {
-        await flushRedis(server)
-        const time = new FakeTime(Date.now())
-        const pass = async (durationMs: number): Promise<void> => {
-          time.pass(durationMs)
-          await age(server, durationMs)
-        }
-        return { ...(await connect(server.url, time.clock)), clock: time.clock, pass }
-      },
-      stop: server.stop,
+type Connect = (url: string, clock: Clock) => Promise<Connected>
+
+const adapterOf = (server: RedisServer, connect: Connect): EphemeralAdapter => ({
+  open: async () => {
+    await flushRedis(server)
+    const time = new FakeTime(Date.now())
+    const pass = async (durationMs: number): Promise<void> => {
+      time.pass(durationMs)
+      await age(server, durationMs)
     }
-  }
+    return { ...(await connect(server.url, time.clock)), clock: time.clock, pass }
+  },
+  stop: server.stop,
+})
+
+const onRedis = (connect: Connect) => async (): Promise<EphemeralAdapter> =>
+  adapterOf(await startRedis(), connect)
+
+function targetOf(url: string): RedisTarget {
+  const target = redisTarget({ url })
+  if (!target.ok) throw new Error(target.error)
+  return target.value
+}
 
 const alone = onRedis(async (url, clock) => {
-  const redis = new Redis({ url, prefix, clock, log: silentLog, commandTimeoutMs })
+  const target = targetOf(url)
+  const redis = new Redis({ target, prefix, clock, log: silentLog, commandTimeoutMs })
   await waitUntil('Redis', () => redis.status().state === 'up')
   return { ports: redisPorts(redis, clock), close: () => redis.close() }
 })
 
+/** One node that has all slots: it takes no script whose keys lie in two of them. */
+const inCluster = async (): Promise<EphemeralAdapter> => {
+  const server = await startRedis('everysec', () => ({ 'cluster-enabled': 'yes' }))
+  await redisCli(server.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+  await waitUntil('the Cluster', async () =>
+    (await redisCli(server.port, 'CLUSTER', 'INFO')).includes('cluster_state:ok'),
+  )
+  return adapterOf(server, async (url, clock) => {
+    const redisOptions = { redis: { url, cluster: true }, commandTimeoutMs }
+    const created = createEphemeral({ ...redisOptions, prefix, clock, log: silentLog })
+    if (!created.ok) throw new Error(created.error)
+    await waitUntil('Redis', () => created.value.status().state === 'up')
+    return { ports: created.value, close: created.value.close }
+  })
+}
+
 const withFallback = onRedis(async (url, clock) => {
-  const created = createEphemeral({ url, prefix, clock, log: silentLog, commandTimeoutMs })
+  const created = createEphemeral({
+    redis: { url },
+    prefix,
+    clock,
+    log: silentLog,
+    commandTimeoutMs,
+  })
   if (!created.ok) throw new Error(created.error)
   await waitUntil('Redis', () => created.value.status().state === 'up')
   return { ports: created.value, close: created.value.close }
@@ -89,6 +120,7 @@ export const ephemeralAdapters = inject('stateServers')
   ? ([
       ['Redis', alone],
       ['Redis with the fallback', withFallback],
+      ['Redis Cluster', inCluster],
     ] satisfies typeof withoutServers)
   : withoutServers
 
@@ -131,7 +163,7 @@ export async function flushRedis(server: RedisServer): Promise<void> {
 /** Shortens every life, as if time had passed: no test has to wait. */
 async function age(server: RedisServer, durationMs: number): Promise<void> {
   await withClient(server, async (send) => {
-    for (const key of (await send('KEYS', `${prefix}*`)) as string[]) {
+    for (const key of (await send('KEYS', '*')) as string[]) {
       const leftMs = Number(await send('PTTL', key))
       if (leftMs > durationMs) await send('PEXPIRE', key, `${leftMs - durationMs}`)
       else if (leftMs >= 0) await send('DEL', key)

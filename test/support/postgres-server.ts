@@ -1,16 +1,20 @@
 // A PostgreSQL server of one test file: its own directory, a free port, killed by its process id.
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, globSync } from 'node:fs'
+import { chownSync, existsSync, globSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface PostgresServer {
   readonly url: string
+  readonly port: number
+  /** What a statement gives, as `psql` prints it without a head. */
+  readonly sql: (statement: string) => Promise<string>
   /** SIGKILL; returns when the process is gone. */
   readonly kill: () => Promise<void>
   /** On the same port, with the same data. */
@@ -23,18 +27,34 @@ const host = '127.0.0.1'
 /** PostgreSQL refuses to run as root. */
 const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
 
-export async function startPostgres(): Promise<PostgresServer> {
+export interface PostgresKind {
+  /** It copies this one, and takes no writes. */
+  readonly standbyOf?: PostgresServer
+  /** PEM. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
+}
+
+export async function startPostgres({
+  standbyOf,
+  tls,
+}: PostgresKind = {}): Promise<PostgresServer> {
   const directory = makeTempDir('postgres')
   const data = join(directory, 'data')
   if (account.uid !== undefined) chownSync(directory, account.uid, account.gid!)
-  run(program('initdb'), ['-D', data, '-U', 'gslbd', '--auth=trust', '-E', 'UTF8', '--no-sync'])
+  if (standbyOf === undefined) {
+    run(program('initdb'), ['-D', data, '-U', 'gslbd', '--auth=trust', '-E', 'UTF8', '--no-sync'])
+  } else {
+    const from = ['-h', host, '-p', `${standbyOf.port}`, '-U', 'gslbd']
+    run(program('pg_basebackup'), [...from, '-D', data, '-R', '--no-sync', '-c', 'fast'])
+  }
+  const more = tls === undefined ? [] : tlsArguments(directory, tls)
   const port = await freePort()
   let child: ChildProcess | undefined
   const start = async (): Promise<void> => {
     await waitUntil('PostgreSQL to start', async () => {
       // After SIGKILL it does not start before the last of its old processes is gone.
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) {
-        child = spawn(program('postgres'), argumentsOf(data, directory, port), {
+        child = spawn(program('postgres'), [...argumentsOf(data, directory, port), ...more], {
           ...account,
           cwd: directory,
           stdio: 'ignore',
@@ -52,6 +72,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   await start()
   return {
     url: `postgresql://gslbd:secret-word@${host}:${port}/postgres`,
+    port,
+    sql: async (statement) => {
+      const place = ['-h', host, '-p', `${port}`, '-U', 'gslbd', 'postgres']
+      const { stdout } = await promisify(execFile)(program('psql'), [...place, '-Atc', statement])
+      return stdout.trim()
+    },
     start,
     kill: () => end('SIGKILL'),
     stop: async () => {
@@ -59,6 +85,21 @@ export async function startPostgres(): Promise<PostgresServer> {
       removeTempDir(directory)
     },
   }
+}
+
+/** Its key belongs to the account that it runs as. */
+function tlsArguments(
+  directory: string,
+  { cert, key }: NonNullable<PostgresKind['tls']>,
+): string[] {
+  const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
+  writeFileSync(certFile, cert)
+  writeFileSync(keyFile, key, { mode: 0o600 })
+  for (const file of [certFile, keyFile]) {
+    if (account.uid !== undefined) chownSync(file, account.uid, account.gid!)
+  }
+  const settings = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
 function argumentsOf(data: string, directory: string, port: number): string[] {

@@ -1,14 +1,18 @@
 // A Redis server of one test file: a free port, no files, killed by its process id.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface RedisServer {
   readonly url: string
+  readonly port: number
+  /** Files of the server are here. */
+  readonly directory: string
   /** SIGKILL; returns when the process is gone. */
   readonly kill: () => Promise<void>
   /** On the same port, with what it knew. */
@@ -21,9 +25,16 @@ export interface RedisServer {
 
 const host = '127.0.0.1'
 
-/** @param appendfsync  `always`: SIGKILL loses nothing that was acknowledged */
+/** Options of redis.conf. */
+export type RedisOptionList = Readonly<Record<string, string | number>>
+
+/**
+ * @param appendfsync  `always`: SIGKILL loses nothing that was acknowledged
+ * @param more further options; made of the directory of the server
+ */
 export async function startRedis(
   appendfsync: 'everysec' | 'always' = 'everysec',
+  more: (directory: string) => RedisOptionList = () => ({}),
 ): Promise<RedisServer> {
   const directory = makeTempDir('redis')
   const port = await freePort()
@@ -32,6 +43,7 @@ export async function startRedis(
     const settings = {
       ...{ port, bind: host, dir: directory },
       ...{ save: '', appendonly: 'yes', appendfsync },
+      ...more(directory),
     }
     const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, `${value}`])
     const started = spawn('redis-server', args, { stdio: 'ignore' })
@@ -52,6 +64,7 @@ export async function startRedis(
   await start()
   return {
     url: `redis://${host}:${port}/0`,
+    ...{ port, directory },
     start,
     kill,
     pause: () => child?.kill('SIGSTOP'),
@@ -63,12 +76,18 @@ export async function startRedis(
   }
 }
 
+/** What `redis-cli` prints. @throws when it says that it failed */
+export async function redisCli(port: number, ...words: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${port}`, ...words])
+  return stdout.trim()
+}
+
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, host)
   try {
     socket.write('PING\r\n')
     const [reply] = (await once(socket, 'data', { signal: AbortSignal.timeout(500) })) as [Buffer]
-    return reply.toString().startsWith('+PONG')
+    return /^(\+PONG|-NOAUTH|-DENIED)/.test(reply.toString())
   } catch {
     return false
   } finally {

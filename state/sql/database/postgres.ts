@@ -1,6 +1,8 @@
 // PostgreSQL over the network, through a connection pool.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { findPrimary } from './find-primary.ts'
+import type { PostgresHost } from './find-primary.ts'
 import { sqlLimits } from './limits.ts'
 import type { SqlDriver } from './sql.ts'
 import type { Tables } from './tables.ts'
@@ -8,16 +10,27 @@ import type { Tables } from './tables.ts'
 /** PostgreSQL's number for the type `bigint`. */
 const bigintType = 20
 
-/** @param url `postgresql://user:password@host:port/database`; it is a secret */
-export function postgresDriver(url: string): SqlDriver {
+export interface PostgresOptions {
+  readonly hosts: readonly PostgresHost[]
+  /** At once. */
+  readonly connections?: number
+  readonly statementTimeoutMs?: number
+}
+
+/** Of several hosts the one that takes writes now; another one is looked for when it does not. */
+export function postgresDriver(options: PostgresOptions): SqlDriver {
+  const { hosts, connections = sqlLimits.connectionsMax } = options
+  const statementTimeoutMs = options.statementTimeoutMs ?? sqlLimits.statementTimeoutMs
   return async () => {
+    const { url } = await findPrimary(hosts)
+    let isElsewhere = false
     const pool = new pg.Pool({
       connectionString: url,
-      max: sqlLimits.connectionsMax,
+      max: connections,
       connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
-      statement_timeout: sqlLimits.statementTimeoutMs,
-      query_timeout: sqlLimits.statementTimeoutMs + sqlLimits.replyGraceMs,
-      idle_in_transaction_session_timeout: sqlLimits.statementTimeoutMs,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + sqlLimits.replyGraceMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
       application_name: 'gslbd',
       keepAlive: true,
       types: { getTypeParser },
@@ -28,7 +41,18 @@ export function postgresDriver(url: string): SqlDriver {
     pool.on('error', () => undefined)
     pool.on('connect', (client) => client.on('error', () => undefined))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    return { db, close: () => db.destroy(), isBroken: () => false }
+    return {
+      db,
+      close: async () => {
+        const closed = db.destroy()
+        // A server that has gone may keep statements that wait for it: nobody waits for them.
+        if (isElsewhere) closed.catch(() => undefined)
+        else await closed
+      },
+      isBroken: () => isElsewhere,
+      // One host that is away comes back under its address.
+      onFault: () => (isElsewhere = hosts.length > 1),
+    }
   }
 }
 

@@ -19,6 +19,8 @@ export interface SqlConnection {
   readonly close: () => Promise<void>
   /** It will never work again; a new one has to be opened. */
   readonly isBroken: () => boolean
+  /** Told of each call that failed since the server is away, or cannot do what it is for. */
+  readonly onFault?: () => void
 }
 
 /**
@@ -181,6 +183,7 @@ class SqlCalls implements Sql {
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
+      if (isServers) connection.onFault?.()
       if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
       const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
       return err({ again, failure, isServers })

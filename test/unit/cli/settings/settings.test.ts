@@ -39,6 +39,14 @@ const noSources = {
   keys: resolve('./data/bundle_keys'),
 }
 
+const defaultStores = {
+  database: { url: '', cacheTTLMs: 30_000, connections: 8, statementTimeoutMs: 10_000 },
+  redis: {
+    ...{ url: '', master: '', sentinelPassword: '', cluster: false },
+    ...{ ca: undefined, serverName: '' },
+  },
+}
+
 describe('defaults', () => {
   test('hold without any file', () => {
     const loaded = loadSettings({ env: {}, flags: {} })
@@ -69,8 +77,7 @@ describe('defaults', () => {
           ...{ bcryptCost: 12, setupEndpoint: true },
           oidc: expect.objectContaining({ enabled: false }) as object,
         },
-        database: { url: '', cacheTTLMs: 30_000 },
-        redis: { url: '' },
+        ...defaultStores,
         backup: {
           ...{ enabled: false, intervalMs: 3_600_000, keep: 24 },
           directory: '/var/lib/gslbd/backups',

@@ -83,7 +83,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
     const note = (level: string) => (fields: object, message: string) =>
       void lines.push({ level, fields, message })
     const records = createNodeRecords({
-      settings: { ...settingsOf(dataDir), database: { url, cacheTTLMs: 0 } },
+      settings: { ...settingsOf(dataDir), database: { ...settingsOf(dataDir).database, url } },
       takeQueries: () => new Map(),
       responseHits: () => new Map(),
       clock: systemClock,

@@ -1,0 +1,58 @@
+// One connection to one Redis, as the library makes it.
+import { createRequire } from 'node:module'
+import type * as RedisClient from '@redis/client'
+import { redisLimits } from './limits.ts'
+import type { RedisPlace, RedisTarget } from './target.ts'
+
+export type LibraryClient = ReturnType<typeof libraryClient>
+
+export interface ClientOptions {
+  readonly target: RedisTarget
+  readonly place: RedisPlace
+  /** Tries again by itself when the connection breaks. */
+  readonly reconnects: boolean
+  /** It is a Sentinel: it has another password, and no database. */
+  readonly isSentinel?: boolean
+}
+
+export function libraryClient({ target, place, reconnects, isSentinel = false }: ClientOptions) {
+  // Here and not above: a node without Redis does not load its 478 files.
+  const { createClient } = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
+  const { username, password, sentinelPassword, database } = target
+  const user = isSentinel
+    ? { username: '', password: sentinelPassword }
+    : { username, password, database }
+  const given = Object.entries(user).filter(([, value]) => value !== '' && value !== 0)
+  return createClient({
+    ...Object.fromEntries(given),
+    RESP: 2,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: redisLimits.commandsMax,
+    pingInterval: redisLimits.pingMs,
+    socket: {
+      ...place,
+      ...tlsOptions(target),
+      connectTimeout: redisLimits.connectTimeoutMs,
+      socketTimeout: redisLimits.silenceMs,
+      reconnectStrategy: (tried) => (reconnects ? reconnectPauseMs(tried) : false),
+    },
+  })
+}
+
+/** @param tried how often it was tried in a row */
+export function reconnectPauseMs(tried: number): number {
+  const { reconnectFirstMs, reconnectMaxMs } = redisLimits
+  return Math.min(reconnectFirstMs * 2 ** Math.min(tried, 16), reconnectMaxMs)
+}
+
+function tlsOptions({
+  tls,
+}: RedisTarget): { tls: true; ca?: string; servername?: string } | object {
+  if (tls === null) return {}
+  const { ca, serverName } = tls
+  return {
+    tls: true,
+    ...(ca === '' ? {} : { ca }),
+    ...(serverName === '' ? {} : { servername: serverName }),
+  }
+}

@@ -1,0 +1,146 @@
+// A connection to the Redis that takes writes now: found anew whenever it breaks, or says that
+// another one does.
+import { setTimeout as delay } from 'node:timers/promises'
+import { libraryClient, reconnectPauseMs } from './client.ts'
+import type { LibraryClient } from './client.ts'
+import { findMaster } from './find-master.ts'
+import type { RedisPlace, RedisTarget } from './target.ts'
+import { isElsewhere, wordOf } from './words.ts'
+
+/** What is used of a connection, whichever it is. */
+export interface RedisConnection {
+  readonly isReady: boolean
+  /** Where it goes, or went last. */
+  readonly place: RedisPlace
+  readonly open: (handlers: ConnectionHandlers) => void
+  readonly send: <T>(words: readonly string[]) => Promise<T>
+  readonly subscribe: (channel: string, hear: (message: string) => void) => Promise<void>
+  /** It looks for the place anew. */
+  readonly leave: () => void
+  readonly destroy: () => void
+}
+
+export interface ConnectionHandlers {
+  readonly onReady: () => void
+  readonly onFault: (word: string, at: RedisPlace) => void
+}
+
+/** To the only Redis there is: the library reconnects. */
+export function plainConnection(target: RedisTarget): RedisConnection {
+  const [place] = target.hosts
+  const client = libraryClient({ target, place: place!, reconnects: true })
+  return {
+    get isReady() {
+      return client.isReady
+    },
+    place: place!,
+    open: ({ onReady, onFault }) => {
+      client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
+      // It rejects only when it is closed before it ever was connected.
+      client.connect().catch(() => undefined)
+    },
+    send: (words) => client.sendCommand([...words]),
+    subscribe: (channel, hear) => client.subscribe(channel, hear),
+    leave: () => undefined,
+    destroy: () => destroyQuietly(client),
+  }
+}
+
+export class FollowedConnection implements RedisConnection {
+  readonly #target: RedisTarget
+  readonly #key: string
+  #client: LibraryClient | undefined
+  /** Ends the use of the connection. */
+  #isOver = (): void => undefined
+  #isClosed = false
+  place: RedisPlace
+
+  /** @param key any of ours */
+  constructor(target: RedisTarget, key: string) {
+    this.#target = target
+    this.#key = key
+    this.place = target.hosts[0]!
+  }
+
+  get isReady(): boolean {
+    return this.#client?.isReady ?? false
+  }
+
+  open(handlers: ConnectionHandlers): void {
+    void this.#follow(handlers)
+  }
+
+  async send<T>(words: readonly string[]): Promise<T> {
+    const client = this.#client
+    if (client === undefined) throw new Error('CONNECTING')
+    try {
+      return await client.sendCommand<T>([...words])
+    } catch (error) {
+      if (isElsewhere(wordOf(error))) this.leave()
+      throw error
+    }
+  }
+
+  async subscribe(channel: string, hear: (message: string) => void): Promise<void> {
+    await this.#client?.subscribe(channel, hear)
+  }
+
+  leave(): void {
+    this.#isOver()
+  }
+
+  destroy(): void {
+    this.#isClosed = true
+    this.leave()
+  }
+
+  async #follow(handlers: ConnectionHandlers): Promise<void> {
+    for (let tried = 0; !this.#isClosed; tried++) {
+      if (tried > 0) await delay(reconnectPauseMs(tried - 1), undefined, { ref: false })
+      if (this.#isClosed) return
+      const found = await findMaster(this.#target, this.#key)
+      if (this.#isClosed) return
+      if (!found.ok) {
+        handlers.onFault(found.error.word, found.error.at)
+        continue
+      }
+      this.place = found.value
+      if (await this.#use(handlers)) tried = 0
+    }
+  }
+
+  /** @returns when the connection is over: whether it was ready */
+  async #use({ onReady, onFault }: ConnectionHandlers): Promise<boolean> {
+    const { place } = this
+    const client = libraryClient({ target: this.#target, place, reconnects: false })
+    const over = Promise.withResolvers<undefined>()
+    let wasReady = false
+    // It does not reconnect by itself: each error is its last.
+    const fail = (error: unknown): void => {
+      if (this.#client === client) onFault(wordOf(error), place)
+      over.resolve(undefined)
+    }
+    client
+      .on('ready', () => {
+        wasReady = true
+        onReady()
+      })
+      .on('error', fail)
+      .on('end', () => over.resolve(undefined))
+    this.#client = client
+    this.#isOver = () => over.resolve(undefined)
+    client.connect().catch(fail)
+    await over.promise
+    this.#client = undefined
+    destroyQuietly(client)
+    return wasReady
+  }
+}
+
+function destroyQuietly(client: LibraryClient): void {
+  try {
+    client.destroy()
+  } catch {
+    // It was not open.
+  }
+}

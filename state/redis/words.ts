@@ -1,0 +1,14 @@
+// What Redis, the library or the system says of a fault, as one word.
+
+/** The first word of what Redis says, or the system's code; never a value. */
+export function wordOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'UNKNOWN'
+  if (error instanceof AggregateError && error.errors.length > 0) return wordOf(error.errors[0])
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return /^[A-Z]{3,20}\b/.exec(error.message)?.[0] ?? error.constructor.name
+}
+
+/** Another Redis takes writes now: this one was, or will be. */
+const elsewhere: readonly string[] = ['READONLY', 'MOVED', 'CLUSTERDOWN', 'MASTERDOWN', 'ASK']
+
+export const isElsewhere = (word: string): boolean => elsewhere.includes(word)

@@ -1,0 +1,86 @@
+// Finds the PostgreSQL server that takes writes, where an address has several hosts.
+import pg from 'pg'
+import { listedHosts } from '#state/ports/host-list.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { sqlLimits } from './limits.ts'
+
+/**
+ * The servers of an address, each with an address of its own. Errors: a sentence, without the
+ * address.
+ */
+export function postgresHosts(url: string): Result<readonly PostgresHost[], string> {
+  const hosts = listedHosts(url)
+  // Passwords with odd characters are for the driver to judge.
+  if (hosts === undefined) return url.includes(',') ? err(badHosts) : ok([{ url, host: '' }])
+  const wanted = new URL(hosts[0]!.url).searchParams.get(attribute) ?? ''
+  if (!known.includes(wanted)) return err(badAttribute)
+  return ok(hosts.map((one) => ({ host: one.host, url: without(one.url) })))
+}
+
+export interface PostgresHost {
+  /** For the log; '': the address cannot be taken apart. */
+  readonly host: string
+  /** A secret. */
+  readonly url: string
+}
+
+const attribute = 'target_session_attrs'
+/** Nothing is stored on a server that takes no writes: any other word would not help. */
+const known: readonly string[] = ['', 'read-write', 'primary']
+const badHosts =
+  'database.url is not of the form postgresql://user:password@one:5432,two:5432/name. In a ' +
+  'password write @ / ? # as %40 %2F %3F %23.'
+const badAttribute =
+  'database.url: target_session_attrs may be read-write or primary, for a node has to write. ' +
+  'Mend or remove it.'
+
+/** The driver would send it to the server, which knows no such parameter. */
+function without(url: string): string {
+  const parsed = new URL(url)
+  if (!parsed.searchParams.has(attribute)) return url
+  parsed.searchParams.delete(attribute)
+  return parsed.href
+}
+
+/**
+ * Asks all at once, and takes the first in their order that takes writes.
+ *
+ * @throws what the last one has thrown; SQLSTATE 25006 where all that answer are read-only
+ */
+export async function findPrimary(hosts: readonly PostgresHost[]): Promise<PostgresHost> {
+  const [only] = hosts
+  if (hosts.length === 1 && only !== undefined) return only
+  const asked = hosts.map((host) => takesWrites(host))
+  let fault: unknown
+  for (const [i, answer] of asked.entries()) {
+    const found = await answer
+    if (found.ok && found.value) return hosts[i]!
+    if (!found.ok) fault ??= found.error
+    else fault = readOnly
+  }
+  throw fault
+}
+
+const readOnly = Object.assign(new Error('no server takes writes'), { code: '25006' })
+
+async function takesWrites({ url }: PostgresHost): Promise<Result<boolean, unknown>> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
+    query_timeout: sqlLimits.connectTimeoutMs,
+    application_name: 'gslbd',
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ readonly transaction_read_only: string }>(
+      'show transaction_read_only',
+    )
+    return ok(rows[0]?.transaction_read_only === 'off')
+  } catch (error) {
+    return err(error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
