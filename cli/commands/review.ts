@@ -1,0 +1,82 @@
+// `gslbd review`: everything that a reviewer of a change wants to know, in files for a forge.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { commentBody, verdictOf } from '#cli/review/comment-body.ts'
+import { reviewChange } from '#cli/review/steps.ts'
+import type { Review } from '#cli/review/steps.ts'
+import { check } from './check.ts'
+import { planCommand } from './plan.ts'
+import { verify } from './verify.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { printPlanHtml } from '#plan/print/html.ts'
+
+const usage = `Usage: gslbd review [PATH] --base BASE [--out DIR] [options]
+
+Checks a change as a node would before it accepts it: signatures, errors, policy tests, guardrails;
+and plans which clients move. For pull requests, in any CI and by hand.
+
+  --base BASE             where the change is to go, such as origin/main
+  --out DIR               also writes there: comment.md, plan.html, plan.json, gslbd.sarif and
+                          verdict.json
+  --allowed-signers FILE  the allowed_signers of the nodes; without it signatures are not checked
+  --geoip FILE, --asn FILE
+                          databases (MMDB) that tell where clients are
+  --format F              text (default), or github: annotations of lines, for its log
+
+Exit codes: 0 a node would accept it; 1 errors; 2 wrong call; 3 beyond a guardrail; 4 signatures.`
+
+export const review: Command = {
+  name: 'review',
+  summary: 'check and plan a change for its reviewers',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        base: { type: 'string' },
+        out: { type: 'string' },
+        'allowed-signers': { type: 'string' },
+        geoip: { type: 'string' },
+        asn: { type: 'string' },
+        format: { type: 'string', default: 'text' },
+      },
+    })
+    const [path = '.', ...rest] = positionals
+    if (rest.length > 0) throw new UsageError('give one directory')
+    if (values.base === undefined) throw new UsageError('give --base: where the change is to go')
+    if (!['text', 'github'].includes(values.format))
+      throw new UsageError('--format is text or github')
+    const databases = [
+      ...(values.geoip === undefined ? [] : ['--geoip', values.geoip]),
+      ...(values.asn === undefined ? [] : ['--asn', values.asn]),
+    ]
+    const allowedSigners = values['allowed-signers']
+    const parts = { path, base: values.base, allowedSigners, databases, env: io.env }
+    const found = await reviewChange(parts, { verify, check, plan: planCommand })
+    if (values.out !== undefined) writeFiles(values.out, found)
+    if (values.format === 'github') io.out(found.annotations)
+    for (const { name, state, summary, details } of found.steps) {
+      io.out(`${name}: ${state}: ${summary}\n${values.format === 'text' ? details : ''}`)
+    }
+    io.out(`${verdictOf(found.exit)}\n`)
+    return found.exit
+  },
+}
+
+function writeFiles(folder: string, found: Review): void {
+  const { exit, plan, sarif } = found
+  const state = exit === Exit.Ok ? 'success' : 'failure'
+  mkdirSync(folder, { recursive: true })
+  const files = {
+    'comment.md': commentBody(found),
+    'gslbd.sarif': sarif,
+    'verdict.json': `${JSON.stringify({ state, exit, verdict: verdictOf(exit) })}\n`,
+    ...(plan === null
+      ? {}
+      : { 'plan.html': printPlanHtml(plan), 'plan.json': `${JSON.stringify(plan, null, 2)}\n` }),
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+}

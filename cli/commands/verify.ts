@@ -1,0 +1,75 @@
+// `gslbd verify`: checks the signatures of the commits of a change, as a node would.
+import { parseArgs } from 'node:util'
+import { openGitPlace, commitNamed } from '#cli/files/git-tree.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { commitsToVerify, short, verifyCommits } from '#gitops/trust/accept.ts'
+import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import { readSigners } from '#gitops/trust/signers-file.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { err, ok } from '#lib/result.ts'
+
+const usage = `Usage: gslbd verify [PATH] --base BASE --allowed-signers FILE [--head HEAD]
+
+Checks that each commit between BASE and HEAD of the checkout that PATH is in is signed by a key of
+FILE, or attested by one, as a node does before it accepts them. FILE is the allowed_signers of the
+nodes: one that the change itself brings proves nothing.
+
+  --base BASE             a commit that is accepted, such as origin/main
+  --head HEAD             a commit that contains it (default HEAD)
+  --allowed-signers FILE  in OpenSSH's format
+
+Exit codes: 0 all are; 2 wrong call, or a commit that is not there; 4 one is not.`
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'check the signatures of the commits of a change',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        base: { type: 'string' },
+        head: { type: 'string', default: 'HEAD' },
+        'allowed-signers': { type: 'string' },
+      },
+    })
+    const [path = '.', ...rest] = positionals
+    if (rest.length > 0) throw new UsageError('give one directory')
+    if (values.base === undefined) throw new UsageError('give --base: what is accepted')
+    const signersPath = values['allowed-signers']
+    if (signersPath === undefined) throw new UsageError('give --allowed-signers')
+    const place = openGitPlace(path)
+    if (!place.ok) return fail(io, Exit.Usage, place.error)
+    const { driver, graph } = place.value
+    const base = await commitNamed(place.value, values.base)
+    const head = base.ok ? await commitNamed(place.value, values.head) : base
+    if (!base.ok) return fail(io, Exit.Usage, base.error)
+    if (!head.ok) return fail(io, Exit.Usage, head.error)
+    const { signers } = readSigners(signersPath)
+    if (!signers.ok) return fail(io, Exit.Trust, signers.error)
+    const commits = await commitsToVerify(graph, base.value, head.value, 'gslbd trust reset')
+    if (!commits.ok) return fail(io, Exit.Trust, commits.error.reason)
+    const attestations = driver.listRefs(attestationRefPrefix)
+    const verified = await verifyCommits(commits.value, base.value, signers.value, {
+      graph,
+      driver,
+      attestation: async (commit) => {
+        const blob = attestations.get(commit)
+        if (blob === undefined) return ok(null)
+        const bytes = await driver.readBlob(blob, gitLimits.attestationBytesMax)
+        return bytes.ok ? bytes : err(bytes.error.reason)
+      },
+    })
+    if (!verified.ok) return fail(io, Exit.Trust, verified.error.reason)
+    const range = `${short(base.value)} and ${short(head.value)}`
+    io.out(`ok: each commit between ${range} is signed by a listed key, or attested by one\n`)
+    return Exit.Ok
+  },
+}
+
+function fail(io: Io, exit: Exit, sentence: string): Exit {
+  io.err(`gslbd verify: ${sentence}\n`)
+  return exit
+}

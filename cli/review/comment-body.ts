@@ -1,0 +1,61 @@
+// Writes the comment on a pull request: the verdict, a table of steps, details folded, the plan.
+import { Exit } from '#cli/terminal/command.ts'
+import { printPlanMarkdown } from '#plan/print/markdown.ts'
+import type { Review, StepResult } from './steps.ts'
+
+/** The first line of the one comment, by which it is found again. Nobody sees it. */
+export const commentMark = '<!-- gslbd-plan -->'
+
+/** Hosting services end comments at 65,536 signs. */
+export const commentMax = 65_000
+const detailsMax = 8_000
+const summaryMax = 1_000
+
+const signs: Readonly<Record<StepResult['state'], string>> = {
+  passed: '✅',
+  failed: '❌',
+  skipped: '➖',
+}
+
+const hold = 'a node would hold this change'
+const verdicts: Readonly<Partial<Record<Exit, string>>> = {
+  [Exit.Ok]: 'a node would accept this change',
+  [Exit.Guardrail]: `${hold}: it is beyond a guardrail`,
+  [Exit.Trust]: `${hold}: not every commit is signed`,
+}
+
+export function verdictOf(exit: Exit): string {
+  return verdicts[exit] ?? `${hold}: it has errors`
+}
+
+export function commentBody({ steps, exit, plan }: Review): string {
+  const rows = steps.map(
+    ({ name, state, summary }) => `| ${signs[state]} | ${name} | ${escaped(summary)} |`,
+  )
+  const parts = [
+    commentMark,
+    `## ${exit === Exit.Ok ? '✅' : '❌'} gslbd: ${verdictOf(exit)}`,
+    ['| | step | |', '| --- | --- | --- |', ...rows].join('\n'),
+    ...steps.flatMap(({ name, details }) => (details === '' ? [] : [folded(name, details)])),
+    ...(plan === null ? [] : [printPlanMarkdown(plan).trimEnd()]),
+  ]
+  const body = `${parts.join('\n\n')}\n`
+  return body.length <= commentMax ? body : `${body.slice(0, commentMax)}\n\n… and more.\n`
+}
+
+/** Indented, so that nothing in it ends the block. */
+function folded(name: string, details: string): string {
+  const shown = details.slice(0, detailsMax).trimEnd()
+  const more = details.length > detailsMax ? '\n… and more' : ''
+  const lines = `${shown}${more}`.split('\n').map((line) => `    ${line}`)
+  return `<details><summary>${name}</summary>\n\n${lines.join('\n')}\n\n</details>`
+}
+
+/** Text of the change is text: no markup, no mention of anybody, one row. */
+function escaped(text: string): string {
+  return text
+    .slice(0, summaryMax)
+    .replaceAll(/[\\`*_{}[\]<>#|~]/g, (sign) => `\\${sign}`)
+    .replaceAll('@', '@\u200b')
+    .replaceAll(/\s+/g, ' ')
+}

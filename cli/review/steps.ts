@@ -1,0 +1,138 @@
+// The steps of a review: each is a command of gslbd, run here, of which the words are kept.
+import { Exit } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import type { Plan } from '#plan/model.ts'
+
+export interface ReviewParts {
+  readonly path: string
+  readonly base: string
+  /** undefined: signatures are not checked. */
+  readonly allowedSigners: string | undefined
+  /** Options for `check` and `plan`, such as `--geoip FILE`. */
+  readonly databases: readonly string[]
+  readonly env: Io['env']
+}
+
+export interface ReviewCommands {
+  readonly verify: Command
+  readonly check: Command
+  readonly plan: Command
+}
+
+export interface StepResult {
+  readonly name: 'Signatures' | 'Check and policy tests' | 'Guardrails' | 'Plan'
+  readonly state: 'passed' | 'failed' | 'skipped'
+  /** One line. */
+  readonly summary: string
+  /** What the command printed; '': nothing more to say. */
+  readonly details: string
+}
+
+export interface Review {
+  readonly steps: readonly StepResult[]
+  /** Of the worst step; 0, 1, 3 or 4. */
+  readonly exit: Exit
+  /** null: one of the two configurations has errors. */
+  readonly plan: Plan | null
+  /** SARIF 2.1.0 of the check. */
+  readonly sarif: string
+  /** The check for the log of a forge: annotations. */
+  readonly annotations: string
+}
+
+interface Said {
+  readonly exit: Exit
+  readonly out: string
+  readonly err: string
+}
+
+/** Beyond what any repository has; what a comment shows is much less. */
+const detailsMax = 20_000
+
+export async function reviewChange(
+  parts: ReviewParts,
+  { verify, check, plan: planCommand }: ReviewCommands,
+): Promise<Review> {
+  const { path, base, allowedSigners, databases } = parts
+  const said = (command: Command, ...args: readonly string[]): Promise<Said> =>
+    listenTo(command, args, parts.env)
+  const signed =
+    allowedSigners === undefined
+      ? null
+      : await said(verify, path, '--base', base, '--allowed-signers', allowedSigners)
+  const checked = await said(check, path, '--base', base, ...databases)
+  const sarif = await said(check, path, '--format', 'sarif')
+  const annotated = await said(check, path, '--format', 'github')
+  const planned = await said(planCommand, path, '--base', base, ...databases, '--format', 'json')
+  const plan = planned.out === '' ? null : namedPlan(JSON.parse(planned.out) as Plan)
+  // What the guardrails say of moved clients, the check has said, with who may override.
+  const steps = [
+    signatures(signed),
+    checkStep(checked),
+    guardrails(checked),
+    planStep(planned, plan, checked.exit),
+  ]
+  return {
+    ...{ steps, plan, sarif: sarif.out, annotations: annotated.out },
+    exit: worstOf([signed?.exit ?? Exit.Ok, checked.exit, plan === null ? planned.exit : Exit.Ok]),
+  }
+}
+
+async function listenTo(command: Command, args: readonly string[], env: Io['env']): Promise<Said> {
+  let [out, err] = ['', '']
+  const exit = await command.run(args, {
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    env,
+    isTerminal: false,
+  })
+  return { exit, out, err }
+}
+
+function signatures(said: Said | null): StepResult {
+  const name = 'Signatures'
+  if (said === null) return { name, state: 'skipped', summary: 'not checked here', details: '' }
+  const [line = ''] = (said.exit === Exit.Ok ? said.out : said.err).split('\n')
+  const state = said.exit === Exit.Ok ? 'passed' : 'failed'
+  return { name, state, summary: line.replace(/^(ok: |gslbd verify: )/, ''), details: '' }
+}
+
+function checkStep({ exit, out, err }: Said): StepResult {
+  const name = 'Check and policy tests'
+  const lines = out.trimEnd().split('\n')
+  const verdict = lines.findLast((line) => /^(ok: |\d+ error)/.test(line)) ?? lines.at(-1) ?? ''
+  if (exit === Exit.Ok || exit === Exit.Guardrail) {
+    return { name, state: 'passed', summary: verdict.replace(/^ok: /, ''), details: '' }
+  }
+  const details = `${out}${err}`.slice(0, detailsMax)
+  return { name, state: 'failed', summary: verdict || 'cannot be read', details }
+}
+
+function guardrails({ exit, out, err }: Said): StepResult {
+  const name = 'Guardrails'
+  if (exit !== Exit.Ok && exit !== Exit.Guardrail) {
+    return { name, state: 'skipped', summary: 'not judged: the check failed', details: err.trim() }
+  }
+  const sentence = out.split('\n').find((line) => /^(guardrail: |since |not compared)/.test(line))
+  const summary = sentence?.replace(/^guardrail: /, '') ?? 'within the limits'
+  return { name, state: exit === Exit.Ok ? 'passed' : 'failed', summary, details: '' }
+}
+
+/** Where the checkout is, is nothing to a reader. */
+function namedPlan(plan: Plan): Plan {
+  return { ...plan, head: { ...plan.head, source: 'this change' } }
+}
+
+function planStep({ err }: Said, plan: Plan | null, checked: Exit): StepResult {
+  const name = 'Plan'
+  if (plan !== null) return { name, state: 'passed', summary: 'see below', details: '' }
+  const [line = ''] = err.split('\n')
+  const why = checked === Exit.ErrorsFound ? 'not made: the check failed' : line
+  return { name, state: 'skipped', summary: why.replace(/^gslbd plan: /, ''), details: '' }
+}
+
+/** A signature that fails comes first: nothing else of such a change counts. */
+function worstOf(exits: readonly Exit[]): Exit {
+  const order = [Exit.Trust, Exit.Usage, Exit.Internal, Exit.ErrorsFound, Exit.Guardrail]
+  return order.find((exit) => exits.includes(exit)) ?? Exit.Ok
+}

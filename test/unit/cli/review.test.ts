@@ -1,0 +1,259 @@
+// Reviews of changes: what the comment says of each, and how it is posted.
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Exit } from '#cli/terminal/command.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { startStandIn } from '#test/support/http-stand-in.ts'
+import type { AskedOf, Given } from '#test/support/http-stand-in.ts'
+import { runCli, runCliWith } from '#test/support/run-cli.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const example = join(import.meta.dirname, '../../../examples/review')
+
+/** A checkout of the example, with `main` signed. */
+function checkout() {
+  const box = gitSandbox()
+  const alice = box.sshKey('alice')
+  const signers = box.write('allowed_signers', `alice@example.com ${alice.publicLine}\n`)
+  const repo = box.at('repo')
+  cpSync(example, repo, { recursive: true })
+  box.git(repo, 'init', '-q', '-b', 'main')
+  const commit = (...more: string[]): void => {
+    box.git(repo, 'add', '-A')
+    box.git(repo, ...box.signWith(alice), 'commit', '-q', '-m', 'a change', ...more)
+  }
+  commit('-S')
+  box.git(repo, 'checkout', '-q', '-b', 'change')
+  const out = box.at('out')
+  const review = (...more: string[]) =>
+    runCli('review', repo, '--base', 'main', '--out', out, ...more)
+  const file = (name: string): string => readFileSync(join(out, name), 'utf8')
+  return { box, repo, signers, commit, review, out, file }
+}
+
+const withoutIds = (text: string): string => text.replaceAll(/\b[0-9a-f]{10}\b/g, 'COMMIT')
+
+describe('the example, whose comments are kept beside its changes', () => {
+  test.each([
+    ['good', Exit.Ok, 'success'],
+    ['risky', Exit.Guardrail, 'failure'],
+    ['broken', Exit.ErrorsFound, 'failure'],
+  ] as const)('%s', async (name, exit, state) => {
+    const { box, repo, signers, commit, review, file } = checkout()
+    box.git(repo, 'apply', join('changes', `${name}.patch`))
+    commit('-S')
+    const run = await review('--allowed-signers', signers)
+    expect(run.exit).toBe(exit)
+    const said = withoutIds(file('comment.md'))
+    const path = join(example, 'changes', `${name}.md`)
+    if (process.env['GSLBD_UPDATE'] === '1') writeFileSync(path, said)
+    expect(said).toBe(readFileSync(path, 'utf8'))
+    expect(JSON.parse(file('verdict.json'))).toMatchObject({ state, exit })
+    expect(JSON.parse(file('gslbd.sarif'))).toMatchObject({ version: '2.1.0' })
+    if (exit !== Exit.ErrorsFound) expect(file('plan.html')).toContain('<!doctype html>')
+  })
+
+  test('a change that is not signed is exit code 4, whatever else it is', async () => {
+    const { box, repo, signers, commit, review, file } = checkout()
+    box.git(repo, 'apply', 'changes/good.patch')
+    commit()
+    const run = await review('--allowed-signers', signers)
+    expect(run.exit).toBe(Exit.Trust)
+    expect(file('comment.md')).toContain('not every commit is signed')
+    expect((await review()).exit).toBe(Exit.Ok)
+  })
+
+  test('what is meant is beyond a guardrail no more, and the comment says why', async () => {
+    const { box, repo, commit, review, file } = checkout()
+    box.git(repo, 'apply', 'changes/risky.patch')
+    commit('-m', 'Gslb-Override: the lease in @Frankfurt <b>ends')
+    expect((await review()).exit).toBe(Exit.Ok)
+    expect(file('comment.md')).toContain('as meant: the lease in @\u200bFrankfurt \\<b\\>ends')
+  })
+
+  test('annotations for the log of a forge', async () => {
+    const { box, repo, commit, review } = checkout()
+    box.git(repo, 'apply', 'changes/broken.patch')
+    commit()
+    const { out } = await review('--format', 'github')
+    expect(out).toMatch(/^::error file=tenants\/default\/services\/shop\.yaml,line=4,/m)
+  })
+
+  test.each([[[]], [['--base', 'nowhere']], [['--base', 'main', '--format', 'x']]])(
+    '%j is a wrong call',
+    async (args) => {
+      expect((await runCli('review', checkout().repo, ...args)).exit).toBe(Exit.Usage)
+    },
+  )
+})
+
+const id = 'c'.repeat(40)
+const body = '<!-- gslbd-plan -->\n\nall is well\n'
+
+function reviewed(verdict: object = { state: 'success', verdict: 'fine' }, text = body): string {
+  const folder = tempDir('review')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'comment.md'), text)
+  writeFileSync(join(folder, 'verdict.json'), JSON.stringify(verdict))
+  return folder
+}
+
+const env = { GSLBD_FORGE_TOKEN: 'secret-token' }
+const post = (folder: string, forge: string, api: string, ...more: string[]) =>
+  runCliWith(
+    env,
+    ...['comment', folder, '--forge', forge, '--api', api, '--repo', 'acme/dns', '--commit', id],
+    ...more,
+  )
+
+/** Answers as the service does, and nothing else: a request that it does not know is 404. */
+function stand(answers: Readonly<Record<string, (asked: AskedOf) => Given>>) {
+  return startStandIn((asked) => {
+    const answer = answers[`${asked.method} ${asked.path}`]
+    return answer === undefined ? { status: 404 } : answer(asked)
+  })
+}
+const linesOf = (asked: readonly AskedOf[]): string[] =>
+  asked.map(({ method, path }) => `${method} ${path}`)
+
+describe('on GitHub', () => {
+  const list = '/repos/acme/dns/issues/7/comments'
+  const status = `/repos/acme/dns/statuses/${id}`
+  const made = (): Given => ({ status: 201, body: {} })
+  const others = Array.from({ length: 100 }, (_, i) => ({
+    ...{ id: i, user: { login: 'mallory' } },
+    body: '<!-- gslbd-plan --> not of the bot',
+  }))
+
+  test('the first review makes a comment and a status', async () => {
+    const { url, asked } = await stand({
+      [`GET ${list}`]: () => ({ status: 200, body: others.slice(0, 3) }),
+      [`POST ${list}`]: made,
+      [`POST ${status}`]: made,
+    })
+    const run = await post(reviewed(), 'github', url, '--number', '7', '--details', 'https://x/1')
+    expect(run).toMatchObject({ exit: 0, err: '' })
+    expect(linesOf(asked)).toEqual([`GET ${list}`, `POST ${list}`, `POST ${status}`])
+    for (const { headers } of asked) {
+      expect(headers['authorization']).toBe('Bearer secret-token')
+      expect(headers['accept']).toBe('application/vnd.github+json')
+    }
+    expect(asked[1]?.body).toEqual({ body })
+    expect(asked[2]?.body).toEqual({
+      ...{ state: 'success', context: 'gslbd', description: 'fine' },
+      target_url: 'https://x/1',
+    })
+  })
+
+  test('the next one brings that comment up to date, on whatever page it is', async () => {
+    const own = { id: 4711, user: { login: 'github-actions[bot]' }, body: `${body} old` }
+    const { url, asked } = await stand({
+      [`GET ${list}`]: ({ query }) => ({
+        status: 200,
+        body: query.get('page') === '1' ? others : [own],
+      }),
+      'PATCH /repos/acme/dns/issues/comments/4711': () => ({ status: 200, body: {} }),
+      [`POST ${status}`]: made,
+    })
+    const folder = reviewed({ state: 'failure', verdict: 'x'.repeat(200) })
+    expect((await post(folder, 'github', url, '--number', '7')).exit).toBe(0)
+    expect(linesOf(asked).filter((line) => !line.startsWith('GET'))).toEqual([
+      'PATCH /repos/acme/dns/issues/comments/4711',
+      `POST ${status}`,
+    ])
+    expect(asked[0]?.query.get('per_page')).toBe('100')
+    expect(asked.at(-1)?.body).toEqual({
+      ...{ state: 'failure', context: 'gslbd', description: 'x'.repeat(140) },
+    })
+  })
+
+  test('of a fork, the pull request is found by its head and its commit', async () => {
+    const pulls = [
+      { number: 1, head: { sha: 'd'.repeat(40) } },
+      { number: 7, head: { sha: id } },
+    ]
+    const { url, asked } = await stand({
+      'GET /repos/acme/dns/pulls': () => ({ status: 200, body: pulls }),
+      [`GET ${list}`]: () => ({ status: 200, body: [] }),
+      [`POST ${list}`]: made,
+    })
+    const run = await post(reviewed(), 'github', url, '--find', 'mallory:fix', '--no-status')
+    expect(run.exit).toBe(0)
+    expect(asked[0]?.query.get('head')).toBe('mallory:fix')
+    expect(linesOf(asked).at(-1)).toBe(`POST ${list}`)
+    pulls.length = 1
+    const gone = await post(reviewed(), 'github', url, '--find', 'mallory:fix')
+    expect([gone.exit, gone.out]).toEqual([0, expect.stringContaining('no open pull request')])
+  })
+
+  test('a refusal is told without the token, and nothing follows it', async () => {
+    const { url, asked } = await stand({ [`GET ${list}`]: () => ({ status: 403 }) })
+    const run = await post(reviewed(), 'github', url, '--number', '7')
+    expect(run.exit).toBe(1)
+    expect(run.err).toContain(`GET ${url}${list} was answered 403`)
+    expect(run.err).not.toContain('secret-token')
+    expect(asked).toHaveLength(1)
+  })
+})
+
+test('on GitLab: a note of the own user is brought up to date, and the status', async () => {
+  const project = '/projects/acme%2Fdns'
+  const notes = `${project}/merge_requests/7/notes`
+  const status = `${project}/statuses/${id}`
+  const rows = [
+    { id: 1, author: { username: 'mallory' }, body },
+    { id: 2, author: { username: 'gslbd-bot' }, body },
+  ]
+  const { url, asked } = await stand({
+    'GET /user': () => ({ status: 200, body: { username: 'gslbd-bot' } }),
+    [`GET ${notes}`]: () => ({ status: 200, body: rows }),
+    [`PUT ${notes}/2`]: () => ({ status: 200, body: {} }),
+    [`POST ${status}`]: () => ({ status: 201, body: {} }),
+  })
+  const folder = reviewed({ state: 'failure', verdict: 'held' })
+  expect((await post(folder, 'gitlab', url, '--number', '7')).exit).toBe(0)
+  expect(linesOf(asked)).toEqual(['GET /user', `GET ${notes}`, `PUT ${notes}/2`, `POST ${status}`])
+  expect(asked[0]?.headers['private-token']).toBe('secret-token')
+  expect(asked[3]?.body).toEqual({ state: 'failed', name: 'gslbd', description: 'held' })
+})
+
+describe('what a job of somebody else left', () => {
+  test('gets the mark, and an unknown state is none that passes', async () => {
+    const list = '/repos/acme/dns/issues/7/comments'
+    const { url, asked } = await stand({
+      [`GET ${list}`]: () => ({ status: 200, body: [] }),
+      [`POST ${list}`]: () => ({ status: 201, body: {} }),
+      [`POST /repos/acme/dns/statuses/${id}`]: () => ({ status: 201, body: {} }),
+    })
+    const folder = reviewed({ state: 'perfect', verdict: 3 }, 'x'.repeat(100_000))
+    expect((await post(folder, 'github', url, '--number', '7')).exit).toBe(0)
+    const { body: sent } = asked[1]?.body as { body: string }
+    expect(sent.startsWith('<!-- gslbd-plan -->\n\nxxx')).toBe(true)
+    expect(sent.length).toBeLessThan(65_536)
+    expect(asked[2]?.body).toMatchObject({ state: 'failure', description: '' })
+  })
+
+  test('is not there, or is too large', async () => {
+    const missing = await post(tempDir('review'), 'github', 'http://127.0.0.1:1', '--number', '7')
+    expect([missing.exit, missing.err]).toEqual([1, expect.stringContaining('cannot be read')])
+    const folder = reviewed({}, 'x'.repeat(1_000_000))
+    const large = await post(folder, 'github', 'http://127.0.0.1:1', '--number', '7')
+    expect(large.err).toContain('is too large')
+  })
+
+  test.each([
+    ['--forge', 'sourceforge'],
+    ['--repo', '../x'],
+    ['--repo', 'a b'],
+    ['--commit', 'HEAD'],
+    ['--api', 'ftp://x'],
+    ['--api', 'https://a:b@x'],
+    ['--number', '-1'],
+    ['--find', 'both:given'],
+  ])('%s %s is a wrong call', async (option, value) => {
+    const number = option === '--number' ? [] : ['--number', '7']
+    const run = await post(reviewed(), 'github', 'http://127.0.0.1:1', ...number, option, value)
+    expect(run.exit).toBe(Exit.Usage)
+  })
+})
