@@ -124,17 +124,40 @@ function ChangeRow({ change }: { change: Change }) {
       <td>
         <ins>{answerOf(after)}</ins>
       </td>
-      <td>{movement === null ? '–' : movedOf(movement)}</td>
+      <td>
+        {movement === null ? '–' : movedOf(movement)}
+        {movement?.ipv4 && <Flows flows={movement.ipv4.flows} />}
+      </td>
     </tr>
   )
 }
+
+type Flow = NonNullable<NonNullable<Change['movement']>['ipv4']>['flows'][number]
+
+const flowsMax = 4
+
+/** From whom to whom, the largest first. */
+function Flows({ flows }: { flows: readonly Flow[] }) {
+  return (
+    <ul class="plain hint">
+      {flows.slice(0, flowsMax).map(({ from, to, share }, i) => (
+        <li key={i}>
+          {shareOf(share)}: {sideOf(from)} → {sideOf(to)}
+        </li>
+      ))}
+      {flows.length > flowsMax && <li>and {flows.length - flowsMax} more</li>}
+    </ul>
+  )
+}
+
+const sideOf = (side: Flow['from'] | null): string => side?.member ?? 'nobody'
 
 const shareOf = (share: number): string =>
   share > 0 && share < 0.001 ? '<0.1 %' : `${Math.round(share * 1_000) / 10} %`
 
 function answerOf(side: Side): string {
   if (side === null) return 'nothing'
-  const records = side.records.length > 0 ? side.records.join('\n') : side.rcode
+  const records = side.records.length > 0 ? side.records.join('\n') : side.policy || side.rcode
   return side.ttlSeconds === null ? records : `${records}\nTTL ${side.ttlSeconds} s`
 }
 

@@ -307,14 +307,32 @@ test(
 )
 
 test(
-  'an operator changes members and sees no accounts; another tenant sees nothing of this one',
+  'an operator drains a member and sees no accounts; another tenant sees nothing of this one',
   async () => {
     await call('POST', '/users', { ...operator, role: 'operator' })
     const { page } = await signedIn(operator)
     const pools = (await call<Named[]>('GET', '/pools')).body
     const www = pools.find(({ name }) => name === 'www-example-com')
     await visit(page, `/pools/${www?.id}`)
-    await button(page, 'Disable 192.0.2.1').waitFor()
+    await button(page, 'Edit 192.0.2.1').click()
+    await page.getByLabel('Weight, as a slider').fill('30')
+    await expect.poll(() => page.getByLabel('Weight', { exact: true }).inputValue()).toBe('30')
+    expect(await lookAt(page, 'member-edit')).toEqual([])
+    await button(page, 'Close').click()
+    await button(page, 'Drain 192.0.2.1').click()
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await page.getByText(/held by window/).waitFor()
+    expect(await daemon.answers('www.example.com. A')).toEqual(['NOERROR'])
+    await visit(page, '/timeline')
+    await page.getByRole('link', { name: '192.0.2.1' }).waitFor()
+    expect(await lookAt(page, 'timeline-window')).toEqual([])
+    // Whoever cancels it has the member disabled from then on.
+    const [window] = (await call<Named[]>('GET', '/maintenance-windows')).body
+    await call('DELETE', `/maintenance-windows/${window?.id}`)
+    const [member] = (await call<Named[]>('GET', `/pools/${www?.id}/members`)).body
+    await call('PATCH', `/members/${member?.id}`, { enabled: true })
+    expect(await daemon.answers('www.example.com. A')).toHaveLength(1)
     expect(await page.getByRole('link', { name: 'Tenants' }).count()).toBe(0)
 
     const made = await call<{ tenant: Named }>('POST', '/tenants', { name: 'other' })
