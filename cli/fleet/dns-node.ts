@@ -22,7 +22,8 @@ import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { noLongerThan } from '#lib/timer.ts'
+import { keepThreadsSmall, releaseMemory } from '#runtime/worker/release-memory.ts'
+import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
@@ -32,6 +33,7 @@ import { createEphemeral } from '#state/ephemeral.ts'
 import { transfersOf } from '#cli/node/transfers.ts'
 import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
+import { MemoryReleases } from './memory-releases.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
@@ -46,12 +48,15 @@ const leavePatienceMs = 1_000
 /** What all keys of this program in Redis begin with. */
 const redisPrefix = 'gslbd:'
 
+const onTheClock = { clock: systemClock, after: systemAfter } as const
+
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
 export async function startDnsNode(
   settings: Settings,
   log: ProcessLog,
   env: Io['env'],
 ): Promise<Result<Daemon, string>> {
+  keepThreadsSmall()
   const stops: Stop[] = []
   const started = await start(settings, log, env, stops)
   const stop = async (): Promise<void> => {
@@ -101,12 +106,7 @@ async function start(
   const dataDir = openDataDirToServe(settings.dataDir, log)
   if (!dataDir.ok) return dataDir
   stops.push(() => dataDir.value.release())
-  const shared = createEphemeral({
-    redis: settings.redis,
-    prefix: redisPrefix,
-    clock: systemClock,
-    log,
-  })
+  const shared = openShared(settings, log)
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
   const store = new BundleStore(dataDir.value.path)
@@ -139,14 +139,18 @@ async function start(
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report)
   const pulls = { settings, token: token.value, node, store, texts, textsStore }
-  const puller = new Pullers({ ...pulls, report: self.report, shadow: shadow.pulled, log })
+  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
+  stops.push(() => releases.stop())
+  const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
+  const puller = new Pullers({ ...pulls, ...self, ...told, log })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const own = { store, node, texts, exchange, redirects, puller, report: self.report }
-  const pulled = { ...parts, ...own, geo: geo.source }
+  const own = { store, node, texts, exchange, redirects, puller, ...self, geo: geo.source }
+  const pulled = { ...parts, ...own }
   const status = await openStatusServer(pulled, log, env)
   if (!status.ok) return status
   stops.push(() => status.value.close())
   puller.start()
+  if (node.status().active !== null) releases.changed()
   stops.push(() => puller.stop())
   stops.push(tellOthers(pulled))
   stops.push(lookNowAndThen(pulled, log))
@@ -157,6 +161,9 @@ async function start(
   }
   return ok({ dnsPort: opened.value.port, apiPort: status.value.port, reread })
 }
+
+const openShared = ({ redis }: Settings, log: ProcessLog) =>
+  createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
 
 const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
   ...threadsOf(settings),

@@ -25,6 +25,8 @@ export interface PullersParts {
   readonly textsStore: BundleStore
   readonly report: (pulled: Pulled) => NodeReport
   readonly shadow: PulledShadow
+  /** All threads answer from another bundle. */
+  readonly onActivated: () => void
   readonly log: Log
 }
 
@@ -42,7 +44,11 @@ export class Pullers {
       judge: (signed) => node.judge(signed),
       isServing: (record) => isSame(record, node.status().active ?? undefined),
       servingDigest: () => node.status().active?.digest ?? '',
-      activate: (publication) => node.activate(publication),
+      activate: async (publication) => {
+        const activated = await node.activate(publication)
+        if (activated.ok && activated.value === 'activated') parts.onActivated()
+        return activated
+      },
       report: () => parts.report(this.pulled()),
       shadow: parts.shadow,
     })
