@@ -1,5 +1,5 @@
 // The settings `roles` and `bundle` of gslbd.yaml: what a node does, and whom it has bundles from.
-import { Type } from 'typebox'
+import { Type } from './json-schema.ts'
 import { duration, section, text } from './forms.ts'
 
 export const roleNames = ['control', 'dns'] as const

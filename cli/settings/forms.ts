@@ -1,7 +1,7 @@
 // Schema building blocks for the settings of gslbd.yaml.
-import { tenantIdPattern } from '#schemas/objects/tenant.ts'
-import { Type } from 'typebox'
-import type { TSchema } from 'typebox'
+import { tenantIdPattern } from '#schemas/forms/patterns.ts'
+import { Type } from './json-schema.ts'
+import type { Schema } from './json-schema.ts'
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
 export type SettingKind =
@@ -169,7 +169,7 @@ export const choice = <Values extends string[]>(
   values: readonly [...Values],
   options: Record<string, unknown>,
 ) => Type.Optional(Type.Enum(values, options))
-export const section = <Properties extends Record<string, TSchema>>(
+export const section = <Properties extends Record<string, Schema>>(
   description: string,
   properties: Properties,
 ) => Type.Optional(Type.Object(properties, { additionalProperties: false, description }))

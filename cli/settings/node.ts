@@ -1,5 +1,5 @@
 // The setting `node` of gslbd.yaml: what a node says of itself to the others.
-import { Type } from 'typebox'
+import { Type } from './json-schema.ts'
 import { labelKeyPattern, labelValuePattern, reportLimits } from '#fleet/node-report.ts'
 import { section } from './forms.ts'
 

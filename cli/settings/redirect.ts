@@ -1,5 +1,5 @@
 // The section `redirect` of gslbd.yaml: the listener, and the servers that get the rules as well.
-import { Type } from 'typebox'
+import { Type } from './json-schema.ts'
 import type { RedirectListenerSettings } from '#runtime/redirect/messages.ts'
 import { boolean, duration, integer, list, section, serverCertificates, text } from './forms.ts'
 

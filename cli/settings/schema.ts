@@ -1,6 +1,6 @@
 // Every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies it.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from './json-schema.ts'
+import type { Schema } from './json-schema.ts'
 import { healthPolicies } from '#runtime/health/view/policy.ts'
 import {
   boolean,
@@ -285,7 +285,6 @@ export const SettingsFile = Type.Object(
     description: 'Settings of one gslbd node: gslbd.yaml.',
   },
 )
-export type SettingsFile = Static<typeof SettingsFile>
 
 /** Settings that change answers: they are in the repository, so that all nodes agree. */
 export const repositoryKeys: readonly string[] = Object.freeze([
@@ -303,19 +302,14 @@ export interface SettingRow {
   readonly key: string
   readonly path: readonly string[]
   readonly leaf: SettingLeaf
-  readonly schema: TSchema
-}
-
-interface SchemaNode {
-  readonly type?: string
-  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly schema: Schema
 }
 
 /** Every setting, in the order of the schema. */
 export const settingRows: readonly SettingRow[] = Object.freeze([...rowsOf(SettingsFile, [])])
 
-function* rowsOf(schema: TSchema, path: readonly string[]): Generator<SettingRow> {
-  const { properties } = schema as SchemaNode
+function* rowsOf(schema: Schema, path: readonly string[]): Generator<SettingRow> {
+  const { properties } = schema
   if (properties === undefined) {
     yield { key: path.join('.'), path, leaf: schema as SettingLeaf, schema }
     return
@@ -325,7 +319,7 @@ function* rowsOf(schema: TSchema, path: readonly string[]): Generator<SettingRow
 
 /** Names that may stand under `path`, for a did-you-mean. */
 export function keysUnder(path: readonly string[]): readonly string[] {
-  let node: SchemaNode | undefined = SettingsFile
+  let node: Schema | undefined = SettingsFile
   for (const name of path) node = node?.properties?.[name]
   return Object.keys(node?.properties ?? {})
 }

@@ -1,6 +1,5 @@
 // Checks one value against one setting; the error says what to write instead.
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { Value } from 'typebox/value'
 import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
@@ -8,6 +7,7 @@ import { parseCidr } from '#routing/tables/cidr.ts'
 import { suggest } from '#lib/suggest.ts'
 import { nameLengthMax, namePattern } from './forms.ts'
 import type { SettingLeaf, SettingValue } from './forms.ts'
+import { fitsSchema } from './json-schema.ts'
 import type { SettingRow } from './schema.ts'
 
 /** @returns a sentence about `value`, or undefined when it fits. */
@@ -16,7 +16,7 @@ export function problemOf(
   value: unknown,
   from: 'file' | 'outside',
 ): string | undefined {
-  const fits = Value.Check(row.schema, value) && kindFits(row.leaf, value as SettingValue)
+  const fits = fitsSchema(row.schema, value) && kindFits(row.leaf, value as SettingValue)
   const isEntry = entryForms[row.leaf['x-kind'] ?? '']
   if (!fits && isEntry !== undefined && Array.isArray(value)) {
     const misfit: unknown = value.find((entry) => !isEntry(String(entry)))

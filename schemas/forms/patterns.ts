@@ -39,3 +39,5 @@ export const patternWords: Readonly<Record<string, string>> = Object.freeze({
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
 })
+/** A tenant id is a folder name, and must be one on every file system. */
+export const tenantIdPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

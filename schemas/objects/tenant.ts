@@ -7,8 +7,6 @@ import { textPattern } from '#schemas/forms/patterns.ts'
 export const defaultTenant = 'default'
 /** Names that logs and roles use for something else. */
 export const reservedTenants: readonly string[] = Object.freeze(['system', 'all'])
-/** A tenant id is a folder name, and must be one on every file system. */
-export const tenantIdPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const TenantSpec = Type.Object(
   {

@@ -1,5 +1,6 @@
 // Checks that each folder under tenants/ is a tenant id and has its Tenant object.
-import { defaultTenant, reservedTenants, tenantIdPattern } from '#schemas/objects/tenant.ts'
+import { tenantIdPattern } from '#schemas/forms/patterns.ts'
+import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
