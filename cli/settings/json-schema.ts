@@ -70,8 +70,9 @@ export function fitsSchema(schema: Schema, value: unknown): boolean {
     case 'object':
       return isPlainObject(value) && isObjectOf(schema, value)
     case undefined:
-      return true
+      break
   }
+  return true
 }
 
 const isWithin = (count: number, least = -Infinity, most = Infinity): boolean =>
