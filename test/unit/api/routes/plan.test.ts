@@ -25,7 +25,9 @@ import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 const [acme, zenith] = [keyOf('acme'), keyOf('zenith')]
 const dir = makeTempDir('api-plan')
 const serving: { live?: LiveNode } = {}
-const planner = new LivePlanner({ node: () => serving.live, clock: systemClock })
+/** A busy machine may take its time. */
+const patient = { clock: systemClock, jobMs: 60_000 }
+const planner = new LivePlanner({ node: () => serving.live, ...patient })
 let world: ConfigWorld
 /** Ids of the pool and the service of acme, and of the pool of zenith. */
 const ids = { pool: '', member: '', service: '', others: '' }
