@@ -34,6 +34,11 @@ export class StatusServer {
   readonly #onFault: (error: unknown) => void
   readonly #server: Server
 
+  /** What listens. */
+  get server(): Server {
+    return this.#server
+  }
+
   constructor(routes: StatusRoutes, onFault: (error: unknown) => void) {
     this.#routes = routes
     this.#onFault = onFault
@@ -49,13 +54,18 @@ export class StatusServer {
     this.#server.maxRequestsPerSocket = limits.requestsPerConnectionMax
   }
 
-  /** Errors: a sentence for the operator. */
-  listen(host: string, port: number): Promise<Result<number, string>> {
+  /**
+   * Errors: a sentence for the operator.
+   *
+   * @param handed the descriptor of a socket that listens there already; the server closes it
+   */
+  listen(host: string, port: number, handed?: number): Promise<Result<number, string>> {
+    const place = handed === undefined ? { host, port } : { fd: handed }
     return new Promise((resolve) => {
       this.#server.once('error', (error) => {
         resolve(err(`nothing can listen on ${host} port ${port}: ${error.message}`))
       })
-      this.#server.listen(port, host, () => {
+      this.#server.listen(place, () => {
         const address = this.#server.address()
         resolve(ok(typeof address === 'object' && address !== null ? address.port : port))
       })

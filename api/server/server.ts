@@ -1,6 +1,6 @@
 // Starts and stops the HTTP server of the API.
 import { isIPv6 } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -30,8 +30,14 @@ export interface ApiServerParts {
 }
 
 export interface ApiServer {
-  /** Errors: a sentence that names the setting to change. */
-  readonly listen: () => Promise<Result<{ readonly port: number }, string>>
+  /**
+   * Errors: a sentence that names the setting to change.
+   *
+   * @param handed the descriptor of a socket that listens there already; the server closes it
+   */
+  readonly listen: (handed?: number) => Promise<Result<{ readonly port: number }, string>>
+  /** What listens. */
+  readonly server: Server
   /** Lets requests in progress finish for `closeGraceMs`, then cuts them off. */
   readonly close: () => Promise<void>
 }
@@ -45,7 +51,8 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
   else if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   if (parts.statusPage !== undefined) serveStatusPage(app, parts.ports, parts.statusPage)
   return {
-    listen: () => listen(app, parts),
+    listen: (handed) => listen(app, parts, handed),
+    server: app.server,
     close: () => close(app),
   }
 }
@@ -53,12 +60,15 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
 async function listen(
   app: FastifyInstance,
   { listenAddr, port, log, ports, allowDevMode }: ApiServerParts,
+  handed: number | undefined,
 ): Promise<Result<{ port: number }, string>> {
   const isDevMode = ports.auth.systemKey === null
   const fault = devModeFault({ isDevMode, listenAddr, allowDevMode })
   if (fault !== undefined) return err(fault)
   try {
-    await app.listen({ host: listenAddr, port })
+    // node:net listens on a descriptor, if there is one.
+    const place = { host: listenAddr, port, ...(handed === undefined ? {} : { fd: handed }) }
+    await app.listen(place)
   } catch (error) {
     return err(whyNotListening(error, listenAddr, port))
   }

@@ -2,21 +2,21 @@
 import { parseArgs } from 'node:util'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
-import type { Daemon } from '#cli/daemon/daemon.ts'
+import { startReplaceable } from '#cli/replace/start-replaceable.ts'
+import type { StartNode } from '#cli/replace/start-replaceable.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
-import { openSupervisor, supervised } from '#cli/terminal/supervisor.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
 import { roleFault, roleNames } from '#cli/settings/bundle.ts'
 import type { Role } from '#cli/settings/bundle.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { UsageError } from '#cli/terminal/command.ts'
-import type { ProcessLog } from '#cli/terminal/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 const usage = `Usage: gslbd serve [--settings FILE] [--data-dir DIR] [--log-level LEVEL]
-                   [--log-format FORMAT] [--role ROLE]… [--create-admin]
+                   [--log-format FORMAT] [--role ROLE]… [--replace [--detach]]
+                   [--create-admin]
 
 Runs a node: answers DNS, probes members, follows the configuration repository.
 
@@ -27,6 +27,11 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
                        JSON elsewhere)
   --role ROLE          control or dns, in the place of the setting roles; --role dns answers from
                        bundles that it pulls from bundle.urls, without Git, database and API
+  --replace            take the place of the process that runs with this data directory, without
+                       a query unanswered: its sockets, its directory, what it knows of health.
+                       If this one does not get ready, that one goes on. Without one: just start
+  --detach             with --replace: go on in the background, and return when it is ready
+                       (exit 0) or was given up (exit 1)
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
 SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
@@ -46,9 +51,13 @@ export const serve: Command = {
         'log-format': { type: 'string' },
         'create-admin': { type: 'boolean' },
         role: { type: 'string', multiple: true },
+        replace: { type: 'boolean' },
+        detach: { type: 'boolean' },
       },
     })
-    const { settings: file, 'create-admin': isFirstAccount = false, role, ...flags } = values
+    const { settings: file, 'create-admin': isFirstAccount = false, role, ...others } = values
+    const { replace: isReplacing = false, detach: isDetached = false, ...flags } = others
+    if (isDetached && !isReplacing) throw new UsageError('--detach goes with --replace')
     const roles = role === undefined ? undefined : role.map(roleOf)
     const read = () => withRoles(loadSettings({ file, env: io.env, flags }), roles)
     const settings = read()
@@ -63,28 +72,23 @@ export const serve: Command = {
       else io.err(`gslbd: ${created.error}\n`)
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
+    if (isDetached) {
+      const { startDetached } = await import('#cli/replace/detach.ts')
+      const words = ['serve', ...args.filter((word) => word !== '--detach')]
+      return (await startDetached(words, io.env)) ? Exit.Ok : Exit.ErrorsFound
+    }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     const start = await starterOf(settings.value)
-    const supervisor = openSupervisor(io.env)
-    const startTold = async () => {
-      const daemon = await start(settings.value, log, io.env)
-      return daemon.ok ? ok(supervised(daemon.value, supervisor)) : daemon
-    }
-    const ended = await runUntilSignal(startTold, log, read)
+    const node = { settings: settings.value, log, env: io.env, start }
+    const ended = await runUntilSignal(() => startReplaceable(node, isReplacing), log, read)
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
   },
 }
 
-type Start = (
-  settings: Settings,
-  log: ProcessLog,
-  env: Io['env'],
-) => Promise<Result<Daemon, string>>
-
 /** Loads what the roles need, and no more. */
-async function starterOf({ roles }: Settings): Promise<Start> {
+async function starterOf({ roles }: Settings): Promise<StartNode> {
   return roles.includes('control')
     ? (await import('#cli/daemon/whole-node.ts')).startWholeNode
     : (await import('#cli/fleet/dns-node.ts')).startDnsNode

@@ -31,6 +31,7 @@ import { writerInCluster } from './commit-news.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
 import { LivePlanner } from '#cli/plan/live-plan.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import { listenerName } from '#runtime/sockets/handed-sockets.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Made before it listens: what fails then is taken back by its own stop. */
@@ -60,9 +61,11 @@ export const createApi: Part = (deps) => {
   })
 }
 
-export const listen: Part = async ({ api }) => {
+export const listen: Part = async ({ api, before, settings }) => {
   if (api === null) return ok({})
-  const listening = await api.listen()
+  const { listenAddr, port } = settings.api
+  const [handed] = before?.sockets.take(listenerName('api', listenAddr, port)) ?? []
+  const listening = await api.listen(handed)
   return listening.ok ? ok({ gives: { apiPort: listening.value.port } }) : listening
 }
 

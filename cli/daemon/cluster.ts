@@ -66,7 +66,7 @@ export const joinCluster: Part = (deps) => {
     stop: async () => {
       forget()
       // One that starts again at once is not missed meanwhile.
-      if (isRestarting) return
+      if (isRestarting || deps.isReplaced) return
       inventory.report({ ...report(), isLeaving: true })
       await noLongerThan(
         leavePatienceMs,

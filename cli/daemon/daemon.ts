@@ -1,4 +1,5 @@
-// The whole daemon: the list of its parts, started in order and stopped in reverse order.
+// The whole daemon: the list of its parts, started in order and stopped in reverse order; what
+// answers is stopped last.
 import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
@@ -6,10 +7,12 @@ import type { ProcessLog } from '#cli/terminal/log.ts'
 import { portClash } from '#cli/node/start-checks.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { descriptorOf, listenerName } from '#runtime/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
 import { keepAlerts } from './alerts.ts'
 import { giveBundles } from './bundles.ts'
 import { createApi, listen, lookAtLicence } from './api.ts'
-import { holdDataDir, openKey, prepareDataDir } from './data-directory.ts'
+import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { keepDelivery } from './delivery.ts'
 import { createDomains } from './domains.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
@@ -18,8 +21,9 @@ import { joinCluster } from './cluster.ts'
 import { createGit, followBranch, keepPushCheck, makeRepository } from './git.ts'
 import { createRegressions, keepOverlays } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
-import type { Deps, Given, Part, Stop } from './part.ts'
+import type { Deps, Given, Part, Stops } from './part.ts'
 import { runJobs } from './periodic.ts'
+import { WriteGate } from '#cli/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepRecords, openSharedState } from './state.ts'
 
@@ -29,7 +33,16 @@ export interface Daemon {
   readonly apiPort: number | null
   /** Applies what can be applied without a restart, and logs what cannot. */
   readonly reload: (settings: Settings) => Promise<void>
-  /** Lets answers under way go out; the order is the reverse of the start. */
+  /** What may be handed to another process. */
+  readonly sockets: () => readonly ListenerSockets[]
+  /** It answers from a bundle. */
+  readonly isServing: () => boolean
+  /**
+   * Stops everything but the answers, which go on from what there is, and frees the data directory
+   * for the process that replaces this one.
+   */
+  readonly letGo: () => Promise<void>
+  /** Answers to the last moment: what answers stops when everything else has. */
   readonly stop: () => Promise<void>
   /** The API has asked for a restart: whoever supervises the process is to start it again. */
   readonly isRestarting: () => boolean
@@ -47,6 +60,7 @@ const running: readonly Part[] = [
   readGeoTables,
   openSockets,
   openRedirects,
+  takeOver,
   makeRepository,
   createGit,
   shareCommitNews,
@@ -67,29 +81,36 @@ const running: readonly Part[] = [
  * Starts everything, or nothing. Errors: a sentence for the operator.
  *
  * @param prepare runs when the data directory is held, before anything reads it
+ * @param before the process that this one replaces; null: it replaces none
  */
 export async function startDaemon(
   settings: Settings,
   log: ProcessLog,
   prepare: Given['prepare'] = async () => ok(null),
+  { env, before }: Pick<Given, 'env' | 'before'> = { env: process.env, before: null },
 ): Promise<Result<Daemon, string>> {
   const clash = portClash(settings)
   if (clash !== undefined) return err(clash)
-  const given: Given = { settings, latestSettings: settings, log, env: process.env, prepare }
+  const given: Given = {
+    ...{ settings, latestSettings: settings, log, env, prepare, before },
+    ...{ gate: new WriteGate(), isReplaced: false },
+  }
   // Each part adds what it gives, before the parts that read it.
   const deps = given as Deps
-  const stops: Stop[] = []
+  const stops: Stops = { first: [], last: [] }
   const opened = await startParts(opening, deps, stops)
   if (!opened.ok) {
-    await stopParts(stops)
+    await stopParts(stops.first)
     return opened
   }
   const stop = async (): Promise<void> => {
     // Threads that are still starting must not take up the time of the others.
     const { node }: Partial<Deps> = deps
     node?.callOffStarts()
-    await stopParts(stops)
-    log.info({}, 'gslbd has stopped')
+    deps.gate.giveUp()
+    await stopParts(stops.first)
+    await stopParts(stops.last.reverse())
+    if (!deps.isReplaced) log.info({}, 'gslbd has stopped')
   }
   const started = await startParts(running, deps, stops)
   if (!started.ok) {
@@ -103,9 +124,23 @@ export async function startDaemon(
     dnsPort: deps.dnsPort,
     apiPort: deps.apiPort,
     reload: (next) => reload(deps, next),
+    sockets: () => socketsOf(deps),
+    isServing: () => deps.node.status().active !== null,
+    letGo: async () => {
+      deps.isReplaced = true
+      await stopParts(stops.first)
+    },
     stop,
     isRestarting: deps.isRestarting,
   })
+}
+
+function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerSockets[] {
+  const { listenAddr, port } = settings.api
+  const descriptor = api === null ? undefined : descriptorOf(api.server)
+  const descriptors = descriptor === undefined ? [] : [descriptor]
+  const ofApi = { name: listenerName('api', listenAddr, port), descriptors }
+  return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi]
 }
 
 async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps): Promise<void> {

@@ -1,12 +1,18 @@
-// Parts: the data directory, held against a second process; what is prepared in it; the node's key.
-import { openDataDirToServe } from '#cli/data/data-dir.ts'
+// Parts: the data directory, held against a second process, or taken over from the one before; what
+// is prepared in it; the node's key.
+import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import { openNodeKey } from '#cli/data/key.ts'
 import { ok } from '#lib/result.ts'
 import type { Part } from './part.ts'
+import { takeOverFrom } from '#cli/data/predecessor.ts'
 
-export const holdDataDir: Part = ({ settings, log }) => {
-  const dataDir = openDataDirToServe(settings.dataDir, log)
+export const holdDataDir: Part = ({ settings, log, before, gate }) => {
+  const dataDir =
+    before === null
+      ? openDataDirToServe(settings.dataDir, log)
+      : ok(openDataDirLater(settings.dataDir))
   if (!dataDir.ok) return dataDir
+  if (before === null) gate.open()
   return ok({ gives: { dataDir: dataDir.value }, stop: () => dataDir.value.release() })
 }
 
@@ -20,4 +26,12 @@ export const openKey: Part = ({ settings, log }) => {
   if (!key.ok) return key
   if (key.value.warning !== undefined) log.warn({}, key.value.warning)
   return ok({ gives: { key: key.value } })
+}
+
+/** From here on this process stores what it learns; its sockets are answered already. */
+export const takeOver: Part = async ({ before, gate, ...parts }) => {
+  const taken = await takeOverFrom(before, parts)
+  if (!taken.ok) return taken
+  gate.open()
+  return ok({})
 }

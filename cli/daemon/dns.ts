@@ -11,6 +11,7 @@ import {
 } from '#cli/node/transfers.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { nameHolder } from '#config/name-holder.ts'
+import { Rcode } from '#dns/rcode.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -30,13 +31,15 @@ import type { Deps, Part } from './part.ts'
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = (deps) => {
   const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
-  const { redirects, redirectPushes } = deps
+  const { redirects, redirectPushes, gate } = deps
   const clock = systemClock
+  let isResting = false
   const updates = createUpdates(deps)
   const store = new BundleStore(dataDir.path)
   const rum = new RumStore(clock)
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
-  const health = createNodeHealth(settings, shared, log, env)
+  const mayBegin = deps.before === null ? undefined : gate.opened
+  const health = createNodeHealth(settings, shared, log, env, mayBegin)
   const geo = createGeo(settings, log)
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const node = new DnsNode({
@@ -46,7 +49,14 @@ export const createNode: Part = (deps) => {
       rum: rum.buffer,
       queryBucket,
       transfers: transfersOf(settings.dns),
-      onUpdate: (message, keyName) => updates.carryOut(message, keyName),
+      onUpdate: async (message, keyName) => {
+        // The database may still be that of the process before, or closed already.
+        const mayStore = await gate.opened.then(
+          () => !isResting,
+          () => false,
+        )
+        return mayStore ? updates.carryOut(message, keyName) : Rcode.ServFail
+      },
     },
     store,
     trusted: [key.signing],
@@ -79,9 +89,11 @@ export const createNode: Part = (deps) => {
   return ok({
     gives: { store, rum, health, resolver, geo: geo.source, node, permit, updates, notifier },
     stop: async () => {
+      isResting = true
       notifier.stop()
-      await node.stop()
+      await node.rest()
     },
+    stopLast: () => node.stop(),
   })
 }
 
@@ -122,7 +134,7 @@ export const readGeoTables: Part = async ({ geo }) => {
   return ok({ stop: () => geo.stop() })
 }
 
-export const openSockets: Part = async ({ node }) => {
-  const dns = await node.start()
+export const openSockets: Part = async ({ node, before }) => {
+  const dns = await node.start(before?.sockets)
   return dns.ok ? ok({ gives: { dnsPort: dns.value.port } }) : dns
 }

@@ -15,6 +15,7 @@ import type { NodeKey } from '#cli/data/key.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import type { Io } from '#cli/terminal/command.ts'
+import type { Predecessor, WriteGate } from '#cli/data/predecessor.ts'
 import type { Repacker } from '#gitops/git/repacker.ts'
 import type { BundleDeltas } from '#fleet/bundle-deltas.ts'
 import type { PackedBundles } from '#fleet/packed-bundles.ts'
@@ -48,6 +49,12 @@ export interface Given {
   readonly env: Io['env']
   /** Runs when the data directory is held, before anything reads it. */
   readonly prepare: () => Promise<Result<null, string>>
+  /** null: this process takes nothing over. */
+  readonly before: Predecessor | null
+  /** Opens when the data directory is held. */
+  readonly gate: WriteGate
+  /** The process is being replaced: it leaves no cluster, for its successor is there already. */
+  isReplaced: boolean
 }
 
 /** What the parts give. A part reads what earlier parts gave; later ones only in callbacks. */
@@ -123,6 +130,14 @@ export type Stop = () => void | Promise<void>
 export interface Started {
   readonly gives?: Partial<Gifts>
   readonly stop?: Stop
+  /** Stops what answers, when everything else has stopped. */
+  readonly stopLast?: Stop
+}
+
+/** What is to be stopped, in the order of the start. */
+export interface Stops {
+  readonly first: Stop[]
+  readonly last: Stop[]
 }
 
 /**
@@ -135,13 +150,15 @@ export type Part = (deps: Deps) => Result<Started, string> | Promise<Result<Star
 export async function startParts(
   parts: readonly Part[],
   deps: Deps,
-  stops: Stop[],
+  stops: Stops,
 ): Promise<Result<null, string>> {
   for (const part of parts) {
     const started = await part(deps)
     if (!started.ok) return started
     Object.assign(deps, started.value.gives)
-    if (started.value.stop !== undefined) stops.push(started.value.stop)
+    const { stop, stopLast } = started.value
+    if (stop !== undefined) stops.first.push(stop)
+    if (stopLast !== undefined) stops.last.push(stopLast)
   }
   return ok(null)
 }

@@ -13,17 +13,15 @@ export const createRedirects: Part = ({ settings: { redirect }, log }) => {
   const redirects = enabled ? new RedirectServer(parts) : null
   return ok({
     gives: { redirects, redirectPushes: pushes },
-    stop: async () => {
-      await pushes.stop()
-      await redirects?.stop()
-    },
+    stop: () => pushes.stop(),
+    stopLast: () => redirects?.stop(),
   })
 }
 
 /** When the stored bundle serves, if there is one; until there is, requests are answered 503. */
-export const openRedirects: Part = async ({ redirects, log }) => {
+export const openRedirects: Part = async ({ redirects, before, log }) => {
   if (redirects === null) return ok({})
-  const started = await redirects.start()
+  const started = await redirects.start(before?.sockets)
   if (!started.ok) return started
   const { port, httpsPort } = started.value
   log.info({ port, httpsPort }, 'redirects are answered')

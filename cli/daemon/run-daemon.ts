@@ -1,5 +1,5 @@
 // Runs a daemon under the process's signals: SIGTERM and SIGINT stop it, SIGHUP reloads its
-// settings.
+// settings; it also ends when another process has taken its place.
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -17,6 +17,11 @@ const echoMs = 250
 /** `restart`: whoever supervises the process is to start it again. */
 export type Ending = 'end' | 'restart'
 
+export interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
+  /** Resolves with the process that has taken its place. Left out: none can. */
+  readonly replaced?: Promise<number>
+}
+
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
  * comes during the start ends the daemon cleanly right after it. A second one, or the end of
@@ -25,7 +30,7 @@ export type Ending = 'end' | 'restart'
  * @returns when the daemon has ended. Errors: those of `start`
  */
 export async function runUntilSignal(
-  start: () => Promise<Result<Daemon, string>>,
+  start: () => Promise<Result<RunningDaemon, string>>,
   log: ProcessLog,
   reread: () => Result<Settings, string[]>,
   patienceMs = endPatienceMs,
@@ -41,15 +46,26 @@ export async function runUntilSignal(
     hangups = hangups.then(() => reloadOnce(daemon.value, log, reread))
   }
   if (early > 0) reload()
-  log.info({ signal: await asked }, 'stopping')
+  log.info(await Promise.race([asked, replaced(daemon.value, log, patienceMs)]), 'stopping')
   reload = () => undefined
   await hangups
   await daemon.value.stop()
   return ok(daemon.value.isRestarting() ? 'restart' : 'end')
 }
 
+/** Resolves when another process has taken its place. */
+async function replaced(
+  daemon: RunningDaemon,
+  log: ProcessLog,
+  patienceMs: number,
+): Promise<{ readonly replacedBy: number }> {
+  const pid = await (daemon.replaced ?? new Promise<never>(() => undefined))
+  endWithin(patienceMs, log)
+  return { replacedBy: pid }
+}
+
 async function reloadOnce(
-  daemon: Daemon,
+  daemon: RunningDaemon,
   log: ProcessLog,
   reread: () => Result<Settings, string[]>,
 ): Promise<void> {
@@ -67,7 +83,10 @@ async function reloadOnce(
  * After it has resolved, one more signal ends the process at once: whoever asks twice is in a
  * hurry. So does the end of `patienceMs`.
  */
-function firstStopSignal(log: ProcessLog, patienceMs: number): Promise<NodeJS.Signals> {
+function firstStopSignal(
+  log: ProcessLog,
+  patienceMs: number,
+): Promise<{ readonly signal: NodeJS.Signals }> {
   return new Promise((resolve) => {
     let askedAtMs: number | undefined
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -76,7 +95,7 @@ function firstStopSignal(log: ProcessLog, patienceMs: number): Promise<NodeJS.Si
         askedAtMs = nowMs
         endWithin(patienceMs, log)
       } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`, log)
-      resolve(signal)
+      resolve({ signal })
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   })

@@ -32,9 +32,9 @@ export const keepRecords: Part = (deps) => {
   return ok({ gives: { records }, stop: () => records.close() })
 }
 
-export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
-  const { state } = records
-  const started = await startDynamicDns({ settings, env, state, clock: systemClock, log })
+export const keepDynamicDns: Part = async ({ settings, log, env, records, gate }) => {
+  const parts = { settings, env, state: records.state, clock: systemClock, log }
+  const started = await startDynamicDns({ ...parts, mayLook: gate.opened })
   if (!started.ok) return started
   const { dynamicDns, look, stop } = started.value
   return ok({ gives: { dynamicDns, lookAtDynamicDns: look }, stop })

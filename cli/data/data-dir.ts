@@ -69,6 +69,14 @@ export function openDataDirToServe(path: string, log: Log): Result<DataDir, stri
     : err(message)
 }
 
+/**
+ * One that another process still holds: nothing is written, and `retry` takes it when that one has
+ * let go.
+ */
+export function openDataDirLater(path: string): DataDir {
+  return new HeldDirectory(path, 'the process before still holds the data directory', [])
+}
+
 class HeldDirectory implements DataDir {
   readonly path: string
   readonly #made: readonly string[]

@@ -1,11 +1,13 @@
 // A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
 // and API.
 import { randomBytes, randomInt } from 'node:crypto'
-import { openDataDirToServe } from '#cli/data/data-dir.ts'
+import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
 import { stopParts } from '#cli/daemon/part.ts'
-import type { Stop } from '#cli/daemon/part.ts'
+import type { Stop, Stops } from '#cli/daemon/part.ts'
+import { WriteGate, takeOverFrom } from '#cli/data/predecessor.ts'
+import type { Predecessor } from '#cli/data/predecessor.ts'
 import { readTrustedKeyList } from '#cli/files/key-files.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
@@ -55,20 +57,23 @@ export async function startDnsNode(
   settings: Settings,
   log: ProcessLog,
   env: Io['env'],
+  before: Predecessor | null = null,
 ): Promise<Result<Daemon, string>> {
   keepThreadsSmall()
-  const stops: Stop[] = []
-  const started = await start(settings, log, env, stops)
+  const run: Run = { stops: { first: [], last: [] }, gate: new WriteGate(), isReplaced: false }
+  const started = await start(settings, log, env, before, run)
   const stop = async (): Promise<void> => {
-    await stopParts(stops)
-    log.info({}, 'gslbd has stopped')
+    run.gate.giveUp()
+    await stopParts(run.stops.first)
+    await stopParts(run.stops.last)
+    if (!run.isReplaced) log.info({}, 'gslbd has stopped')
   }
   if (!started.ok) {
     await stop()
     return started
   }
   let now = settings
-  const { dnsPort, apiPort, reread } = started.value
+  const { dnsPort, apiPort, sockets, isServing, reread } = started.value
   const { listenAddr, threads } = settings.dns
   log.info({ listenAddr, port: dnsPort, threads, apiPort, roles: ['dns'] }, 'gslbd is running')
   const reload = async (next: Settings): Promise<void> => {
@@ -81,13 +86,24 @@ export async function startDnsNode(
     reread()
     log.info({}, 'settings reloaded')
   }
-  return ok({ dnsPort, apiPort, isRestarting: () => false, reload, stop })
+  const letGo = (): Promise<void> => {
+    run.isReplaced = true
+    return stopParts(run.stops.first)
+  }
+  const parts = { dnsPort, apiPort, sockets, isServing, reload, letGo, stop }
+  return ok({ ...parts, isRestarting: () => false })
 }
 
-interface StartedNode {
-  readonly dnsPort: number
-  /** null: the settings have it off. */
-  readonly apiPort: number | null
+/** What changes while it starts and stops. */
+interface Run {
+  readonly stops: Stops
+  /** Opens when the data directory is held. */
+  readonly gate: WriteGate
+  /** Its successor says to others that the node is there. */
+  isReplaced: boolean
+}
+
+interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
   /** What files say besides the settings. */
   readonly reread: () => void
 }
@@ -96,27 +112,33 @@ async function start(
   settings: Settings,
   log: ProcessLog,
   env: Io['env'],
-  stops: Stop[],
+  before: Predecessor | null,
+  run: Run,
 ): Promise<Result<StartedNode, string>> {
+  const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
   warnOfUnused(settings, token.value, log)
   const trusted = readTrustedKeyList(settings.bundle.keys)
   if (!trusted.ok) return err(`bundle.keys: ${trusted.error}`)
-  const dataDir = openDataDirToServe(settings.dataDir, log)
+  const { dataDir: path } = settings
+  const dataDir = before === null ? openDataDirToServe(path, log) : ok(openDataDirLater(path))
   if (!dataDir.ok) return dataDir
+  if (before === null) run.gate.open()
   stops.push(() => dataDir.value.release())
   const shared = openShared(settings, log)
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
   const store = new BundleStore(dataDir.value.path)
-  const textsStore = new BundleStore(dataDir.value.path, textsDirectory)
+  const dirPath = dataDir.value.path
+  const textsStore = new BundleStore(dirPath, textsDirectory)
   const texts = new PulledTexts({ store: textsStore, trusted: trusted.value, log })
   await texts.start()
   const redirects = await createRedirects(settings.redirect, log)
-  stops.push(() => redirects?.stop())
-  const health = createNodeHealth(settings, shared.value, log, env)
-  const resolver = createNodeResolver(settings, dataDir.value.path, log)
+  run.stops.last.push(() => redirects?.stop())
+  const mayBegin = before === null ? undefined : run.gate.opened
+  const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
+  const resolver = createNodeResolver(settings, dirPath, log)
   const geo = createGeo(settings, log)
   const fed = { health, resolver, dynamic: texts, redirects, geo: geo.feed }
   const samples = new QuerySamples(settings.dns.threads)
@@ -128,38 +150,86 @@ async function start(
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
-  stops.push(() => node.stop())
+  stops.push(() => node.rest())
+  run.stops.last.push(() => node.stop())
   await geo.source.start()
   stops.push(() => geo.source.stop())
-  const opened = await node.start()
+  const opened = await openSockets({ node, redirects, dataDir: dataDir.value }, before, run, log)
   if (!opened.ok) return opened
-  const redirecting = await openRedirects(redirects, log)
-  if (!redirecting.ok) return redirecting
-  const shadow = createShadow(samples, { live: () => node.live(), trusted: trusted.value })
-  stops.push(shadow.stop)
-  const self = reporterOf(settings, node, shadow.report)
-  const pulls = { settings, token: token.value, node, store, texts, textsStore }
-  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
-  stops.push(() => releases.stop())
-  const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
-  const puller = new Pullers({ ...pulls, ...self, ...told, log })
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const own = { store, node, texts, exchange, redirects, puller, ...self, geo: geo.source }
-  const pulled = { ...parts, ...own }
-  const status = await openStatusServer(pulled, log, env)
-  if (!status.ok) return status
-  stops.push(() => status.value.close())
-  puller.start()
-  if (node.status().active !== null) releases.changed()
-  stops.push(() => puller.stop())
-  stops.push(tellOthers(pulled))
-  stops.push(lookNowAndThen(pulled, log))
+  const own = { store, textsStore, node, texts, exchange, redirects, geo: geo.source, samples }
+  const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
+  const pulling = await startPulling(ours, { log, env, before, run })
+  if (!pulling.ok) return pulling
   const reread = (): void => {
     redirects?.reopenLog()
     const read = exchange.readKeys()
     if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
   }
-  return ok({ dnsPort: opened.value.port, apiPort: status.value.port, reread })
+  return ok({ dnsPort: opened.value.port, ...pulling.value, reread })
+}
+
+/** Opens the sockets, or takes those of the process before, and then its data directory. */
+async function openSockets(
+  parts: Pick<PulledNode, 'node' | 'redirects' | 'dataDir'>,
+  before: Predecessor | null,
+  run: Run,
+  log: ProcessLog,
+): Promise<Result<{ port: number }, string>> {
+  const { node, redirects, dataDir } = parts
+  const opened = await node.start(before?.sockets)
+  if (!opened.ok) return opened
+  const redirecting = await openRedirects(redirects, log, before?.sockets)
+  if (!redirecting.ok) return redirecting
+  const taken = await takeOverFrom(before, { node, dataDir, log })
+  if (!taken.ok) return taken
+  run.gate.open()
+  return opened
+}
+
+interface Ours extends Omit<PulledNode, 'puller' | 'report'> {
+  readonly textsStore: BundleStore
+  readonly samples: QuerySamples
+  readonly token: string | null
+  readonly trusted: readonly TrustedKey[]
+}
+
+interface Around {
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  readonly before: Predecessor | null
+  readonly run: Run
+}
+
+/** What pulls, and shows and tells what was pulled. */
+async function startPulling(
+  ours: Ours,
+  { log, env, before, run }: Around,
+): Promise<Result<Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'>, string>> {
+  const { settings, node, store, texts, textsStore, token, trusted, samples, redirects } = ours
+  const stops = run.stops.first
+  const shadow = createShadow(samples, { live: () => node.live(), trusted })
+  stops.push(shadow.stop)
+  const self = reporterOf(settings, node, shadow.report)
+  const pulls = { settings, token, node, store, texts, textsStore }
+  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
+  stops.push(() => releases.stop())
+  const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
+  const puller = new Pullers({ ...pulls, ...self, ...told, log })
+  const pulled = { ...ours, ...self, puller }
+  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  if (!status.ok) return status
+  stops.push(() => status.value.close())
+  puller.start()
+  if (node.status().active !== null) releases.changed()
+  stops.push(() => puller.stop())
+  stops.push(tellOthers(pulled, run))
+  stops.push(lookNowAndThen(pulled, log))
+  return ok({
+    apiPort: status.value.port,
+    sockets: () => [...node.sockets(), ...(redirects?.sockets() ?? []), ...status.value.sockets()],
+    isServing: () => node.status().active !== null,
+  })
 }
 
 const openShared = ({ redis }: Settings, log: ProcessLog) =>
@@ -195,7 +265,10 @@ function reporterOf(
 }
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
-function tellOthers({ settings, shared: { toldNodes }, puller, report }: PulledNode): Stop {
+function tellOthers(
+  { settings, shared: { toldNodes }, puller, report }: PulledNode,
+  run: Pick<Run, 'isReplaced'>,
+): Stop {
   if (settings.redis.url === '') return () => undefined
   const tell = async (isLeaving: boolean): Promise<void> => {
     const word = { ...report(puller.pulled()), isLeaving }
@@ -206,7 +279,7 @@ function tellOthers({ settings, shared: { toldNodes }, puller, report }: PulledN
   void tell(false)
   return () => {
     clearInterval(timer)
-    return noLongerThan(leavePatienceMs, tell(true))
+    return run.isReplaced ? undefined : noLongerThan(leavePatienceMs, tell(true))
   }
 }
 

@@ -13,11 +13,15 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { HandedSockets, descriptorOf, listenerName } from '#runtime/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
 import type { PulledNode } from './pulled-node.ts'
 
 export interface OpenStatus {
   /** null: the settings have it off. */
   readonly port: number | null
+  /** What may be handed to another process. */
+  readonly sockets: () => readonly ListenerSockets[]
   readonly close: () => Promise<void>
 }
 
@@ -30,9 +34,10 @@ export async function openStatusServer(
   pulled: PulledNode,
   log: Log,
   env: Io['env'],
+  handed = new HandedSockets(),
 ): Promise<Result<OpenStatus, string>> {
   const { enabled, listenAddr, port } = pulled.settings.api
-  if (!enabled) return ok({ port: null, close: async () => undefined })
+  if (!enabled) return ok({ port: null, sockets: () => [], close: async () => undefined })
   const secrets = readSecrets(env)
   if (!secrets.ok) return secrets
   const { apiKey, metricsToken } = secrets.value
@@ -62,9 +67,15 @@ export async function openStatusServer(
     },
     (error) => log.error({ err: error }, 'the status of the node cannot be shown'),
   )
-  const listening = await server.listen(listenAddr, port)
+  const name = listenerName('api', listenAddr, port)
+  const [socket] = handed.take(name)
+  const listening = await server.listen(listenAddr, port, socket)
   if (!listening.ok) return err(`api: ${listening.error}`)
-  return ok({ port: listening.value, close: () => server.close() })
+  const sockets = (): readonly ListenerSockets[] => {
+    const descriptor = descriptorOf(server.server)
+    return descriptor === undefined ? [] : [{ name, descriptors: [descriptor] }]
+  }
+  return ok({ port: listening.value, sockets, close: () => server.close() })
 }
 
 /** RFC 6750 section 2.1; for browsers the password of RFC 7617. */

@@ -82,6 +82,7 @@ export interface NodeApiParts {
 export interface NodeApi {
   /** Checks the stores, then listens. Errors: a sentence for the operator. */
   readonly listen: ApiServer['listen']
+  readonly server: ApiServer['server']
   readonly licence: NodeLicence
   /** Connected to the feed now. */
   readonly feedClients: () => number
@@ -140,14 +141,15 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     licence: licence.value,
     feedClients: ports.node.webSocketClients,
     isAudited: audit.value.isWritten,
-    listen: async () => {
+    server: server.server,
+    listen: async (handed) => {
       const checked = await secretKeyCheck.atStart()
       if (!checked.ok) return checked
       // One on another server may keep us waiting; requests then find out themselves.
       const begun = settings.database.url === '' ? state.begin() : undefined
       // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
       if (state.exists()) await begun
-      return server.listen()
+      return server.listen(handed)
     },
     close: async () => {
       secretKeyCheck.close()

@@ -21,6 +21,8 @@ export interface NodeDynamicDnsParts {
   readonly state: Pick<NodeState, 'atOnce' | 'exists'>
   readonly clock: Clock
   readonly log: Log
+  /** The database is no other process's any more. Rejects: it will not be ours. */
+  readonly mayLook?: Promise<unknown>
 }
 
 export interface NodeDynamicDns {
@@ -35,7 +37,7 @@ const copyFile = 'dynamic-dns.copy'
 export async function startDynamicDns(
   parts: NodeDynamicDnsParts,
 ): Promise<Result<NodeDynamicDns, string>> {
-  const { settings, env, state, clock, log } = parts
+  const { settings, env, state, clock, log, mayLook = Promise.resolve() } = parts
   const secrets = readSecrets(env)
   if (!secrets.ok) return secrets
   const { secretKey } = secrets.value
@@ -55,7 +57,7 @@ export async function startDynamicDns(
     if (url === '' && (hasLooked || !state.exists())) return
     hasLooked = await dynamicDns.refresh()
   }
-  const news = (): void => void look()
+  const news = (): void => void mayLook.then(look, () => undefined)
   const listener =
     url === '' ? undefined : listenForChanges(url, dynamicDnsChannel, news, systemAfter)
   // Not waited for: opening a database takes seconds.

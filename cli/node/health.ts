@@ -13,6 +13,8 @@ import type { Settings } from '#cli/settings/settings.ts'
 /**
  * @param shared brings the words of outside monitors, and through Redis those of other nodes
  * @param environment of the process, for scripts
+ * @param mayBegin the data directory is ours: until then nobody is probed and nothing is stored.
+ *   Left out: it is
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
@@ -20,6 +22,7 @@ export function createNodeHealth(
   shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
+  mayBegin?: Promise<unknown>,
 ): HealthMonitor | null {
   if (!health.enabled) return null
   const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
@@ -31,7 +34,8 @@ export function createNodeHealth(
   }
   const clock = systemClock
   const local = createHealthMonitor({
-    verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log),
+    verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log, mayBegin),
+    ...(mayBegin === undefined ? {} : { mayBegin }),
     log,
     clock,
     runsScripts: allowScriptChecks,

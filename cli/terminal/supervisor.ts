@@ -7,6 +7,10 @@ import type { Io } from './command.ts'
 export interface Supervisor {
   readonly ready: () => void
   readonly stopping: () => void
+  /** Another process of the unit is the one to watch from now on. */
+  readonly replacedBy: (pid: number) => void
+  /** Variables with which another process of the unit speaks to the same supervisor. */
+  readonly variables: Readonly<Record<string, string>>
 }
 
 /** socket(2) on Linux. */
@@ -19,7 +23,12 @@ const noSignal = 0x4000
 /** Octets of a path in struct sockaddr_un. */
 const pathBytesMax = 108
 
-const nobody: Supervisor = { ready: () => undefined, stopping: () => undefined }
+const nobody: Supervisor = {
+  ready: () => undefined,
+  stopping: () => undefined,
+  replacedBy: () => undefined,
+  variables: {},
+}
 
 /** Does nothing where nobody supervises, or where it cannot be told. */
 export function openSupervisor(env: Io['env'], pid = process.pid): Supervisor {
@@ -33,20 +42,20 @@ export function openSupervisor(env: Io['env'], pid = process.pid): Supervisor {
       if (periodMs > 0) setInterval(() => send('WATCHDOG=1'), periodMs / 3).unref()
     },
     stopping: () => send('STOPPING=1\nSTATUS=gslbd is stopping'),
+    replacedBy: (successor) => send(`MAINPID=${successor}\nSTATUS=gslbd was replaced`),
+    variables: variablesOf(env),
   }
 }
 
-/** What a supervisor is told of while it starts, runs and stops. */
-export function supervised<Daemon extends { readonly stop: () => Promise<void> }>(
-  daemon: Daemon,
-  supervisor: Supervisor,
-): Daemon {
-  supervisor.ready()
-  const stop = (): Promise<void> => {
-    supervisor.stopping()
-    return daemon.stop()
-  }
-  return { ...daemon, stop }
+/** Not WATCHDOG_PID, which names this process. */
+function variablesOf(env: Io['env']): Readonly<Record<string, string>> {
+  const names = ['NOTIFY_SOCKET', 'WATCHDOG_USEC']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = variable(env, name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 /** struct sockaddr_un; undefined: there is no such address. A path, or `@` and an abstract name. */

@@ -4,12 +4,10 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { LiveNode } from './live-node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { soaSerialOf } from '#bundle/signature/channel.ts'
-import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
+import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { assert } from '#lib/assert.ts'
-import type { Clock } from '#lib/clock.ts'
-import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -17,19 +15,16 @@ import { carryRoutingState, createRoutingState } from '#routing/state/candidates
 import { hasSameNetworks, packNetworks } from '#routing/tables/network-index.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { DynamicLink } from './dynamic-link.ts'
-import type { DynamicFeed } from './dynamic-link.ts'
 import { GenerationMemory } from './generation-memory.ts'
-import type { BundleStore } from './bundle-store.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
-import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { countHealth } from './health-counts.ts'
-import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { LiveState } from './live-state.ts'
-import type { OverlayClock, OverlayStatus, RegressionEvent } from './overlay-clock.ts'
+import type { OverlayClock, OverlayStatus } from './overlay-clock.ts'
 import { SwapTimes } from '#runtime/counters/swap-times.ts'
 import { QueryMeter } from '#runtime/counters/query-meter.ts'
 import { ResponseHits } from '#runtime/counters/response-hits.ts'
 import type { ResponseHitCounts } from '#runtime/counters/response-hits.ts'
+import type { DnsNodeParts } from './node-parts.ts'
 import { activationLines } from './node-status.ts'
 import type { NodeStatus } from './node-status.ts'
 import { namedBy, refuse } from './refusals.ts'
@@ -39,32 +34,9 @@ import { bootBundle, replaceBad } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
-import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
-import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
+import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 import { CrashWindow } from '#runtime/worker/crash-window.ts'
 import { ThreadGroup } from '#runtime/threads/thread-group.ts'
-import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
-
-export interface DnsNodeParts {
-  readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
-  /** null: nothing is kept; for tests and benchmarks. */
-  readonly store: BundleStore | null
-  readonly trusted: readonly TrustedKey[]
-  /** null: health checks are off, every member counts as healthy. */
-  readonly health: HealthMonitor | null
-  /** null: host names of members are not looked up. */
-  readonly resolver?: HostnameResolver | null
-  /** null: no TXT records are written at run time. */
-  readonly dynamic?: DynamicFeed | null
-  /** Answers HTTP from each bundle that serves. */
-  readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
-  /** null: nothing is known of where clients are. */
-  readonly geo: GeoFeed | null
-  readonly clock: Clock
-  readonly log: Log
-  /** Told once of each rollout that this node takes back. */
-  readonly onRegression?: (event: RegressionEvent) => void
-}
 
 interface ToKeep extends Publication {
   /** The one that served until then. */
@@ -120,9 +92,12 @@ export class DnsNode {
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
+  /** What may be handed to another process. */
+  readonly sockets = () => this.#threads.sockets()
   readonly #hits = new ResponseHits()
   #onServed: () => void = () => undefined
   #generation = 0
+  #resting: Promise<void> | undefined
   readonly #swapTimes = new SwapTimes()
   readonly #crashes = new CrashWindow(crashes)
 
@@ -147,10 +122,10 @@ export class DnsNode {
   }
 
   /**
-   * Boots from the store, then opens the sockets: the first query already finds the last good
-   * bundle, and health as it was. Errors: stop it all the same.
+   * Boots from the store, then opens the sockets, or takes those of the process before: the first
+   * query already finds the last good bundle, and health as it was. Errors: stop it all the same.
    */
-  async start(): Promise<Result<{ port: number }, string>> {
+  async start(handed?: HandedSockets): Promise<Result<{ port: number }, string>> {
     this.#boot()
     if (this.#serving !== undefined && !this.#dynamic.isFor(this.#serving.bundle)) {
       await this.#serveDynamic()
@@ -159,7 +134,7 @@ export class DnsNode {
     health?.start()
     await health?.adopted()
     await resolver?.settled()
-    const started = await this.#threads.start()
+    const started = await this.#threads.start(handed)
     this.#hasThreads = started.ok
     return started
   }
@@ -188,6 +163,13 @@ export class DnsNode {
 
   #boot(): void {
     if (this.#stored !== null) bootBundle(this.#stored, (stored) => this.#serveStored(stored))
+  }
+
+  /** Serves what another process has stored since the start. */
+  catchUp(): void {
+    const stored = this.#parts.store?.record('active') as SignedChannelRecord | null | undefined
+    const seq = stored?.record?.seq ?? 0
+    if (seq > (this.#newest?.seq ?? 0)) this.#boot()
   }
 
   #serveStored({ record, signed, bundle }: StoredBundle): void {
@@ -426,6 +408,11 @@ export class DnsNode {
     return this.#threads.haveAdopted(this.#generation)
   }
 
+  /** Resolves when each thread that gets queries does. @returns false: not in time */
+  async settled(patienceMs: number): Promise<boolean> {
+    return (await this.#threads.adopted(this.#generation, patienceMs)) === 'by all'
+  }
+
   /** The one that answers now. */
   bundle(): Bundle | undefined {
     return this.#serving?.bundle
@@ -490,11 +477,20 @@ export class DnsNode {
     this.#threads.callOffStarts()
   }
 
-  async stop(): Promise<void> {
+  /** Changes and stores nothing any more; it still answers, from what it has, until `stop`. */
+  rest(): Promise<void> {
+    return (this.#resting ??= this.#rest())
+  }
+
+  async #rest(): Promise<void> {
     this.#live.stop()
     this.#parts.resolver?.stop()
     await this.#parts.health?.stop()
-    await this.#threads.stop()
     await this.#dynamic.stop()
+  }
+
+  async stop(): Promise<void> {
+    await this.rest()
+    await this.#threads.stop()
   }
 }

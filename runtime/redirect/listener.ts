@@ -16,7 +16,8 @@ import { ServerCertificates } from './certificates.ts'
 import { ConnectionLimit } from './connections.ts'
 import type { RedirectCounters } from './counters.ts'
 import { redirectLimits } from './limits.ts'
-import type { RedirectListenerSettings, RedirectTable } from './messages.ts'
+import { descriptorOf } from '#runtime/sockets/handed-sockets.ts'
+import type { RedirectDescriptors, RedirectListenerSettings, RedirectTable } from './messages.ts'
 
 export interface RedirectListenerParts {
   readonly settings: RedirectListenerSettings
@@ -66,10 +67,10 @@ export class RedirectListener {
   }
 
   /** Errors: a sentence for the operator. */
-  async start(): Promise<Result<ListeningPorts, string>> {
-    const { listenAddr, port, https } = this.#parts.settings
+  async start(handed: RedirectDescriptors = {}): Promise<Result<ListeningPorts, string>> {
+    const { port, https } = this.#parts.settings
     const http = createServer(this.#options(), this.#handler('http'))
-    const listening = await this.#listen(http, listenAddr, port, 'redirect.port')
+    const listening = await this.#listen(http, port, 'redirect.port', handed.http)
     if (!listening.ok || https.port === undefined) {
       return listening.ok ? ok({ port: listening.value, httpsPort: null }) : listening
     }
@@ -91,8 +92,14 @@ export class RedirectListener {
       this.#certificates.look()
       secure.setSecureContext(this.#certificates.first())
     }, this.#parts.certificatesEveryMs ?? redirectLimits.certificatesEveryMs)
-    const second = await this.#listen(secure, listenAddr, https.port, 'redirect.https.port')
+    const second = await this.#listen(secure, https.port, 'redirect.https.port', handed.https)
     return second.ok ? ok({ port: listening.value, httpsPort: second.value }) : second
+  }
+
+  /** What may be handed to another process. */
+  descriptors(): RedirectDescriptors {
+    const [http, https] = this.#servers.map((server) => descriptorOf(server))
+    return { http, https }
   }
 
   /** Requests under way are answered; then everything is closed. */
@@ -126,11 +133,12 @@ export class RedirectListener {
 
   #listen(
     server: Server,
-    listenAddr: string,
     port: number,
     setting: string,
+    handed: number | undefined,
   ): Promise<Result<number, string>> {
-    const { idleTimeoutMs, requestTimeoutMs } = this.#parts.settings
+    const { listenAddr, idleTimeoutMs, requestTimeoutMs } = this.#parts.settings
+    const place = handed === undefined ? { host: listenAddr, port } : { fd: handed }
     server.maxHeadersCount = redirectLimits.headersMax
     // Nor does one that reads nothing stay.
     server.setTimeout(idleTimeoutMs + requestTimeoutMs, (socket) => socket.destroy())
@@ -144,7 +152,7 @@ export class RedirectListener {
       server.once('error', (error: NodeJS.ErrnoException) => {
         resolve(err(whyNot(listenAddr, port, setting, error)))
       })
-      server.listen({ host: listenAddr, port }, () => {
+      server.listen(place, () => {
         server.removeAllListeners('error')
         // Of a socket that is given up before it is accepted; the server goes on.
         server.on('error', (error) => this.#parts.log.warn({ err: String(error) }, 'redirects'))

@@ -23,9 +23,17 @@ export interface RedirectListenerSettings {
   }
 }
 
+/** Descriptors of sockets that listen; undefined: there is none. */
+export interface RedirectDescriptors {
+  readonly http?: number | undefined
+  readonly https?: number | undefined
+}
+
 /** What the thread starts with. */
 export interface RedirectWorkerData {
   readonly settings: RedirectListenerSettings
+  /** Of the process before; the thread closes them. */
+  readonly handed: RedirectDescriptors
   readonly counters: SharedArrayBuffer
 }
 
@@ -44,7 +52,12 @@ export type ToRedirectWorker =
   | { readonly kind: 'stop' }
 
 export type FromRedirectWorker =
-  | { readonly kind: 'listening'; readonly port: number; readonly httpsPort: number | null }
+  | {
+      readonly kind: 'listening'
+      readonly port: number
+      readonly httpsPort: number | null
+      readonly descriptors: RedirectDescriptors
+    }
   /** A sentence for the operator; the thread ends. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'adopted'; readonly number: number }

@@ -9,12 +9,15 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { WaitList } from '#lib/timer.ts'
+import { HandedSockets, listenerName } from '#runtime/sockets/handed-sockets.ts'
+import type { ListenerName, ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
 import { RedirectCounters } from './counters.ts'
 import type { RedirectCounts } from './counters.ts'
 import { redirectLimits } from './limits.ts'
 import type { ListeningPorts } from './listener.ts'
 import type {
   FromRedirectWorker,
+  RedirectDescriptors,
   RedirectListenerSettings,
   RedirectTable,
   RedirectWorkerData,
@@ -48,6 +51,7 @@ export class RedirectServer {
   #restart: NodeJS.Timeout | undefined
   /** The ports that were free at the first start: they are taken again after a death. */
   #ports: ListeningPorts | undefined
+  #descriptors: RedirectDescriptors = {}
 
   constructor(parts: RedirectServerParts) {
     this.#parts = parts
@@ -81,11 +85,34 @@ export class RedirectServer {
     }
   }
 
-  /** Errors: a sentence for the operator. */
-  async start(): Promise<Result<ListeningPorts, string>> {
-    const started = await this.#startThread()
+  /**
+   * Opens the sockets, or takes those of the process before. Errors: a sentence for the operator.
+   */
+  async start(handed = new HandedSockets()): Promise<Result<ListeningPorts, string>> {
+    const [first, second] = this.#names()
+    const [[http], [https]] = [handed.take(first), handed.take(second)]
+    const started = await this.#startThread({ http, https })
     if (started.ok) this.#ports = started.value
     return started
+  }
+
+  /** What may be handed to another process. */
+  sockets(): readonly ListenerSockets[] {
+    const { http, https } = this.#descriptors
+    const isOpen = (fd: number | undefined): fd is number => fd !== undefined
+    const [first, second] = this.#names()
+    return [
+      { name: first, descriptors: [http].filter(isOpen) },
+      { name: second, descriptors: [https].filter(isOpen) },
+    ]
+  }
+
+  #names(): readonly [ListenerName, ListenerName] {
+    const { listenAddr, port, https } = this.#parts.settings
+    return [
+      listenerName('redirect', listenAddr, port),
+      listenerName('redirect-https', listenAddr, https.port ?? 0),
+    ]
   }
 
   reopenLog(): void {
@@ -113,9 +140,10 @@ export class RedirectServer {
     clearTimeout(deadline)
   }
 
-  #startThread(): Promise<Result<ListeningPorts, string>> {
-    const { settings, clock, log } = this.#parts
-    const data: RedirectWorkerData = { settings: this.#settled(settings), counters: this.#shared }
+  #startThread(handed: RedirectDescriptors = {}): Promise<Result<ListeningPorts, string>> {
+    const { clock, log } = this.#parts
+    const settings = this.#settled(this.#parts.settings)
+    const data: RedirectWorkerData = { settings, handed, counters: this.#shared }
     const worker = (this.#parts.spawn ?? spawnRedirectWorker)(data)
     const startedMs = clock.monotonicMs()
     this.#worker = worker
@@ -125,12 +153,15 @@ export class RedirectServer {
     worker.on('message', (message: FromRedirectWorker) => {
       if (message.kind === 'log') log[message.level](message.fields, message.message)
       else if (message.kind === 'adopted') this.#onAdopted(message.number)
-      else if (message.kind === 'listening') resolve(ok(message))
-      else resolve(err(message.reason))
+      else if (message.kind === 'listening') {
+        this.#descriptors = message.descriptors
+        resolve(ok(message))
+      } else resolve(err(message.reason))
     })
     worker.once('exit', () => {
       resolve(err('the redirect listener ended while it started'))
       this.#worker = undefined
+      this.#descriptors = {}
       this.#counters.forgetOpen()
       this.#waiting.wakeAll()
       if (this.#isStopping || this.#ports === undefined) return

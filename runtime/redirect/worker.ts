@@ -11,7 +11,7 @@ assert(parentPort !== null, 'the redirect listener runs in a thread')
 const port = parentPort
 const post = (message: FromRedirectWorker): void => port.postMessage(message)
 
-const { settings, counters } = workerData as RedirectWorkerData
+const { settings, counters, handed } = workerData as RedirectWorkerData
 const listener = new RedirectListener({
   settings,
   counters: new RedirectCounters(counters),
@@ -28,9 +28,10 @@ port.on('message', (message: ToRedirectWorker) => {
   }
 })
 
-const started = await listener.start()
-if (started.ok) post({ kind: 'listening', ...started.value })
-else {
+const started = await listener.start(handed)
+if (started.ok) {
+  post({ kind: 'listening', ...started.value, descriptors: listener.descriptors() })
+} else {
   post({ kind: 'failed', reason: started.error })
   await stop()
 }

@@ -4,6 +4,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { descriptorOf } from './handed-sockets.ts'
 import { whyNotListening } from './listen-fault.ts'
 import { TcpConnection } from './tcp-connection.ts'
 import type { AnswerStream, TcpClient, TcpShared, TcpStats } from './tcp-connection.ts'
@@ -24,13 +25,20 @@ export interface TcpServer {
    * Errors: what is wrong, where, and what to do.
    *
    * @param port 0 lets the kernel choose; the value says which
+   * @param handed the descriptor of a socket that listens there already; the server closes it
    */
-  listen(address: string, port: number): Promise<Result<{ port: number }, string>>
+  listen(address: string, port: number, handed?: number): Promise<Result<TcpListening, string>>
   /** Accepts no more, lets answers under way go out, and is done within `closeTimeoutMs`. */
   close(): Promise<void>
   /** True from the first `close`: clients are to be told to leave (RFC 7828 section 3.3.2). */
   readonly isClosing: boolean
   readonly stats: Readonly<TcpStats>
+}
+
+export interface TcpListening {
+  readonly port: number
+  /** What may be handed to another process; undefined: nothing can. */
+  readonly descriptor: number | undefined
 }
 
 /** Builds a server that is not listening yet. */
@@ -73,11 +81,16 @@ class Listener implements TcpServer {
     return this.#closed !== undefined
   }
 
-  async listen(address: string, port: number): Promise<Result<{ port: number }, string>> {
+  async listen(
+    address: string,
+    port: number,
+    handed?: number,
+  ): Promise<Result<TcpListening, string>> {
     const { limits } = this.#shared
+    const place = handed === undefined ? { host: address, port } : { fd: handed }
     const fault = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
       this.#server.once('error', resolve)
-      this.#server.listen({ host: address, port, backlog: limits.backlog, exclusive: true }, () => {
+      this.#server.listen({ ...place, backlog: limits.backlog, exclusive: true }, () => {
         this.#server.off('error', resolve)
         resolve(undefined)
       })
@@ -89,7 +102,8 @@ class Listener implements TcpServer {
     const shortest = Math.min(limits.idleTimeoutMs, limits.messageTimeoutMs, limits.writeTimeoutMs)
     const sweepMs = Math.min(Math.max(shortest / 8, 5), 500)
     this.#sweep = setInterval(() => this.#expire(), sweepMs)
-    return ok({ port: (this.#server.address() as AddressInfo).port })
+    const { port: bound } = this.#server.address() as AddressInfo
+    return ok({ port: bound, descriptor: descriptorOf(this.#server) })
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 // Opens UDP sockets that share a port; responder threads get them by descriptor.
 import { getSystemErrorName } from 'node:util'
 import { parseAddress } from '#dns/address.ts'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Sys } from './libc.ts'
@@ -42,7 +43,7 @@ export function openUdpEndpoint(
   const octets = parseAddress(listenAddr)
   if (!octets.ok) return err(`dns.listenAddr: "${listenAddr}" is not an IP address`)
   const isIpv6 = octets.value.length === 16
-  const isWildcard = octets.value.every((octet) => octet === 0)
+  const isWildcard = isAnyAddress(octets.value)
   // Without SO_REUSEPORT first: it would let a second gslbd take half of the queries without a
   // word.
   const probe = openBound(libc, octets.value, port, { isShared: false, isWildcard, replyBytesMax })
@@ -64,6 +65,30 @@ export function openUdpEndpoint(
   }
   const address = socketAddress(octets.value, chosenPort)
   return ok({ fds, port: chosenPort, address, isIpv6, isWildcard, replyBytesMax })
+}
+
+/** An endpoint of sockets that another process has bound; queries wait in them already. */
+export function adoptUdpEndpoint(
+  libc: Libc,
+  listenAddr: string,
+  fds: readonly number[],
+  replyBytesMax: number,
+): UdpEndpoint {
+  const octets = parseAddress(listenAddr)
+  const [first] = fds
+  assert(octets.ok && first !== undefined, 'sockets are adopted for the address they are bound to')
+  const isIpv6 = octets.value.length === 16
+  const isWildcard = isAnyAddress(octets.value)
+  const port = portOf(libc, first)
+  const address = socketAddress(octets.value, port)
+  // As the settings of this process want them.
+  const options = { isShared: true, isWildcard, replyBytesMax }
+  for (const fd of fds) setOptions(libc, fd, isIpv6, options)
+  return { fds, port, address, isIpv6, isWildcard, replyBytesMax }
+}
+
+function isAnyAddress(octets: Uint8Array): boolean {
+  return octets.every((octet) => octet === 0)
 }
 
 /** @returns one more socket for the endpoint; nothing arrives there before `bindUdpSocket`. */
@@ -113,14 +138,20 @@ function openBound(
   return err(errno)
 }
 
-function openUnbound(
-  libc: Libc,
-  isIpv6: boolean,
-  { isShared, isWildcard, replyBytesMax }: SocketOptions,
-): Result<number, number> {
+function openUnbound(libc: Libc, isIpv6: boolean, options: SocketOptions): Result<number, number> {
   const family = isIpv6 ? Sys.AF_INET6 : Sys.AF_INET
   const fd = libc.socket(family, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
   if (fd < 0) return err(libc.errno())
+  setOptions(libc, fd, isIpv6, options)
+  return ok(fd)
+}
+
+function setOptions(
+  libc: Libc,
+  fd: number,
+  isIpv6: boolean,
+  { isShared, isWildcard, replyBytesMax }: SocketOptions,
+): void {
   const set = (level: number, name: number, value: number): void => {
     libc.setsockopt(fd, level, name, int32(value), 4)
   }
@@ -132,7 +163,6 @@ function openUnbound(
   set(Sys.SOL_IP, Sys.IP_MTU_DISCOVER, mtuDiscoveryFor(replyBytesMax))
   if (isWildcard && isIpv6) set(Sys.SOL_IPV6, Sys.IPV6_RECVPKTINFO, 1)
   if (isWildcard && !isIpv6) set(Sys.SOL_IP, Sys.IP_PKTINFO, 1)
-  return ok(fd)
 }
 
 function sentenceFor(errno: number, listenAddr: string, port: number): string {

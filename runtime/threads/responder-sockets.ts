@@ -4,7 +4,12 @@ import { assert } from '#lib/assert.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
-import { bindUdpSocket, openUdpEndpoint, openUdpSocket } from '#runtime/sockets/udp-socket.ts'
+import {
+  adoptUdpEndpoint,
+  bindUdpSocket,
+  openUdpEndpoint,
+  openUdpSocket,
+} from '#runtime/sockets/udp-socket.ts'
 import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
 
 export class ResponderSockets {
@@ -25,6 +30,24 @@ export class ResponderSockets {
     return endpoint.ok ? ok(new ResponderSockets(libc, endpoint.value)) : endpoint
   }
 
+  /**
+   * Those that another process has bound; it may still read there. One that no thread is left to
+   * read is closed: who handed it over reads it empty.
+   *
+   * @param count how many threads there will be
+   */
+  static adopt(
+    libc: Libc,
+    listenAddr: string,
+    fds: readonly number[],
+    count: number,
+    replyBytesMax: number,
+  ): ResponderSockets {
+    for (const fd of fds.slice(count)) libc.close(fd)
+    const endpoint = adoptUdpEndpoint(libc, listenAddr, fds.slice(0, count), replyBytesMax)
+    return new ResponderSockets(libc, endpoint)
+  }
+
   private constructor(libc: Libc, endpoint: UdpEndpoint) {
     this.#libc = libc
     this.endpoint = endpoint
@@ -36,6 +59,11 @@ export class ResponderSockets {
   /** The responders whose sockets get their share of the queries. */
   get bound(): ReadonlySet<number> {
     return this.#bound
+  }
+
+  /** Of the sockets that get queries, in no order. */
+  get boundFds(): readonly number[] {
+    return [...this.#bound].map((index) => this.fdOf(index))
   }
 
   /** A thread that follows a dead one gets its socket. @throws where there are no more sockets */

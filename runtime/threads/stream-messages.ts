@@ -14,6 +14,8 @@ export interface StreamStart {
   readonly index: number
   readonly listenAddr: string
   readonly port: number
+  /** A socket that listens there already, of the process before; undefined: there is none. */
+  readonly handedTcp: number | undefined
   /** True where there are no responder threads. */
   readonly withUdp: boolean
   readonly settings: AnswerSettings
@@ -38,7 +40,12 @@ export type ToStream =
   | { readonly kind: 'stop' }
 
 export type FromStream =
-  | { readonly kind: 'listening'; readonly port: number }
+  | {
+      readonly kind: 'listening'
+      readonly port: number
+      /** Of the TCP socket; undefined: it cannot be handed to another process. */
+      readonly descriptor: number | undefined
+    }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stats'; readonly tcp: TcpStats; readonly exchange: ExchangeStats }
   | {

@@ -91,9 +91,9 @@ async function listen(): Promise<void> {
     dgram = udp.value.socket
     port = udp.value.port
   }
-  const tcp = await server.listen(start.listenAddr, port)
+  const tcp = await server.listen(start.listenAddr, port, start.handedTcp)
   if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
-  post({ kind: 'listening', port: tcp.value.port })
+  post({ kind: 'listening', ...tcp.value })
   const report = (): void => {
     post({ kind: 'stats', tcp: { ...server.stats }, exchange: exchange.stats() })
   }

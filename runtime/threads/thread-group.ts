@@ -10,6 +10,8 @@ import type { Result } from '#lib/result.ts'
 import { AnsweringThread } from '#runtime/worker/answering-thread.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import type { CounterSnapshot } from '#runtime/counters/counters.ts'
+import { HandedSockets, listenerName } from '#runtime/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
 import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { queryBucketBytes } from '#runtime/answer/query-bucket.ts'
@@ -89,6 +91,7 @@ export class ThreadGroup {
   readonly #starts = new StartLimiter(startsAtOnce)
   #stream: AnsweringThread | undefined
   #sockets: ResponderSockets | undefined
+  #tcpDescriptor: number | undefined
   /** Responders that have died once. */
   readonly #died = new Set<number>()
   #port = 0
@@ -139,31 +142,35 @@ export class ThreadGroup {
     return this.#port
   }
 
-  /** Opens the sockets and starts the threads. Until a generation is published they refuse. */
-  async start(): Promise<Result<{ port: number }, string>> {
+  /**
+   * Opens the sockets, or takes those of the process before, and starts the threads. Until a
+   * generation is published they refuse.
+   */
+  async start(handed = new HandedSockets()): Promise<Result<{ port: number }, string>> {
     for (let tries = 1; ; tries++) {
-      const started = await this.#open()
+      const started = await this.#open(handed)
       if (started.ok || this.#parts.port !== 0 || tries === portTries) return started
     }
   }
 
-  async #open(): Promise<Result<{ port: number }, string>> {
-    const { listenAddr, port } = this.#parts
+  async #open(handed: HandedSockets): Promise<Result<{ port: number }, string>> {
+    const { listenAddr, port, settings } = this.#parts
+    const [tcp] = handed.take(listenerName('dns-tcp', listenAddr, port))
     if (this.#libc !== undefined) {
-      const sockets = ResponderSockets.open(
-        this.#libc,
-        listenAddr,
-        port,
-        Math.min(this.#threads, startsAtOnce),
-        this.#parts.settings.udpPayloadSize,
-      )
+      const [libc, bytesMax] = [this.#libc, settings.udpPayloadSize]
+      const udp = handed.take(listenerName('dns-udp', listenAddr, port))
+      const count = Math.min(this.#threads, startsAtOnce)
+      const sockets =
+        udp.length > 0
+          ? ok(ResponderSockets.adopt(libc, listenAddr, udp, this.#threads, bytesMax))
+          : ResponderSockets.open(libc, listenAddr, port, count, bytesMax)
       if (!sockets.ok) return sockets
       this.#sockets = sockets.value
       this.#port = sockets.value.endpoint.port
     } else {
       this.#port = port
     }
-    const stream = await this.#startStream()
+    const stream = await this.#startStream(tcp)
     if (!stream.ok) {
       this.#closeSockets()
       return stream
@@ -247,11 +254,12 @@ export class ThreadGroup {
     Atomics.store(this.#cells, controlCell(index, Control.ThreadId), 0)
   }
 
-  async #startStream(): Promise<Result<null, string>> {
+  async #startStream(handedTcp?: number): Promise<Result<null, string>> {
     const start: StreamStart = {
       index: this.#threads,
       listenAddr: this.#parts.listenAddr,
       port: this.#port,
+      handedTcp,
       withUdp: this.#threads === 0,
       settings: this.#parts.settings,
       tcpLimits: this.#parts.tcpLimits,
@@ -281,6 +289,7 @@ export class ThreadGroup {
       return err(first.kind === 'failed' ? first.message : 'the stream thread did not start')
     }
     this.#port = first.port
+    this.#tcpDescriptor = first.descriptor
     this.#stream = stream
     worker.on('message', (message: FromStream) => {
       this.#hear(worker, message)
@@ -440,6 +449,17 @@ export class ThreadGroup {
 
   get exchangeStats(): ExchangeStats | undefined {
     return this.#streamStats.total?.exchange
+  }
+
+  /** What may be handed to another process. */
+  sockets(): readonly ListenerSockets[] {
+    const { listenAddr, port } = this.#parts
+    const udp = this.#sockets?.boundFds ?? []
+    const tcp = this.#tcpDescriptor === undefined ? [] : [this.#tcpDescriptor]
+    return [
+      { name: listenerName('dns-udp', listenAddr, port), descriptors: udp },
+      { name: listenerName('dns-tcp', listenAddr, port), descriptors: tcp },
+    ]
   }
 
   /** Threads that have not started yet never do, and `adopted` waits no longer. */

@@ -26,9 +26,14 @@ export const verdictFileLimits = {
  * it is probed. Lines that are whole are used whatever stands between them.
  *
  * @param path its folder is made when it is needed
+ * @param mayWrite until then it is another process's, and only read; rejects: it stays that
  */
-export function createFileHealthVerdicts(path: string, log: Log): HealthVerdicts {
-  const file = new VerdictFile(path, log)
+export function createFileHealthVerdicts(
+  path: string,
+  log: Log,
+  mayWrite: Promise<unknown> = Promise.resolve(),
+): HealthVerdicts {
+  const file = new VerdictFile(path, log, mayWrite)
   return {
     load: async () => file.load(),
     save: async (changed) => {
@@ -52,18 +57,23 @@ export function createFileHealthVerdicts(path: string, log: Log): HealthVerdicts
 class VerdictFile {
   readonly #path: string
   readonly #log: Log
+  readonly #mayWrite: Promise<unknown>
   #verdicts: VerdictMap | undefined
+  #hasWritten = false
   /** In the file; Infinity: it is not what `#verdicts` needs, and the next write makes it anew. */
   #lines = Infinity
   /** One write at a time. */
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(path: string, log: Log) {
+  constructor(path: string, log: Log, mayWrite: Promise<unknown>) {
     this.#path = path
     this.#log = log
+    this.#mayWrite = mayWrite
   }
 
+  /** Another process may have written since the last time, as long as this one has not. */
   load(): readonly StoredVerdict[] {
+    if (!this.#hasWritten) this.#verdicts = undefined
     return [...this.#loaded().values()]
   }
 
@@ -72,7 +82,7 @@ class VerdictFile {
     const lines = apply(this.#loaded())
     // A failed write leaves lines behind that the next one has to make good.
     if (lines.length === 0 && this.#lines !== Infinity) return Promise.resolve()
-    const written = this.#writing.then(() => this.#write(lines))
+    const written = this.#mayWrite.then(() => this.#writing).then(() => this.#write(lines))
     this.#writing = written.catch(() => undefined)
     return written
   }
@@ -85,7 +95,6 @@ class VerdictFile {
   #read(): VerdictMap {
     const verdicts: VerdictMap = new Map()
     try {
-      sweepTemporary(dirname(this.#path))
       const size = statSync(this.#path, { throwIfNoEntry: false })?.size
       if (size === undefined) return verdicts
       if (size > verdictFileLimits.bytesMax) {
@@ -109,6 +118,8 @@ class VerdictFile {
 
   async #write(lines: readonly string[]): Promise<void> {
     const verdicts = this.#loaded()
+    if (!this.#hasWritten) sweepTemporary(dirname(this.#path))
+    this.#hasWritten = true
     const linesMax = verdicts.size + Math.max(verdictFileLimits.staleLinesMax, verdicts.size)
     if (this.#lines + lines.length > linesMax) {
       this.#lines = Infinity

@@ -29,6 +29,8 @@ export interface HealthMonitorParts {
   readonly verdicts: HealthVerdicts
   readonly log: Log
   readonly clock: Clock
+  /** Until then nobody is probed. Rejects: nobody ever is. Left out: at once. */
+  readonly mayBegin?: Promise<unknown>
   /** Whether the worker may; by default it may not. */
   readonly runsScripts?: boolean
   /** A worker with the settings of the node; left out, one that allows nothing. */
@@ -84,7 +86,18 @@ class Monitor implements HealthMonitor {
   }
 
   start(): void {
-    this.#adopted = this.#parts.verdicts.load().then(
+    const { mayBegin } = this.#parts
+    this.#adopted = this.#load()
+    const begin = (): void => {
+      if (!this.#isStopped) this.#keeper.start()
+    }
+    if (mayBegin === undefined) void this.#adopted.then(begin)
+    // The process before has judged members since they were read.
+    else void mayBegin.then(() => this.#load().then(begin)).catch(() => undefined)
+  }
+
+  #load(): Promise<void> {
+    return this.#parts.verdicts.load().then(
       (stored) => {
         this.#adopt(stored)
       },
@@ -247,7 +260,6 @@ class Monitor implements HealthMonitor {
     if (gone.length > 0) this.#writer.forget(gone)
     if (changes.length > 0) this.#announce(changes)
     if (changes.length + closedGates.length > 0) this.#update([...changes, ...closedGates])
-    this.#keeper.start()
   }
 
   #postTargets(): void {

@@ -1,7 +1,7 @@
 // What systemd is told over its socket, which the test holds.
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openSupervisor, supervised } from '#cli/terminal/supervisor.ts'
+import { openSupervisor } from '#cli/terminal/supervisor.ts'
 import { openLibc } from '#runtime/sockets/libc.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -34,13 +34,23 @@ test.each([
 ])('over %s it is told of the start and the stop, in this order', async (_title, make) => {
   const path = make()
   const next = socketAt(path)
-  const order: string[] = []
-  const stop = async () => void order.push(next() ?? '')
-  const daemon = supervised({ stop }, openSupervisor({ NOTIFY_SOCKET: path }))
+  const supervisor = openSupervisor({ NOTIFY_SOCKET: path })
+  supervisor.ready()
   expect(next()).toBe('READY=1\nSTATUS=gslbd is running')
   expect(next()).toBeUndefined()
-  await daemon.stop()
-  expect(order).toEqual(['STOPPING=1\nSTATUS=gslbd is stopping'])
+  supervisor.stopping()
+  expect(next()).toBe('STOPPING=1\nSTATUS=gslbd is stopping')
+})
+
+test('it is told who takes the place of this one, which hears how to speak to it', () => {
+  const path = join(tempDir('notify'), 'socket')
+  const next = socketAt(path)
+  const env = { NOTIFY_SOCKET: path, WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' }
+  const supervisor = openSupervisor(env, 7)
+  supervisor.replacedBy(42)
+  expect(next()).toBe('MAINPID=42\nSTATUS=gslbd was replaced')
+  // The number of the process is not handed on: it is another one.
+  expect(supervisor.variables).toEqual({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '30000000' })
 })
 
 test('the watchdog gets three signs of life in its time', () => {

@@ -1,0 +1,19 @@
+// The path of the control socket of a data directory, short enough for the system. unix(7)
+import { closeSync, constants, openSync } from 'node:fs'
+import { controlName } from './messages.ts'
+
+export interface ControlPath {
+  readonly path: string
+  readonly close: () => void
+}
+
+/**
+ * A path of a socket has at most 107 octets, and data directories have longer ones: it goes through
+ * a descriptor of the directory.
+ *
+ * @throws the file system's error
+ */
+export function openControlPath(dataDir: string): ControlPath {
+  const fd = openSync(dataDir, constants.O_RDONLY | constants.O_DIRECTORY)
+  return { path: `/proc/self/fd/${fd}/${controlName}`, close: () => closeSync(fd) }
+}

@@ -1,0 +1,47 @@
+// Starts a node that can be replaced, in the place of another process where that is wanted.
+import type { Daemon } from '#cli/daemon/daemon.ts'
+import type { Predecessor } from '#cli/data/predecessor.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import type { ProcessLog } from '#cli/terminal/log.ts'
+import { openSupervisor } from '#cli/terminal/supervisor.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { sayReady } from './detach.ts'
+import { meetPredecessor } from './meet-predecessor.ts'
+import { ReplaceableDaemon } from './replaceable.ts'
+
+export type StartNode = (
+  settings: Settings,
+  log: ProcessLog,
+  env: Io['env'],
+  before: Predecessor | null,
+) => Promise<Result<Daemon, string>>
+
+export interface NodeStart {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  readonly start: StartNode
+}
+
+/** @param isReplacing where no process is to be replaced, it just starts */
+export async function startReplaceable(
+  { settings, log, env, start }: NodeStart,
+  isReplacing: boolean,
+): Promise<Result<ReplaceableDaemon, string>> {
+  const met = isReplacing ? meetPredecessor(settings.dataDir, log) : ok(null)
+  if (!met.ok) return met
+  const before = met.value
+  if (isReplacing && before === null) {
+    log.info({ dataDir: settings.dataDir }, 'no process to replace here: starting as usual')
+  }
+  const daemon = await start(settings, log, env, before)
+  if (!daemon.ok) return daemon
+  await before?.running()
+  const supervisor = openSupervisor({ ...env, ...before?.variables })
+  const again = (now: Settings, own: Predecessor) => start(now, log, env, own)
+  const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
+  sayReady(env)
+  return ok(node)
+}
