@@ -8,8 +8,6 @@ import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 
 export interface Predecessor {
   readonly sockets: HandedSockets
-  /** It answers from a bundle: who takes over must have one, too. */
-  readonly isServing: boolean
   /**
    * Resolves when it changes and stores nothing any more and the data directory is free; it still
    * answers. Errors: a sentence for the operator
@@ -48,7 +46,6 @@ export async function takeOverFrom(
   { node, dataDir, log }: { readonly node: DnsNode; readonly dataDir: DataDir; readonly log: Log },
 ): Promise<Result<null, string>> {
   if (before === null) return ok(null)
-  if (before.isServing && node.status().active === null) return err(withoutBundle)
   if (!(await node.settled(readyPatienceMs))) return err('not all DNS threads were ready in time')
   log.info({}, 'answering beside the process before, which is to free the data directory')
   const gone = await before.letGo()
@@ -58,7 +55,3 @@ export async function takeOverFrom(
   node.catchUp()
   return ok(null)
 }
-
-const withoutBundle =
-  'this version can serve none of the stored bundles, and the process before answers from one; ' +
-  'the log says what is wrong with them'

@@ -3,6 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
+import type { TrustedKey } from '#bundle/signature/channel.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
 import { stopParts } from '#cli/daemon/part.ts'
 import type { Stop, Stops } from '#cli/daemon/part.ts'
@@ -29,7 +30,7 @@ import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
-import type { DnsNodeParts } from '#runtime/node/node.ts'
+import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
 import { QuerySamples } from '#runtime/samples/query-samples.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import { transfersOf } from '#cli/node/transfers.ts'
@@ -65,7 +66,7 @@ export async function startDnsNode(
   const stop = async (): Promise<void> => {
     run.gate.giveUp()
     await stopParts(run.stops.first)
-    await stopParts(run.stops.last)
+    await stopParts(run.stops.last.reverse())
     if (!run.isReplaced) log.info({}, 'gslbd has stopped')
   }
   if (!started.ok) {

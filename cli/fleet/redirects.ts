@@ -5,6 +5,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 
 /** Loaded where the settings have it. null: they have not. */
@@ -21,9 +22,10 @@ export async function createRedirects(
 export async function openRedirects(
   redirects: RedirectServer | null,
   log: Log,
+  handed?: HandedSockets,
 ): Promise<Result<null, string>> {
   if (redirects === null) return ok(null)
-  const started = await redirects.start()
+  const started = await redirects.start(handed)
   if (!started.ok) return started
   const { port, httpsPort } = started.value
   log.info({ port, httpsPort }, 'redirects are answered')

@@ -21,6 +21,8 @@ export interface MetPredecessor extends Predecessor {
   readonly variables: Readonly<Record<string, string>>
   /** This process is the node now. Resolves when the one before ends, or has ended. */
   readonly running: () => Promise<void>
+  /** This process has failed: the one before goes on. */
+  readonly giveUp: () => void
 }
 
 export interface Patience {
@@ -31,7 +33,7 @@ export interface Patience {
   readonly endMs: number
 }
 
-const usualPatience: Patience = { answerMs: 5_000, letGoMs: 30_000, endMs: 5_000 }
+const usualPatience: Patience = { answerMs: 15_000, letGoMs: 60_000, endMs: 15_000 }
 /** Nobody listens there: no process, or an older one. */
 const nobodyCodes: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR']
 
@@ -56,7 +58,7 @@ export function meetPredecessor(
     return err(`${cannotReplace(dataDir)}: ${offered.error}`)
   }
   const { offer, received } = offered.value
-  const handed = new HandedSockets(socketsOf(offer, received.descriptors))
+  const handed = new HandedSockets(socketsOf(offer, received.descriptors), offer.isServing)
   log.info({ pid: offer.pid, version }, 'replacing the process that holds the data directory')
   return ok(new Met(socket, offer, handed, log, patience))
 }
@@ -121,7 +123,6 @@ function socketsOf(offer: Offer, descriptors: readonly number[]): ListenerSocket
 
 class Met implements MetPredecessor {
   readonly sockets: HandedSockets
-  readonly isServing: boolean
   readonly variables: Readonly<Record<string, string>>
   readonly #pid: number
   readonly #socket: Socket
@@ -134,7 +135,6 @@ class Met implements MetPredecessor {
 
   constructor(fd: number, offer: Offer, sockets: HandedSockets, log: Log, patience: Patience) {
     this.sockets = sockets
-    this.isServing = offer.isServing
     this.variables = offer.variables
     this.#pid = offer.pid
     this.#log = log
@@ -165,9 +165,13 @@ class Met implements MetPredecessor {
     const isEnding = await this.#ask('running', 'ending', this.#patience.endMs)
     if (!isEnding)
       this.#log.warn({ pid: this.#pid }, 'the process before does not say that it ends')
+    this.giveUp()
+  }
+
+  giveUp(): void {
     const descriptors = openDescriptors()
     for (const unwanted of this.sockets.takeAll()) descriptors?.close(unwanted)
-    this.#socket.unref()
+    this.#socket.destroy()
   }
 
   /** @returns false: no answer in time. One that has ended gives none, and needs none. */

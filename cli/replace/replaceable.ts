@@ -29,7 +29,7 @@ export interface ReplaceableParts {
 /** From one try to run again to the next. */
 const tries = { firstMs: 1_000, mostMs: 60_000 } as const
 /** A successor that connects says at once what it wants. */
-const helloPatienceMs = 5_000
+const helloPatienceMs = 30_000
 
 /** The process that is to take the place of this one. */
 interface Successor {
@@ -252,10 +252,9 @@ export class ReplaceableDaemon implements Daemon {
   async #again(sockets: readonly ListenerSockets[]): Promise<Result<Daemon, string>> {
     const copies = this.#copies(sockets)
     if (!copies.ok) return copies
-    const handed = new HandedSockets(copies.value)
+    const handed = new HandedSockets(copies.value, this.#daemon.isServing())
     const before: Predecessor = {
       sockets: handed,
-      isServing: this.#daemon.isServing(),
       letGo: async () => ok(null),
     }
     const started = await this.#parts.again(this.#settings, before)

@@ -37,7 +37,10 @@ export async function startReplaceable(
     log.info({ dataDir: settings.dataDir }, 'no process to replace here: starting as usual')
   }
   const daemon = await start(settings, log, env, before)
-  if (!daemon.ok) return daemon
+  if (!daemon.ok) {
+    before?.giveUp()
+    return daemon
+  }
   await before?.running()
   const supervisor = openSupervisor({ ...env, ...before?.variables })
   const again = (now: Settings, own: Predecessor) => start(now, log, env, own)

@@ -9,7 +9,7 @@ import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { assert } from '#lib/assert.ts'
 import { systemAfter } from '#lib/timer.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
 import { hasSameNetworks, packNetworks } from '#routing/tables/network-index.ts'
@@ -30,7 +30,7 @@ import type { NodeStatus } from './node-status.ts'
 import { namedBy, refuse } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { acceptableRecord, answerableBundle, servableBundle } from './servable.ts'
-import { bootBundle, replaceBad } from './stored-bundles.ts'
+import { bootBundle, replaceBad, withoutBundle } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
@@ -127,6 +127,7 @@ export class DnsNode {
    */
   async start(handed?: HandedSockets): Promise<Result<{ port: number }, string>> {
     this.#boot()
+    if (handed?.areAnswered === true && this.#serving === undefined) return err(withoutBundle)
     if (this.#serving !== undefined && !this.#dynamic.isFor(this.#serving.bundle)) {
       await this.#serveDynamic()
     }

@@ -58,6 +58,9 @@ export function bootBundle(parts: StoredBundlesParts, serve: (stored: StoredBund
   log.info({}, 'no bundle on disk; every query is refused until one arrives')
 }
 
+export const withoutBundle =
+  'this version can serve none of the stored bundles, and the process before answers from one; ' +
+  'the log says what is wrong with them'
 const report = ', which is a mistake of gslbd: please report it'
 
 /**

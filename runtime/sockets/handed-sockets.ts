@@ -18,7 +18,11 @@ export const listenerName = (kind: ListenerKind, listenAddr: string, port: numbe
 export class HandedSockets {
   readonly #sockets: Map<ListenerName, readonly number[]>
 
-  constructor(sockets: readonly ListenerSockets[] = []) {
+  /** The process before answers from a bundle there: who has none may not read them. */
+  readonly areAnswered: boolean
+
+  constructor(sockets: readonly ListenerSockets[] = [], areAnswered = false) {
+    this.areAnswered = areAnswered
     this.#sockets = new Map(sockets.map(({ name, descriptors }) => [name, descriptors]))
   }
 

@@ -16,6 +16,9 @@ export interface StreamStart {
   readonly port: number
   /** A socket that listens there already, of the process before; undefined: there is none. */
   readonly handedTcp: number | undefined
+  /** What it serves before it listens; undefined: nothing is published yet. */
+  readonly generation: Generation | undefined
+  readonly keys: readonly ExchangeKey[]
   /** True where there are no responder threads. */
   readonly withUdp: boolean
   readonly settings: AnswerSettings

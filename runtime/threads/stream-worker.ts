@@ -79,6 +79,9 @@ main.on('message', (message: ToStream) => {
 })
 
 let dgram: { close: () => void } | undefined
+exchange.takeKeys(start.keys)
+// Nobody is to be refused who could have been answered.
+if (start.generation !== undefined) takeOver(start.generation)
 await listen()
 
 async function listen(): Promise<void> {

@@ -260,6 +260,9 @@ export class ThreadGroup {
       listenAddr: this.#parts.listenAddr,
       port: this.#port,
       handedTcp,
+      // Otherwise nobody is answered meanwhile, and it is told when it listens.
+      generation: handedTcp === undefined ? undefined : this.#current,
+      keys: this.#keys,
       withUdp: this.#threads === 0,
       settings: this.#parts.settings,
       tcpLimits: this.#parts.tcpLimits,
@@ -279,7 +282,8 @@ export class ThreadGroup {
       name: 'dns-stream',
       workerData: start,
     })
-    const stream = new AnsweringThread(worker, 0)
+    const { generation } = start
+    const stream = new AnsweringThread(worker, generation?.number ?? 0)
     const first = await new Promise<FromStream>((resolve) => {
       worker.once('message', resolve)
       worker.once('error', (error: Error) => resolve({ kind: 'failed', message: error.message }))
@@ -295,7 +299,8 @@ export class ThreadGroup {
       this.#hear(worker, message)
     })
     this.#tellStream({ kind: 'keys', keys: this.#keys })
-    if (this.#current !== undefined) this.#tellGeneration(this.#current)
+    const isNewer = this.#current !== generation
+    if (this.#current !== undefined && isNewer) this.#tellGeneration(this.#current)
     this.#watch(worker, () => void this.#restartStream())
     // The group was stopped while this thread started: nobody else will end it.
     if (this.#isStopping) await worker.terminate()

@@ -69,6 +69,8 @@ class VerdictFile {
     this.#path = path
     this.#log = log
     this.#mayWrite = mayWrite
+    // What an interrupted write left; of a process that still writes, it is no rest.
+    void mayWrite.then(() => sweepTemporary(dirname(path))).catch(() => undefined)
   }
 
   /** Another process may have written since the last time, as long as this one has not. */
@@ -82,7 +84,7 @@ class VerdictFile {
     const lines = apply(this.#loaded())
     // A failed write leaves lines behind that the next one has to make good.
     if (lines.length === 0 && this.#lines !== Infinity) return Promise.resolve()
-    const written = this.#mayWrite.then(() => this.#writing).then(() => this.#write(lines))
+    const written = Promise.all([this.#mayWrite, this.#writing]).then(() => this.#write(lines))
     this.#writing = written.catch(() => undefined)
     return written
   }
@@ -118,7 +120,6 @@ class VerdictFile {
 
   async #write(lines: readonly string[]): Promise<void> {
     const verdicts = this.#loaded()
-    if (!this.#hasWritten) sweepTemporary(dirname(this.#path))
     this.#hasWritten = true
     const linesMax = verdicts.size + Math.max(verdictFileLimits.staleLinesMax, verdicts.size)
     if (this.#lines + lines.length > linesMax) {

@@ -1,0 +1,53 @@
+// A successor that says what a test wants to the process it would replace, and takes no sockets.
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import type { Socket } from 'node:net'
+import { openControlPath } from '#cli/replace/control-path.ts'
+import { lineOf, protocol, readLines } from '#cli/replace/messages.ts'
+import type { Hello } from '#cli/replace/messages.ts'
+import { waitUntil } from './wait-until.ts'
+
+export class RawSuccessor {
+  readonly #socket: Socket
+  readonly heard: unknown[] = []
+  #isClosed = false
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('error', () => undefined).once('close', () => (this.#isClosed = true))
+    readLines(socket, (value) => this.heard.push(value))
+  }
+
+  static async connect(dataDir: string): Promise<RawSuccessor> {
+    const place = openControlPath(dataDir)
+    const socket = createConnection(place.path)
+    await once(socket, 'connect')
+    place.close()
+    return new RawSuccessor(socket)
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  say(line: object | string): void {
+    this.#socket.write(typeof line === 'string' ? line : lineOf(line))
+  }
+
+  /** @returns the answer to it */
+  greet(other: Partial<Hello> = {}): Promise<unknown> {
+    const uid = process.getuid?.() ?? -1
+    return this.ask({ protocol, pid: process.pid, uid, cgroup: '', ...other })
+  }
+
+  async ask(line: object): Promise<unknown> {
+    const before = this.heard.length
+    this.say(line)
+    await waitUntil('an answer', () => this.heard.length > before)
+    return this.heard.at(-1)
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+}
