@@ -101,7 +101,7 @@ async function replaced(): Promise<DaemonProcess> {
   return next
 }
 
-test('the next process takes sockets, data directory and health over; no query is lost', async () => {
+test('the next process takes over sockets, directory and health; no query is lost', async () => {
   const old = node
   const next = await replaced()
   await expectNoneLost()
@@ -125,7 +125,7 @@ test('another number of threads, with what changed in the settings, comes with i
   expect((await load.stop()).asked).toBeGreaterThan(0)
 })
 
-test('one that is being replaced refuses a second successor, and goes on without the first', async () => {
+test('a second successor is refused; the old one goes on without the first', async () => {
   const first = await RawSuccessor.connect(site.dataDir)
   expect(await first.greet()).toMatchObject({ isServing: true })
   const second = replace()
