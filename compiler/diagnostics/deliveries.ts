@@ -26,6 +26,14 @@ export const deliveryDiagnostics = {
     bad: 'waves: [{ percent: 10, hold: 5 minutes }, { percent: 100 }]',
     good: 'waves: [{ percent: 10, hold: 5m }, { percent: 100 }]',
   },
+  'delivery-no-nodes': {
+    severity: 'error',
+    message: 'no node is left for the labels "%s": wave %s has them all',
+    help: 'write the wave with more labels first, or leave this one out',
+    cause: 'A node with these labels has those of the earlier wave, and belongs to that one.',
+    bad: 'waves: [{ nodes: canary=true }, { nodes: "canary=true,site=fra1" }, { percent: 100 }]',
+    good: 'waves: [{ nodes: "canary=true,site=fra1" }, { nodes: canary=true }, { percent: 100 }]',
+  },
   'delivery-not-rising': {
     severity: 'error',
     message: '%s percent is not more than the %s percent of a wave before',

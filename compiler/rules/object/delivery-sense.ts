@@ -17,6 +17,11 @@ export const deliverySense: ObjectRule<'Delivery'> = {
       if (nodes !== undefined && readLabels(nodes) === undefined) {
         report('delivery-labels', valueAt('spec', 'waves', i, 'nodes'), { args: [nodes] })
       }
+      const taken = waves.slice(0, i).findIndex((before) => hasAll(before.nodes, nodes))
+      if (taken >= 0) {
+        const args = [nodes ?? '', String(taken + 1)]
+        report('delivery-no-nodes', valueAt('spec', 'waves', i, 'nodes'), { args })
+      }
       if (readHold(hold) === undefined) {
         report('delivery-duration', valueAt('spec', 'waves', i, 'hold'), { args: [hold] })
       }
@@ -37,4 +42,11 @@ export const deliverySense: ObjectRule<'Delivery'> = {
       report('delivery-duration', valueAt('spec', 'gates', 'p99'), { args: [gates.p99] })
     }
   },
+}
+
+/** Each node that has the labels of `text` has those of `before`. */
+function hasAll(before: string | undefined, text: string | undefined): boolean {
+  const [some, all] = [readLabels(before ?? ''), readLabels(text ?? '')]
+  if (some === undefined || all === undefined) return false
+  return Object.entries(some).every(([key, value]) => all[key] === value)
 }
