@@ -77,7 +77,7 @@ describe('the example, whose comments are kept beside its changes', () => {
     box.git(repo, 'apply', 'changes/broken.patch')
     commit()
     const { out } = await review('--format', 'github')
-    expect(out).toMatch(/^::error file=tenants\/default\/services\/shop\.yaml,line=4,/m)
+    expect(out).toMatch(/^::error file=tenants\/default\/services\/shop\.yaml,line=5,/m)
   })
 
   test.each([[[]], [['--base', 'nowhere']], [['--base', 'main', '--format', 'x']]])(

@@ -134,7 +134,7 @@ function scene() {
 describe('the action that plans', () => {
   test.each([
     ['risky', 3, /beyond a guardrail/],
-    ['broken', 1, /^::error file=tenants\/default\/services\/shop\.yaml,line=4,/m],
+    ['broken', 1, /^::error file=tenants\/default\/services\/shop\.yaml,line=5,/m],
   ] as const)('reviews the change "%s" of the example', (name, status, said) => {
     const { box, origin, signers, commit, base, clone } = scene()
     box.git(origin, 'apply', join('changes', `${name}.patch`))
