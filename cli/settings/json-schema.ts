@@ -56,7 +56,7 @@ export const Type = Object.freeze({
 })
 
 // Settings have keywords of their own beside those of JSON Schema, such as `x-default`.
-const ajv = new Ajv({ strict: false })
+const ajv = new Ajv({ strict: false, logger: false })
 
 /** Whether a value has the form of a schema. */
 export const fitsSchema = (schema: Schema, value: unknown): boolean => ajv.validate(schema, value)

@@ -21,7 +21,8 @@ export const statusRangePattern = '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$'
 export const certificateNamePattern = '^([a-z0-9]([a-z0-9._-]*[a-z0-9])?)?$'
 /** What stands in for a pool without healthy members; a pool's name has no control characters. */
 export const onAllDownPattern = '^(empty|all|pool:[^\\u0000-\\u001f\\u007f]+)$'
-
+/** A commit, or how its id begins. */
+export const commitPattern = '^[0-9a-f]{7,64}$'
 /** The name of a tenant, or `*` for each that is not named. */
 export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
 
@@ -35,6 +36,7 @@ export const patternWords: Readonly<Record<string, string>> = Object.freeze({
   [headerValuePattern]: 'write it in printable ASCII, without blanks at its ends',
   [statusRangePattern]: 'write a status such as 200 or a range such as "200-299"',
   [certificateNamePattern]: 'write the name in small letters, digits, dashes and dots',
+  [commitPattern]: 'write the id of a commit, or its first 7 digits at least, in small letters',
   [tenantOrOthersPattern]: 'write the name of a tenant, or "*" for each that is not named',
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',

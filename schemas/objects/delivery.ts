@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
+import { commitPattern } from '#schemas/forms/patterns.ts'
 
 export const wavesMax = 16
 
@@ -42,7 +43,7 @@ const Wave = Type.Object(
 const Decision = Type.Object(
   {
     commit: Type.String({
-      pattern: '^[0-9a-f]{7,64}$',
+      pattern: commitPattern,
       description: 'The commit that made the change, or how its id begins.',
     }),
     decision: choice(['pause', 'promote', 'abort'], {

@@ -5,8 +5,13 @@ import { expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
-// The API compiles its schemas to functions, when the responders answer already.
-const { spawn } = useDaemons({ NODE_OPTIONS: '--disallow-code-generation-from-strings' })
+// The API makes its server when the responders answer already.
+const fault = `
+  import http from 'node:http'
+  http.createServer = () => { throw new RangeError('planted') }`
+const { spawn } = useDaemons({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
+})
 const whole = useDaemons()
 
 test('an exception during the start ends the process with 70; the next start works', async () => {
@@ -17,7 +22,7 @@ test('an exception during the start ends the process with 70; the next start wor
   writeFileSync(file, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
   const faulty = spawn('serve', '--settings', file)
   expect(await faulty.ended).toEqual({ code: 70, signal: null })
-  expect(faulty.stderr).toMatch(/^gslbd: internal error: EvalError/)
+  expect(faulty.stderr).toMatch(/^gslbd: internal error: RangeError: planted/)
   expect(faulty.log()[0]).toMatchObject({ dataDir, msg: 'the data directory was made' })
   expect(existsSync(dataDir)).toBe(true)
 

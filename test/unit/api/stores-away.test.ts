@@ -31,6 +31,7 @@ const late = `
 
 let whole: WholeWorld
 let domain = ''
+const restores: (() => void)[] = []
 beforeAll(async () => {
   const scene = keeperScene()
   whole = await startWholeWorld({ licenceAdmin: scene.keeper })
@@ -39,11 +40,17 @@ beforeAll(async () => {
   const made = await whole.world.call(root, 'POST', '/domains', { domain: 'away.example.com' })
   domain = String(made.body.id)
   for (const store of [users, roles, tenantKeys, dynamicDns, alerts, domains, usage]) {
+    const before = { ...store }
+    restores.push(() => void Object.assign(store, before))
     for (const name of Object.keys(store)) Object.assign(store, { [name]: away })
   }
   scene.memory.isAway = true
 })
-afterAll(() => whole.stop())
+afterAll(async () => {
+  // Other files of this process share the database.
+  for (const restore of restores) restore()
+  await whole.stop()
+})
 
 test('every route is answered, and those that need the database by 503', async () => {
   const root = await whole.bearerOf('root')

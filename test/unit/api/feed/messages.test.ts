@@ -128,6 +128,7 @@ describe('the messages', () => {
         filterChain: [],
         onAllDown: 'empty',
         answerCount: 1,
+        weakSpots: true,
       },
     })
     expect(ofType(listener, 'pool_update')[0]).toEqual({
