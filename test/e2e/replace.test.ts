@@ -2,7 +2,7 @@
 // other process.
 import { spawn as spawnChild } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -58,7 +58,9 @@ afterAll(async () => {
   site.remove()
 })
 
-beforeEach(() => {
+beforeEach(async () => {
+  // One that goes on after a failed successor listens again when all is as before.
+  await waitUntil('the control socket', () => existsSync(join(site.dataDir, 'control.sock')))
   load = new QueryLoad(node.dnsPort, 'www.example.com.')
   load.start()
 })
@@ -100,6 +102,20 @@ async function replaced(): Promise<DaemonProcess> {
   node = next
   return next
 }
+
+// First: a process that starts again what it had let go stores its bundle anew.
+test('a successor that can serve none of the stored bundles leaves the old one alone', async () => {
+  for (const file of globSync(join(site.dataDir, 'node/bundles/*.bundle'))) {
+    const bundle = readFileSync(file)
+    writeFileSync(file, bundle.subarray(0, 100))
+    onTestFinished(() => writeFileSync(file, bundle))
+  }
+  const next = replace()
+  expect(await next.ended).toEqual({ code: 1, signal: null })
+  expect(next.stderr).toContain('can serve none of the stored bundles')
+  await expectNoneLost()
+  expect(isHeldBy(node)).toBe(true)
+})
 
 test('the next process takes over sockets, directory and health; no query is lost', async () => {
   const old = node
