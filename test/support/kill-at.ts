@@ -37,12 +37,19 @@ function wrap(file: string, moment: string, armed: string): void {
       else targets.delete(fd)
       return fd
     },
-    writeSync: (fd: number, data: Uint8Array, offset: number, length: number) => {
+    writeSync: (
+      fd: number,
+      data: Uint8Array,
+      offset: number,
+      length: number,
+      position?: number | null,
+    ) => {
       if (targets.has(fd) && moment === 'half written' && existsSync(armed)) {
         write(fd, data, offset, length >> 1)
         dieAt('half written')
       }
-      return write(fd, data, offset, length)
+      // The embedded database writes at positions.
+      return write(fd, data, offset, length, position)
     },
     renameSync: (from: string, to: string) => {
       rename(from, to)
