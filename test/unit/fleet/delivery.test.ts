@@ -443,7 +443,9 @@ test('whatever happens: a share is not exceeded, nothing falls, and every way en
           else if (what === 'bad') fleet.count(i, { membersDown: 50 })
           else if (what === 'silent') fleet.change(i, { ageMs: 1 })
           else if (what === 'join') {
-            fleet.nodes.push({ ...fleet.nodes[i]!, name: `late${fleet.nodes.length}`, ageMs: 0 })
+            // It has pulled nothing yet.
+            const fresh = { name: `late${fleet.nodes.length}`, digest: null, seq: 0, ageMs: 0 }
+            fleet.nodes.push({ ...fleet.nodes[i]!, ...fresh })
           } else if (what === 'pause') fleet.act(phase === 'paused' ? 'resume' : 'pause')
           fleet.pass(ms)
           expect(fleet.state.topSeq).toBeGreaterThanOrEqual(topSeq)
