@@ -76,9 +76,9 @@ function shown(has: Readonly<Partial<Record<keyof typeof fields, boolean>>>): Js
   return found.length === 0 ? {} : { headers: Object.fromEntries(found) }
 }
 
-/** What it changes has an entity tag. */
-export function isConfigWrite({ method, ifMatch, responses }: Route): boolean {
-  if (method === 'GET') return false
+/** What it changes has an entity tag. A node that reports gets one of what it reads. */
+export function isConfigWrite({ method, ifMatch, responses, fromNodes }: Route): boolean {
+  if (method === 'GET' || fromNodes === true) return false
   return ifMatch !== undefined || Object.values(responses).some(({ isTagged }) => isTagged)
 }
 
