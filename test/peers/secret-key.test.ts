@@ -58,7 +58,7 @@ test('the log and the answers say so as soon as the database is back', async () 
 
   await postgres.kill()
   await serve('wrong')
-  expect((await post('/auth/login', bob)).status).toBe(500)
+  expect((await post('/auth/login', bob)).status).toBe(503)
   await postgres.start()
   const told = 'GSLB_SECRET_KEY is not the key under which the TOTP secrets are stored; set it to'
   // Nobody asks for anything meanwhile.
