@@ -1,9 +1,8 @@
 // Gives memory back to the system that V8 and the C library would keep until they need some.
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { openLibc } from '#runtime/sockets/libc.ts'
-
-type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
+import { exposedCollector } from './exposed-collector.ts'
+import type { Collect } from './exposed-collector.ts'
 
 let collect: Collect | undefined
 let trim: ((pad: number) => number) | undefined
@@ -26,11 +25,6 @@ export function releaseMemory(): void {
  */
 export function keepThreadsSmall(): void {
   setFlagsFromString('--max-semi-space-size=1')
-}
-
-function exposedCollector(): Collect {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as Collect
 }
 
 /** malloc_trim(3) of glibc; other C libraries give pages back by themselves, or cannot. */

@@ -1,8 +1,7 @@
 // Forces a garbage collection after geo tables were replaced; a thread that never allocates never
 // collects.
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { RoutingTables } from '#routing/choose/environment.ts'
+import { exposedCollector } from './exposed-collector.ts'
 
 /**
  * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not
@@ -47,10 +46,4 @@ export class TableNumbers {
     this.#tables = tables
     return this.#number
   }
-}
-
-/** The flag holds for the process and stays: one thread must not take it from another. */
-function exposedCollector(): () => void {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
 }
