@@ -15,7 +15,7 @@ export interface EffectParts {
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
-  /** Default `planThreadLimits.jobMs`. */
+  /** Default `jobThreadLimits.jobMs`. */
   readonly jobMs?: number
 }
 
@@ -26,8 +26,7 @@ export class EffectWriter implements ConfigWriter {
 
   constructor(parts: EffectParts) {
     this.#parts = parts
-    const { jobMs } = parts
-    this.#thread = new PlanThread({ waitingMax, ...(jobMs === undefined ? {} : { jobMs }) })
+    this.#thread = new PlanThread({ waitingMax, jobMs: parts.jobMs })
   }
 
   write: ConfigWriter['write'] = async (request) => {

@@ -18,7 +18,7 @@ export interface LivePlannerParts {
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
-  /** Default `planThreadLimits.jobMs`. */
+  /** Default `jobThreadLimits.jobMs`. */
   readonly jobMs?: number
 }
 
@@ -28,8 +28,7 @@ export class LivePlanner implements Planner {
 
   constructor(parts: LivePlannerParts) {
     this.#parts = parts
-    const { jobMs } = parts
-    this.#thread = new PlanThread({ waitingMax, ...(jobMs === undefined ? {} : { jobMs }) })
+    this.#thread = new PlanThread({ waitingMax, jobMs: parts.jobMs })
   }
 
   plan = async (question: PlanQuestion): Promise<Result<object, PlanFault>> => {

@@ -1,0 +1,101 @@
+// Jobs of one kind: one after the other, in a thread that is ended when one takes too long.
+import { Worker } from 'node:worker_threads'
+
+export const jobThreadLimits = {
+  /** For one; then its thread is ended. */
+  jobMs: 10_000,
+  /** A thread that nobody asks is ended. */
+  idleMs: 60_000,
+  /** Of the heap of a thread; what it shares is beside it. */
+  heapMegabytes: 512,
+} as const
+
+export interface JobThreadOptions {
+  /** File of the thread: it posts one answer for each job; null: it cannot be done. */
+  readonly file: URL
+  /** Jobs at once, the one under way among them. */
+  readonly waitingMax: number
+  /** Default `jobThreadLimits.jobMs`. */
+  readonly jobMs?: number | undefined
+}
+
+/** Why there is no answer. `failed`: the job said nothing, or its thread ran out of memory. */
+export type NotDone = 'busy' | 'too-slow' | 'failed'
+
+/** @template Answer what a job says */
+export class JobThread<Job, Answer extends object> {
+  readonly #options: JobThreadOptions
+  #worker: Worker | undefined
+  #idle: NodeJS.Timeout | undefined
+  #waiting = 0
+  #settle: (answer: Answer | NotDone) => void = () => undefined
+  #working: Promise<unknown> = Promise.resolve()
+
+  constructor(options: JobThreadOptions) {
+    this.#options = options
+  }
+
+  /** @param jobOf asked when its turn has come; undefined: there is nothing to do any more */
+  async run(jobOf: () => Job | undefined): Promise<Answer | NotDone> {
+    if (this.#waiting >= this.#options.waitingMax) return 'busy'
+    this.#waiting++
+    const run = (): Promise<Answer | NotDone> => this.#run(jobOf())
+    const done = this.#working.then(run, run)
+    this.#working = done
+    try {
+      return await done
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle)
+    await this.#end()
+  }
+
+  async #run(job: Job | undefined): Promise<Answer | NotDone> {
+    if (job === undefined) return 'failed'
+    clearTimeout(this.#idle)
+    const { promise, resolve } = Promise.withResolvers<Answer | NotDone>()
+    const { jobMs = jobThreadLimits.jobMs } = this.#options
+    const timer = setTimeout(() => resolve('too-slow'), jobMs)
+    this.#settle = resolve
+    const worker = (this.#worker ??= this.#start())
+    worker.postMessage(job)
+    const answer = await promise
+    clearTimeout(timer)
+    if (answer === 'too-slow') {
+      await this.#end()
+      return answer
+    }
+    this.#idle = setTimeout(() => void this.#end(), jobThreadLimits.idleMs)
+    this.#idle.unref()
+    return answer
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker !== undefined) await worker.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#options.file, {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: jobThreadLimits.heapMegabytes },
+    })
+    const settle = (answer: Answer | null): void => {
+      // Whatever one says that is being ended was asked by nobody.
+      if (this.#worker === worker) this.#settle(answer ?? 'failed')
+    }
+    const fail = (): void => {
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      this.#settle('failed')
+    }
+    worker.on('message', settle).on('error', fail).on('exit', fail)
+    worker.unref()
+    return worker
+  }
+}
