@@ -39,9 +39,11 @@ export async function startRedis(
   const directory = makeTempDir('redis')
   const port = await freePort()
   let child: ChildProcess | undefined
+  // Of a Cluster; by default it is `port` + 10000, which somebody may have.
+  const busPort = await freePort()
   const start = async (): Promise<void> => {
-    const settings = {
-      ...{ port, bind: host, dir: directory },
+    const settings: RedisOptionList = {
+      ...{ port, 'cluster-port': busPort, bind: host, dir: directory },
       ...{ save: '', appendonly: 'yes', appendfsync },
       ...more(directory),
     }
@@ -49,6 +51,7 @@ export async function startRedis(
     const started = spawn('redis-server', args, { stdio: 'ignore' })
     let failure: Error | undefined
     started.on('error', (error) => (failure = error))
+    started.on('exit', (code) => (failure = new Error(`Redis ended with ${code}`)))
     child = started
     await waitUntil('Redis to start', async () => {
       if (failure !== undefined) throw failure
