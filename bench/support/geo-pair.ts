@@ -5,13 +5,15 @@ import type { Sample } from '../answer.bench.ts'
 import { fixed } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
 import { geoName, startGeoGdnsd, startGeoGslbd, startGeoKnot, worldMap } from './geo-servers.ts'
+import type { GeoMap } from './geo-servers.ts'
 import { cpuPerQuery, cpuTime } from './process-cpu.ts'
 import type { RunningServer } from './servers.ts'
 import { median, range } from './statistics.ts'
 import { subnetLoad } from './subnet-load.ts'
+import type { SubnetLoad } from './subnet-load.ts'
 
 export interface GeoPair {
-  readonly table: Table
+  readonly tables: readonly Table[]
   readonly figures: Readonly<Record<string, Figure>>
 }
 
@@ -19,63 +21,73 @@ interface GeoSample extends Sample {
   readonly meanScope: number
 }
 
-export async function measureGeoPair({ directory, isQuick, say }: BenchContext): Promise<GeoPair> {
-  const map = worldMap()
-  const starts = [startGeoGslbd, startGeoGdnsd, startGeoKnot]
-  const servers: RunningServer[] = []
-  try {
-    for (const start of starts) {
-      say(`starting a server on ${map.networks.length} networks`)
-      const server = await start(directory, serverCore, map)
-      if (server !== undefined) servers.push(server)
+/** One is a forwarder; resolvers are many. */
+const socketCounts = [1, 8, 100]
+
+export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
+  const tables: Table[] = []
+  const figures: Record<string, Figure> = {}
+  for (const kind of ['map-file', 'chain'] as const) {
+    const map = worldMap(kind)
+    const starts = kind === 'chain' ? [startGeoGslbd, startGeoGdnsd] : everyStart
+    const servers: RunningServer[] = []
+    try {
+      for (const start of starts) {
+        context.say(`starting a server on ${map.networks.length} networks, ${kind}`)
+        const server = await start(context.directory, serverCore, map)
+        if (server !== undefined) servers.push(server)
+      }
+      // The compiler of V8 is done after some hundred thousand queries.
+      const seconds = context.isQuick ? 3 : 6
+      for (const server of servers) await load([server], { seconds, sockets: 1 })
+      tables.push(await measure(servers, map, context, figures))
+    } finally {
+      for (const server of servers) await server.stop()
     }
-    // The compiler of V8 is done after some hundred thousand queries.
-    for (const server of servers) await load([server], isQuick ? 3 : 6)
-    return await measure(servers, map.networks.length, { isQuick, say })
-  } finally {
-    for (const server of servers) await server.stop()
   }
+  return { tables, figures }
 }
+
+const everyStart = [startGeoGslbd, startGeoGdnsd, startGeoKnot]
 
 async function measure(
   servers: readonly RunningServer[],
-  networks: number,
+  map: GeoMap,
   { isQuick, say }: Pick<BenchContext, 'isQuick' | 'say'>,
-): Promise<GeoPair> {
+  figures: Record<string, Figure>,
+): Promise<Table> {
   const rounds = isQuick ? 3 : 8
-  const seconds = isQuick ? 1 : 6
+  const seconds = isQuick ? 1 : 4
   const rows: string[][] = []
   for (const server of servers) {
     const taken: GeoSample[] = []
     say(`${server.name} alone, ${rounds} rounds`)
-    for (let i = 0; i < rounds; i++) taken.push(...(await load([server], seconds)))
-    rows.push([server.name, 'alone', ...row(taken), ''])
+    for (let i = 0; i < rounds; i++) taken.push(...(await load([server], { seconds, sockets: 1 })))
+    rows.push([server.name, 'alone', '1', ...row(taken), ''])
   }
   const [gslbd, gdnsd] = servers
-  const ratios: number[] = []
-  if (gdnsd?.name === 'gdnsd') {
+  if (gdnsd?.name !== 'gdnsd') return tableOf(rows, map)
+  for (const sockets of socketCounts) {
     const taken: [GeoSample[], GeoSample[]] = [[], []]
+    const ratios: number[] = []
     for (let round = 0; round < rounds; round++) {
-      say(`at the same instant, round ${round + 1} of ${rounds}`)
+      say(`at the same instant, ${sockets} sockets, round ${round + 1} of ${rounds}`)
       // The one whose load starts first has a moment alone: take turns.
       const isFirst = round % 2 === 0
-      const pair = await load(isFirst ? [gslbd!, gdnsd] : [gdnsd, gslbd!], seconds)
+      const order = isFirst ? [gslbd!, gdnsd] : [gdnsd, gslbd!]
+      const pair = await load(order, { seconds, sockets })
       const [ours, theirs] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
       taken[0].push(ours)
       taken[1].push(theirs)
       ratios.push(ours.totalMicros / theirs.totalMicros)
     }
     const ratio = `${fixed(median(ratios), 3)} (${range(ratios, 3)})`
-    rows.push(['gslbd', 'same instant', ...row(taken[0]), ratio])
-    rows.push(['gdnsd', 'same instant', ...row(taken[1]), '1'])
+    rows.push(['gslbd', 'same instant', `${sockets}`, ...row(taken[0]), ratio])
+    rows.push(['gdnsd', 'same instant', `${sockets}`, ...row(taken[1]), '1'])
+    const figure = { value: median(ratios), unit: 'ratio', n: ratios.length }
+    figures[`routing.pair.${map.kind}.${sockets}`] = figure
   }
-  return {
-    table: tableOf(rows, networks),
-    figures:
-      ratios.length === 0
-        ? {}
-        : { 'routing.pair': { value: median(ratios), unit: 'ratio', n: ratios.length } },
-  }
+  return tableOf(rows, map)
 }
 
 function row(samples: readonly GeoSample[]): string[] {
@@ -83,12 +95,21 @@ function row(samples: readonly GeoSample[]): string[] {
   return [String(samples.length), ...cells(samples), fixed(scope, 2)]
 }
 
-function tableOf(rows: readonly (readonly string[])[], networks: number): Table {
+const kindNotes = {
+  'map-file':
+    'gslbd: map-file; gdnsd: geoip plugin with a nets file; Knot: geoip module in subnet mode',
+  chain: 'gslbd: filterChain [geo-ip, failover], members in 31 countries; gdnsd: geoip plugin',
+}
+
+function tableOf(rows: readonly (readonly string[])[], { kind, networks }: GeoMap): Table {
   return {
-    title: `CPU per query on a map of ${networks} networks, each query with another client subnet`,
+    title:
+      `CPU per query, ${kind} on a map of ${networks.length} networks, ` +
+      'each query with another client subnet',
     columns: [
       'server',
       '',
+      'sockets',
       'n',
       'user µs',
       'system µs',
@@ -100,7 +121,7 @@ function tableOf(rows: readonly (readonly string[])[], networks: number): Table 
     ],
     rows,
     notes: [
-      'gslbd: map-file; gdnsd: geoip plugin with a nets file; Knot: geoip module in subnet mode',
+      kindNotes[kind],
       'IPv4 subnets of /24; the ratio is taken in each round, its median counts',
       'a scope is shorter where neighbours are answered alike: caches then keep fewer answers',
     ],
@@ -108,10 +129,13 @@ function tableOf(rows: readonly (readonly string[])[], networks: number): Table 
 }
 
 /** Loads the servers, all at once. @returns a sample for each, in their order */
-async function load(servers: readonly RunningServer[], seconds: number): Promise<GeoSample[]> {
+async function load(
+  servers: readonly RunningServer[],
+  run: Pick<SubnetLoad, 'seconds' | 'sockets'>,
+): Promise<GeoSample[]> {
   const before = servers.map(({ pid }) => cpuTime(pid))
   const results = await Promise.all(
-    servers.map(({ port }) => subnetLoad({ port, qname: geoName, seconds }, loadCore)),
+    servers.map(({ port }) => subnetLoad({ port, qname: geoName, ...run }, loadCore)),
   )
   return servers.map(({ pid, name }, i) => {
     const { answered, sent, scopes, seconds: took } = results[i]!

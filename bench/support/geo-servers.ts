@@ -1,5 +1,5 @@
 // The servers that can choose by the client's network, each with the same map of half a million
-// networks and the same four addresses.
+// networks and the same addresses.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeBundle } from '#bundle/encode/encode.ts'
@@ -7,33 +7,53 @@ import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { formatAddress } from '#dns/address.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
+import { countryRow, packCode } from '#routing/geo/countries.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import { worldCountries } from './geo-tables.ts'
-import { manyServices } from './many-services.ts'
+import { benchUid, manyServices } from './many-services.ts'
 import { isServerInstalled, peers, soaAndNs, startGslbd, startPeer } from './servers.ts'
 import type { RunningServer } from './servers.ts'
 
-/** The IPv4 networks of the world by country, each in one of four data centres. */
+/** The IPv4 networks of the world by country, each in one of the data centres. */
 export interface GeoMap {
+  readonly kind: GeoKind
+  /** Countries that have a data centre of their own; in `map-file` all take turns instead. */
+  readonly countries: readonly string[]
+  /** Addresses of the members of `svc0`, by data centre. */
+  readonly addresses: readonly string[]
   readonly ranges: readonly { readonly start: number; readonly end: number; readonly dc: number }[]
   readonly networks: readonly { readonly cidr: string; readonly dc: number }[]
 }
 
+/**
+ * How gslbd chooses: `map-file` by rules of networks, four members; `chain` by the steps `geo-ip`
+ * and `failover` among members in 31 countries.
+ */
+export type GeoKind = 'map-file' | 'chain'
+
+const chainCountries =
+  'US CN JP DE GB BR KR FR IN AU NL CA IT RU ES MX SE CH PL ZA TR ID AR NO BE DK FI AT SG IE NZ'
+
 /** Countries take turns, so that neighbours seldom come out alike. */
-export function worldMap(): GeoMap {
+export function worldMap(kind: GeoKind): GeoMap {
   const { ranges: table } = new CountryTable(worldCountries())
+  const countries = kind === 'chain' ? chainCountries.split(' ') : []
+  const dcOf = new Map(countries.map((code, dc) => [countryRow(packCode(code)), dc]))
   const ranges: { start: number; end: number; dc: number }[] = []
   const networks: { cidr: string; dc: number }[] = []
   for (let row = 0; row < table.count4; row++) {
     const country = table.value4(row)
     if (country === 0) continue
-    const dc = country % 4
+    // The first one is where failover sends the others.
+    const dc = kind === 'chain' ? (dcOf.get(country) ?? 0) : country % 4
     const start = table.start4(row)
     const end = row + 1 < table.count4 ? table.start4(row + 1) - 1 : 0xffff_ffff
     ranges.push({ start, end, dc })
     for (const cidr of cidrsOf(start, end)) networks.push({ cidr, dc })
   }
-  return { ranges, networks }
+  const members = kind === 'chain' ? countries.length : 4
+  const addresses = Array.from({ length: members }, (_, k) => `10.0.0.${k + 1}`)
+  return { kind, countries, addresses, ranges, networks }
 }
 
 /** The fewest networks that make up a range. */
@@ -49,38 +69,45 @@ export function* cidrsOf(first: number, last: number): Generator<string> {
   }
 }
 
-/** Members of `svc0`, by data centre. */
-const addresses = [1, 2, 3, 4].map((k) => `10.0.0.${k}`)
 export const geoName = 'svc0.gslb.example.com'
 
 export async function startGeoGslbd(
   directory: string,
   core: number,
-  { ranges }: GeoMap,
+  map: GeoMap,
 ): Promise<RunningServer> {
-  const model: BundleModel = {
-    ...manyServices(1, { algorithm: 'map-file' }),
-    routing: {
-      ...plainRouting,
-      mapRules: {
-        v4: ranges.map(({ start, end, dc }) => ({ start, end, endpoints: [addresses[dc]!] })),
-        v6: [],
-      },
-    },
-  }
   const path = join(directory, 'geo.bundle')
-  writeFileSync(path, encodeBundle(model, plainCodeOf).bytes)
-  return startGslbd([path], { core })
+  writeFileSync(path, encodeBundle(modelOf(map), plainCodeOf).bytes)
+  return startGslbd([path], { core, hasCountries: map.kind === 'chain' })
+}
+
+function modelOf({ kind, countries, addresses, ranges }: GeoMap): BundleModel {
+  const model = manyServices(1, { algorithm: kind === 'chain' ? 'round-robin' : 'map-file' })
+  if (kind === 'map-file') {
+    const v4 = ranges.map(({ start, end, dc }) => ({ start, end, endpoints: [addresses[dc]!] }))
+    return { ...model, routing: { ...plainRouting, mapRules: { v4, v6: [] } } }
+  }
+  const [service, pool] = [model.services[0]!, model.pools[0]!]
+  const members = countries.map((region, k) => ({
+    ...pool.members[0]!,
+    ...{ uid: benchUid(3, k), name: `m${k}`, ipAddress: addresses[k]!, priority: k + 1, region },
+  }))
+  return {
+    ...model,
+    pools: [{ ...pool, members }],
+    services: [{ ...service, filterChain: ['geo-ip', 'failover'] }],
+  }
 }
 
 export async function startGeoGdnsd(
   directory: string,
   core: number,
-  { networks }: GeoMap,
+  { addresses, networks }: GeoMap,
 ): Promise<RunningServer | undefined> {
   if (!isServerInstalled('gdnsd')) return undefined
-  const dcs = [0, 1, 2, 3].map((dc) => `dc${dc}`)
-  const listOf = (dc: number): string => [`dc${dc}`, ...dcs.filter((_, i) => i !== dc)].join(', ')
+  const dcs = addresses.map((_, dc) => `dc${dc}`)
+  // The data centre, then the first one when that is down.
+  const listOf = (dc: number): string => (dc === 0 ? 'dc0' : `dc${dc}, dc0`)
   const nets = networks.map(({ cidr, dc }) => `${cidr} => [ ${listOf(dc)} ]\n`).join('')
   return startPeer(
     'gdnsd',
@@ -111,7 +138,7 @@ const knotModule = '/usr/lib/x86_64-linux-gnu/knot/modules-3.2/geoip.so'
 export async function startGeoKnot(
   directory: string,
   core: number,
-  { networks }: GeoMap,
+  { addresses, networks }: GeoMap,
 ): Promise<RunningServer | undefined> {
   if (!isServerInstalled('knot') || !existsSync(knotModule)) return undefined
   const rows = networks.map(({ cidr, dc }) => `  - net: ${cidr}\n    A: ${addresses[dc]}\n`)

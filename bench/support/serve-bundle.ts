@@ -7,11 +7,14 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { residentBytes } from './process-cpu.ts'
+import { worldCountries } from './geo-tables.ts'
 import { readShared } from './bundle-file.ts'
 import { targetsOf } from './probe-targets.ts'
 
@@ -19,6 +22,8 @@ export interface ServeOptions {
   /** Served in turn: the first at the start, the next at each swap. */
   readonly paths: readonly string[]
   readonly threads: number
+  /** The countries of the world's networks are known. */
+  readonly hasCountries?: boolean
   /** Members that this process probes besides: how many, and the ports of their servers. */
   readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
 }
@@ -64,13 +69,15 @@ function publication(path: string, seq: number): Publication {
   return { signedRecord: signChannelRecord(record, key), bundle }
 }
 
+const worldGeo = (): GeoBuffers => ({ ...noGeoBuffers, country: worldCountries() })
+
 const log: Log = {
   info: () => undefined,
   warn: () => undefined,
   error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
 }
 
-async function serve({ paths, threads, probing }: ServeOptions): Promise<void> {
+async function serve({ paths, threads, hasCountries, probing }: ServeOptions): Promise<void> {
   const node = new DnsNode({
     threads: {
       listenAddr: '127.0.0.1',
@@ -83,7 +90,7 @@ async function serve({ paths, threads, probing }: ServeOptions): Promise<void> {
     store: null,
     trusted: [key],
     health: null,
-    geo: null,
+    geo: hasCountries === true ? { onChange: (take) => take(worldGeo()) } : null,
     clock: systemClock,
     log,
   })

@@ -48,15 +48,14 @@ export async function startGslbd(
     core,
     threads = 1,
     flags = [],
-    probing,
+    ...more
   }: {
     core?: number | undefined
     threads?: number
     flags?: string[]
-    probing?: ServeOptions['probing']
-  },
+  } & Pick<ServeOptions, 'hasCountries' | 'probing'>,
 ): Promise<Gslbd> {
-  const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, probing })]
+  const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, ...more })]
   const program = startProgram(process.execPath, args, { core, hasChannel: true })
   const { port, residentBytes } = await ask<Ready>(program)
   return { name: 'gslbd', port, pid: program.pid, program, residentBytes, stop: program.stop }

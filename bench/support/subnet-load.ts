@@ -1,5 +1,5 @@
 // A load of queries whose client subnets are spread over the address space, which dnsperf cannot
-// send: one socket, many packets a call, a window of outstanding queries.
+// send: one socket or many, many packets a call, a window of outstanding queries.
 // Run by `subnetLoad`: prints what came back as JSON.
 import { loadLibc, Sys } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -11,6 +11,8 @@ export interface SubnetLoad {
   readonly port: number
   readonly qname: string
   readonly seconds: number
+  /** They share the window, and take turns. Default 1. */
+  readonly sockets?: number
 }
 
 export interface SubnetLoadResult {
@@ -28,6 +30,8 @@ export interface SubnetLoadResult {
 const window = 100
 const batchMax = 32
 const slotBytes = 512
+/** MSG_DONTWAIT of Linux. */
+const dontWait = 0x40
 
 /** @param core the only one that the load runs on */
 export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetLoadResult> {
@@ -35,6 +39,8 @@ export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetL
 }
 
 class Socket {
+  /** Queries without a reply. */
+  outstanding = 0
   readonly slots = new Uint8Array(new ArrayBuffer(batchMax * slotBytes))
   readonly lengths: Uint32Array
   readonly #libc: Libc
@@ -66,10 +72,11 @@ class Socket {
     return Math.max(0, this.#libc.sendmmsg(this.#fd, this.#address, count, 0))
   }
 
-  receive(): number {
+  /** @param isPatient waits a tenth of a second for the first one */
+  receive(isPatient: boolean): number {
     for (let slot = 0; slot < batchMax; slot++) this.#iovecs[slot * 2 + 1] = BigInt(slotBytes)
     this.#setNames(0n)
-    const flags = Sys.MSG_WAITFORONE
+    const flags = isPatient ? Sys.MSG_WAITFORONE : dontWait
     return Math.max(0, this.#libc.recvmmsg(this.#fd, this.#address, batchMax, flags, 0))
   }
 
@@ -80,23 +87,21 @@ class Socket {
   }
 }
 
-function run({ port, qname, seconds }: SubnetLoad): SubnetLoadResult {
+function run({ port, qname, seconds, sockets = 1 }: SubnetLoad): SubnetLoadResult {
   const libc = loadLibc()
   if (typeof libc === 'string') throw new Error(libc)
-  const socket = new Socket(libc, port)
-  const { slots } = socket
+  const all = Array.from({ length: sockets }, () => new Socket(libc, port))
+  const share = Math.max(1, Math.floor(window / sockets))
   const query = subnetQuery(qname, 'ecs4')
   const subnetAt = query.length - ecsBytes.ecs4
   const { octets, count: clients } = clients4()
   // A reply is the query with one record of 16 octets in its middle; its last four have the scope.
   const replyBytes = query.length + recordBytes
   const byMember: Record<string, number> = {}
-  let [sent, answered, scopes, outstanding, client] = [0, 0, 0, 0, 0]
-  const startedMs = performance.now()
-  const endMs = startedMs + seconds * 1_000
-  let nowMs = startedMs
-  while (nowMs < endMs) {
-    const room = Math.min(batchMax, window - outstanding)
+  let [sent, answered, scopes, client] = [0, 0, 0, 0]
+  const send = (socket: Socket): void => {
+    const { slots } = socket
+    const room = Math.min(batchMax, share - socket.outstanding)
     for (let slot = 0; slot < room; slot++) {
       const at = slot * slotBytes
       slots.set(query, at)
@@ -105,12 +110,14 @@ function run({ port, qname, seconds }: SubnetLoad): SubnetLoadResult {
       client = (client + 1) % clients
       for (let i = 0; i < 3; i++) slots[at + subnetAt + i] = octets[client * 4 + i]!
     }
-    const went = room === 0 ? 0 : socket.send(room, query.length)
+    const went = room <= 0 ? 0 : socket.send(room, query.length)
     sent += went
-    outstanding += went
-    const got = socket.receive()
-    // Nothing for a tenth of a second: what is missing is lost.
-    outstanding = got === 0 ? 0 : Math.max(0, outstanding - got)
+    socket.outstanding += went
+  }
+  const receive = (socket: Socket, isPatient: boolean): number => {
+    const { slots } = socket
+    const got = socket.receive(isPatient)
+    socket.outstanding = Math.max(0, socket.outstanding - got)
     for (let slot = 0; slot < got; slot++) {
       const at = slot * slotBytes
       const length = socket.lengths[slot * 16 + 14]!
@@ -121,6 +128,18 @@ function run({ port, qname, seconds }: SubnetLoad): SubnetLoadResult {
       const member = slots[at + addressOf(query.length)]!
       byMember[member] = (byMember[member] ?? 0) + 1
     }
+    return got
+  }
+  const startedMs = performance.now()
+  const endMs = startedMs + seconds * 1_000
+  let nowMs = startedMs
+  for (let turn = 0; nowMs < endMs; turn++) {
+    for (const socket of all) send(socket)
+    let got = 0
+    for (const socket of all) if (sockets > 1) got += receive(socket, false)
+    const one = all[turn % sockets]!
+    // Nothing for a tenth of a second: what is missing is lost.
+    if (got === 0 && receive(one, true) === 0) one.outstanding = 0
     nowMs = performance.now()
   }
   return { sent, answered, seconds: (nowMs - startedMs) / 1_000, byMember, scopes }
