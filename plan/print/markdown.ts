@@ -5,6 +5,7 @@ import {
   movedOf,
   percent,
   placeList,
+  plural,
   recordLines,
   scenarioWords,
   sideWords,
@@ -37,7 +38,7 @@ export function printPlanMarkdown(plan: Plan): string {
       .slice(0, rowsMax)
       .map(
         ({ subject, what, nameCount }) =>
-          `- ${escaped(`${subject}: ${what}`)} (${nameCount} names)`,
+          `- ${escaped(`${subject}: ${what}`)} (${plural(nameCount, 'name')})`,
       )
     parts.push(`**May differ later, or when members are down**\n\n${rows.join('\n')}`)
   }

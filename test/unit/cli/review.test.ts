@@ -1,4 +1,5 @@
 // Reviews of changes: what the comment says of each, and how it is posted.
+import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -52,6 +53,14 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(JSON.parse(file('verdict.json'))).toMatchObject({ state, exit })
     expect(JSON.parse(file('gslbd.sarif'))).toMatchObject({ version: '2.1.0' })
     if (exit !== Exit.ErrorsFound) expect(file('plan.html')).toContain('<!doctype html>')
+  })
+
+  test('the picture in README.md shows the comment as it is', () => {
+    const comment = readFileSync(join(example, 'changes', 'risky.md'))
+    const digest = createHash('sha256').update(comment).digest('hex')
+    const picture = readFileSync('docs/images/review-comment.png', 'latin1')
+    // A text chunk of the PNG has the digest: whoever makes the picture anew puts it there.
+    expect(picture).toContain(`examples/review/changes/risky.md ${digest}`)
   })
 
   test('a change that is not signed is exit code 4, whatever else it is', async () => {
