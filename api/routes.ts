@@ -33,6 +33,7 @@ import { responseRuleRoutes } from './routes/rpz.ts'
 import { historyRoutes } from './routes/history.ts'
 import { rumRoutes } from './routes/rum.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
+import { commitRoutes } from './routes/commits.ts'
 import { clusterRoutes } from './routes/cluster.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { simulateRoutes } from './routes/simulate.ts'
@@ -68,6 +69,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...rumRoutes,
   ...simulateRoutes,
   ...planRoutes(() => routes),
+  ...commitRoutes(() => routes),
   ...dnsRoutes,
   ...alertRoutes,
   ...usageRoutes,

@@ -45,6 +45,8 @@ export class Draft {
   readonly #owners = new Map<string, string | null>()
   readonly #paths = new Set<string>()
   readonly #undo: (() => void)[] = []
+  /** By kind and id: what the request under way has changed, as it was before. */
+  readonly #before = new Map<string, ConfigEntry>()
   /** Paths of what was changed, in order. */
   readonly #touched: string[] = []
   /** Of what is being changed. */
@@ -54,9 +56,15 @@ export class Draft {
     this.#parts = parts
   }
 
-  /** @returns what `rollBack` takes */
-  mark(): number {
+  /** A request begins. @returns what `rollBack` takes */
+  begin(): number {
+    this.#before.clear()
     return this.#undo.length
+  }
+
+  /** The object before the request; as it is where it is new since. */
+  asBegun(entry: ConfigEntry): ConfigEntry {
+    return this.#before.get(keyOf(entry)) ?? entry
   }
 
   /** Paths of what was changed since; empty when nothing was. */
@@ -163,6 +171,7 @@ export class Draft {
 
   remove(entry: ConfigEntry): void {
     this.#path = entry.path
+    this.#remember(entry)
     this.#unname(entry)
     this.#put(this.#objects, keyOf(entry), null)
   }
@@ -196,6 +205,7 @@ export class Draft {
 
   #place(before: ConfigEntry | undefined, entry: ConfigEntry, raw: RawObject): void {
     this.#path = entry.path
+    this.#remember(before)
     if (before !== undefined) {
       this.#unname(before)
       if (before.uid !== entry.uid) this.#put(this.#objects, keyOf(before), null)
@@ -203,6 +213,13 @@ export class Draft {
     this.#put(this.#objects, keyOf(entry), { entry, raw })
     this.#put(this.#names, nameKey(entry.kind, entry.tenant, entry.name), entry.uid)
     for (const uid of partUids(entry)) this.#put(this.#owners, uid, keyOf(entry))
+  }
+
+  /** The first change counts. What the request itself has made was not there. */
+  #remember(entry: ConfigEntry | undefined): void {
+    if (entry === undefined) return
+    const key = keyOf(entry)
+    if (!this.#before.has(key)) this.#before.set(key, entry)
   }
 
   #unname(entry: ConfigEntry): void {

@@ -199,11 +199,16 @@ export interface Actor {
   readonly address: string
 }
 
-/** All operations of a request are done, in order, or none. */
+/**
+ * All operations of a request are done, in order, or none. `ifMatch` of each is compared with what
+ * was there before the request.
+ */
 export interface WriteRequest {
   readonly requestId: string
   readonly actor: Actor
   readonly operations: readonly Operation[]
+  /** What the person says of it, in one line: the subject of a commit that has no other request. */
+  readonly subject?: string
   /** Why it may remove more names than the settings permit; a trailer of the commit. */
   readonly override?: string
   /** The commit that it takes back; a trailer of the new one. */

@@ -17,6 +17,8 @@ export interface WriteOrigin {
   readonly caller: Caller
   readonly requestId: string
   readonly isDryRun: boolean
+  /** Of the commit; left out: what it does. */
+  readonly subject?: string
 }
 
 export interface Tenants {

@@ -39,6 +39,11 @@ export class PlannedWrites implements ConfigWriter {
     return { snapshot, isReady, onChange }
   }
 
+  /** Of all that were tried, in their order. */
+  get operations(): readonly Operation[] {
+    return this.#operations
+  }
+
   write: ConfigWriter['write'] = async (request) => {
     // With ids, which stay the same in the tries that follow.
     const own = withUids(request, this.#clock).operations

@@ -42,7 +42,7 @@ export function createConfigTenants(
       const objects = kindNames.flatMap((kind) => config.snapshot().list(kind))
       return objects.filter(({ kind, tenant }) => tenant === id && kind !== 'Tenant').length
     },
-    create: async ({ id, name, rpsLimit }, { caller, requestId, isDryRun }) => {
+    create: async ({ id, name, rpsLimit }, { caller, requestId, isDryRun, subject }) => {
       if (list().some((other) => other.name === name || other.id === name)) {
         return err(refused(409, 'name: is in use'))
       }
@@ -53,16 +53,18 @@ export function createConfigTenants(
         requestId,
         actor: commitActor(caller),
         ...(isDryRun ? { isDryRun } : {}),
+        ...(subject === undefined ? {} : { subject }),
         operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
       })
       if (!done.ok) return err(refusalOf(done.error, caller, requestId))
       return ok({ id, name, rpsLimit, createdAt })
     },
-    remove: async (id, { caller, requestId, isDryRun }) => {
+    remove: async (id, { caller, requestId, isDryRun, subject }) => {
       const done = await writer.write({
         requestId,
         actor: commitActor(caller),
         ...(isDryRun ? { isDryRun } : {}),
+        ...(subject === undefined ? {} : { subject }),
         operations: [{ verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }],
       })
       return done.ok ? ok(null) : err(refusalOf(done.error, caller, requestId))

@@ -17,6 +17,7 @@ import { kinds } from '#schemas/kinds.ts'
 import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
+import { subjectHeader, subjectIn, subjectWanted } from '#api/http/subject.ts'
 import { noContent, refused } from '#api/http/reply.ts'
 import { sentenceList } from '#api/http/sentence-list.ts'
 import type { Reply } from '#api/http/reply.ts'
@@ -101,12 +102,15 @@ async function submit(
   const actor = commitActor(caller)
   const override = overrideOf(caller, request?.header(overrideHeader))
   if (!override.ok) return override
+  const subject = subjectOf(request?.header(subjectHeader))
+  if (!subject.ok) return subject
   const done = await ports.configWriter.write({
     requestId,
     actor,
     operations,
     ...more,
     ...override.value,
+    ...subject.value,
     ...(isDryRun ? { isDryRun } : {}),
   })
   if (done.ok) return done
@@ -128,6 +132,13 @@ function overrideOf(
   if (override === undefined) return err(refused(400, reasonWanted))
   if (isSystemAdmin) return ok({ override })
   return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))
+}
+
+/** Of the commit, in the words of whoever asks. */
+export function subjectOf(given: string | undefined): Result<{ readonly subject?: string }, Reply> {
+  if (given === undefined) return ok({})
+  const subject = subjectIn(given)
+  return subject === undefined ? err(refused(400, subjectWanted)) : ok({ subject })
 }
 
 /** The header field of a representation. */

@@ -7,6 +7,7 @@ import { sessionCookie } from '#api/access/credentials.ts'
 import { DryRun } from '#api/http/dry-run.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { OverrideReason } from '#api/http/override.ts'
+import { Subject } from '#api/http/subject.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
@@ -146,8 +147,13 @@ function headerParameters(row: Route): Json[] {
   return [
     ...(ifMatch === undefined ? [] : [headerParameter('If-Match', ofState, entityTag)]),
     ...(isConfigWrite(row) ? [headerParameter('X-Gslb-Override', ofOverride, OverrideReason)] : []),
+    ...(takesDryRun(row) ? [headerParameter('X-Gslb-Subject', ofSubject, Subject)] : []),
   ]
 }
+
+const ofSubject =
+  'Subject of the commit, in your words and in UTF-8; without it, what the change is. Where the ' +
+  'commit has changes of others, too, it is the trailer `Gslb-Subject`.'
 
 const ofOverride =
   'Why more names may go within ten minutes than `guardrails` of the settings permits; without ' +

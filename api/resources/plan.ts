@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { body, nullable } from '#api/http/shapes.ts'
 
-const requestsMax = 20
+export const requestsMax = 20
 const instantsMax = 8
 const listedMax = 1_000
 
-const PlannedRequest = body({
+export const PlannedRequest = body({
   method: Type.Enum(['POST', 'PUT', 'PATCH', 'DELETE']),
   path: Type.String({
     minLength: 1,

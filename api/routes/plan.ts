@@ -1,33 +1,28 @@
 // /api/v1/plan: which clients would get another answer after writes that are not made.
-import { Type } from 'typebox'
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
-import { refusalOf } from '#api/access/access.ts'
 import { visibleTenant } from '#api/access/caller.ts'
-import { createConfigTenants } from '#api/config/tenants.ts'
+import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
 import { seenWarnings } from '#api/config/writes.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { invalid, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import { paramNames, route } from '#api/http/route.ts'
+import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
-import { createCheck } from '#api/http/validation.ts'
 import type { PlanFault, PlanQuestion } from '#api/ports/planner.ts'
 import { takesDryRun } from '#api/reference/answer-headers.ts'
 import { NewPlan, Plan } from '../resources/plan.ts'
+import { commitsPath } from './commits.ts'
 
 type Context = RouteContext<unknown, unknown, NewPlan>
-type Planned = NewPlan['requests'][number]
 
 const bodyBytesMax = 256 * 1024
 
 /** @param table all routes, these among them; asked when the first request comes */
 export function planRoutes(table: () => readonly Route[]): readonly Route[] {
-  let writes: RouteTable | undefined
+  let writes: WriteRoutes | undefined
   const plan = route({
     method: 'POST',
     path: '/api/v1/plan',
@@ -47,7 +42,7 @@ export function planRoutes(table: () => readonly Route[]): readonly Route[] {
       const leave = context.ports.plansUnderWay.enter(context.caller.tenant)
       if (leave === undefined) return later(429, 'your tenant has a plan under way: wait for it')
       try {
-        return await answer(context, (writes ??= new RouteTable(table())))
+        return await answer(context, (writes ??= plannedRoutes(table())))
       } finally {
         leave()
       }
@@ -56,87 +51,20 @@ export function planRoutes(table: () => readonly Route[]): readonly Route[] {
   return Object.freeze([plan])
 }
 
-async function answer(context: Context, table: RouteTable): Promise<Reply> {
+/** What is one commit of several is planned as those. */
+const plannedRoutes = (rows: readonly Route[]): WriteRoutes =>
+  new WriteRoutes(rows.filter((row) => takesDryRun(row) && row.path !== commitsPath))
+
+async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const { caller, ports, body } = context
   const { at = [], health = 'all-up', limit = 100 } = body
   const writes = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
-  const refusal = await tryAll(context, table, writes)
-  if (refusal !== undefined) return refusal
+  const tried = await tryRequests(context, table, writes)
+  if (!tried.ok) return tried.error
   const question = { bundle: writes.bundle, at, limit, withHealth: health === 'now' }
   const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, writes) })
   if (!done.ok) return replyOf(done.error)
   return success({ ...done.value, diagnostics: seenWarnings(writes.warnings, caller) })
-}
-
-/** @returns the refusal of the first that is refused */
-async function tryAll(
-  context: Context,
-  table: RouteTable,
-  writes: PlannedWrites,
-): Promise<Reply | undefined> {
-  const { requests } = context.body
-  const ids: string[] = []
-  for (const [i, planned] of requests.entries()) {
-    const tried = await tryOne(context, table, writes, filled(planned, ids))
-    if (!tried.ok) return named(tried.error, `requests.${i}`)
-    ids.push(tried.value)
-  }
-  return undefined
-}
-
-/** @returns the id of what it would make or change; '': none. Errors: its refusal */
-async function tryOne(
-  context: Context,
-  table: RouteTable,
-  writes: PlannedWrites,
-  planned: Planned,
-): Promise<Result<string, Reply>> {
-  const { caller, ports, request } = context
-  const found = table.find(planned.method, planned.path)
-  if (found === undefined) {
-    const what = `${planned.method} ${planned.path.slice(0, pathShownMax)}`
-    return err(
-      refused(404, `${what} is no write of the configuration, or none that can be planned`),
-    )
-  }
-  const { row, params } = found
-  const refusal = refusalOf(row, caller) ?? table.faultOf(row, params, planned.body)
-  if (refusal !== null) return err(refusal)
-  const header = (name: string): string | undefined =>
-    name === 'if-match' ? planned.ifMatch : request.header(name)
-  const facts = { ...request, header }
-  const { config } = writes
-  const tenants = createConfigTenants(config, writes, ports.clock)
-  const within = { ...ports, configWriter: writes, config, tenants }
-  const early = (await row.precheck?.(facts, within)) ?? null
-  if (early !== null) return err(early)
-  const own = { params, query: {}, body: planned.body, request: facts }
-  const reply = await row.handle({ ...context, ...own, isDryRun: true, ports: within })
-  if (reply.status >= 300) return err(reply)
-  return ok(((reply.body ?? {}) as { readonly id?: string }).id ?? '')
-}
-
-const pathShownMax = 200
-
-/** `$0` is the id of what the first request would make. */
-function filled(planned: Planned, ids: readonly string[]): Planned {
-  const idOf = (text: string): string => {
-    const [, position] = /^\$(\d{1,2})$/.exec(text) ?? []
-    return position === undefined ? text : (ids[Number(position)] ?? text)
-  }
-  const path = planned.path.split('/').map(idOf).join('/')
-  const { body } = planned
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ...planned, path }
-  const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === 'string' ? idOf(value) : value,
-  ])
-  return { ...planned, path, body: Object.fromEntries(fields) as unknown }
-}
-
-function named(reply: Reply, place: string): Reply {
-  const { error, ...more } = reply.body as { readonly error: string }
-  return { ...reply, body: { error: `${place}: ${error}`, ...more } }
 }
 
 /** Whose names are shown, with those that it would have. */
@@ -173,77 +101,4 @@ function replyOf(fault: PlanFault): Reply {
 
 function later(status: number, sentence: string, seconds = 1): Reply {
   return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
-}
-
-interface Found {
-  readonly row: Route
-  readonly params: Readonly<Record<string, string>>
-}
-
-type Check = (value: unknown) => string[]
-const anyId = Type.Object(
-  {},
-  { additionalProperties: Type.String({ minLength: 1, maxLength: 255 }) },
-)
-
-/** The routes that take dry runs, and what they take. */
-class RouteTable {
-  readonly #rows: readonly Route[]
-  readonly #checks = new Map<Route, { readonly params: Check; readonly body: Check | null }>()
-
-  constructor(rows: readonly Route[]) {
-    this.#rows = rows.filter(takesDryRun)
-  }
-
-  find(method: string, path: string): Found | undefined {
-    const segments = path.split('/')
-    for (const row of this.#rows) {
-      if (row.method !== method) continue
-      const params = paramsOf(row, segments)
-      if (params !== undefined) return { row, params }
-    }
-    return undefined
-  }
-
-  /** What its own route would refuse with 400 before it is handled; null: nothing. */
-  faultOf(row: Route, params: Found['params'], body: unknown): Reply | null {
-    let checks = this.#checks.get(row)
-    if (checks === undefined) {
-      checks = {
-        params: createCheck(row.params ?? anyId, 'params'),
-        body: row.body === undefined ? null : createCheck(row.body, 'body'),
-      }
-      this.#checks.set(row, checks)
-    }
-    if (checks.body === null && body !== undefined)
-      return invalid('body', 'this request takes none')
-    const faults = [...checks.params({ ...params }), ...(checks.body?.(body ?? null) ?? [])]
-    return faults.length === 0 ? null : refused(400, faults.join('; '))
-  }
-}
-
-function paramsOf({ path }: Route, segments: readonly string[]): Found['params'] | undefined {
-  const wanted = path.split('/')
-  if (wanted.length !== segments.length) return undefined
-  const names = paramNames(path)
-  const values: string[] = []
-  for (const [i, part] of wanted.entries()) {
-    const given = segments[i]!
-    if (!part.startsWith('{')) {
-      if (part !== given) return undefined
-      continue
-    }
-    const value = decoded(given)
-    if (value === undefined) return undefined
-    values.push(value)
-  }
-  return Object.fromEntries(names.map((name, i) => [name, values[i]!]))
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

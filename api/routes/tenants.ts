@@ -7,13 +7,14 @@ import { textPattern } from '#schemas/forms/patterns.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '../auth/policy.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { writeRefusals } from '#api/config/writes.ts'
+import { subjectOf, writeRefusals } from '#api/config/writes.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { created, noContent, refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { ConflictBody, Id, UnixSeconds, body } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
+import { subjectHeader } from '#api/http/subject.ts'
 
 const tag = 'Tenants'
 
@@ -51,10 +52,12 @@ const create = route({
   takesDryRun: true,
   refusals: writeRefusals,
   refusalBodies: { 409: ConflictBody },
-  handle: async ({ caller, ports, body, requestId, isDryRun }) => {
+  handle: async ({ caller, ports, body, requestId, isDryRun, request }) => {
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)
-    const origin = { caller, requestId, isDryRun }
+    const subject = subjectOf(request.header(subjectHeader))
+    if (!subject.ok) return subject.error
+    const origin = { caller, requestId, isDryRun, ...subject.value }
     const id = ports.tenants.idFor(body.name)
     const remains = await remainsOf(id, ports)
     if (!remains.ok) return storeFailed(remains.error)
@@ -139,9 +142,11 @@ const remove = route({
   takesDryRun: true,
   refusals: [404, 409],
   refusalBodies: { 409: ConflictBody },
-  handle: async ({ caller, ports, params, requestId, isDryRun }) => {
+  handle: async ({ caller, ports, params, requestId, isDryRun, request }) => {
     if (params.id === defaultTenant) return refused(409, 'the tenant default always exists')
-    const origin = { caller, requestId, isDryRun }
+    const subject = subjectOf(request.header(subjectHeader))
+    if (!subject.ok) return subject.error
+    const origin = { caller, requestId, isDryRun, ...subject.value }
     const removed = await ports.tenants.remove(params.id, origin)
     if (!removed.ok) return removed.error
     if (isDryRun) return noContent()

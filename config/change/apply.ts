@@ -60,7 +60,7 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
   if (verb === 'disable-members') return disableMembers(draft, entry, operation)
   if (verb === 'record') return written(recordWindow(draft, entry as never, operation.atMs))
   if (verb === 'settle') return written(settleRollout(draft, entry as never, operation))
-  if (isStale(operation, entry.object)) return err(stale(operation))
+  if (isStale(operation, draft.asBegun(entry).object)) return err(stale(operation))
   if (verb === 'decide') return written(decideRollout(draft, entry as never, operation))
   if (verb === 'update') return updateObject(draft, entry, operation)
   return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
@@ -184,7 +184,7 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
   if (operation.verb === 'create') return createPart(draft, operation)
   const found = draft.part(operation.kind, operation.target)
   if (found === undefined) return err(missing(operation))
-  if (isStale(operation, found.part)) return err(stale(operation))
+  if (isStale(operation, begunPart(draft, found, operation))) return err(stale(operation))
   if (operation.verb === 'delete') return deletePart(draft, found, operation)
   const respected = respectOverlays(draft, found, operation)
   return respected.ok ? updatePart(draft, respected.value, operation) : respected
@@ -219,7 +219,7 @@ function createPart(draft: Draft, operation: CreatePart): Applied {
   const { owner: ownerKind, list } = partSpecs[kind]
   const owner = draft.find(ownerKind, target)
   if (owner === undefined) return createWithOwner(draft, operation)
-  if (isStale(operation, owner.object)) return err(stale(operation))
+  if (isStale(operation, draft.asBegun(owner).object)) return err(stale(operation))
   if (kind === 'Member' && operation.atMs !== undefined) {
     const recorded = recordWindowsOf(draft, owner.uid, operation.atMs)
     if (!recorded.ok) return recorded
@@ -318,8 +318,13 @@ function writtenPart(
   return ok({ entry: changed.value, part: parts?.[position] ?? null })
 }
 
-function isStale({ ifMatch }: { readonly ifMatch?: string }, current: object): boolean {
-  return ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(current)
+/** @param begun as it was before the request, which may have changed it already */
+function isStale({ ifMatch }: { readonly ifMatch?: string }, begun: object): boolean {
+  return ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(begun)
+}
+
+function begunPart(draft: Draft, { owner, part }: ConfigPart, { kind }: PartOperation): object {
+  return partOf(kind, draft.asBegun(owner), part.uid)?.part ?? part
 }
 
 function stale({ kind }: Operation): Fault {

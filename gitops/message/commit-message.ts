@@ -27,22 +27,34 @@ export function commitText(requests: readonly WriteRequest[], named: Named): Com
   const told = requests.flatMap(({ operations: list }) => toldOf(list, named))
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
-  const subject = isOne ? wordsOf(first, named, false) : `${told.length} changes`
-  const trailers = requests.flatMap(({ actor, requestId, operations: list, override, reverts }) => [
+  const own = isOne ? wordsOf(first, named, false) : `${told.length} changes`
+  // What one person says is not about the changes of others beside it.
+  const given = requests.length === 1 ? requests[0]?.subject : undefined
+  const trailers = requests.flatMap((request) => trailersOf(request, named, given === undefined))
+  const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
+  const [only] = authors
+  return {
+    author: authors.size === 1 && only !== undefined ? only : committer,
+    message: `${plain(given ?? `api: ${own}`)}\n\n${trailers.join('\n')}\n`,
+  }
+}
+
+/** @param hasSubject that of the commit is not the request's own */
+function trailersOf(
+  { actor, requestId, operations: list, subject, override, reverts }: WriteRequest,
+  named: Named,
+  hasSubject: boolean,
+): readonly string[] {
+  return [
     ...toldOf(list, named).flatMap((operation) => [
       `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
+    ...(subject === undefined || !hasSubject ? [] : [`Gslb-Subject: ${plain(subject)}`]),
     ...(reverts === undefined ? [] : [`Gslb-Reverts: ${plain(reverts)}`]),
     ...(override === undefined ? [] : [`${overrideTrailer}: ${plain(override)}`]),
-  ])
-  const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
-  const [only] = authors
-  return {
-    author: authors.size === 1 && only !== undefined ? only : committer,
-    message: `api: ${plain(subject)}\n\n${trailers.join('\n')}\n`,
-  }
+  ]
 }
 
 /** Without those that say what is so already, such as the first half of a replaced service. */

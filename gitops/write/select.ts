@@ -138,7 +138,7 @@ class Selector {
     const done: Attempt['done'][number][] = []
     const failed: Selection['failed'][number][] = []
     for (const pending of batch) {
-      const mark = draft.mark()
+      const mark = draft.begin()
       const applied = this.#apply(draft, pending, memory)
       if (!applied.ok) {
         draft.rollBack(mark)

@@ -20,6 +20,7 @@ PATCH /services/{id}
 PATCH /pools/{id}/healthcheck
 GET /gitops/status
 GET /metrics
+POST /commits
 POST /plan
 POST /sync
 `

@@ -343,6 +343,12 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     body: () => ({ requests: [{ method: 'PUT', path: '/api/v1/nothing' }] }),
     statuses: [404],
   },
+  // Permissions of what is written: test/unit/api/routes/commits.test.ts.
+  postCommits: {
+    needs: 'any',
+    body: () => ({ requests: [{ method: 'PUT', path: '/api/v1/nothing' }] }),
+    statuses: [404],
+  },
   getExplainByCode: { needs: 'any', statuses: [200, 404] },
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },

@@ -30,6 +30,7 @@ interface Document {
 }
 
 const guard = 'X-Gslb-Override'
+const ofWrites = [guard, 'X-Gslb-Subject']
 const app = createApp(portsOf({}), [])
 async function load(): Promise<Document> {
   const answer = await app.inject('/api/v1/openapi.json')
@@ -72,10 +73,10 @@ describe('the OpenAPI document', () => {
   })
 
   test.each([
-    ['/pools', 'post', [guard], ['201']],
+    ['/pools', 'post', ofWrites, ['201']],
     ['/pools/{id}', 'get', [], ['200']],
-    ['/pools/{id}', 'put', ['If-Match', guard], ['200']],
-    ['/pools/{id}', 'delete', ['If-Match', guard], []],
+    ['/pools/{id}', 'put', ['If-Match', ...ofWrites], ['200']],
+    ['/pools/{id}', 'delete', ['If-Match', ...ofWrites], []],
     ['/members/{id}/status', 'get', [], []],
   ])('of %s %s it has the fields of conditional changes', async (path, method, asked, tagged) => {
     const { paths } = await load()

@@ -1,0 +1,162 @@
+// Requests that stand for those of other routes: each is checked and tried as its own route does.
+import { Type } from 'typebox'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { refusalOf } from '#api/access/access.ts'
+import { invalid, refused } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { paramNames } from '#api/http/route.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
+import { createCheck } from '#api/http/validation.ts'
+import type { PlannedWrites } from './planned-writes.ts'
+import { createConfigTenants } from './tenants.ts'
+
+export interface PlannedRequest {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly ifMatch?: string
+}
+
+type Context = RouteContext<unknown, unknown, { readonly requests: readonly PlannedRequest[] }>
+
+/** @returns the ids of what they would make or change, '' for none. Errors: the first refusal */
+export async function tryRequests(
+  context: Context,
+  table: WriteRoutes,
+  writes: PlannedWrites,
+): Promise<Result<readonly string[], Reply>> {
+  const ids: string[] = []
+  for (const [i, planned] of context.body.requests.entries()) {
+    const tried = await tryOne(context, table, writes, filled(planned, ids))
+    if (!tried.ok) return err(named(tried.error, `requests.${i}`))
+    ids.push(tried.value)
+  }
+  return ok(ids)
+}
+
+/** @returns the id of what it would make or change; '': none. Errors: its refusal */
+async function tryOne(
+  context: Context,
+  table: WriteRoutes,
+  writes: PlannedWrites,
+  planned: PlannedRequest,
+): Promise<Result<string, Reply>> {
+  const { caller, ports, request } = context
+  const found = table.find(planned.method, planned.path)
+  if (found === undefined) {
+    const what = `${planned.method} ${planned.path.slice(0, pathShownMax)}`
+    return err(refused(404, `${what} is no write of the configuration, or none that fits here`))
+  }
+  const { row, params } = found
+  const refusal = refusalOf(row, caller) ?? table.faultOf(row, params, planned.body)
+  if (refusal !== null) return err(refusal)
+  const header = (name: string): string | undefined =>
+    name === 'if-match' ? planned.ifMatch : request.header(name)
+  const facts = { ...request, header }
+  const { config } = writes
+  const tenants = createConfigTenants(config, writes, ports.clock)
+  const within = { ...ports, configWriter: writes, config, tenants }
+  const early = (await row.precheck?.(facts, within)) ?? null
+  if (early !== null) return err(early)
+  const own = { params, query: {}, body: planned.body, request: facts }
+  const reply = await row.handle({ ...context, ...own, isDryRun: true, ports: within })
+  if (reply.status >= 300) return err(reply)
+  return ok(((reply.body ?? {}) as { readonly id?: string }).id ?? '')
+}
+
+const pathShownMax = 200
+
+/** `$0` is the id of what the first request would make. */
+function filled(planned: PlannedRequest, ids: readonly string[]): PlannedRequest {
+  const idOf = (text: string): string => {
+    const [, position] = /^\$(\d{1,2})$/.exec(text) ?? []
+    return position === undefined ? text : (ids[Number(position)] ?? text)
+  }
+  const path = planned.path.split('/').map(idOf).join('/')
+  const { body } = planned
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ...planned, path }
+  const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'string' ? idOf(value) : value,
+  ])
+  return { ...planned, path, body: Object.fromEntries(fields) as unknown }
+}
+
+function named(reply: Reply, place: string): Reply {
+  const { error, ...more } = reply.body as { readonly error: string }
+  return { ...reply, body: { error: `${place}: ${error}`, ...more } }
+}
+
+interface Found {
+  readonly row: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+type Check = (value: unknown) => string[]
+const anyId = Type.Object(
+  {},
+  { additionalProperties: Type.String({ minLength: 1, maxLength: 255 }) },
+)
+
+/** Routes that write the configuration, and what they take. */
+export class WriteRoutes {
+  readonly #rows: readonly Route[]
+  readonly #checks = new Map<Route, { readonly params: Check; readonly body: Check | null }>()
+
+  constructor(rows: readonly Route[]) {
+    this.#rows = rows
+  }
+
+  find(method: string, path: string): Found | undefined {
+    const segments = path.split('/')
+    for (const row of this.#rows) {
+      if (row.method !== method) continue
+      const params = paramsOf(row, segments)
+      if (params !== undefined) return { row, params }
+    }
+    return undefined
+  }
+
+  /** What its own route would refuse with 400 before it is handled; null: nothing. */
+  faultOf(row: Route, params: Found['params'], body: unknown): Reply | null {
+    let checks = this.#checks.get(row)
+    if (checks === undefined) {
+      checks = {
+        params: createCheck(row.params ?? anyId, 'params'),
+        body: row.body === undefined ? null : createCheck(row.body, 'body'),
+      }
+      this.#checks.set(row, checks)
+    }
+    if (checks.body === null && body !== undefined)
+      return invalid('body', 'this request takes none')
+    const faults = [...checks.params({ ...params }), ...(checks.body?.(body ?? null) ?? [])]
+    return faults.length === 0 ? null : refused(400, faults.join('; '))
+  }
+}
+
+function paramsOf({ path }: Route, segments: readonly string[]): Found['params'] | undefined {
+  const wanted = path.split('/')
+  if (wanted.length !== segments.length) return undefined
+  const names = paramNames(path)
+  const values: string[] = []
+  for (const [i, part] of wanted.entries()) {
+    const given = segments[i]!
+    if (!part.startsWith('{')) {
+      if (part !== given) return undefined
+      continue
+    }
+    const value = decoded(given)
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return Object.fromEntries(names.map((name, i) => [name, values[i]!]))
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

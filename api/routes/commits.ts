@@ -1,0 +1,66 @@
+// /api/v1/commits: several writes as one commit, of which all are made or none.
+import { Type } from 'typebox'
+import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
+import { PlannedWrites } from '#api/config/planned-writes.ts'
+import { writeAll, writeRefusals } from '#api/config/writes.ts'
+import { created } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { body } from '#api/http/shapes.ts'
+import { isConfigWrite } from '#api/reference/answer-headers.ts'
+import { PlannedRequest, requestsMax } from '../resources/plan.ts'
+
+export const commitsPath = '/api/v1/commits'
+const bodyBytesMax = 256 * 1024
+
+const NewCommit = body({
+  requests: Type.Array(PlannedRequest, {
+    minItems: 1,
+    maxItems: requestsMax,
+    description: 'Writes, each checked on top of those before it.',
+  }),
+})
+
+const Committed = Type.Object(
+  {
+    commit: Type.String({ description: 'Of a dry run: the one that is there' }),
+    ids: Type.Array(Type.String(), {
+      description: 'Of each request, what it has made or changed; empty: nothing is left of it',
+    }),
+  },
+  { title: 'Commit' },
+)
+
+/** @param table all routes, these among them; asked when the first request comes */
+export function commitRoutes(table: () => readonly Route[]): readonly Route[] {
+  let writes: WriteRoutes | undefined
+  const commit = route({
+    method: 'POST',
+    path: commitsPath,
+    needs: 'any',
+    tag: 'History',
+    summary: 'Several writes as one commit: all of them, or none',
+    details:
+      'Each request is one that another route takes, of those that answer with an `ETag`, with ' +
+      'its permission, its checks and its refusals. `ifMatch` of each is compared with what was ' +
+      'there before the commit. A refusal names the request, such as `requests.1`, and nothing ' +
+      'is changed.',
+    body: NewCommit,
+    bodyBytesMax,
+    responses: { 201: { description: 'The commit', schema: Committed, hasRevision: true } },
+    takesDryRun: true,
+    refusals: [404, 412, ...writeRefusals],
+    handle: async (context) => {
+      const { ports } = context
+      const planned = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
+      writes ??= new WriteRoutes(table().filter(isConfigWrite))
+      const tried = await tryRequests(context, writes, planned)
+      if (!tried.ok) return tried.error
+      const done = await writeAll(context, planned.operations, {})
+      if (!done.ok) return done.error
+      const { revision, headers } = done.value
+      return created({ commit: revision, ids: tried.value }, headers)
+    },
+  })
+  return Object.freeze([commit])
+}
