@@ -5,6 +5,7 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/conf
 import { FlakyReporter } from './flaky-reporter.ts'
 import { bundledThreads } from './bundled-program.ts'
 import type { Lane } from './lane.ts'
+import { useMemoryForTempDirs } from './memory-dir.ts'
 import { SlowReporter } from './slow-reporter.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -95,6 +96,7 @@ export const filesOfLongLane = (): string[] => {
  * disturb nobody follow each other in one process, which loads it once.
  */
 export function runOf(lane: Lane): ViteUserConfig {
+  if (lane === 'short') useMemoryForTempDirs()
   const include = lane === 'short' ? everything : filesOfLongLane()
   const project = (
     name: string,

@@ -1,9 +1,7 @@
 // The successor's side, against a process that lets go of nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { meetPredecessor } from '#cli/replace/meet-predecessor.ts'
@@ -25,13 +23,16 @@ test('a process that does not let go is killed, and its sockets are the next one
   const child = spawn(process.execPath, [program, dataDir], { stdio: 'inherit' })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
-  await waitUntil('the control socket', () => existsSync(join(dataDir, 'control.sock')))
-  const met = meetPredecessor(dataDir, silentLog, patience)
-  if (!met.ok || met.value === null) throw new Error('there is a process to replace')
-  const { sockets, variables } = met.value
+  // Its socket is there a moment before it listens.
+  const met = await waitUntil('a process to replace', () => {
+    const answered = meetPredecessor(dataDir, silentLog, patience)
+    if (!answered.ok) throw new Error(answered.error)
+    return answered.value
+  })
+  const { sockets, variables } = met
   expect(variables).toEqual({ NOTIFY_SOCKET: '/run/notify' })
   expect(sockets.areAnswered).toBe(true)
-  expect(await met.value.letGo()).toEqual({ ok: true, value: null })
+  expect(await met.letGo()).toEqual({ ok: true, value: null })
   expect(await exited).toEqual([null, 'SIGKILL'])
   const [fd] = sockets.take('api 127.0.0.1 0')
   const server = createServer().listen({ fd: fd ?? -1 })

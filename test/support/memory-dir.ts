@@ -1,0 +1,59 @@
+// Where the files of tests are: in memory, where the machine has room, since a disk journals each.
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  statfsSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** In memory on Linux; in a container it often has 64 MiB, and no programs run there. */
+const shared = '/dev/shm'
+const prefix = 'gslbd-tests-'
+/** Far more than two test files leave there at a time. */
+const freeBytesMin = 2 * 1024 ** 3
+const dayMs = 24 * 60 * 60_000
+
+/**
+ * Lets this process and those that it starts make their temporary files in memory. Of a test that
+ * starts a node, which has 500 files in its database, that is a quarter of the CPU time.
+ */
+export function useMemoryForTempDirs(): void {
+  if (process.env['TMPDIR'] !== undefined || !canHoldTests(shared)) return
+  removeOld()
+  const path = mkdtempSync(join(shared, prefix))
+  chmodSync(path, 0o755)
+  process.env['TMPDIR'] = path
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }))
+}
+
+function canHoldTests(directory: string): boolean {
+  try {
+    const mount = readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .find((line) => line.split(' ')[1] === directory)
+    const options = mount?.split(' ')[3]?.split(',') ?? ['noexec']
+    const { bavail, bsize } = statfsSync(directory)
+    const isOpen = (statSync(directory).mode & 0o1777) === 0o1777
+    return (
+      isOpen &&
+      options.includes('rw') &&
+      !options.includes('noexec') &&
+      bavail * bsize >= freeBytesMin
+    )
+  } catch {
+    return false
+  }
+}
+
+/** What a run left that was killed. */
+function removeOld(): void {
+  for (const name of readdirSync(shared).filter((each) => each.startsWith(prefix))) {
+    const path = join(shared, name)
+    const isOld = statSync(path).mtimeMs < Date.now() - dayMs
+    if (isOld) rmSync(path, { recursive: true, force: true })
+  }
+}
