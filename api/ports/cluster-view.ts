@@ -7,7 +7,7 @@ export interface SeenNode extends ClusterNode {
   readonly isSelf: boolean
   /** It was not heard for longer than it should be. */
   readonly isMissing: boolean
-  /** `control` nodes do everything; `dns` ones pull bundles and answer. */
+  /** `control` nodes give bundles, and may answer as well; `dns` ones pull them and answer. */
   readonly role: 'control' | 'dns' | 'agent'
   readonly labels: Readonly<Record<string, string>>
   /** Its clock before (+) or behind (-) that of the node that heard it; null: not known. */

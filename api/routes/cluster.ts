@@ -17,7 +17,8 @@ const Node = Type.Object(
       description: 'It was not heard for 20 seconds; of the role dns, 100 seconds',
     }),
     role: Type.Enum(['control', 'dns', 'agent'], {
-      description: 'dns: it pulls bundles and answers; control: it does everything',
+      description:
+        'dns: it pulls bundles and answers; control: it gives them, and may answer as well',
     }),
     labels: Type.Record(Type.String(), Type.String(), { description: 'Its `node.labels`' }),
     version: Type.String(),
@@ -31,10 +32,15 @@ const Node = Type.Object(
     digest: nullable(Type.String({ description: 'Of its bundle' })),
     seq: Type.Integer({ description: 'Of its channel record' }),
     ageSeconds: nullable(Type.Number({ description: 'Of its channel record' })),
-    load: Type.Object({
-      busyRatio: Type.Number({ description: 'CPU time of its busiest DNS thread, 0 to 1' }),
-      queries: Type.Integer({ description: 'DNS queries since it started' }),
-    }),
+    load: nullable(
+      Type.Object(
+        {
+          busyRatio: Type.Number({ description: 'CPU time of its busiest DNS thread, 0 to 1' }),
+          queries: Type.Integer({ description: 'DNS queries since it started' }),
+        },
+        { description: 'null: it answers no DNS (`roles: [control]`)' },
+      ),
+    ),
     health: Type.Object({
       status: Type.Enum(['ok', 'degraded', 'starting']),
       reasons: Type.Array(Type.String(), { description: 'Codes, as in GET /api/v1/health' }),
@@ -148,7 +154,7 @@ function showNode(node: SeenNode, nowMs: number) {
     digest,
     seq,
     ageSeconds: issuedAtMs === null ? null : Math.max(0, (nowMs - issuedAtMs) / 1_000),
-    load: { busyRatio, queries },
+    load: node.answersDns === false ? null : { busyRatio, queries },
     ...{ role: node.role, labels: node.labels, drift: node.drift },
     clockOffsetMs: node.clockOffsetMs === null ? null : Math.round(node.clockOffsetMs),
     refusals: node.refusals.map(({ atMs, ...refusal }) => ({ ...refusal, at: Math.floor(atMs) })),

@@ -11,6 +11,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { residentBytes } from './process-cpu.ts'
@@ -79,6 +80,7 @@ const log: Log = {
 
 async function serve({ paths, threads, hasCountries, probing }: ServeOptions): Promise<void> {
   const node = new DnsNode({
+    createThreads: createThreadGroup,
     threads: {
       listenAddr: '127.0.0.1',
       port: 0,

@@ -26,7 +26,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --log-format FORMAT  auto, text or json (GSLB_LOG_FORMAT; default auto: text on a terminal,
                        JSON elsewhere)
   --role ROLE          control or dns, in the place of the setting roles; --role dns answers from
-                       bundles that it pulls from bundle.urls, without Git, database and API
+                       bundles that it pulls from bundle.urls, without Git, database and API;
+                       --role control gives such bundles, and answers no DNS
   --replace            take the place of the process that runs with this data directory, without
                        a query unanswered: its sockets, its directory, what it knows of health.
                        If this one does not get ready, that one goes on. Without one: just start

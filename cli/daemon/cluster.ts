@@ -105,7 +105,7 @@ function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {
 }
 
 function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {
-  const { node, env } = deps
+  const { node, env, settings } = deps
   const { active } = node.status()
   const counters = node.counters()
   const started = { status: active === null ? 'starting' : 'ok', reasons: [] } as const
@@ -122,6 +122,7 @@ function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {
     issuedAtMs: active?.issuedAtMs ?? null,
     busyRatio: deps.busyRatio(),
     queries: counters.reduce((sum, one) => sum + one.udpQueries + one.tcpQueries, 0),
+    answersDns: settings.roles.includes('dns'),
     status: health.status,
     reasons: health.reasons.map(({ code }) => code),
     members: node.memberHealth(),

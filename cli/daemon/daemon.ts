@@ -28,7 +28,8 @@ import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepRecords, openSharedState } from './state.ts'
 
 export interface Daemon {
-  readonly dnsPort: number
+  /** null: it answers no DNS. */
+  readonly dnsPort: number | null
   /** null: the API is off. */
   readonly apiPort: number | null
   /** Applies what can be applied without a restart, and logs what cannot. */
@@ -145,8 +146,10 @@ function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerS
 
 async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps): Promise<void> {
   if (settings.api.enabled) await gitops.firstLook()
-  const { listenAddr, threads } = settings.dns
-  log.info({ listenAddr, port: dnsPort, threads, apiPort }, 'gslbd is running')
+  const { roles, dns } = settings
+  const { listenAddr, threads } = dns
+  const said = dnsPort === null ? { roles, port: null } : { listenAddr, port: dnsPort, threads }
+  log.info({ ...said, apiPort }, 'gslbd is running')
 }
 
 async function reload(deps: Deps, next: Settings): Promise<void> {

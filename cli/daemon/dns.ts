@@ -9,7 +9,7 @@ import {
   updateZonesOf,
   watchCatalog,
 } from '#cli/node/transfers.ts'
-import { createGeo, threadsOf } from '#cli/node/dns.ts'
+import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
 import { nameHolder } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -29,7 +29,7 @@ import { RumStore } from '#runtime/node/rum-store.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
-export const createNode: Part = (deps) => {
+export const createNode: Part = async (deps) => {
   const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
   const { redirects, redirectPushes, gate } = deps
   const clock = systemClock
@@ -42,7 +42,9 @@ export const createNode: Part = (deps) => {
   const health = createNodeHealth(settings, shared, log, env, mayBegin)
   const geo = createGeo(settings, log)
   const resolver = createNodeResolver(settings, dataDir.path, log)
+  const createThreads = await threadsByRole(settings)
   const node = new DnsNode({
+    createThreads,
     threads: {
       ...threadsOf(settings),
       seed: process.pid ^ Math.floor(clock.nowMs()),
@@ -119,7 +121,10 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
   const keyName = notifyKeyOf(settings.dns)
   const { catalog } = transfersOf(settings.dns)
   return new Notifier({
-    targets: settings.dns.axfr.enabled ? notifyTargetsOf(settings.dns) : [],
+    targets:
+      settings.roles.includes('dns') && settings.dns.axfr.enabled
+        ? notifyTargetsOf(settings.dns)
+        : [],
     zones: () => notifiedZones(node.bundle(), catalog),
     key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
     nowMs: systemClock.nowMs,
@@ -134,7 +139,8 @@ export const readGeoTables: Part = async ({ geo }) => {
   return ok({ stop: () => geo.stop() })
 }
 
-export const openSockets: Part = async ({ node, before }) => {
+export const openSockets: Part = async ({ node, before, settings }) => {
   const dns = await node.start(before?.sockets)
-  return dns.ok ? ok({ gives: { dnsPort: dns.value.port } }) : dns
+  if (!dns.ok) return dns
+  return ok({ gives: { dnsPort: settings.roles.includes('dns') ? dns.value.port : null } })
 }

@@ -87,7 +87,8 @@ export interface Gifts {
   readonly notifier: Notifier
   /** Sets how many DNS queries a second the licence permits; 0: no limit. */
   readonly permit: (perSecond: number) => void
-  readonly dnsPort: number
+  /** null: it answers no DNS. */
+  readonly dnsPort: number | null
   readonly gitops: GitopsControl
   /** Rollouts that do harm: who wants to hear of them listens here. */
   readonly regressions: Regressions

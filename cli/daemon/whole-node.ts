@@ -1,5 +1,6 @@
 // Starts a node that does everything: what it checks of its own key comes first.
 import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
+import { unusedByRole } from '#cli/node/start-checks.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
@@ -20,6 +21,7 @@ export function startWholeNode(
     const believed = believeOwnKey(settings)
     const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
     if (warning !== undefined) log.warn({}, warning)
+    for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
     return believed
   }
   return startDaemon(settings, log, prepare, { env, before })

@@ -14,6 +14,8 @@ const transports = ['udp-then-tcp', 'tcp'] as const
 export const answers: Check = {
   name: 'answers',
   async look(patient) {
+    if (!patient.settings.roles.includes('dns'))
+      return [good('this node answers no DNS, as roles says')]
     const server = serverOf(patient)
     const { address, port } = server
     const zones = patient.zones.slice(0, zonesMax)

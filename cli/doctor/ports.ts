@@ -14,11 +14,14 @@ interface Port {
 
 export const ports: Check = {
   name: 'ports',
-  async look({ settings: { dns, api, redirect } }) {
-    const all: Port[] = [
-      { key: 'dns.port', transport: 'UDP', address: dns.listenAddr, port: dns.port },
-      { key: 'dns.port', transport: 'TCP', address: dns.listenAddr, port: dns.port },
-    ]
+  async look({ settings: { roles, dns, api, redirect } }) {
+    const ofDns = { key: 'dns.port', address: dns.listenAddr, port: dns.port } as const
+    const all: Port[] = roles.includes('dns')
+      ? [
+          { ...ofDns, transport: 'UDP' },
+          { ...ofDns, transport: 'TCP' },
+        ]
+      : []
     const tcp = (key: string, address: string, port: number | undefined): void => {
       if (port !== undefined) all.push({ key, transport: 'TCP', address, port })
     }

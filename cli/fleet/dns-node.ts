@@ -30,6 +30,7 @@ import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
 import { QuerySamples } from '#runtime/samples/query-samples.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
@@ -144,6 +145,7 @@ async function start(
   const fed = { health, resolver, dynamic: texts, redirects, geo: geo.feed }
   const samples = new QuerySamples(settings.dns.threads)
   const node = new DnsNode({
+    createThreads: createThreadGroup,
     threads: threadsIn(settings, samples),
     ...{ store, trusted: trusted.value, ...fed, clock: systemClock, log },
   })

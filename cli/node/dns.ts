@@ -5,7 +5,8 @@ import type { Log } from '#lib/log.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { GeoSource } from '#runtime/geo/geo-source.ts'
-import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+import { noThreads } from '#runtime/threads/no-threads.ts'
+import type { CreateThreads, ThreadGroupParts } from '#runtime/threads/dns-threads.ts'
 import { geoPathsOf } from './named-files.ts'
 import { transfersOf } from './transfers.ts'
 
@@ -21,6 +22,13 @@ export function createGeo(
     onChange: (buffers) => handler?.(buffers),
   })
   return { source, feed: { onChange: (given) => (handler = given) } }
+}
+
+/** Loads what answers, where this node is to answer. */
+export async function threadsByRole({ roles }: Settings): Promise<CreateThreads> {
+  if (!roles.includes('dns')) return () => noThreads
+  const { createThreadGroup } = await import('#runtime/threads/thread-group.ts')
+  return createThreadGroup
 }
 
 type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'

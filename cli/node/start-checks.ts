@@ -38,8 +38,23 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
       ...(await missingDatabases(settings)),
       ...unusableCertificates(settings),
       ...missingKeys(settings),
+      ...unusedByRole(settings),
     ],
   }
+}
+
+/** What a person may expect of a node that answers no DNS. */
+export function unusedByRole({ roles, api, dns }: Settings): readonly string[] {
+  if (roles.includes('dns')) return []
+  const rows: readonly (readonly [boolean, string])[] = [
+    [!api.enabled, 'api.enabled is false: no node can pull bundles from this one'],
+    [dns.axfr.enabled, 'dns.axfr.enabled: a node without the role dns transfers no zones'],
+    [
+      dns.domain !== '' || dns.update.zones.length > 0,
+      'dns.domain, dns.update.zones: a node without the role dns takes no updates',
+    ],
+  ]
+  return rows.flatMap(([holds, sentence]) => (holds ? [sentence] : []))
 }
 
 /** A TCP port of this node, and the setting that names it. */
@@ -50,10 +65,10 @@ interface Listening {
 }
 
 /** The system would say that another program listens there: it is the node itself. */
-export function portClash({ dns, api, redirect }: Settings): string | undefined {
+export function portClash({ roles, dns, api, redirect }: Settings): string | undefined {
   const { listenAddr, enabled, port = 0, https } = redirect
   const ports: readonly Listening[] = [
-    { ...dns, key: 'dns.port' },
+    ...(roles.includes('dns') ? [{ ...dns, key: 'dns.port' }] : []),
     ...(api.enabled ? [{ ...api, key: 'api.port' }] : []),
     ...(enabled ? [{ listenAddr, port, key: 'redirect.port' }] : []),
     ...(enabled ? [{ listenAddr, port: https.port ?? 0, key: 'redirect.https.port' }] : []),

@@ -41,7 +41,7 @@ interface Successor {
 }
 
 export class ReplaceableDaemon implements Daemon {
-  readonly dnsPort: number
+  readonly dnsPort: number | null
   readonly apiPort: number | null
   /** Resolves with the process that has taken the place of this one. */
   readonly replaced: Promise<number>
@@ -175,7 +175,8 @@ export class ReplaceableDaemon implements Daemon {
   #copies(sockets: readonly ListenerSockets[]): Result<readonly ListenerSockets[], string> {
     const open = sockets.filter(({ descriptors }) => descriptors.length > 0)
     const count = open.reduce((sum, { descriptors }) => sum + descriptors.length, 0)
-    if (!open.some(({ name }) => name.startsWith('dns-udp '))) {
+    const isMute = this.#daemon.dnsPort === null
+    if (!isMute && !open.some(({ name }) => name.startsWith('dns-udp '))) {
       return err('it has no batched UDP, or dns.threads is 0: restart it instead')
     }
     if (count > descriptorsMax) return err(`it has more than ${descriptorsMax} sockets`)

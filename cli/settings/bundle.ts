@@ -19,10 +19,11 @@ export const roles = Type.Optional(
     default: [...roleNames],
     minItems: 1,
     maxItems: 2,
-    'x-expected': '[control, dns] or [dns]',
+    'x-expected': '[control, dns], [control] or [dns]',
     description:
       'What this node does. `control` follows the repository, compiles it and has the API; `dns` ' +
-      'answers queries. `[dns]` alone pulls compiled bundles from `bundle.urls`. ' +
+      'answers queries. `[dns]` alone pulls compiled bundles from `bundle.urls`; `[control]` ' +
+      'alone gives them and answers no DNS. ' +
       '[More](../operations/fleet.md).',
   }),
 )
@@ -70,9 +71,6 @@ export const bundle = section(
 
 /** What a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {
-  if (!roles.includes('dns')) {
-    return 'roles: a node without the role dns is not possible yet; write [control, dns]'
-  }
   if (roles.includes('control')) return undefined
   return urls.length > 0
     ? undefined

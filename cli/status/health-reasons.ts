@@ -31,7 +31,7 @@ const status = 'GET /api/v1/gitops/status says why.'
 
 const noBundle: Row = {
   code: 'no-bundle',
-  message: `No bundle yet: every query is refused. ${status}`,
+  message: `No bundle yet: there is nothing to answer from. ${status}`,
   holds: ({ node }) => node.status().active === null,
 }
 

@@ -19,7 +19,7 @@ export function topScreen(url: string, before: Reading, now: Reading, paint: Pai
   const rate = new Rates(before, now)
   const rows: Row[] = [
     [strong('node'), url],
-    [strong('queries/s'), queriesText(rate)],
+    [strong('queries/s'), answersDns(now.metrics) ? queriesText(rate) : answersNone],
     [strong('lost/s'), lostCell(rate)],
     [strong('members'), membersCell(now.metrics)],
   ]
@@ -35,6 +35,13 @@ export function topScreen(url: string, before: Reading, now: Reading, paint: Pai
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`
+}
+
+const answersNone = 'none: this node has no DNS port (roles: [control])'
+
+/** Each thread that answers has a row. */
+function answersDns(metrics: MetricSamples): boolean {
+  return (metrics.get('gslbd_thread_busy_ratio') ?? []).length > 0
 }
 
 /** Of a node that began anew between the readings, counts since its start stand for changes. */

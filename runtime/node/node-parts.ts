@@ -6,13 +6,14 @@ import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
-import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+import type { CreateThreads, ThreadGroupParts } from '#runtime/threads/dns-threads.ts'
 import type { BundleStore } from './bundle-store.ts'
 import type { DynamicFeed } from './dynamic-link.ts'
 import type { RegressionEvent } from './overlay-clock.ts'
 
 export interface DnsNodeParts {
   readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
+  readonly createThreads: CreateThreads
   /** null: nothing is kept; for tests and benchmarks. */
   readonly store: BundleStore | null
   readonly trusted: readonly TrustedKey[]

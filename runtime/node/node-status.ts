@@ -18,6 +18,7 @@ export interface NodeStatus {
   readonly swapSecondsLast: number | null
   /** Longest time that the last swap kept a responder from answering. */
   readonly swapPauseMicros: number
+  /** 0: none is open. */
   readonly port: number
 }
 

@@ -36,7 +36,7 @@ import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { MemberCounts } from '#state/ports/node-counts.ts'
 import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 import { CrashWindow } from '#runtime/worker/crash-window.ts'
-import { ThreadGroup } from '#runtime/threads/thread-group.ts'
+import type { DnsThreads } from '#runtime/threads/dns-threads.ts'
 
 interface ToKeep extends Publication {
   /** The one that served until then. */
@@ -71,7 +71,7 @@ export class DnsNode {
   readonly #parts: DnsNodeParts
   /** null: nothing is kept. */
   readonly #stored: StoredBundlesParts | null
-  readonly #threads: ThreadGroup
+  readonly #threads: DnsThreads
   readonly #live: LiveState
   readonly #geo: GeoLink
   readonly #dynamic: DynamicLink
@@ -114,7 +114,7 @@ export class DnsNode {
     this.#live = new LiveState({ health, resolver, clock, log, after: systemAfter, onRegression })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
     this.#dynamic = new DynamicLink(parts.dynamic ?? null, log, () => this.#serveDynamic())
-    this.#threads = new ThreadGroup({
+    this.#threads = parts.createThreads({
       ...parts.threads,
       log: parts.log,
       onCrash: (error) => this.#onThreadCrash(error),
@@ -125,7 +125,7 @@ export class DnsNode {
    * Boots from the store, then opens the sockets, or takes those of the process before: the first
    * query already finds the last good bundle, and health as it was. Errors: stop it all the same.
    */
-  async start(handed?: HandedSockets): Promise<Result<{ port: number }, string>> {
+  async start(handed?: HandedSockets): ReturnType<DnsThreads['start']> {
     this.#boot()
     if (handed?.areAnswered === true && this.#serving === undefined) return err(withoutBundle)
     if (this.#serving !== undefined && !this.#dynamic.isFor(this.#serving.bundle)) {
@@ -420,11 +420,11 @@ export class DnsNode {
   }
 
   /** The keys of signed messages, from now on. */
-  setKeys(keys: Parameters<ThreadGroup['setKeys']>[0]): void {
+  setKeys(keys: Parameters<DnsThreads['setKeys']>[0]): void {
     this.#threads.setKeys(keys)
   }
 
-  get exchangeStats(): ThreadGroup['exchangeStats'] {
+  get exchangeStats(): DnsThreads['exchangeStats'] {
     return this.#threads.exchangeStats
   }
 
@@ -435,11 +435,11 @@ export class DnsNode {
     return { bundle, state, tables, commit: this.#active?.commit ?? '' }
   }
 
-  counters(): ReturnType<ThreadGroup['counters']> {
+  counters(): ReturnType<DnsThreads['counters']> {
     return this.#threads.counters()
   }
 
-  get tcpStats(): ThreadGroup['tcpStats'] {
+  get tcpStats(): DnsThreads['tcpStats'] {
     return this.#threads.tcpStats
   }
 

@@ -4,7 +4,6 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { AnsweringThread } from '#runtime/worker/answering-thread.ts'
@@ -16,6 +15,7 @@ import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { queryBucketBytes } from '#runtime/answer/query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
+import type { CreateThreads, DnsThreads, ThreadGroupParts } from './dns-threads.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { HandOverGate, handOverBytes } from './hand-over.ts'
 import type { HandedMessage } from './hand-over.ts'
@@ -31,39 +31,8 @@ import { Rcode } from '#dns/rcode.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#runtime/worker/table-collector.ts'
 import type { TcpStats } from '#runtime/sockets/tcp-connection.ts'
-import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
-import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import { Waker } from './waker.ts'
-
-export interface ThreadGroupParts {
-  readonly listenAddr: string
-  /** 0: the system chooses one for UDP and TCP. */
-  readonly port: number
-  /** 0: UDP through node:dgram. */
-  readonly threads: number
-  readonly settings: AnswerSettings
-  readonly tcpLimits: Partial<TcpLimits>
-  readonly seed: number
-  /** The table of a RumStore; without it browsers measure nothing. */
-  readonly rum?: SharedArrayBuffer | null
-  /** The cells of a QueryBucket; without it no query is too many. */
-  readonly queryBucket?: SharedArrayBuffer
-  /** The rings of QuerySamples; without them nobody looks at queries. */
-  readonly querySamples?: readonly SharedArrayBuffer[]
-  /** Without it no zone is transferred. */
-  readonly transfers?: TransferSettings
-  /**
-   * What becomes of an update whose signature is right; it never rejects. Without it all are
-   * refused.
-   *
-   * @param keyName in wire form and lower case
-   */
-  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
-  readonly log: Log
-  /** A thread has died of a fault in our code; it is being restarted. */
-  readonly onCrash: (error: Error) => void
-}
 
 /** How often `adopted` looks at the acknowledgements. */
 const ackPollMs = 1
@@ -73,7 +42,9 @@ const startsAtOnce = availableParallelism()
 /** With port 0, the port that UDP got may be taken on TCP. */
 const portTries = 10
 
-export class ThreadGroup {
+export const createThreadGroup: CreateThreads = (parts) => new ThreadGroup(parts)
+
+export class ThreadGroup implements DnsThreads {
   readonly #parts: ThreadGroupParts
   readonly #libc: Libc | undefined
   readonly #threads: number

@@ -21,6 +21,8 @@ export interface ClusterNode {
   readonly busyRatio: number
   /** DNS queries since it started. */
   readonly queries: number
+  /** false: it has no DNS port, so that load and queries say nothing. Left out: it has one. */
+  readonly answersDns?: boolean
   readonly status: 'ok' | 'degraded' | 'starting'
   /** Codes of what needs a person. */
   readonly reasons: readonly string[]

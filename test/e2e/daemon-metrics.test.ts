@@ -1,5 +1,4 @@
 // What a running node counts, and what it does not do when it is told not to: metrics, health, API.
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpBackend } from '#test/support/backend.ts'
 import { useDaemons } from '#test/support/daemon.ts'
@@ -7,6 +6,7 @@ import type { DaemonProcess } from '#test/support/daemon.ts'
 import { exchangeUdp, isDroppedUdp } from '#test/support/dns/client.ts'
 import { query } from '#test/support/dns/message.ts'
 import { onlyLong } from '#test/support/lane.ts'
+import { listeningPorts } from '#test/support/listening-ports.ts'
 import { poolPath, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -239,25 +239,3 @@ test('without the API, the process listens on its DNS port only', async () => {
   site.writeSettings({})
   await daemon.stop()
 })
-
-/** TCP ports on which the process listens, from the kernel's tables. */
-function listeningPorts(pid: number): number[] {
-  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(pid, fd)))
-  const rows = ['tcp', 'tcp6'].flatMap((table) =>
-    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1),
-  )
-  return rows.flatMap((row) => {
-    const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
-    const isOurs = state === '0A' && inode !== undefined && own.has(inode)
-    return isOurs ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : []
-  })
-}
-
-/** Undefined for what is no socket, and for what the process has closed since it was listed. */
-function socketInode(pid: number, fd: string): string | undefined {
-  try {
-    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
-  } catch {
-    return undefined
-  }
-}

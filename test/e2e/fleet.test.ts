@@ -1,4 +1,5 @@
-// A control node and a node of the role dns, two processes: what one accepts, the other answers.
+// A node of the role control alone and one of the role dns, two processes: what one accepts, the
+// other answers.
 import { createPublicKey } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ import { decodeMessage } from '#test/support/dns/message.ts'
 import { updateMessage } from '#test/support/dns/signed.ts'
 import { openSource } from '#test/support/bundle-source.ts'
 import type { BundleSource } from '#test/support/bundle-source.ts'
+import { listeningPorts } from '#test/support/listening-ports.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -22,12 +24,15 @@ const bearer = 'ab'.repeat(32)
 const bundleToken = 'cd'.repeat(16)
 const directory = makeTempDir('fleet')
 const modules = join(directory, 'modules')
-const controls = useDaemons({ GSLB_API_KEY: bearer, GSLB_BUNDLE_TOKEN: bundleToken })
-/** From its sources: a built program has no names of files. */
-const nodes = useDaemons(
-  { GSLB_BUNDLE_TOKEN: bundleToken, LOADED_MODULES: modules },
-  join(import.meta.dirname, '../../cli/main.ts'),
+const ofControl = join(directory, 'control-modules')
+/** Both from their sources: a built program has no names of files. */
+const program = join(import.meta.dirname, '../../cli/main.ts')
+const preload = join(import.meta.dirname, '../support/list-modules.ts')
+const controls = useDaemons(
+  { GSLB_API_KEY: bearer, GSLB_BUNDLE_TOKEN: bundleToken, LOADED_MODULES: ofControl },
+  program,
 )
+const nodes = useDaemons({ GSLB_BUNDLE_TOKEN: bundleToken, LOADED_MODULES: modules }, program)
 let site: Site
 let control: DaemonProcess
 let node: DaemonProcess
@@ -52,14 +57,15 @@ beforeAll(async () => {
   site = await Site.make('fleet')
   site.trustNode()
   await site.push()
-  control = await controls.start('serve', '--settings', site.settingsFile)
+  const asControl = ['serve', '--role', 'control', '--settings', site.settingsFile]
+  control = controls.spawnWith(preload, ...asControl)
+  await control.running()
   await waitUntil('the first commit', async () => (await control.health()) === 'ok')
   mirror = await openSource()
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
   writeFileSync(join(directory, 'control.pem'), publicPem)
   writeSettings(`http://127.0.0.1:${control.apiPort}`, mirror.url)
-  const preload = join(import.meta.dirname, '../support/list-modules.ts')
   node = nodes.spawnWith(preload, 'serve', '--settings', settingsFile)
   await node.running()
 })
@@ -167,6 +173,32 @@ test('such a node has loaded no Git, no database, no API, and has no other route
   expect(JSON.parse(await node.get('/api/v1/pools'))).toEqual({
     error: 'there is no GET /api/v1/pools',
   })
+})
+
+test('the control node has no thread and no port for DNS, and says so', async () => {
+  expect(control.logged('gslbd is running')).toMatchObject({ roles: ['control'], port: null })
+  expect(listeningPorts(control.pid)).toEqual([control.apiPort])
+  const loaded = readFileSync(ofControl, 'utf8')
+  const layers = ['threads/thread-group', 'threads/responder', 'threads/stream', 'health/worker']
+  expect(layers.filter((path) => loaded.includes(`/runtime/${path}`))).toEqual([])
+  expect(loaded.includes('/gitops/thread/')).toBe(true)
+  const [self, far] = await callApi<readonly object[]>(control, 'GET', '/cluster/nodes', {
+    bearer,
+  }).then(({ body }) => body)
+  expect(self).toMatchObject({ isSelf: true, load: null, health: { status: 'ok' } })
+  expect(far).toMatchObject({ load: { queries: expect.any(Number) as number } })
+})
+
+test('the control node says what would be answered, and what a change would do', async () => {
+  const ask = async (path: string, body: object): Promise<string> =>
+    JSON.stringify((await callApi<object>(control, 'POST', path, { bearer, body })).body)
+  const simulated = await ask('/simulate', { name: 'api.example.com.', type: 'A' })
+  expect(simulated).toContain('192.0.2.77')
+  const get = { bearer }
+  const { body } = await callApi<readonly { id: string }[]>(control, 'GET', '/services', get)
+  const [{ id } = { id: '' }] = body
+  const requests = [{ method: 'DELETE', path: `/api/v1/services/${id}` }]
+  expect(await ask('/plan', { requests })).toContain('NXDOMAIN')
 })
 
 test('without its control node it goes on, and starts again from its disk', async () => {

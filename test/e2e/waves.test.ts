@@ -132,7 +132,7 @@ beforeAll(async () => {
   site.trustNode()
   site.write('deliveries/main.yaml', delivery('1s'))
   await commit(good)
-  control = await controls.start('serve', '--settings', site.settingsFile)
+  control = await controls.start('serve', '--role', 'control', '--settings', site.settingsFile)
   relay = await openRelay()
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
@@ -236,7 +236,7 @@ test('a control node that is killed keeps the wave, and an operator promotes', a
   const before = await shown()
   control.signal('SIGKILL')
   await control.ended
-  control = await controls.start('serve', '--settings', site.settingsFile)
+  control = await controls.start('serve', '--role', 'control', '--settings', site.settingsFile)
   const after = await reaches('the canary to be heard', ({ waves }) => waves[0]?.adopted === 1)
   expect(after).toMatchObject({ phase: 'rolling', target: before!.target, good: before!.good })
   await answersAre('the canary alone to have it', good, better, better)

@@ -11,6 +11,7 @@ import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DynamicFeed } from '#runtime/node/dynamic-link.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { bareModel, encode, pool, service, soa, zone } from './bundle-models.ts'
 import { ask } from './dns/client.ts'
@@ -43,6 +44,7 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
     void log.push({ level, message, fields: fields as Record<string, unknown> })
   const logger: Log = { info: note('info'), warn: note('warn'), error: note('error') }
   const node = new DnsNode({
+    createThreads: createThreadGroup,
     threads: {
       listenAddr: options.listenAddr ?? '127.0.0.1',
       port: options.port ?? 0,

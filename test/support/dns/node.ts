@@ -8,11 +8,12 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { DynamicFeed } from '#runtime/node/dynamic-link.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { tcpLimits } from '#runtime/sockets/tcp-limits.ts'
 import type { TcpLimits } from '#runtime/sockets/tcp-limits.ts'
-import type { ThreadGroupParts } from '#runtime/threads/thread-group.ts'
+import type { ThreadGroupParts } from '#runtime/threads/dns-threads.ts'
 import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 import { modelOf } from './model.ts'
 import type { Served } from './model.ts'
@@ -44,6 +45,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
   const key = newKey()
   const errors: string[] = []
   const node = new DnsNode({
+    createThreads: createThreadGroup,
     threads: {
       listenAddr,
       port: 0,

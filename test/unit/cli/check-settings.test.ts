@@ -102,6 +102,16 @@ test.each([
     'gitops: { url: "ssh://git@example.com/config.git", sshKey: ./no-key }\n',
     /there is no key in .*no-key \(gitops\.sshKey\)/,
   ],
+  [
+    'the API of a node that only gives bundles',
+    'roles: [control]\n',
+    /api\.enabled is false: no node can pull bundles from this one/,
+  ],
+  [
+    'a DNS port for transfers and updates',
+    `roles: [control]\n${api('port: 5353')}\ndns: { domain: example.com, axfr: { enabled: true } }\n`,
+    /a node without the role dns transfers no zones[^]*takes no updates/,
+  ],
 ])('check-settings warns where %s is not there', async (_what, text, words) => {
   const { exit, err } = await check(text)
   expect(exit).toBe(Exit.Ok)

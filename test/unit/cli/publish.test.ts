@@ -80,7 +80,6 @@ test.each([
   [['publish', 'x', '--data-dir', '/nowhere'], 2, '/nowhere is no data directory of a node'],
   [['serve', '--role', 'dnss'], 2, '--role is "dnss", write control or dns'],
   [['serve', '--role', 'dns'], 1, 'bundle.urls is empty'],
-  [['serve', '--role', 'control'], 1, 'a node without the role dns is not possible yet'],
 ])('%j says what to do', async (args, exit, sentence) => {
   const run = await runCli(...args)
   expect([run.exit, run.err]).toEqual([exit, expect.stringContaining(sentence)])

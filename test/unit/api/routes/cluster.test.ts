@@ -94,6 +94,13 @@ describe('the list', () => {
     })
   })
 
+  test('has no load of a node that answers no DNS', async () => {
+    const { ask, time, nodes } = scene(true)
+    await nodes.announce({ ...wordOf('n2', time.clock.nowMs()), answersDns: false })
+    const { body } = await ask('GET', '/cluster/nodes')
+    expect(body).toMatchObject([{ load: { queries: 1_000 } }, { name: 'n2', load: null }])
+  })
+
   test('has the others by name, and says who has fallen silent', async () => {
     const { ask, time, nodes } = scene(true)
     for (const name of ['n3', 'n1', 'n2']) await nodes.announce(wordOf(name, startMs))

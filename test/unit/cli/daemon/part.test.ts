@@ -30,7 +30,7 @@ test('parts start in order and stop in reverse order, each after the other has e
 })
 
 test('a part reads what the parts before it gave', async () => {
-  let seen: number | undefined
+  let seen: number | null | undefined
   const reader: Part = ({ dnsPort }) => {
     seen = dnsPort
     return ok({})

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { answers } from '#cli/doctor/answers.ts'
 import { clock } from '#cli/doctor/clock.ts'
 import { keys } from '#cli/doctor/keys.ts'
 import { ports } from '#cli/doctor/ports.ts'
@@ -53,6 +54,12 @@ describe('ports', () => {
     const said = await lines(ports, patientOf(tempDir('doctor'), { dns }))
     expect(said).toContain(`unknown: UDP ${port} of 127.0.0.1 (dns.port) is taken`)
     expect(said).toMatch(/TCP \d+ of 127\.0\.0\.1 \(dns\.port\) is/)
+  })
+
+  test('a node that answers no DNS needs no port for it', async () => {
+    const patient = patientOf(tempDir('doctor'), { roles: ['control'] })
+    expect(await lines(ports, patient)).toBe('')
+    expect(await lines(answers, patient)).toBe('good: this node answers no DNS, as roles says; ')
   })
 
   test('an address that this machine does not have', async () => {

@@ -16,6 +16,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import { ask } from '../../../support/dns/client.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 import { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
@@ -113,6 +114,7 @@ async function bench(
   const logged: string[] = []
   const log = logInto(logged)
   const node = new DnsNode({
+    createThreads: createThreadGroup,
     threads: {
       listenAddr: '127.0.0.1',
       port: 0,
@@ -123,10 +125,7 @@ async function bench(
     },
     store: new BundleStore(dataDir),
     trusted: [signing],
-    health: null,
-    geo: null,
-    clock,
-    log,
+    ...{ health: null, geo: null, clock, log },
   })
   const started = await node.start()
   if (!started.ok) throw new Error(started.error)

@@ -237,6 +237,13 @@ describe('gslbd top', () => {
     expect(run.out).toMatch(/^NOERROR +[1-9]/m)
   })
 
+  test('a node without a DNS port says so', async () => {
+    const metrics = async () => 'gslbd_dns_queries_total{transport="udp"} 0\n'
+    const url = await listening({ view: { ...view, metrics } })
+    const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
+    expect(run.out).toMatch(/^queries\/s +none: this node has no DNS port/m)
+  })
+
   test('a node that cannot be read', async () => {
     const run = await runCliWith({}, 'top', '--url', 'http://127.0.0.1:2')
     expect(run.exit).toBe(1)
