@@ -30,6 +30,13 @@ export const healthRows = [
     read: ({ health }: MetricsSnapshot) => one(health.late),
   },
   {
+    name: 'gslbd_probe_targets',
+    type: 'gauge',
+    help: 'Addresses of members that this node probes.',
+    labels: [],
+    read: ({ health }: MetricsSnapshot) => one(health.targets),
+  },
+  {
     name: 'gslbd_probe_worker_restarts_total',
     type: 'counter',
     help: 'Health workers that ended by themselves and were replaced.',

@@ -108,6 +108,8 @@ export interface HealthSnapshot {
   readonly probes: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** Probes that began later than planned. */
   readonly late: number
+  /** Whom this node probes. */
+  readonly targets: number
   readonly workerRestarts: number
   readonly members: MemberCounts
   /** Members of whom outside monitors say something now. */

@@ -18,14 +18,14 @@ import type { Settings } from '#cli/settings/settings.ts'
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
-  { dataDir, health, state, redis }: Settings,
+  { dataDir, health, state, redis, node }: Settings,
   shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
   mayBegin?: Promise<unknown>,
 ): HealthMonitor | null {
   if (!health.enabled) return null
-  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates, probers } = health
   const probeSettings = {
     allowScriptChecks,
     webhookAllowedHosts,
@@ -45,7 +45,10 @@ export function createNodeHealth(
     local,
     signals: shared.healthSignals,
     // Without a bus between nodes each is alone, and every policy comes to its own view.
-    peers: redis.url === '' ? null : { node: state.nodeName, bus: shared.peerHealth },
+    peers:
+      redis.url === ''
+        ? null
+        : { node: state.nodeName, site: siteOf(node.labels), probers, bus: shared.peerHealth },
     policy: state.healthPolicy,
     quorumMinPercent: state.quorumMinPercent,
     clock,
@@ -57,4 +60,9 @@ export function createNodeHealth(
     },
     log,
   })
+}
+
+/** Nodes of one share members among them; those without a label are of one, too. */
+export function siteOf({ region, site = '' }: Settings['node']['labels']): string {
+  return region ?? site
 }

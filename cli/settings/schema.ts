@@ -217,6 +217,13 @@ export const SettingsFile = Type.Object(
           'whoever may push to the configuration may then run programs here. While it is false, ' +
           'a commit with such a check is refused.',
       }),
+      probers: integer(0, 100, {
+        default: 0,
+        description:
+          'How many nodes of a site (`node.labels`: `region`, or else `site`) probe a member, ' +
+          'where nodes tell each other what they find. The others go by their word. 0: each ' +
+          'node probes every member. [More](../operations/health-fleet.md).',
+      }),
       webhookAllowedHosts: networks({
         description:
           'Internal addresses and networks that health checks of type `webhook` may ask. ' +

@@ -140,6 +140,8 @@ export interface Settings {
   readonly health: {
     readonly enabled: boolean
     readonly allowScriptChecks: boolean
+    /** Nodes of a site that probe a member; 0: all. */
+    readonly probers: number
     /** Addresses and networks. */
     readonly webhookAllowedHosts: readonly string[]
     /** Paths, by the name that checks use. */

@@ -84,12 +84,13 @@ function known(
     rttMs: own.healthy ? own.lastRttMs : 0,
     // A node that is alone measures nothing global.
     globalRttMs: peers === null ? null : routed.rttMs,
-    isWarming: own.isWarming,
+    isWarming: routed.isWarming,
     warmupPasses: own.warmupPasses,
     reason,
     sinceMs,
     lastCheckedMs: Math.floor(own.lastCheckMs),
-    nodes: [{ node, ...own }, ...(peers ?? [])].map((one) => {
+    // Others probe it for this node: then it has found nothing.
+    nodes: [...(own.isProbed ? [{ node, ...own }] : []), ...(peers ?? [])].map((one) => {
       return { node: one.node, ...judged(foundIn(one)) }
     }),
   }

@@ -155,6 +155,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
     health: {
       probes: stats === undefined ? {} : { ...stats.probes },
       late: stats?.late ?? 0,
+      targets: stats?.targets ?? 0,
       workerRestarts: stats?.workerRestarts ?? 0,
       members: node.memberHealth(),
       signalled: countSignalled(health),

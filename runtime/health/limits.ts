@@ -62,9 +62,11 @@ export const healthLimits = {
   peerBacklogMax: 1_000,
   /** Ticks after a load that came to nothing: doubled from 1 for each in a row, up to this. */
   peerLoadTicksMax: 64,
+  /** Others probe the members of a node that was silent for so long: three of its beats. */
+  proberGoneMs: 15_000,
   /** A node that was silent for so long is forgotten. */
   peerForgottenMs: 360_000,
-  peerNodesMax: 64,
+  peerNodesMax: 256,
   /** Words of all nodes on all members that are kept. */
   peerVotesMax: 2_000_000,
   /** Of another node's words on why a member is down. */

@@ -14,6 +14,8 @@ export interface PeerVerdict extends VerdictOwner {
   readonly reason?: string
   /** When its verdict became what it is, Unix epoch; as `reason`. */
   readonly sinceMs?: number
+  /** It has not passed its warm-up gate there; left out: it has. */
+  readonly isWarming?: boolean
   /** When the node last confirmed it, Unix epoch. */
   readonly atMs: number
 }
@@ -24,6 +26,8 @@ export interface PeerVerdict extends VerdictOwner {
  */
 export interface PeerUpdate {
   readonly node: string
+  /** Where it is: nodes of one site share members among them. Older versions say nothing. */
+  readonly site?: string
   readonly changed: readonly PeerVerdict[]
   /** Members that the node no longer judges. */
   readonly withdrawn: readonly VerdictOwner[]

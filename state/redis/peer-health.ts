@@ -45,7 +45,7 @@ class RedisPeerHealth implements PeerHealth {
   }
 
   readonly publish = async (update: PeerUpdate): Promise<void> => {
-    const { node, atMs } = update
+    const { node, site, atMs } = update
     const own = this.#own.get(node) ?? new Map<string, PeerVerdict>()
     const before = own.size
     for (const owner of update.withdrawn) own.delete(fieldOf(owner))
@@ -53,7 +53,8 @@ class RedisPeerHealth implements PeerHealth {
     this.#own.set(node, own)
     await this.#redis.listening()
     if (await this.#send(update, before)) return
-    await this.#send({ node, atMs, changed: [...own.values()], withdrawn: [] }, 0)
+    const whole = { node, atMs, changed: [...own.values()], withdrawn: [] }
+    await this.#send(site === undefined ? whole : { ...whole, site }, 0)
   }
 
   readonly load = async (): Promise<readonly PeerVerdict[]> => {
@@ -83,12 +84,12 @@ class RedisPeerHealth implements PeerHealth {
 
   /** @returns false: Redis has lost what the node said before */
   async #send(update: PeerUpdate, before: number): Promise<boolean> {
-    const { node, changed, withdrawn, atMs } = update
+    const { changed, withdrawn } = update
     let isKnown = true
     for (let i = 0; i === 0 || i < Math.max(changed.length, withdrawn.length);) {
       const end = i + ownersPerCallMax
       const part = {
-        ...{ node, atMs },
+        ...update,
         changed: changed.slice(i, end),
         withdrawn: withdrawn.slice(i, end),
       }

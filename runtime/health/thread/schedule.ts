@@ -1,5 +1,6 @@
 // Schedules the probes of each target: spread over the interval, with jitter, never two at once.
 import { assert } from '#lib/assert.ts'
+import { hash32 } from '#runtime/health/spread/hash32.ts'
 import type { Random } from '#lib/random.ts'
 import { DueHeap } from './due-heap.ts'
 import type { DueItem } from './due-heap.ts'
@@ -70,13 +71,4 @@ export class Schedule<Item extends Scheduled> {
   remove(item: Item): void {
     this.#idle.remove(item)
   }
-}
-
-/** FNV-1a with a final mix: neighbouring names land far apart. */
-function hash32(text: string): number {
-  let h = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
-  return (h ^ (h >>> 16)) >>> 0
 }

@@ -1,9 +1,12 @@
 // One member as the main thread knows it from the worker's reports.
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { Knowledge } from '#runtime/health/verdict/member-track.ts'
+import type { FollowedHealth } from './member-health.ts'
 import type { Measure } from '#runtime/health/thread/messages.ts'
 
 export interface Known extends VerdictOwner {
+  /** False: other nodes do. */
+  isProbed: boolean
   pool: string
   healthy: boolean
   score: number
@@ -15,13 +18,13 @@ export interface Known extends VerdictOwner {
   reason: string
   /** When its verdict became what it is, Unix epoch; 0: it has none yet. */
   sinceMs: number
-  /** In the target set; -1: in none. */
+  /** Among those that are probed; -1: it is not. */
   place: number
   checkKey: string
   intervalMs: number
   warmupThreshold: number
-  /** Target set in which the member first appeared; older results speak of a former life. */
-  readonly sinceGeneration: number
+  /** Target set since which it is probed; older results speak of a former life. */
+  sinceGeneration: number
 }
 
 /** As it is before anything is known. */
@@ -29,6 +32,7 @@ export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: n
   return {
     memberUid,
     ipAddress,
+    isProbed: true,
     pool: '',
     healthy: true,
     score: 1,
@@ -50,6 +54,29 @@ export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: n
 export function forgetCounts(known: Known): void {
   known.rttMs = 0
   known.warmupPasses = 0
+}
+
+/** Its probes begin or end; what was found of it stays, and grows old. */
+export function handOver(known: Known, isProbed: boolean, generation: number): void {
+  known.isProbed = isProbed
+  known.sinceGeneration = generation
+  known.warmupPasses = 0
+  known.rttMs = 0
+  if (known.knowledge === 'known') known.knowledge = 'stale'
+}
+
+/**
+ * Takes the word of others for a member that this node does not probe: its own, should theirs be
+ * lost. @returns whether its health, or its gate, is another
+ */
+export function follow(
+  known: Known,
+  { healthy, score, isWarming, reason, sinceMs }: FollowedHealth,
+): { readonly isOther: boolean; readonly isOtherGate: boolean } {
+  const isOther = known.healthy !== healthy
+  const isOtherGate = known.isWarming !== isWarming
+  Object.assign(known, { healthy, score, isWarming, reason, sinceMs } satisfies Partial<Known>)
+  return { isOther, isOtherGate }
 }
 
 /** @returns true when the member has passed its gate */

@@ -5,6 +5,8 @@ import type { MonitoredTarget, VerdictChange } from '#runtime/health/thread/mess
 import type { HealthStats } from '#runtime/health/thread/stats.ts'
 
 export interface MemberHealth {
+  /** False: this node leaves it to others, and the rest is what they say. */
+  readonly isProbed: boolean
   readonly healthy: boolean
   /** 0 to 1; 1 while scoring is off. */
   readonly score: number
@@ -33,6 +35,16 @@ export interface PeerView {
   /** Empty also where the node is of a version that does not say it. */
   readonly reason: string
   /** Unix epoch, of its clock; 0: not known. */
+  readonly sinceMs: number
+}
+
+/** What other nodes say of a member that this node leaves to them. */
+export interface FollowedHealth extends VerdictOwner {
+  readonly healthy: boolean
+  readonly score: number
+  readonly isWarming: boolean
+  readonly reason: string
+  /** Unix epoch; 0: not known. */
   readonly sinceMs: number
 }
 
@@ -78,4 +90,12 @@ export interface HealthMonitor {
   stats(): HealthStats
   /** Ends all probes, stores what is left. */
   stop(): Promise<void>
+}
+
+/** The monitor of this node's own probes. */
+export interface OwnMonitor extends HealthMonitor {
+  /** From now on only those are probed; of the others it says what `follow` was given. */
+  probeOnly(isProbed: (key: string) => boolean): void
+  /** Members that are probed, or no targets, are passed over. */
+  follow(members: readonly FollowedHealth[]): void
 }

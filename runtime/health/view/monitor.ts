@@ -5,10 +5,11 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
-import { adopt, blank, forgetCounts } from './known-member.ts'
+import { adopt, blank, follow, forgetCounts, handOver } from './known-member.ts'
 import type { Known } from './known-member.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
-import type { HealthMonitor, MemberHealth, TargetOptions } from './member-health.ts'
+import type { FollowedHealth, HealthMonitor, MemberHealth, OwnMonitor } from './member-health.ts'
+import type { TargetOptions } from './member-health.ts'
 import { ownStaleAfterMs } from '#runtime/health/verdict/member-track.ts'
 import type {
   MonitoredTarget,
@@ -23,7 +24,7 @@ import type { HealthStats } from '#runtime/health/thread/stats.ts'
 import { VerdictWriter } from './verdict-writer.ts'
 import { WorkerKeeper, spawnHealthWorker } from '#runtime/health/thread/worker-keeper.ts'
 
-export type { HealthMonitor, HealthStats, MonitoredTarget, VerdictChange }
+export type { HealthMonitor, HealthStats, MonitoredTarget, OwnMonitor, VerdictChange }
 
 export interface HealthMonitorParts {
   readonly verdicts: HealthVerdicts
@@ -37,11 +38,11 @@ export interface HealthMonitorParts {
   readonly spawn?: () => Worker
 }
 
-export function createHealthMonitor(parts: HealthMonitorParts): HealthMonitor {
+export function createHealthMonitor(parts: HealthMonitorParts): OwnMonitor {
   return new Monitor(parts)
 }
 
-class Monitor implements HealthMonitor {
+class Monitor implements OwnMonitor {
   readonly runsScripts: boolean
   readonly #parts: HealthMonitorParts
   readonly #writer: VerdictWriter
@@ -49,6 +50,9 @@ class Monitor implements HealthMonitor {
   readonly #handlers: ((changes: readonly VerdictChange[]) => void)[] = []
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
+  #isProbed: (key: string) => boolean = () => true
+  /** Those of them that the worker has. */
+  #probed: readonly MonitoredTarget[] = []
   #rttThresholdMs = 0
   /** As `TargetSet` has it. */
   #lastProbes = new Float64Array(lastProbesFor(0))
@@ -126,16 +130,18 @@ class Monitor implements HealthMonitor {
     this.#targets = targets
     this.#rttThresholdMs = rttThresholdMs
     const gateChanges: Known[] = []
-    const lastProbes = new Float64Array(lastProbesFor(targets.length))
-    for (const [place, target] of targets.entries()) {
+    const restarted = new Set<Known>()
+    for (const target of targets) {
       const key = targetKey(target.memberUid, target.ipAddress)
       const known = previous.get(key)
       previous.delete(key)
       if (this.#known.has(key)) continue
       const now = known ?? blank(target, this.#generation)
       const wasWarming = now.isWarming
-      const isSameCheck = now.checkKey === target.checkKey
-      if (!isSameCheck) forgetCounts(now)
+      if (now.checkKey !== target.checkKey) {
+        forgetCounts(now)
+        restarted.add(now)
+      }
       now.checkKey = target.checkKey
       now.pool = target.pool
       now.intervalMs = target.check.intervalMs
@@ -143,17 +149,70 @@ class Monitor implements HealthMonitor {
       const isArrival = known === undefined && (arrivals?.has(key) ?? false)
       now.isWarming = (wasWarming || isArrival) && target.warmupThreshold > 0
       if (now.isWarming !== wasWarming) gateChanges.push(now)
-      const { atMs, rttMs } = this.#lastProbeOf(now)
-      lastProbes[place * LastProbe.Cells + LastProbe.AtMs] = atMs
-      lastProbes[place * LastProbe.Cells + LastProbe.RttMs] = isSameCheck ? rttMs : 0
-      now.place = place
       this.#known.set(key, now)
     }
-    this.#lastProbes = lastProbes
+    this.#assign(restarted)
     if (previous.size > 0) this.#writer.forget([...previous.values()])
     if (gateChanges.length > 0) this.#store(gateChanges)
     this.#warnOfUnverified(targets)
     this.#postTargets()
+  }
+
+  probeOnly(isProbed: (key: string) => boolean): void {
+    this.#isProbed = isProbed
+    if (this.#generation === 0) return
+    this.#generation++
+    const handedOver = this.#assign(new Set())
+    this.#postTargets()
+    // What was said of them is no longer, or not yet, what probes of this node find.
+    if (handedOver.length > 0) this.#update(handedOver)
+  }
+
+  follow(members: readonly FollowedHealth[]): void {
+    const changes: VerdictChange[] = []
+    const toStore: Known[] = []
+    for (const member of members) {
+      const { memberUid, ipAddress, healthy, reason } = member
+      const known = this.#known.get(targetKey(memberUid, ipAddress))
+      if (known === undefined || known.isProbed) continue
+      const { isOther, isOtherGate } = follow(known, member)
+      if (isOther || isOtherGate) toStore.push(known)
+      const atMs = member.sinceMs || this.#parts.clock.nowMs()
+      if (isOther) changes.push({ memberUid, ipAddress, healthy, rttMs: 0, reason, atMs })
+    }
+    if (toStore.length > 0) this.#store(toStore)
+    if (changes.length > 0) this.#announce(changes)
+  }
+
+  /**
+   * Decides who is probed, and gives those their places. @param restarted have another check than
+   * before @returns those whose probes begin or end
+   */
+  #assign(restarted: ReadonlySet<Known>): readonly Known[] {
+    const probed: MonitoredTarget[] = []
+    const cells: number[] = []
+    const handedOver: Known[] = []
+    const seen = new Set<Known>()
+    for (const target of this.#targets) {
+      const key = targetKey(target.memberUid, target.ipAddress)
+      const known = this.#known.get(key)
+      if (known === undefined || seen.has(known)) continue
+      seen.add(known)
+      const isProbed = this.#isProbed(key)
+      if (isProbed !== known.isProbed) {
+        handOver(known, isProbed, this.#generation)
+        handedOver.push(known)
+      }
+      const { atMs, rttMs } = this.#lastProbeOf(known)
+      known.place = isProbed ? probed.length : -1
+      if (!isProbed) continue
+      cells.push(atMs, restarted.has(known) ? 0 : rttMs)
+      probed.push(target)
+    }
+    this.#lastProbes = new Float64Array(lastProbesFor(probed.length))
+    this.#lastProbes.set(cells)
+    this.#probed = probed
+    return handedOver
   }
 
   onChange(handler: (changes: readonly VerdictChange[]) => void): void {
@@ -167,14 +226,15 @@ class Monitor implements HealthMonitor {
   healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
     const known = this.#known.get(targetKey(memberUid, ipAddress))
     if (known === undefined) return undefined
-    const { healthy, score, rttMs, isWarming, warmupPasses, intervalMs, reason, sinceMs } = known
+    const { isProbed, healthy, score, rttMs, isWarming, warmupPasses } = known
+    const { intervalMs, reason, sinceMs } = known
     // A worker that is gone for long says nothing of its silence.
     const silentMs = this.#parts.clock.monotonicMs() - this.#heardMs
     const isDeaf = known.knowledge === 'known' && silentMs > ownStaleAfterMs(intervalMs)
     const knowledge = isDeaf ? 'stale' : known.knowledge
     const { atMs: lastCheckMs, rttMs: lastRttMs } = this.#lastProbeOf(known)
     const measured = { score, rttMs, isWarming, warmupPasses, knowledge, intervalMs }
-    return { healthy, reason, sinceMs, lastCheckMs, lastRttMs, ...measured }
+    return { isProbed, healthy, reason, sinceMs, lastCheckMs, lastRttMs, ...measured }
   }
 
   #lastProbeOf({ place }: Known): { readonly atMs: number; readonly rttMs: number } {
@@ -266,13 +326,14 @@ class Monitor implements HealthMonitor {
     const unhealthyKeys: string[] = []
     const warmingKeys: string[] = []
     for (const [key, known] of this.#known) {
+      if (!known.isProbed) continue
       if (!known.healthy) unhealthyKeys.push(key)
       if (known.isWarming) warmingKeys.push(key)
     }
     this.#keeper.post({
       kind: 'targets',
       generation: this.#generation,
-      targets: this.#targets,
+      targets: this.#probed,
       unhealthyKeys,
       warmingKeys,
       rttThresholdMs: this.#rttThresholdMs,
@@ -310,10 +371,11 @@ class Monitor implements HealthMonitor {
     if (updated.length + current.length > 0) this.#update([...updated, ...current])
   }
 
-  /** undefined: no target, or one that was not when this was found. */
+  /** undefined: not probed, or not when this was found. */
   #knownSince(generation: number, { memberUid, ipAddress }: VerdictOwner): Known | undefined {
     const known = this.#known.get(targetKey(memberUid, ipAddress))
-    return known === undefined || known.sinceGeneration > generation ? undefined : known
+    if (known?.isProbed !== true || known.sinceGeneration > generation) return undefined
+    return known
   }
 
   #store(members: readonly Known[]): void {

@@ -9,6 +9,8 @@ import { targetKey } from '#runtime/health/probes/probe.ts'
 
 export interface PeerPublisherParts {
   readonly node: string
+  /** Where this node is. */
+  readonly site: string
   readonly peers: PeerHealth
   /** What this node's own probes say. */
   readonly local: Pick<HealthMonitor, 'healthOf'>
@@ -94,21 +96,22 @@ export class PeerPublisher {
   }
 
   #updateOf(batch: ReadonlyMap<string, VerdictOwner>): PeerUpdate {
-    const { node, clock } = this.#parts
+    const { node, site, clock } = this.#parts
     const atMs = clock.nowMs()
     const changed: PeerVerdict[] = []
     const withdrawn: VerdictOwner[] = []
     for (const [key, { memberUid, ipAddress }] of batch) {
       const health = this.#healthOf({ memberUid, ipAddress })
       if (health?.knowledge === 'known') {
-        const { healthy, score, rttMs, reason, sinceMs } = health
+        const { healthy, score, rttMs, reason, sinceMs, isWarming } = health
         const word = { healthy, score, rttMs, reason, sinceMs }
-        changed.push({ node, memberUid, ipAddress, ...word, atMs })
+        const gate = isWarming ? { isWarming } : {}
+        changed.push({ node, memberUid, ipAddress, ...word, ...gate, atMs })
       } else if (this.#published.has(key)) {
         withdrawn.push({ memberUid, ipAddress })
       }
     }
-    return { node, changed, withdrawn, atMs }
+    return { node, site, changed, withdrawn, atMs }
   }
 
   #isWorthTelling(key: string, owner: VerdictOwner): boolean {

@@ -8,13 +8,16 @@ import { targetKey } from '#runtime/health/probes/probe.ts'
 interface PeerNode {
   /** When it was last heard, on this node's monotonic clock: clocks of nodes differ. */
   heardMs: number
+  /** undefined: it was only read of, or is of a version that does not say. */
+  site: string | undefined
 }
 
-interface PeerVote extends Vote {
+export interface PeerVote extends Vote {
   readonly node: string
   readonly rttMs: number
   readonly reason: string
   readonly sinceMs: number
+  readonly isWarming: boolean
 }
 
 /** Ages are counted from when a word arrived here. */
@@ -31,8 +34,9 @@ export class PeerTable {
   }
 
   /** @returns the members whose votes may have changed */
-  take({ node, changed, withdrawn }: PeerUpdate, nowMs: number): readonly VerdictOwner[] {
+  take({ node, site, changed, withdrawn }: PeerUpdate, nowMs: number): readonly VerdictOwner[] {
     if (node === this.#own || !this.#hear(node, nowMs)) return []
+    if (typeof site === 'string') this.#nodes.get(node)!.site = site
     for (const { memberUid, ipAddress } of withdrawn) {
       this.#delete(targetKey(memberUid, ipAddress), node)
     }
@@ -58,6 +62,15 @@ export class PeerTable {
   nodesHeard(maxAgeMs: number, nowMs: number): readonly string[] {
     const nodes = [...this.#nodes].filter(([, { heardMs }]) => nowMs - heardMs < maxAgeMs)
     return nodes.map(([node]) => node)
+  }
+
+  /** Nodes of a site that have said so themselves, less than `maxAgeMs` ago, in no order. */
+  nodesOfSite(site: string, maxAgeMs: number, nowMs: number): readonly string[] {
+    return this.nodesHeard(maxAgeMs, nowMs).filter((node) => this.isOfSite(node, site))
+  }
+
+  isOfSite(node: string, site: string): boolean {
+    return this.#nodes.get(node)?.site === site
   }
 
   /** Votes that are younger than `maxAgeMs`, in no order. */
@@ -87,12 +100,13 @@ export class PeerTable {
     const known = this.#nodes.get(node)
     if (known !== undefined) known.heardMs = Math.max(known.heardMs, heardMs)
     else if (this.#nodes.size >= healthLimits.peerNodesMax) return false
-    else this.#nodes.set(node, { heardMs })
+    else this.#nodes.set(node, { heardMs, site: undefined })
     return true
   }
 
   #put(node: string, verdict: PeerVerdict): void {
-    const { memberUid, ipAddress, healthy, score, rttMs, reason = '', sinceMs = 0 } = verdict
+    const { memberUid, ipAddress, healthy, score, rttMs } = verdict
+    const { reason = '', sinceMs = 0, isWarming = false } = verdict
     const key = targetKey(memberUid, ipAddress)
     const votes = this.#members.get(key) ?? new Map<string, PeerVote>()
     if (!votes.has(node)) {
@@ -100,7 +114,7 @@ export class PeerTable {
       this.#votes++
     }
     const told = reason.slice(0, healthLimits.reasonLengthMax)
-    votes.set(node, { node, healthy, score, rttMs, reason: told, sinceMs })
+    votes.set(node, { node, healthy, score, rttMs, reason: told, sinceMs, isWarming })
     this.#members.set(key, votes)
   }
 

@@ -47,6 +47,28 @@ export function decide(
   return policies[policy](own, peers, quorumMinPercent)
 }
 
+/** Whether the words of its site stand for those of a node that does not probe. */
+export function goesBySite(policy: HealthPolicy): boolean {
+  return policy === 'prefer-local' || policy === 'local-or-global-fallback'
+}
+
+/**
+ * For a member that this node leaves to others. The words of its site stand for its own, as far as
+ * the policy goes by that.
+ *
+ * @param last what was believed of it until now
+ * @param site the words of nodes of this node's site, which are among `peers`
+ */
+export function decideUnprobed(
+  policy: HealthPolicy,
+  last: Vote,
+  { site, peers }: { readonly site: readonly Vote[]; readonly peers: readonly Vote[] },
+  quorumMinPercent: number,
+): Vote {
+  if (goesBySite(policy) && site.length > 0) return anyOf(site, last)
+  return decide(policy, { ...last, knowledge: 'unknown' }, peers, quorumMinPercent)
+}
+
 /** This node votes with the others while what it knows is fresh. */
 function votesOf(own: OwnVote, peers: readonly Vote[]): readonly Vote[] {
   return own.knowledge === 'known' ? [own, ...peers] : peers

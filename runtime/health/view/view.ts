@@ -6,22 +6,36 @@ import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { PeerHealth, PeerUpdate } from '#state/ports/peer-health.ts'
 import { healthLimits } from '#runtime/health/limits.ts'
 import { LiveSignals } from './live-signals.ts'
-import type { HealthMonitor, MemberHealth, PeerView, TargetOptions } from './member-health.ts'
+import type { FollowedHealth, HealthMonitor, MemberHealth, OwnMonitor } from './member-health.ts'
+import type { PeerView, TargetOptions } from './member-health.ts'
 import type { MonitoredTarget, VerdictChange } from '#runtime/health/thread/messages.ts'
 import { PeerPublisher } from './peer-publisher.ts'
 import { PeerTable, peerStaleAfterMs } from './peer-table.ts'
+import type { PeerVote } from './peer-table.ts'
 import { decide } from './policy.ts'
 import type { HealthPolicy } from './policy.ts'
+import { SiteShare } from './site-share.ts'
+import { believe } from './unprobed.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
 import type { HealthStats } from '#runtime/health/thread/stats.ts'
 
+export interface HealthPeers {
+  /** This node. */
+  readonly node: string
+  /** Where it is. */
+  readonly site: string
+  /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
+  readonly probers: number
+  readonly bus: PeerHealth
+}
+
 export interface HealthViewParts {
   /** This node's own probes. */
-  readonly local: HealthMonitor
+  readonly local: OwnMonitor
   /** null: nobody from outside can say anything. */
   readonly signals: HealthSignals | null
   /** null: the node is alone. */
-  readonly peers: { readonly node: string; readonly bus: PeerHealth } | null
+  readonly peers: HealthPeers | null
   readonly policy: HealthPolicy
   /** 1 to 100. */
   readonly quorumMinPercent: number
@@ -42,6 +56,7 @@ class HealthView implements HealthMonitor {
   readonly #signals: LiveSignals | undefined
   readonly #table: PeerTable | undefined
   readonly #publisher: PeerPublisher | undefined
+  readonly #share: SiteShare | undefined
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   readonly #signalHandlers: ((memberUids: readonly string[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
@@ -72,9 +87,12 @@ class HealthView implements HealthMonitor {
       this.#signals = new LiveSignals({ signals, clock, after, log, onChange })
     }
     if (peers !== null) {
-      const { node, bus } = peers
-      this.#table = new PeerTable(node)
-      this.#publisher = new PeerPublisher({ node, peers: bus, local, clock, log })
+      const { node, site, bus } = peers
+      const table = new PeerTable(node)
+      this.#table = table
+      this.#publisher = new PeerPublisher({ node, site, peers: bus, local, clock, log })
+      const probers = parts.policy === 'local-only' ? 0 : peers.probers
+      this.#share = new SiteShare({ node, site, probers, table, local, clock })
     }
     local.onUpdate((owners) => {
       this.#publisher?.note(owners)
@@ -96,6 +114,7 @@ class HealthView implements HealthMonitor {
     this.#targets = targets
     this.#sweepAt = 0
     this.#said.clear()
+    this.#share?.setTargets(targets)
     this.#parts.local.setTargets(targets, options)
     // A node that has just started takes the others' word before its first probe.
     const told = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
@@ -168,13 +187,20 @@ class HealthView implements HealthMonitor {
     const { policy, quorumMinPercent, clock } = this.#parts
     const nowMs = clock.monotonicMs()
     const votes = table.votesOf(key, peerStaleAfterMs(local.intervalMs), nowMs)
-    const { healthy, score } = decide(policy, local, votes, quorumMinPercent)
+    const judged = local.isProbed
+      ? decide(policy, local, votes, quorumMinPercent)
+      : believe(this.#parts, local, this.#ofSite(table, votes), votes)
     // The minimum of the cluster, of measurements of the last three minutes.
     let { rttMs } = local
     for (const vote of table.votesOf(key, healthLimits.staleMsMax, nowMs)) {
       if (vote.rttMs > 0 && (rttMs === 0 || vote.rttMs < rttMs)) rttMs = vote.rttMs
     }
-    return { ...local, healthy, score, rttMs }
+    return { ...local, ...judged, rttMs }
+  }
+
+  #ofSite(table: PeerTable, votes: readonly PeerVote[]): readonly PeerVote[] {
+    const { site = '' } = this.#parts.peers ?? {}
+    return votes.filter(({ node }) => table.isOfSite(node, site))
   }
 
   #listen(): void {
@@ -239,6 +265,7 @@ class HealthView implements HealthMonitor {
     this.#callOffTick = this.#parts.after(healthLimits.peerTickMs, () => {
       void this.#publisher?.tick()
       table.sweep(this.#parts.clock.monotonicMs())
+      this.#share?.tick()
       this.#sweep()
       if (this.#ticksToLoad > 0 && --this.#ticksToLoad === 0) void this.#load(table, bus)
       this.#tickLater(table, bus)
@@ -265,10 +292,22 @@ class HealthView implements HealthMonitor {
 
   #update(owners: readonly VerdictOwner[]): void {
     if (owners.length === 0) return
+    this.#follow(owners)
     for (const handler of this.#updateHandlers) handler(owners)
+  }
+
+  /** What others say becomes this node's last word on members that it leaves to them. */
+  #follow(owners: readonly VerdictOwner[]): void {
+    const followed: FollowedHealth[] = []
+    for (const { memberUid, ipAddress } of owners) {
+      const health = this.healthOf(memberUid, ipAddress)
+      if (health?.isProbed === false) followed.push({ memberUid, ipAddress, ...health })
+    }
+    if (followed.length > 0) this.#parts.local.follow(followed)
   }
 }
 
 function isSame(a: MemberHealth, b: MemberHealth | undefined): boolean {
-  return a.healthy === b?.healthy && a.score === b.score && a.rttMs === b.rttMs
+  const isSameGate = a.isWarming === b?.isWarming
+  return isSameGate && a.healthy === b.healthy && a.score === b.score && a.rttMs === b.rttMs
 }

@@ -60,7 +60,8 @@ describe.each(adapters)('the health of peers in %s', (_name, start) => {
     const peers = store().ports.peerHealth
     const heard: PeerUpdate[] = []
     const leave = peers.subscribe((one) => heard.push(one))
-    const first = update('a', { changed: [verdict('a', 'm1')] })
+    const changed = [verdict('a', 'm1', { isWarming: true })]
+    const first = update('a', { site: 'fra1', changed })
     await peers.publish(first)
     await waitUntil('the update to arrive', () => heard.length > 0)
     leave()

@@ -49,6 +49,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['latency.geoipDBPath', undefined, '/srv/country.mmdb'],
   ['health.enabled', false, true],
   ['health.allowScriptChecks', false, true],
+  ['health.probers', 0, 3],
   ['health.webhookAllowedHosts', [], ['10.0.0.7', 'fd00::/8']],
   ['health.clientCertificates', {}, { probes: { cert: '/etc/a.pem', key: '/etc/b.pem' } }],
   ['license.defaultFreeRPS', 50, 100],

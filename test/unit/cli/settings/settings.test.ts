@@ -100,7 +100,7 @@ describe('defaults', () => {
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
-          ...{ enabled: false, allowScriptChecks: false },
+          ...{ enabled: false, allowScriptChecks: false, probers: 0 },
           ...{ webhookAllowedHosts: [], clientCertificates: {} },
         },
         state: {
@@ -197,7 +197,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'an unknown key that resembles nothing',
       'health: { xyzzy: 1 }\n',
       '1:11: there is no setting health.xyzzy; remove it, or use one of: enabled, ' +
-        'allowScriptChecks, webhookAllowedHosts, clientCertificates',
+        'allowScriptChecks, probers, webhookAllowedHosts, clientCertificates',
     ],
     [
       'a number out of range',

@@ -5,7 +5,7 @@ import { vi } from 'vitest'
 import type { Log } from '#lib/log.ts'
 import type { ToWorker } from '#runtime/health/thread/messages.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
-import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { OwnMonitor } from '#runtime/health/view/monitor.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import type { HealthVerdicts } from '#state/ports/health-verdicts.ts'
 import { Simulation } from './simulation.ts'
@@ -34,7 +34,7 @@ export interface SimulatedMonitor {
   readonly world: Simulation
   /** Ends the worker as a fault would; resolves when another one probes. */
   readonly crash: () => Promise<void>
-  readonly monitor: HealthMonitor
+  readonly monitor: OwnMonitor
   readonly verdicts: HealthVerdicts
   readonly lines: string[]
 }

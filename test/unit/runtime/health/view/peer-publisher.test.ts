@@ -25,6 +25,7 @@ beforeEach(() => {
   const note = (_fields: object, message: string): void => void lines.push(message)
   publisher = new PeerPublisher({
     node: 'n1',
+    site: 'fra1',
     peers: {
       ...bus,
       publish: (update) =>
@@ -38,6 +39,7 @@ beforeEach(() => {
 
 function set(memberUid: string, parts: Partial<MemberHealth> = {}): void {
   members.set(memberUid, {
+    isProbed: true,
     healthy: true,
     score: 1,
     rttMs: 5,

@@ -48,7 +48,7 @@ class Cluster {
     const view = createHealthView({
       local: monitor,
       signals: null,
-      peers: { node: name, bus: this.bus },
+      peers: { node: name, bus: this.bus, site: '', probers: 0 },
       policy: this.#policy,
       quorumMinPercent: 51,
       clock: world.clock,

@@ -1,0 +1,15 @@
+// A hash of 32 bits: spreads names evenly, the same on every machine. Not against attackers.
+
+/** FNV-1a with a final mix: neighbouring names land far apart. */
+export function hash32(text: string): number {
+  let h = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
+  return mix32(h)
+}
+
+/** The last steps of MurmurHash3: one to one, and every bit moves half of those that come out. */
+export function mix32(hash: number): number {
+  let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}

@@ -1,0 +1,101 @@
+// Which members this node probes, where `health.probers` leaves each to a few nodes of a site.
+import { comesBefore, countBefore, memberHash, rankedNode } from './rendezvous.ts'
+import type { RankedNode } from './rendezvous.ts'
+
+export interface ProberShareParts {
+  /** This node. */
+  readonly node: string
+  /** How many nodes of the site probe a member; 0: all. */
+  readonly probers: number
+}
+
+/**
+ * A node probes a member when it is among the first `probers` that are alive. It lets go of one
+ * only when as many nodes before it have a word on it, and takes on what others should probe and
+ * for long do not: they may have another bundle, or no way to the member.
+ */
+export class ProberShare {
+  readonly #own: RankedNode
+  readonly #probers: number
+  #others: readonly RankedNode[] = []
+  /** Members that other nodes probe. */
+  #left = new Set<string>()
+  /** Of those, the ones on whom too few have a word, and since when. */
+  readonly #lacking = new Map<string, number>()
+
+  constructor({ node, probers }: ProberShareParts) {
+    this.#own = rankedNode(node)
+    this.#probers = probers
+  }
+
+  /** Those that this node leaves to others. */
+  get leftCount(): number {
+    return this.#left.size
+  }
+
+  probes(key: string): boolean {
+    return !this.#left.has(key)
+  }
+
+  /** @param keys of all members: who is new is probed until others have a word on it */
+  keepOnly(keys: ReadonlySet<string>): void {
+    this.#left = new Set([...this.#left].filter((key) => keys.has(key)))
+    for (const key of this.#lacking.keys()) if (!keys.has(key)) this.#lacking.delete(key)
+  }
+
+  /**
+   * @param names the other nodes of the site that are alive
+   * @returns true when they are others than before
+   */
+  setOthers(names: readonly string[]): boolean {
+    const before = new Set(this.#others.map(({ name }) => name))
+    const isSame = names.length === before.size && names.every((name) => before.has(name))
+    if (!isSame) this.#others = names.map(rankedNode)
+    return !isSame
+  }
+
+  /**
+   * Decides anew on one member.
+   *
+   * @param tellers nodes of the site whose word on it counts now
+   * @param patienceMs how long the next in line waits for words that are missing
+   * @returns true when it is no longer as it was
+   */
+  judge(key: string, tellers: readonly string[], patienceMs: number, nowMs: number): boolean {
+    if (this.#probers === 0) return false
+    const wasOurs = this.probes(key)
+    const isOurs = this.#isOurs(key, wasOurs, tellers, patienceMs, nowMs)
+    if (isOurs) this.#left.delete(key)
+    else this.#left.add(key)
+    return isOurs !== wasOurs
+  }
+
+  #isOurs(
+    key: string,
+    wasOurs: boolean,
+    tellers: readonly string[],
+    patienceMs: number,
+    nowMs: number,
+  ): boolean {
+    const member = memberHash(key)
+    const before = countBefore(this.#own, this.#others, member)
+    const isFirst = before < this.#probers
+    const isCovered = !isFirst && this.#tellersBefore(member, tellers) >= this.#probers
+    if (isFirst || isCovered || wasOurs) {
+      this.#lacking.delete(key)
+      return !isCovered
+    }
+    const sinceMs = this.#lacking.get(key) ?? nowMs
+    // One after the other, so that not all take on the same member at once.
+    const turn = before - this.#probers + 1
+    const isOurTurn = nowMs - sinceMs >= patienceMs * turn
+    if (isOurTurn) this.#lacking.delete(key)
+    else this.#lacking.set(key, sinceMs)
+    return isOurTurn
+  }
+
+  #tellersBefore(member: number, tellers: readonly string[]): number {
+    const known = this.#others.filter(({ name }) => tellers.includes(name))
+    return known.filter((one) => comesBefore(one, this.#own, member)).length
+  }
+}
