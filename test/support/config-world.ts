@@ -1,5 +1,4 @@
 // The API over a real repository on this machine, with a few tenants: what is written is a commit.
-import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
@@ -14,6 +13,7 @@ import { ensureOrigin } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { devMode, portsOf } from './api-ports.ts'
+import { runProgram } from './run-program.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -132,7 +132,10 @@ export async function startConfigWorld({
     app,
     control,
     gitdir,
-    git: (...args) => execFileSync('git', ['-C', gitdir, ...args], { encoding: 'utf8' }).trim(),
+    git: (...args) =>
+      runProgram('git', ['-C', gitdir, ...args])
+        .toString()
+        .trim(),
     call,
     close: async () => {
       await app.close()
@@ -144,7 +147,9 @@ export async function startConfigWorld({
 
 function commitSettings(gitdir: string, settings: string): void {
   const git = (input: string, ...args: string[]): string =>
-    execFileSync('git', ['-C', gitdir, ...args], { input, encoding: 'utf8' }).trim()
+    runProgram('git', ['-C', gitdir, ...args], { input })
+      .toString()
+      .trim()
   const blob = git(settings, 'hash-object', '-w', '--stdin')
   const tree = git(`100644 blob ${blob}\tgslb.yaml\n`, 'mktree')
   const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']

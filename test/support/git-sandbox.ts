@@ -1,10 +1,10 @@
 // A temporary directory with the real git and ssh-keygen in it, deaf to the machine's own git
 // settings.
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { runProgram } from './run-program.ts'
 
 export interface GitSandbox {
   readonly path: string
@@ -41,13 +41,13 @@ export function gitSandbox(atEnd: (remove: () => void) => void = onTestFinished)
   const path = mkdtempSync(join(tmpdir(), 'gslbd-git-'))
   atEnd(() => rmSync(path, { recursive: true, force: true }))
   const run: GitSandbox['run'] = (program, args, input) =>
-    execFileSync(program, args, {
+    runProgram(program, args, {
       cwd: path,
       env: { PATH: process.env['PATH'], HOME: path, ...gitEnvironment },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      encoding: 'utf8',
       ...(input === undefined ? {} : { input }),
-    }).trim()
+    })
+      .toString()
+      .trim()
   const at = (...parts: string[]): string => join(path, ...parts)
   const write = (name: string, text: string): string => {
     mkdirSync(dirname(at(name)), { recursive: true })

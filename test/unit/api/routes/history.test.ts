@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { historyLimits } from '#config/history.ts'
@@ -7,6 +6,7 @@ import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.t
 import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
+import { runProgram } from '#test/support/run-program.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startingStatus } from '#test/support/gitops-status.ts'
 
@@ -77,7 +77,7 @@ async function commitByHand(
   const dataOf = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
   const changes = files.map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`)
   const person = `committer ann <ann@example.com> ${Math.floor(Date.now() / 1_000)} +0000\n`
-  execFileSync('git', ['-C', world.gitdir, 'fast-import', '--quiet'], {
+  runProgram('git', ['-C', world.gitdir, 'fast-import', '--quiet'], {
     input: [
       ...['commit refs/heads/main\n', person, dataOf(subject)],
       ...['from refs/heads/main^0\n', ...changes],

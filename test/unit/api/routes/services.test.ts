@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf } from '#api/config/writes.ts'
 import { everythingLicensed } from '#licence/gate.ts'
 import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
+import { runProgram } from '#test/support/run-program.ts'
 
 const acme = keyOf('acme')
 const zenith = keyOf('zenith')
@@ -42,7 +42,9 @@ spec:
 function commitSettings(): void {
   const { gitdir, git } = world
   const piped = (input: string, ...args: string[]): string =>
-    execFileSync('git', ['-C', gitdir, ...args], { input, encoding: 'utf8' }).trim()
+    runProgram('git', ['-C', gitdir, ...args], { input })
+      .toString()
+      .trim()
   const blob = piped(settings, 'hash-object', '-w', '--stdin')
   const rows = git('ls-tree', 'main')
     .split('\n')

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { test } from 'vitest'
@@ -7,6 +6,7 @@ import { formatCommit, parseCommit } from '#gitops/git/objects/commit-object.ts'
 import { parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import { parseSshSignature, verifySshSignature } from '#gitops/trust/sshsig.ts'
 import { gitSandbox } from '../../../../support/git-sandbox.ts'
+import { runProgram } from '../../../../support/run-program.ts'
 
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const who = 'A <a@x> 1790000000 +0000'
@@ -19,7 +19,7 @@ test('finds the bytes that git signed', () => {
   const repo = box.at('repo')
   for (const message of ['first\n\ngpgsig not a header\n', 'zweiter – ünïcode']) {
     box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', '-m', message)
-    const raw = execFileSync('git', ['-C', repo, 'cat-file', 'commit', 'HEAD'])
+    const raw = runProgram('git', ['-C', repo, 'cat-file', 'commit', 'HEAD'])
     const commit = parseCommit(raw)
     assert(commit.ok)
     const signature = parseSshSignature(commit.value.signature)
