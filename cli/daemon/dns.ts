@@ -10,6 +10,7 @@ import {
   watchCatalog,
 } from '#cli/node/transfers.ts'
 import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
+import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { nameHolder } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -25,13 +26,14 @@ import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = async (deps) => {
   const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
-  const { redirects, redirectPushes, gate } = deps
+  const { gate } = deps
   const clock = systemClock
   let isResting = false
   const updates = createUpdates(deps)
@@ -43,6 +45,8 @@ export const createNode: Part = async (deps) => {
   const geo = createGeo(settings, log)
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
+  const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
+  const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const node = new DnsNode({
     createThreads,
     threads: {
@@ -65,13 +69,8 @@ export const createNode: Part = async (deps) => {
     health,
     resolver,
     dynamic: dynamicDns,
-    redirects: {
-      serve: (bundle) => {
-        redirects?.serve(bundle)
-        redirectPushes.serve(bundle)
-      },
-      adopted: async () => redirects?.adopted(),
-    },
+    journal,
+    redirects: redirectsOf(deps),
     geo: geo.feed,
     clock,
     log,
@@ -89,14 +88,29 @@ export const createNode: Part = async (deps) => {
   })
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
-    gives: { store, rum, health, resolver, geo: geo.source, node, permit, updates, notifier },
+    gives: {
+      ...{ store, rum, health, resolver, geo: geo.source, journal, node, permit },
+      ...{ updates, notifier },
+    },
     stop: async () => {
       isResting = true
       notifier.stop()
       await node.rest()
+      await journal?.stop()
     },
     stopLast: () => node.stop(),
   })
+}
+
+/** Of each bundle: what answers HTTP here, and what others are given. */
+function redirectsOf({ redirects, redirectPushes }: Deps): NonNullable<DnsNodeParts['redirects']> {
+  return {
+    serve: (bundle) => {
+      redirects?.serve(bundle)
+      redirectPushes.serve(bundle)
+    },
+    adopted: async () => redirects?.adopted(),
+  }
 }
 
 /** Zones have records of many tenants: who transfers one reads them all. */

@@ -15,6 +15,7 @@ import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
+import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { nodeReport } from '#cli/status/node-report.ts'
 import type { ShadowReport } from '#cli/status/node-report.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
@@ -142,7 +143,9 @@ async function start(
   const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
   const resolver = createNodeResolver(settings, dirPath, log)
   const geo = createGeo(settings, log)
-  const fed = { health, resolver, dynamic: texts, redirects, geo: geo.feed }
+  const inData = { dataDir: dirPath, mayWrite: mayBegin }
+  const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
+  const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
   const samples = new QuerySamples(settings.dns.threads)
   const node = new DnsNode({
     createThreads: createThreadGroup,
@@ -153,6 +156,7 @@ async function start(
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
+  stops.push(() => journal?.stop())
   stops.push(() => node.rest())
   run.stops.last.push(() => node.stop())
   await geo.source.start()

@@ -17,6 +17,7 @@ import {
 import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
+import { journal } from './journal.ts'
 import { databaseSection, redis } from './stores.ts'
 import { bundle, roles } from './bundle.ts'
 import { dns } from './dns.ts'
@@ -184,6 +185,7 @@ export const SettingsFile = Type.Object(
     database: databaseSection,
     redis,
     backup,
+    journal,
     alerts,
     gitops,
     domains: section('Delegated domains. [More](../operations/domains.md).', {

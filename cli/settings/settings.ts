@@ -18,6 +18,7 @@ import type { AlertsSection } from './alerts.ts'
 import type { BundleSection, Role } from './bundle.ts'
 import type { NodeSection } from './node.ts'
 import type { BackupSection } from './backup.ts'
+import type { JournalSection } from './journal.ts'
 import type { LicenseSection } from './license.ts'
 import { missingForRedirect } from './redirect.ts'
 import type { RedirectSection } from './redirect.ts'
@@ -119,6 +120,7 @@ export interface Settings {
     readonly serverName: string
   }
   readonly backup: BackupSection
+  readonly journal: JournalSection
   readonly alerts: AlertsSection
   readonly gitops: {
     /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */

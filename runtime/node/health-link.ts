@@ -21,6 +21,8 @@ import { blend } from '#runtime/health/view/blend.ts'
 import type { MemberHealth } from '#runtime/health/view/member-health.ts'
 import type { HealthMonitor, MonitoredTarget } from '#runtime/health/view/monitor.ts'
 import { targetKey } from '#runtime/health/probes/probe.ts'
+import { watchesNothing } from '#runtime/journal/journal.ts'
+import type { StateWatch } from '#runtime/journal/journal.ts'
 import { probedPools } from './probed-pools.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 
@@ -44,6 +46,7 @@ export class HealthLink {
   readonly #monitor: HealthMonitor
   readonly #after: After
   readonly #resolver: Pick<HostnameResolver, 'statusOf'> | null
+  readonly #watch: StateWatch
   /** Pools of the serving bundle whose order is to be looked at. */
   readonly #unordered = new Set<number>()
   #isOrderDue = false
@@ -62,7 +65,9 @@ export class HealthLink {
     monitor: HealthMonitor,
     after: After = systemAfter,
     resolver: Pick<HostnameResolver, 'statusOf'> | null = null,
+    watch: StateWatch = watchesNothing,
   ) {
+    this.#watch = watch
     this.#monitor = monitor
     this.#after = after
     this.#resolver = resolver
@@ -111,12 +116,17 @@ export class HealthLink {
     const serving = this.#serving
     if (serving === undefined) return
     this.#target(serving)
-    const { bundle, state } = serving
+    const { bundle } = serving
     const pools = new Set<number>()
     for (const member of members) {
       if (this.#write(serving, member) !== Change.None) pools.add(bundle.memberPool[member]!)
     }
-    for (const pool of pools) rebuildPool(bundle, state, pool)
+    for (const pool of pools) this.#rebuild(serving, pool)
+  }
+
+  #rebuild({ bundle, state }: Serving, pool: number): void {
+    rebuildPool(bundle, state, pool)
+    this.#watch.poolChanged(state, pool, true)
   }
 
   #probed(bundle: Bundle): Uint8Array {
@@ -191,18 +201,22 @@ export class HealthLink {
     const serving = this.#serving
     if (serving === undefined) return
     const pools = new Set<number>()
+    const written = new Set<number>()
     for (const { memberUid, ipAddress } of owners) {
       const member = this.#places.get(targetKey(memberUid, ipAddress))
       if (member === undefined) continue
       const change = this.#write(serving, member)
       const pool = serving.bundle.memberPool[member]!
+      written.add(pool)
       if (change === Change.Members) pools.add(pool)
       else if (change === Change.Order) this.#orderLater(pool)
     }
     for (const pool of pools) {
-      rebuildPool(serving.bundle, serving.state, pool)
+      this.#rebuild(serving, pool)
       this.#unordered.delete(pool)
+      written.delete(pool)
     }
+    for (const pool of written) this.#watch.poolChanged(serving.state, pool, false)
   }
 
   #orderLater(pool: number): void {
@@ -212,8 +226,7 @@ export class HealthLink {
     this.#after(orderEveryMs, () => {
       this.#isOrderDue = false
       if (this.#serving === undefined) return
-      const { bundle, state } = this.#serving
-      for (const one of this.#unordered) rebuildPool(bundle, state, one)
+      for (const one of this.#unordered) this.#rebuild(this.#serving, one)
       this.#unordered.clear()
     })
   }
@@ -223,7 +236,7 @@ export class HealthLink {
   }
 
   #writeSignals(serving: Serving, memberUids: Iterable<string>): void {
-    const { bundle, state } = serving
+    const { bundle } = serving
     const pools = new Set<number>()
     for (const memberUid of memberUids) {
       const member = memberOfUid(bundle, memberUid)
@@ -231,7 +244,7 @@ export class HealthLink {
         if (this.#write(serving, row) !== Change.None) pools.add(bundle.memberPool[row]!)
       }
     }
-    for (const pool of pools) rebuildPool(bundle, state, pool)
+    for (const pool of pools) this.#rebuild(serving, pool)
   }
 
   /** Writes what is believed of a member. */

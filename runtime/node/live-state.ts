@@ -4,15 +4,19 @@ import type { RoutingState } from '#routing/state/state.ts'
 import { HealthLink } from './health-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { ResolveLink } from './resolve-link.ts'
+import { watchesNothing } from '#runtime/journal/journal.ts'
+import type { StateWatch } from '#runtime/journal/journal.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import { OverlayClock } from './overlay-clock.ts'
 import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
 
-export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed'> {
+export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed' | 'watch'> {
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
   /** null: host names have no addresses, as in tests without them. */
-  readonly resolver: HostnameResolver | null
+  readonly resolver?: HostnameResolver | null
+  /** Told of each change of a state that is published. */
+  readonly journal?: StateWatch | null
 }
 
 export class LiveState {
@@ -20,14 +24,15 @@ export class LiveState {
   readonly #resolve: ResolveLink | null
   readonly #overlays: OverlayClock
 
-  constructor({ health, resolver, ...parts }: LiveStateParts) {
+  constructor({ health, resolver = null, journal, ...parts }: LiveStateParts) {
+    const watch = journal ?? watchesNothing
     // The link listens first: regressions are looked for in the columns that it writes.
-    this.#health = health === null ? null : new HealthLink(health, parts.after, resolver)
+    this.#health = health === null ? null : new HealthLink(health, parts.after, resolver, watch)
     this.#resolve =
       resolver === null
         ? null
-        : new ResolveLink(resolver, (members) => this.#health?.addressesChanged(members))
-    this.#overlays = new OverlayClock({ ...parts, isProbed: health !== null })
+        : new ResolveLink(resolver, (members) => this.#health?.addressesChanged(members), watch)
+    this.#overlays = new OverlayClock({ ...parts, watch, isProbed: health !== null })
     health?.onUpdate(() => this.#overlays.healthChanged())
     health?.onSignal(() => this.#overlays.healthChanged())
   }

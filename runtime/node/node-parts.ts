@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import type { Journal } from '#runtime/journal/journal.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { CreateThreads, ThreadGroupParts } from '#runtime/threads/dns-threads.ts'
@@ -23,6 +24,8 @@ export interface DnsNodeParts {
   readonly resolver?: HostnameResolver | null
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
+  /** What answers, and how members are, is written down; null: nobody wants to know later. */
+  readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged'> | null
   /** Answers HTTP from each bundle that serves. */
   readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
   /** null: nothing is known of where clients are. */

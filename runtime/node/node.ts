@@ -110,8 +110,7 @@ export class DnsNode {
     const { store, trusted } = parts
     const onRecord = (record: ChannelRecord): void => this.#remember(record)
     this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
-    const { health, resolver = null, clock, log, onRegression } = parts
-    this.#live = new LiveState({ health, resolver, clock, log, after: systemAfter, onRegression })
+    this.#live = new LiveState({ ...parts, after: systemAfter })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
     this.#dynamic = new DynamicLink(parts.dynamic ?? null, log, () => this.#serveDynamic())
     this.#threads = parts.createThreads({
@@ -137,6 +136,7 @@ export class DnsNode {
     await resolver?.settled()
     const started = await this.#threads.start(handed)
     this.#hasThreads = started.ok
+    if (started.ok) this.#parts.journal?.settled()
     return started
   }
 
@@ -236,6 +236,7 @@ export class DnsNode {
     const adopted = await this.#threads.adopted(this.#generation, adoptionPatienceMs)
     await this.#parts.redirects?.adopted()
     this.#onServed()
+    if (adopted !== 'not by all') this.#parts.journal?.settled()
     this.#swapTimes.count((clock.monotonicMs() - startedAtMs) / 1000)
     const { seq, digest, commit } = record
     const level = adopted === 'not by all' ? 'error' : 'info'
@@ -334,6 +335,7 @@ export class DnsNode {
     this.#remember(record)
     this.#publish()
     this.#dynamic.serves(this.#dynamic.revision, this.#generation)
+    this.#parts.journal?.serves(record, bundle, state)
     this.#live.serve(bundle, state)
     this.#parts.redirects?.serve(bundle)
   }

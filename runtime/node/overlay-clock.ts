@@ -12,6 +12,7 @@ import { rebuildPool } from '#routing/state/candidates.ts'
 import { applyOverlays, nothingApplied, overlaysAt, tripKey } from '#routing/time/overlay.ts'
 import type { AppliedOverlays, OverlayMoment, WindowState } from '#routing/time/overlay.ts'
 import { observe, regressionOf } from '#routing/time/regression.ts'
+import type { StateWatch } from '#runtime/journal/journal.ts'
 import type { RolloutState, RolloutTrip } from '#routing/time/rollout.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 
@@ -21,6 +22,8 @@ export interface OverlayClockParts {
   /** false: nobody is probed here, so nothing is measured and no regression seen. */
   readonly isProbed: boolean
   readonly log: Log
+  /** Told of each change of a state that is published. */
+  readonly watch?: StateWatch
   /** For alerts: called once for each regression. */
   readonly onRegression?: ((event: RegressionEvent) => void) | undefined
 }
@@ -216,7 +219,10 @@ export class OverlayClock {
     for (const [key, { trip }] of this.#memories) if (trip !== null) trips.set(key, trip)
     serving.moment = overlaysAt(overlays, nowMs, trips)
     serving.applied = applyOverlays(bundle, state, serving.moment, serving.applied)
-    for (const pool of serving.applied.staleLists) rebuildPool(bundle, state, pool)
+    for (const pool of serving.applied.staleLists) {
+      rebuildPool(bundle, state, pool)
+      this.#parts.watch?.poolChanged(state, pool, true)
+    }
   }
 
   /** @returns true when a rollout has been taken back */

@@ -5,6 +5,8 @@ import { HostnameCell, isAlias, slotMembers } from '#bundle/format/hostnames.ts'
 import { membersOf, rebuildPool } from '#routing/state/candidates.ts'
 import { fillSlots, resolvedHostnames } from '#routing/state/slots.ts'
 import type { RoutingState } from '#routing/state/state.ts'
+import { watchesNothing } from '#runtime/journal/journal.ts'
+import type { StateWatch } from '#runtime/journal/journal.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 
 interface Serving {
@@ -20,11 +22,17 @@ export class ResolveLink {
   readonly #resolver: HostnameResolver
   /** Told of members whose addresses have changed, before lists are built from them. */
   readonly #onChange: (members: readonly number[]) => void
+  readonly #watch: StateWatch
   #serving: Serving | undefined
 
-  constructor(resolver: HostnameResolver, onChange: (members: readonly number[]) => void) {
+  constructor(
+    resolver: HostnameResolver,
+    onChange: (members: readonly number[]) => void,
+    watch: StateWatch = watchesNothing,
+  ) {
     this.#resolver = resolver
     this.#onChange = onChange
+    this.#watch = watch
     resolver.onChange((hostnames) => {
       this.#apply(hostnames)
     })
@@ -65,7 +73,10 @@ export class ResolveLink {
       }
     }
     if (members.length > 0) this.#onChange(members)
-    for (const pool of pools) rebuildPool(bundle, state, pool)
+    for (const pool of pools) {
+      rebuildPool(bundle, state, pool)
+      this.#watch.poolChanged(state, pool, true)
+    }
   }
 }
 

@@ -1,0 +1,50 @@
+// The journal of this node, as its settings want it.
+import { join } from 'node:path'
+import type { Settings } from '#cli/settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { version } from '#lib/version.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import { Journal } from '#runtime/journal/journal.ts'
+
+export function journalDirectory(dataDir: string): string {
+  return join(dataDir, 'journal')
+}
+
+export interface NodeJournalParts {
+  readonly settings: Settings
+  /** Opened by now, or later. */
+  readonly dataDir: string
+  readonly geo: Pick<GeoSource, 'status'>
+  readonly log: Log
+  /** Resolves when the data directory is this process's. */
+  readonly mayWrite?: Promise<unknown> | undefined
+}
+
+/** null: the settings want none. */
+export function createNodeJournal(parts: NodeJournalParts): Journal | null {
+  const { settings, dataDir, geo, log, mayWrite } = parts
+  const { enabled, maxAgeMs, maxMegabytes } = settings.journal
+  if (!enabled) return null
+  return new Journal({
+    directory: journalDirectory(dataDir),
+    bytesMax: maxMegabytes * 1_048_576,
+    ageMaxMs: maxAgeMs,
+    node: settings.state.nodeName,
+    version,
+    ...{ clock: systemClock, log },
+    tables: () => databasesOf(geo),
+    ...(mayWrite === undefined ? {} : { mayWrite }),
+  })
+}
+
+/** By setting; what tells one release of a database from another. */
+export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
+  const loaded = geo.status().filter(({ type }) => type !== null)
+  return Object.fromEntries(
+    loaded.map(({ setting, type, buildEpoch, networks }) => [
+      setting,
+      `${type ?? ''} ${buildEpoch ?? 0} ${networks ?? 0}`,
+    ]),
+  )
+}

@@ -1,0 +1,29 @@
+// Limits of the journal: how often it is written, how much may wait, how large its parts get.
+
+export const journalLimits = {
+  /** What has changed is on disk this much later, at most. */
+  flushMs: 1_000,
+  /** A node to which nothing happens says this often that it is there. */
+  aliveMs: 60_000,
+  /** After a write that failed, the next try. */
+  retryMs: 60_000,
+  /** Octets that wait for a slow disk; more are dropped, and a new segment begins. */
+  queueBytesMax: 8 * 1_048_576,
+  /** A segment begins with the whole state: a look at an instant reads one segment. */
+  segmentMs: 3_600_000,
+  segmentBytesMin: 65_536,
+  segmentBytesMax: 4 * 1_048_576,
+  /** A segment has at least this many times the octets of the state that it begins with. */
+  segmentPerState: 8,
+  /** Of all octets that the journal may have, a segment has at most this part. */
+  segmentsMin: 16,
+  /** Segments that age removes at once: a clock that leaps ahead does not empty the journal. */
+  agedPerRotation: 2,
+  /** One record; a longer one is damaged. */
+  recordBytesMax: 64 * 1_048_576,
+  /** Wall clock and monotonic clock may part so far within a record. */
+  driftMs: 2,
+  /** Round trips that differ by less than this part, and this much, are as one. */
+  rttPart: 1 / 16,
+  rttMs: 0.5,
+} as const
