@@ -39,6 +39,7 @@ import { settingsRoutes } from './routes/settings.ts'
 import { simulateRoutes } from './routes/simulate.ts'
 import { syncNow } from './routes/sync.ts'
 import { statusRoutes } from './routes/status.ts'
+import { unusedRoutes } from './routes/unused.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
 
 export const routes: readonly Route[] = Object.freeze<Route[]>([
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...dnsRoutes,
   ...alertRoutes,
   ...usageRoutes,
+  ...unusedRoutes,
   ...licenseRoutes,
   ...webSocketRoutes,
   ...settingsRoutes,

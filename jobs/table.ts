@@ -18,6 +18,8 @@ export interface JobContext {
   readonly forgetOldMeasurements: () => void
   /** Adds to the store what tenants have used since the last time. */
   readonly flushUsage: () => Promise<void>
+  /** Tells the store which names and members were used since the last time. */
+  readonly flushUse: () => Promise<void>
   /** Writes a backup, when the last one is old enough. */
   readonly backUp: () => Promise<void>
   /** Asks a database on another server whether it is there. */
@@ -145,6 +147,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'flush-usage',
     periodMs: 60_000,
     run: (context) => context.flushUsage(),
+  },
+  {
+    name: 'flush-use',
+    // A crash loses as much; what counts are days.
+    periodMs: 300_000,
+    run: (context) => context.flushUse(),
   },
   {
     name: 'back-up',

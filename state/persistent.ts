@@ -12,6 +12,7 @@ import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Licences } from './ports/licences.ts'
+import type { ObjectUses } from './ports/object-use.ts'
 import type { ResponseHits } from './ports/response-hits.ts'
 import type { Roles } from './ports/roles.ts'
 import type { SharedSettings } from './ports/settings.ts'
@@ -27,6 +28,7 @@ import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlLicences } from './sql/licences.ts'
+import { createSqlObjectUses } from './sql/object-use.ts'
 import { pgliteDriver } from './sql/database/pglite.ts'
 import { postgresHosts } from './sql/database/find-primary.ts'
 import { postgresDriver } from './sql/database/postgres.ts'
@@ -72,6 +74,7 @@ export interface PersistentState {
   readonly alerts: AlertStore
   readonly domains: Domains
   readonly deliveries: Deliveries
+  readonly objectUses: ObjectUses
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -121,6 +124,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     alerts: createSqlAlerts(sql),
     domains: createSqlDomains(sql),
     deliveries: createSqlDeliveries(sql),
+    objectUses: createSqlObjectUses(sql),
     sql,
     status: sql.status,
     close: sql.close,

@@ -245,6 +245,7 @@ export const hot: readonly string[] = [
   'runtime/answer/transaction.ts',
   'runtime/answer/question.ts',
   'runtime/answer/lookup.ts',
+  'runtime/answer/mark.ts',
   'runtime/answer/dynamic.ts',
   'runtime/answer/records.ts',
   'runtime/answer/rrsets.ts',

@@ -35,6 +35,7 @@ import type { MemberHealthView } from './member-health.ts'
 import type { ClusterView } from './cluster-view.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { NodeSettings } from './node-settings.ts'
+import type { UseView } from './object-use.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
 import type { RumView } from './rum-view.ts'
@@ -104,6 +105,7 @@ export interface ApiPorts {
   readonly bundles: Bundles
   readonly deliveries: Deliveries
   readonly usage: Usage
+  readonly objectUse: UseView
   readonly responseHits: ResponseHitTotals
   /** Told of each authenticated request; it never throws and never waits. */
   readonly countCall: (tenant: string) => void

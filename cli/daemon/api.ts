@@ -16,6 +16,7 @@ import { createMemberHealthView } from '#cli/status/member-health-view.ts'
 import { createDeliveriesView } from '#cli/status/delivery-view.ts'
 import { createSettingsView } from '#cli/status/settings-view.ts'
 import { RequestCounts } from '#api/http/request-counts.ts'
+import { useGaps } from '#cli/status/use-gaps.ts'
 import { createOperatorView } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { AskedLooks } from '#gitops/sync/asked-looks.ts'
@@ -134,6 +135,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
   })
   return {
     ...{ settings, log, view, requestCounts },
+    useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
     config: gitops.config,
     configWriter: guardedWriterOf(deps),
     syncNow: () => looks.ask(),

@@ -43,6 +43,9 @@ export const createNode: Part = async (deps) => {
   const mayBegin = deps.before === null ? undefined : gate.opened
   const health = createNodeHealth(settings, shared, log, env, mayBegin)
   const geo = createGeo(settings, log)
+  health?.onChange((changes) => {
+    for (const { memberUid } of changes) deps.records.memberChanged(memberUid)
+  })
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }

@@ -17,17 +17,35 @@ export const openSharedState: Part = ({ settings: { redis }, log }) => {
   return ok({ gives: { shared: shared.value }, stop: () => shared.value.close() })
 }
 
+/** Which of them have more hits than at the last call. */
+function hitsSince(): (hits: ReadonlyMap<string, number>) => readonly string[] {
+  let before: ReadonlyMap<string, number> = new Map()
+  return (hits) => {
+    const more = [...hits].filter(([uid, count]) => count !== before.get(uid))
+    before = hits
+    return more.map(([uid]) => uid)
+  }
+}
+
 export const keepRecords: Part = (deps) => {
+  const newHits = hitsSince()
   const { settings, log } = deps
   // A later part that fails ends the node before it has answered anything.
   const later: Partial<Deps> = deps
-  const takeQueries = (): ReadonlyMap<string, number> => later.node?.takeQueries() ?? new Map()
+  const takeQueries = (): ReadonlyMap<string, number> => later.node?.meter.take() ?? new Map()
   const responseHits = (): ReadonlyMap<string, number> => {
     const hits = new Map(later.node?.responseHits.counted() ?? [])
     for (const [uid, count] of later.redirects?.counted() ?? []) hits.set(uid, count)
     return hits
   }
-  const parts = { settings, takeQueries, responseHits, clock: systemClock, log }
+  const use = {
+    takeUsed: () => ({
+      ...(later.node?.meter.takeUsed() ?? { names: [], members: [] }),
+      rules: newHits(responseHits()),
+    }),
+    objects: () => later.node?.meter.objects() ?? null,
+  }
+  const parts = { settings, takeQueries, responseHits, use, clock: systemClock, log }
   const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })
 }

@@ -59,6 +59,7 @@ export interface NodeApiParts {
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
   readonly requestCounts: RequestCounts
+  readonly useGaps: ApiPorts['objectUse']['gaps']
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
   readonly testAlert: SendByChannel
@@ -175,7 +176,7 @@ function portsOf(
   const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
   const { healthSignals } = parts.shared
-  const { users, roles, tenantKeys, usage, alerts } = records.state.atOnce
+  const { users, roles, tenantKeys, usage, objectUses, alerts } = records.state.atOnce
   const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   return {
@@ -219,6 +220,7 @@ function portsOf(
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries },
     usage,
+    objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,
     homePath: referencePath,
     ...{ countCall: records.countCall, requestCounts: parts.requestCounts },

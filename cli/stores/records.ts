@@ -5,6 +5,8 @@ import type { JobContext } from '#jobs/table.ts'
 import { CommitRecorder } from '#jobs/commit-recorder.ts'
 import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
+import { UseMeter } from '#jobs/use-meter.ts'
+import type { UseMeterParts } from '#jobs/use-meter.ts'
 import type { Clock } from '#lib/clock.ts'
 import { listedHosts } from '#state/ports/host-list.ts'
 import type { Log } from '#lib/log.ts'
@@ -28,6 +30,8 @@ export interface NodeRecordsParts {
   readonly takeQueries: () => ReadonlyMap<string, number>
   /** Hits of response rules and redirects since this process started, by uid. */
   readonly responseHits: () => ReadonlyMap<string, number>
+  /** Names and members. */
+  readonly use: Pick<UseMeterParts, 'takeUsed' | 'objects'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -39,6 +43,7 @@ export interface NodeRecords {
   readonly jobs: Pick<
     JobContext,
     | 'flushUsage'
+    | 'flushUse'
     | 'flushResponseHits'
     | 'backUp'
     | 'pruneAudit'
@@ -46,6 +51,7 @@ export interface NodeRecords {
     | 'recordCommits'
   >
   readonly responseHits: ResponseHitTotals
+  readonly memberChanged: (uid: string) => void
   readonly commits: CommitRecorder
   readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
@@ -86,6 +92,8 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     ...{ store: state.persistent.commitRecords, isThere, clock, log },
     node: settings.state.nodeName,
   })
+  const useParts = { store: state.persistent.objectUses, node: settings.state.nodeName }
+  const uses = new UseMeter({ ...parts.use, ...useParts, isThere, clock, log })
   // Nobody can ask a node without an API for what only its own database knows.
   const isMetered = api.enabled || database.url !== ''
   const backups = new Backups(settings.backup, state, clock, log)
@@ -93,9 +101,11 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     state,
     countCall: (tenant) => meter.countCall(tenant),
     responseHits: hits.totals,
+    memberChanged: (uid) => uses.memberChanged(uid),
     commits,
     jobs: {
       flushUsage: async () => (isMetered ? meter.flush() : undefined),
+      flushUse: async () => (isMetered ? uses.flush() : undefined),
       flushResponseHits: async () => (isMetered ? hits.flush() : undefined),
       recordCommits: async () => (isMetered ? commits.flush() : undefined),
       backUp: () => backups.takeWhenDue(),
@@ -118,7 +128,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     close: async () => {
       // A database that was not needed so far is not made for the first minute's counts.
       const flushed = async (): Promise<void> => {
-        await Promise.all([meter.flush(), hits.flush(), commits.flush()])
+        await Promise.all([meter.flush(), hits.flush(), commits.flush(), uses.flush(true)])
       }
       if (isMetered && state.exists()) await withinTime(flushed(), log)
       await state.close()

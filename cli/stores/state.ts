@@ -44,6 +44,7 @@ const persistentPorts = [
   'alerts',
   'domains',
   'deliveries',
+  'objectUses',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

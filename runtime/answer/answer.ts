@@ -18,6 +18,7 @@ import { answerChaos } from './chaos.ts'
 import { findDynamic, findDynamicText } from './dynamic.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
+import { mark } from './mark.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { rrHeaderBytes, writeHinfo, writeMember } from './records.ts'
@@ -210,6 +211,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     tx.isFromWildcard = true
   }
   if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
+    mark(tx.view!.usedNames, node)
     tx.isAuthoritative = true
     return followCname(tx, bundle, node)
   }
@@ -246,6 +248,7 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
 function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
   const { at, answerCount } = tx
   const service = serviceOfNode(bundle, node)
+  mark(tx.view!.usedNames, node)
   tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   answerService(tx, bundle, node, service, v4)
@@ -257,6 +260,7 @@ function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
 /** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */
 function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolean {
   const node = findSuffix(tx, bundle, label)
+  mark(tx.view!.usedNames, node)
   if ((nodeFlags(bundle, node) & NodeFlag.Cut) !== 0) {
     writeReferral(tx, bundle, node)
     return false
@@ -279,6 +283,7 @@ function isServable(tx: Transaction): boolean {
 function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const { qtype } = tx
   const service = serviceOfNode(bundle, node)
+  mark(tx.view!.usedNames, node)
   // Usage counts every question, whatever is asked for.
   if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true

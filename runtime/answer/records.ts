@@ -8,6 +8,7 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
 import { slotOffset } from '#routing/state/state.ts'
+import { mark } from './mark.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
@@ -79,6 +80,7 @@ export function writeMember(
   family: Family,
   ttlSeconds: number,
 ): boolean {
+  mark(tx.view!.usedMembers, member)
   // One look at a truth value, where no member has a host name.
   if (bundle.hasHostnames && bundle.memberFlags[member]! > plainFlagsMax) {
     return writeNamed(tx, bundle, member, family, ttlSeconds)

@@ -3,6 +3,7 @@ import { findRrset, nodeNameBytes } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as format from '#bundle/format/rrsets.ts'
 import * as rrtypes from '#dns/rrtype.ts'
+import { mark } from './mark.ts'
 import { qnameOffset, writeRrHeader } from './records.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -206,6 +207,7 @@ export function writeTargets(tx: Transaction, bundle: Bundle, areNeeded: boolean
     if (isGlue !== areNeeded || isNoted(tx, number, i)) continue
     const node = bundle.targetNode[(isGlue ? number - glueBit : number) - 1]!
     const owner = tx.targetOffset[i]!
+    mark(tx.view!.usedNames, node)
     const isWhole =
       writeAddresses(tx, bundle, node, RrType.A, owner) &&
       writeAddresses(tx, bundle, node, RrType.AAAA, owner)

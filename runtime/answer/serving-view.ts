@@ -10,6 +10,7 @@ import { RoutingState } from '#routing/state/state.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
 import { queryCells } from '#runtime/counters/query-meter.ts'
 import { hitCells } from '#runtime/counters/response-hits.ts'
+import { useMarks } from '#runtime/counters/use-marks.ts'
 import type { ScriptSet } from './script-mailbox.ts'
 
 /** A bundle and its state, as they travel between threads. */
@@ -27,7 +28,7 @@ export interface Generation {
   readonly scripts?: ScriptSet | null
   /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
   readonly responseHits?: SharedArrayBuffer
-  /** Cells of query-meter.ts for the bundle's services; without it nobody reads the counts. */
+  /** Marks and cells of query-meter.ts for the bundle; without it nobody reads the counts. */
   readonly serviceQueries?: SharedArrayBuffer
 }
 
@@ -54,6 +55,9 @@ export interface ServingView {
   readonly responseHits: Int32Array
   /** See query-meter.ts. */
   readonly serviceQueries: Float64Array
+  /** By node and by member; see use-marks.ts. */
+  readonly usedNames: Int32Array
+  readonly usedMembers: Int32Array
 }
 
 /** Transactions of one thread may share a view. */
@@ -70,6 +74,7 @@ export function createServingView(
 ): ServingView {
   const bundle = adoptBundle(generation.bundle, generation.digest)
   const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
+  const marks = useMarks(bundle, serviceQueries)
   return {
     generation: number,
     bundle,
@@ -80,5 +85,7 @@ export function createServingView(
     networks: tables.networks ?? null,
     responseHits: hitCells(bundle, responseHits),
     serviceQueries: queryCells(bundle, thread, serviceQueries),
+    usedNames: marks.names,
+    usedMembers: marks.members,
   }
 }

@@ -1,26 +1,31 @@
 // Counts queries per service: a shared cell for each thread and service, read by the control
-// thread.
+// thread. Before the cells lie the marks of use-marks.ts.
 import { assert } from '#lib/assert.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { markBytes, objectsOf, takeMarked, useLimits, useMarks } from './use-marks.ts'
+import type { UsedObjects, UseMarks } from './use-marks.ts'
 
 /** A row per thread, of whole lines of the processor's cache: no two threads write to one line. */
 const rowCells = (services: number): number => (services + 7) & ~7
 
 /** The cells of one thread, by service; where there is no buffer, cells that nobody reads. */
 export function queryCells(
-  { counts }: Bundle,
+  bundle: Bundle,
   thread: number,
   shared?: SharedArrayBuffer,
 ): Float64Array<SharedArrayBuffer> {
-  const { services } = counts
+  const { services } = bundle.counts
   if (shared === undefined) return new Float64Array(new SharedArrayBuffer(services * 8))
-  return new Float64Array(shared, thread * rowCells(services) * 8, services)
+  return new Float64Array(shared, markBytes(bundle) + thread * rowCells(services) * 8, services)
 }
 
 /** The cells of one generation. What is known of the bundle is a copy, for its memory is reused. */
 interface Metered {
+  /** Whole only while it serves. */
+  readonly bundle: Bundle
   readonly buffer: SharedArrayBuffer
+  readonly marks: UseMarks
   readonly cells: Float64Array
   /** By service, an index of the two below. */
   readonly tenantOf: Uint32Array
@@ -36,6 +41,8 @@ export class QueryMeter {
   #serving: Metered | undefined
   /** Threads that have not changed over yet count here. */
   #before: Metered | undefined
+  readonly #usedNames = new Set<string>()
+  readonly #usedMembers = new Set<string>()
 
   constructor(threads: number) {
     this.#threads = threads
@@ -48,16 +55,22 @@ export class QueryMeter {
   }
 
   /**
-   * Moves to the next bundle. What a thread counts that is two generations behind is lost.
+   * Moves to the next bundle. What a thread counts that is two generations behind is lost, and what
+   * it marks before it has changed over.
    *
    * @param memory gives zeros, and may give those of the generation before the one that serves
    */
   carry(next: Bundle, memory: (bytes: number) => SharedArrayBuffer): SharedArrayBuffer {
     this.#drain(this.#before)
+    this.#takeMarks()
     const cells = this.#threads * rowCells(next.counts.services)
-    const buffer = memory(cells * 8)
+    const from = markBytes(next)
+    const buffer = memory(from + cells * 8)
     this.#before = this.#serving
-    this.#serving = { buffer, cells: new Float64Array(buffer, 0, cells), ...tenantsOf(next) }
+    this.#serving = {
+      ...{ bundle: next, buffer, marks: useMarks(next, buffer) },
+      ...{ cells: new Float64Array(buffer, from, cells), ...tenantsOf(next) },
+    }
     return buffer
   }
 
@@ -68,6 +81,37 @@ export class QueryMeter {
     const taken = new Map(this.#counted)
     this.#counted.clear()
     return taken
+  }
+
+  /** Names that were asked for and members that were answered since the last call. */
+  takeUsed(): Pick<UsedObjects, 'names' | 'members'> {
+    this.#takeMarks()
+    const used = { names: [...this.#usedNames], members: [...this.#usedMembers] }
+    this.#usedNames.clear()
+    this.#usedMembers.clear()
+    return used
+  }
+
+  /** What may be used. null: nothing serves. `all` is null where it is too much. */
+  objects(): {
+    readonly digest: string
+    readonly isTooMuch: boolean
+    readonly all: () => UsedObjects | null
+  } | null {
+    const bundle = this.#serving?.bundle
+    if (bundle === undefined) return null
+    const isMore = isTooMuch(bundle)
+    const all = (): UsedObjects | null => (isMore ? null : objectsOf(bundle))
+    return { digest: bundle.digest, isTooMuch: isMore, all }
+  }
+
+  #takeMarks(): void {
+    if (this.#serving === undefined) return
+    const { bundle, marks } = this.#serving
+    if (isTooMuch(bundle)) return
+    const { names, members } = takeMarked(bundle, marks)
+    for (const name of names) this.#usedNames.add(name)
+    for (const member of members) this.#usedMembers.add(member)
   }
 
   #drain(metered: Metered | undefined): void {
@@ -88,6 +132,9 @@ export class QueryMeter {
     taken.set(sums)
   }
 }
+
+const isTooMuch = ({ counts }: Bundle): boolean =>
+  counts.nodes + counts.members + counts.responseRules + counts.redirects > useLimits.objectsMax
 
 function tenantsOf(bundle: Bundle): Pick<Metered, 'tenantOf' | 'tenants' | 'taken'> {
   const { serviceTenant, counts } = bundle

@@ -1,6 +1,7 @@
 // Pools shared memory of generations: a new generation reuses that of the one before last.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { assert } from '#lib/assert.ts'
+import { markBytesMax } from '#runtime/counters/use-marks.ts'
 import { networkBytesMax } from '#routing/tables/network-layout.ts'
 import type { RoutingBuffers, RoutingMemory } from '#routing/state/state.ts'
 
@@ -69,7 +70,7 @@ export class GenerationMemory {
 
   /** @param threads how many count queries */
   constructor(threads: number) {
-    this.#queries = new DoubleBuffer(queryBytesMax * threads)
+    this.#queries = new DoubleBuffer(markBytesMax + queryBytesMax * threads)
   }
 
   /** A copy of a whole bundle. */

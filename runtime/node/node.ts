@@ -454,9 +454,9 @@ export class DnsNode {
     return this.#hits
   }
 
-  /** How many questions came for names of each tenant since the last call. */
-  takeQueries(): ReadonlyMap<string, number> {
-    return this.#meter.take()
+  /** How many questions came for names of each tenant, and what was used. */
+  get meter(): QueryMeter {
+    return this.#meter
   }
 
   /** How many pools of the serving bundle declare a health check. */

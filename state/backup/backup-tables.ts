@@ -77,5 +77,8 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
     ...{ commit_id: true, author: true, committed_at_ms: true },
     ...{ code: true, reason: true, held_at_ms: true },
   }),
+  row('object_uses', { object_key: true, seen_ms: true, used_ms: true }),
+  row('node_uses', { node: true, since_ms: true, until_ms: true, is_stopped: true }),
+  row('member_changes', { node: true, member_uid: true, day: true, changes: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

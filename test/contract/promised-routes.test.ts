@@ -22,6 +22,7 @@ GET /gitops/status
 GET /metrics
 POST /commits
 POST /plan
+GET /unused
 POST /sync
 `
 

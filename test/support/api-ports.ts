@@ -89,6 +89,10 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     bundles: noBundles,
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
+    objectUse: {
+      read: async () => ok({ nodes: [], objects: new Map(), changes: new Map() }),
+      gaps: () => ({ names: '', redirects: '' }),
+    },
     responseHits: async () => new Map(),
     countCall: () => undefined,
     requestCounts: new RequestCounts(),

@@ -353,6 +353,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getLicense: { needs: 'license:read' },
   postLicense: { needs: 'license:write', body: () => ({ token: 'no.token' }), statuses: [400] },
   getUsage: { needs: 'usage:read_own' },
+  getUnused: { needs: 'usage:read_own' },
   getRumJs: anyone,
   // Without a domain.
   getRumConfig: { ...anyone, statuses: [400] },

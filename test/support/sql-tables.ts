@@ -29,6 +29,9 @@ const names: readonly (keyof Tables)[] = [
   'commit_activations',
   'held_commits',
   'deliveries',
+  'object_uses',
+  'node_uses',
+  'member_changes',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -10,6 +10,7 @@ import { domains } from '#state/sql/migrations/0007-domains.ts'
 import { alerts } from '#state/sql/migrations/0008-alerts.ts'
 import { history } from '#state/sql/migrations/0009-history.ts'
 import { deliveries } from '#state/sql/migrations/0010-deliveries.ts'
+import { objectUse } from '#state/sql/migrations/0011-object-use.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   alerts,
   history,
   deliveries,
+  objectUse,
 ])
 
 /** The schema that this program writes. */

@@ -239,6 +239,27 @@ export interface HeldCommitsTable {
   readonly held_at_ms: number
 }
 
+export interface ObjectUsesTable {
+  readonly object_key: string
+  readonly seen_ms: number
+  readonly used_ms: number | null
+}
+
+export interface NodeUsesTable {
+  readonly node: string
+  readonly since_ms: number
+  readonly until_ms: number
+  readonly is_stopped: boolean
+}
+
+export interface MemberChangesTable {
+  readonly node: string
+  readonly member_uid: string
+  /** Since the Unix epoch. */
+  readonly day: number
+  readonly changes: number
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -270,6 +291,9 @@ export interface Tables {
   readonly deliveries: DeliveriesTable
   readonly commit_activations: CommitActivationsTable
   readonly held_commits: HeldCommitsTable
+  readonly object_uses: ObjectUsesTable
+  readonly node_uses: NodeUsesTable
+  readonly member_changes: MemberChangesTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

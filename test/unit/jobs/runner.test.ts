@@ -25,6 +25,7 @@ function create(
       sampleThreadLoad: () => undefined,
       forgetOldMeasurements: () => undefined,
       flushUsage: async () => undefined,
+      flushUse: async () => undefined,
       lookAtDatabase: async () => undefined,
       lookAtAlerts: async () => undefined,
       lookAtDynamicDns: async () => undefined,

@@ -37,6 +37,8 @@ function settingsOf(dataDir: string): Settings {
 const ignore = (): void => undefined
 const quiet = { info: ignore, warn: ignore, error: ignore }
 
+const unused = { takeUsed: () => ({ names: [], members: [], rules: [] }), objects: () => null }
+
 /** The records of a node with backups each hour, of which two are kept. */
 function scene() {
   const dataDir = makeTempDir('records')
@@ -56,6 +58,7 @@ function scene() {
       return taken
     },
     responseHits: () => new Map(hits),
+    use: unused,
     clock: time.clock,
     log: { info: note('info'), warn: note('warn'), error: note('error') },
   })
@@ -86,6 +89,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
       settings: { ...settingsOf(dataDir), database: { ...settingsOf(dataDir).database, url } },
       takeQueries: () => new Map(),
       responseHits: () => new Map(),
+      use: unused,
       clock: systemClock,
       log: { info: note('info'), warn: note('warn'), error: note('error') },
     })

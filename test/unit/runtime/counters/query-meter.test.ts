@@ -7,6 +7,7 @@ import {
   bareModel,
   bundleOf,
   newSigningKey,
+  pool,
   service,
   zone,
 } from '../../../support/bundle-models.ts'
@@ -62,7 +63,7 @@ test('threads write to cells of their own, in no line of the cache together', ()
   const bundle = bundleWith('acme')
   const buffer = new QueryMeter(3).carry(bundle, memory)
   const offsets = [0, 1, 2].map((thread) => queryCells(bundle, thread, buffer).byteOffset)
-  expect(offsets).toEqual([0, 64, 128])
+  expect(offsets).toEqual([64, 128, 192])
 })
 
 test.each([0, 2])('a node with %i threads counts UDP and TCP, of any type', async (threads) => {
@@ -77,8 +78,42 @@ test.each([0, 2])('a node with %i threads counts UDP and TCP, of any type', asyn
   }
   // Nobody's: the zone, a name that is not there, a name of somebody else.
   for (const question of ['test. SOA', 'x.test. A', 'example. A']) await ask(server, question)
-  expect(Object.fromEntries(node.takeQueries())).toEqual({ acme: 6, zenith: 2 })
+  expect(Object.fromEntries(node.meter.take())).toEqual({ acme: 6, zenith: 2 })
   await node.activate(publish(key, modelOf('zenith'), { seq: 2 }))
   await ask(server, 's0.test. A')
-  expect(Object.fromEntries(node.takeQueries())).toEqual({ zenith: 1 })
+  expect(Object.fromEntries(node.meter.take())).toEqual({ zenith: 1 })
 })
+
+test.each([0, 2])(
+  'a node with %i threads tells what was asked for, and who was answered',
+  async (threads) => {
+    const key = newSigningKey()
+    const { node, port } = await startedNode({ trusted: key, threads })
+    const server = { host: '127.0.0.1', port }
+    const model = {
+      ...bareModel,
+      zones: [zone('test.')],
+      pools: [pool(1, ['192.0.2.1', '192.0.2.2'])],
+      services: [
+        service(1, 's0.test.'),
+        service(2, 's1.test.'),
+        service(3, '*.test.', { pool: -1 }),
+      ],
+    }
+    await node.activate(publish(key, model, { seq: 1 }))
+    expect(node.meter.takeUsed()).toEqual({ names: [], members: [] })
+    for (const question of ['S0.test. A', 's0.test. TXT', 'any.test. A', 'other. A']) {
+      await ask(server, question)
+    }
+    const used = node.meter.takeUsed()
+    expect(used.names.toSorted()).toEqual(['*.test.', 's0.test.'])
+    expect(used.members).toHaveLength(1)
+    expect(model.pools[0]!.members.map(({ uid }) => uid)).toContain(used.members[0])
+    expect(node.meter.takeUsed()).toEqual({ names: [], members: [] })
+    // What was marked before a change is told after it, and marks do not move to other rows.
+    await ask(server, 's1.test. TXT')
+    await node.activate(publish(key, modelOf('acme'), { seq: 2 }))
+    expect(node.meter.takeUsed()).toEqual({ names: ['s1.test.'], members: [] })
+    expect(node.meter.objects()?.all()?.names.toSorted()).toEqual(['s0.test.', 'test.'])
+  },
+)

@@ -1,0 +1,136 @@
+// Tells the store which names and members this node's answers have used, once a day for each, and
+// which there are.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { ObjectUses, UseKey, UseReport } from '#state/ports/object-use.ts'
+
+interface Objects {
+  /** Names with their trailing dot. */
+  readonly names: readonly string[]
+  /** Uids. */
+  readonly members: readonly string[]
+  /** Uids of response rules and redirects. */
+  readonly rules: readonly string[]
+}
+
+export interface UseMeterParts {
+  readonly store: Pick<ObjectUses, 'report' | 'keys'>
+  /** False: a database of the node's own that was not made yet. */
+  readonly isThere: () => boolean
+  /** This node's name. */
+  readonly node: string
+  /** Since the last call. */
+  readonly takeUsed: () => Objects
+  /** Of the bundle that serves. null: none does; `all` is null where they are too many. */
+  readonly objects: () => { readonly digest: string; readonly all: () => Objects | null } | null
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const dayMs = 24 * 3_600_000
+/** Members whose changes wait for a database that is away; those of others are lost. */
+const changedMembersMax = 100_000
+
+export class UseMeter {
+  readonly #parts: UseMeterParts
+  /** Not stored yet; bounded as the configuration is: what is gone from it goes. */
+  readonly #used = new Set<UseKey>()
+  /** Used, and stored on this day already. */
+  readonly #stored = new Set<UseKey>()
+  #day = 0
+  /** In the store, and in the configuration as it was looked at last. */
+  #known: Set<UseKey> | null = null
+  #digest = ''
+  #changes = new Map<string, number>()
+  #isTold = false
+  #flushing: Promise<void> = Promise.resolve()
+
+  constructor(parts: UseMeterParts) {
+    this.#parts = parts
+  }
+
+  /** A probe of this node has found a member up that was down, or the other way. */
+  memberChanged(uid: string): void {
+    const before = this.#changes.get(uid)
+    if (before === undefined && this.#changes.size >= changedMembersMax) return
+    this.#changes.set(uid, (before ?? 0) + 1)
+  }
+
+  /** One after the other. */
+  flush(isLast = false): Promise<void> {
+    const flushOnce = (): Promise<void> => this.#flushOnce(isLast)
+    return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))
+  }
+
+  async #flushOnce(isLast: boolean): Promise<void> {
+    const { isThere, objects, clock, node, store } = this.#parts
+    const serving = objects()
+    if (serving === null || !isThere()) return
+    const nowMs = clock.nowMs()
+    const day = Math.floor(nowMs / dayMs)
+    if (day !== this.#day) this.#stored.clear()
+    this.#day = day
+    for (const key of keysOf(this.#parts.takeUsed())) {
+      if (!this.#stored.has(key)) this.#used.add(key)
+    }
+    const there = await this.#whatIsThere(serving)
+    // Too many to be told about, or the store is away.
+    if (there === null) return
+    const used = [...this.#used].filter((key) => there.all.has(key))
+    const changes = this.#changes
+    this.#changes = new Map()
+    const report = { node, nowMs, used, seen: there.seen, gone: there.gone, changes, isLast }
+    const told = await store.report(report satisfies UseReport)
+    this.#tell(told.ok ? '' : told.error.message)
+    if (!told.ok) return this.#takeBack(changes)
+    this.#known = there.all
+    this.#digest = serving.digest
+    this.#used.clear()
+    for (const key of used) this.#stored.add(key)
+    for (const key of there.gone) this.#stored.delete(key)
+  }
+
+  /** @returns null: it cannot be told now */
+  async #whatIsThere({ digest, all }: NonNullable<ReturnType<UseMeterParts['objects']>>) {
+    if (digest === this.#digest && this.#known !== null) {
+      return { all: this.#known, seen: [], gone: [] }
+    }
+    const objects = all()
+    if (objects === null) {
+      this.#used.clear()
+      return null
+    }
+    const now = new Set(keysOf(objects))
+    for (const key of this.#used) if (!now.has(key)) this.#used.delete(key)
+    let known = this.#known
+    if (known === null) {
+      const stored = await this.#parts.store.keys()
+      this.#tell(stored.ok ? '' : stored.error.message)
+      if (!stored.ok) return null
+      known = new Set(stored.value)
+    }
+    const seen = [...now].filter((key) => !known.has(key))
+    return { all: now, seen, gone: [...known].filter((key) => !now.has(key)) }
+  }
+
+  #takeBack(changes: ReadonlyMap<string, number>): void {
+    for (const [uid, count] of changes) {
+      this.#changes.set(uid, (this.#changes.get(uid) ?? 0) + count)
+    }
+  }
+
+  /** Once when it goes away: what is used goes on being marked meanwhile. */
+  #tell(fault: string): void {
+    const { log } = this.#parts
+    const isAway = fault !== ''
+    if (isAway && !this.#isTold) log.warn({}, `what answers use is not stored yet: ${fault}`)
+    if (!isAway && this.#isTold) log.info({}, 'what answers use is stored')
+    this.#isTold = isAway
+  }
+}
+
+function* keysOf({ names, members, rules }: Objects): Generator<UseKey> {
+  for (const name of names) yield `name ${name}`
+  for (const uid of members) yield `member ${uid}`
+  for (const uid of rules) yield `rule ${uid}`
+}

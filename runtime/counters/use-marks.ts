@@ -1,0 +1,85 @@
+// Marks which names were asked for and which members were answered: a bit each, set by all threads,
+// taken by the control thread.
+import { uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { formatName } from '#dns/name.ts'
+
+/** Bits by node and by member of a bundle. */
+export interface UseMarks {
+  readonly names: Int32Array<SharedArrayBuffer>
+  readonly members: Int32Array<SharedArrayBuffer>
+}
+
+/** Names with their trailing dot, and uids. */
+export interface UsedObjects {
+  readonly names: readonly string[]
+  readonly members: readonly string[]
+  /** Response rules and redirects. */
+  readonly rules: readonly string[]
+}
+
+const wordsOf = (rows: number): number => (rows + 31) >>> 5
+
+/** Whole lines of the processor's cache: what lies behind them is written by one thread alone. */
+export function markBytes({ counts }: Bundle): number {
+  return ((wordsOf(counts.nodes) + wordsOf(counts.members)) * 4 + 63) & ~63
+}
+
+/** What the largest bundle takes. */
+export const markBytesMax =
+  (wordsOf(bundleLimits.bytesMax / (NodeCell.Words * 4)) + wordsOf(bundleLimits.membersMax)) * 4 +
+  64
+
+/** A view of the first octets of a buffer; without one, marks that nobody reads. */
+export function useMarks(bundle: Bundle, shared?: SharedArrayBuffer): UseMarks {
+  const { nodes, members } = bundle.counts
+  const buffer = shared ?? new SharedArrayBuffer(markBytes(bundle))
+  const names = new Int32Array(buffer, 0, wordsOf(nodes))
+  return { names, members: new Int32Array(buffer, names.byteLength, wordsOf(members)) }
+}
+
+/** A configuration with more names and members is not told about: each would be a row of SQL. */
+export const useLimits = { objectsMax: 200_000 } as const
+
+/** What was marked since the last call; the marks are gone then. */
+export function takeMarked(
+  bundle: Bundle,
+  marks: UseMarks,
+): Pick<UsedObjects, 'names' | 'members'> {
+  const names: string[] = []
+  takeRows(marks.names, (node) => names.push(nameOfNode(bundle, node)))
+  const members: string[] = []
+  takeRows(marks.members, (member) => members.push(uidOf(bundle.memberUid, member)))
+  return { names, members }
+}
+
+/** All that may be used. */
+export function objectsOf(bundle: Bundle): UsedObjects {
+  const { nodes, members, responseRules, redirects } = bundle.counts
+  const uids = (column: Uint8Array, length: number): string[] =>
+    Array.from({ length }, (_, row) => uidOf(column, row))
+  return {
+    names: Array.from({ length: nodes }, (_, node) => nameOfNode(bundle, node)),
+    members: uids(bundle.memberUid, members),
+    rules: [...uids(bundle.responseUid, responseRules), ...uids(bundle.redirectUid, redirects)],
+  }
+}
+
+function takeRows(marks: Int32Array, take: (row: number) => void): void {
+  for (let word = 0; word < marks.length; word++) {
+    if (marks[word] === 0) continue
+    // What is set from here on is for the next call.
+    let bits = Atomics.exchange(marks, word, 0)
+    while (bits !== 0) {
+      const bit = 31 - Math.clz32(bits)
+      bits &= ~(1 << bit)
+      take(word * 32 + bit)
+    }
+  }
+}
+
+function nameOfNode({ nodeRow, names }: Bundle, node: number): string {
+  return formatName(names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
+}
