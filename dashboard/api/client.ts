@@ -21,6 +21,8 @@ export interface Request {
   readonly body?: unknown
   readonly ifMatch?: string
   readonly isDryRun?: boolean
+  /** Of the commit; empty: what the change is. */
+  readonly subject?: string
 }
 
 /** A refusal. Its message is the API's own sentence. */
@@ -59,9 +61,10 @@ export function fill(path: string, ids: Readonly<Record<string, string>>): strin
 
 /** @throws Refusal */
 export async function send(path: string, request: Request = {}): Promise<Answer> {
-  const { method = 'GET', body, ifMatch, isDryRun = false } = request
+  const { method = 'GET', body, ifMatch, isDryRun = false, subject = '' } = request
   const headers: Record<string, string> = { accept: 'application/json, text/plain' }
   if (ifMatch !== undefined && ifMatch !== '') headers['if-match'] = ifMatch
+  if (subject.trim() !== '') headers['x-gslb-subject'] = octetsOf(subject.trim())
   if (body !== undefined) headers['content-type'] = typeOf(method)
   const separator = path.includes('?') ? '&' : '?'
   const url = isDryRun ? `${path}${separator}dryRun=true` : path
@@ -86,6 +89,9 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
     effect: effectIn(header('x-gslb-effect')),
   }
 }
+
+/** Fields take characters of one octet each: those of UTF-8. */
+const octetsOf = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
 
 const pageInstead =
   'a page of HTML came in place of data: something between this browser and the node answers'

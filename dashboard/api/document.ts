@@ -18,6 +18,7 @@ export interface Schema {
   readonly maximum?: number
   readonly minLength?: number
   readonly maxLength?: number
+  readonly maxItems?: number
   readonly pattern?: string
   readonly examples?: readonly unknown[]
   readonly additionalProperties?: boolean | Schema
@@ -37,6 +38,9 @@ export interface Operation {
   /** A permission, or `public`, `any`, `session`, `system`. */
   readonly needs: string
   readonly takesDryRun: boolean
+  /** It changes an object with a tag: it can be one of several in a commit. */
+  readonly isConfigWrite: boolean
+  readonly takesSubject: boolean
   /** Of the request; undefined: it takes none. */
   readonly body: Schema | undefined
   readonly answer: Schema | undefined
@@ -84,11 +88,14 @@ function operationsOf({
 
 function operationOf(method: string, path: string, raw: RawOperation): Operation {
   const { summary, description = '', tags = [], parameters = [], requestBody, responses } = raw
+  const has = (wanted: string): boolean => parameters.some(({ name }) => name === wanted)
   const contents = requestBody?.content ?? {}
   const good = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   return {
     ...{ method, path, summary, description, tag: tags[0] ?? '', needs: raw['x-permission'] },
-    takesDryRun: parameters.some(({ name }) => name === 'dryRun'),
+    takesDryRun: has('dryRun'),
+    isConfigWrite: has('X-Gslb-Override'),
+    takesSubject: has('X-Gslb-Subject'),
     body: (contents['application/json'] ?? Object.values(contents)[0])?.schema,
     answer: good?.content?.['application/json']?.schema,
   }

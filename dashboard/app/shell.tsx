@@ -5,9 +5,11 @@ import { nowMs } from '../api/clock.ts'
 import { operations } from '../api/document.ts'
 import { heardMs, link } from '../api/live.ts'
 import { me } from '../api/session.ts'
+import { basket } from '../edit/basket.ts'
+import { BasketDialog } from '../edit/basket-dialog.tsx'
 import { place } from '../parts/location.ts'
 import { isDark, toggleTheme } from '../parts/theme.ts'
-import { spanOf } from '../parts/words.ts'
+import { countOf, spanOf } from '../parts/words.ts'
 import { headingsOf } from './navigation.ts'
 import { Palette } from './palette.tsx'
 import { ScreenOf } from './screens.tsx'
@@ -16,12 +18,15 @@ import { Brand, SignInAgain } from './sign-in.tsx'
 export function Shell() {
   const [isFinding, setFinding] = useState(false)
   const [isOpen, setOpen] = useState(false)
+  const [isReviewing, setReviewing] = useState(false)
   const main = useRef<HTMLElement>(null)
   const { path } = place.value
   useKeys(() => setFinding(true))
   const isFirst = useRef(true)
   useEffect(() => {
     setOpen(false)
+    setFinding(false)
+    setReviewing(false)
     scrollTo(0, 0)
     // Readers of screens begin at the new page, not where the old link was.
     if (!isFirst.current) main.current?.focus()
@@ -31,13 +36,17 @@ export function Shell() {
     <div class="shell">
       <Side path={path} isOpen={isOpen} toContent={() => main.current?.focus()} />
       <div class="main">
-        <Top onFind={() => setFinding(true)} onMenu={() => setOpen(!isOpen)} isOpen={isOpen} />
+        <Top
+          {...{ isOpen, onFind: () => setFinding(true), onMenu: () => setOpen(!isOpen) }}
+          onReview={() => setReviewing(true)}
+        />
         <LostBanner />
         <main id="main" tabIndex={-1} ref={main}>
           <ScreenOf path={path} />
         </main>
       </div>
       {isFinding && <Palette onClose={() => setFinding(false)} />}
+      {isReviewing && <BasketDialog onClose={() => setReviewing(false)} />}
       {isSessionOver.value && <SignInAgain />}
     </div>
   )
@@ -85,9 +94,10 @@ interface TopProps {
   readonly isOpen: boolean
   readonly onFind: () => void
   readonly onMenu: () => void
+  readonly onReview: () => void
 }
 
-function Top({ isOpen, onFind, onMenu }: TopProps) {
+function Top({ isOpen, onFind, onMenu, onReview }: TopProps) {
   const who = me.value
   return (
     <header class="top">
@@ -102,6 +112,11 @@ function Top({ isOpen, onFind, onMenu }: TopProps) {
         Go to … <kbd>Ctrl K</kbd>
       </button>
       <span class="grow" />
+      {basket.value.length > 0 && (
+        <button type="button" class="primary collected-count" onClick={onReview}>
+          {countOf(basket.value.length, 'edit')} <span class="extra">to commit</span>
+        </button>
+      )}
       <span class={`link ${link.value}`}>{linkWords[link.value]}</span>
       <button
         {...{ type: 'button', class: 'quiet icon', onClick: toggleTheme }}

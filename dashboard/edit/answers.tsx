@@ -19,7 +19,7 @@ export interface PlannedWrite {
 }
 
 /** Asked for by hand: a plan takes seconds, and a tenant has one at a time. */
-export function Answers({ write, word }: { write: PlannedWrite; word: string }) {
+export function Answers({ writes, word }: { writes: readonly PlannedWrite[]; word: string }) {
   const [plan, setPlan] = useState<Plan | null>(null)
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -28,7 +28,7 @@ export function Answers({ write, word }: { write: PlannedWrite; word: string }) 
     setBusy(true)
     setFault('')
     try {
-      const body = { requests: [write], health: 'now', limit: shownMax }
+      const body = { requests: writes, health: 'now', limit: shownMax }
       setPlan((await send('/api/v1/plan', { method: 'POST', body })).body as Plan)
     } catch (error) {
       setFault(sentence(error))

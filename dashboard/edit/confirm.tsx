@@ -4,7 +4,11 @@ import { fill, send, sentence } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Copy, Fault, Notice } from '../parts/page.tsx'
+import { collect, collectedFor, mayCollect } from './basket.ts'
+import { CollectButton } from './collect-button.tsx'
 import { Sentences, curlOf } from './editor.tsx'
+import type { Draft } from './schema-form.tsx'
+import { SubjectField } from './subject.tsx'
 
 export interface Confirming {
   readonly title: string
@@ -12,6 +16,10 @@ export interface Confirming {
   readonly operation: Operation
   readonly ids: Readonly<Record<string, string>>
   readonly etag: string
+  /** As it is now; null: nobody knows. */
+  readonly current: Draft | null
+  readonly readPath: string
+  readonly part: string
   readonly onClose: () => void
   readonly onDone: () => void
 }
@@ -22,6 +30,7 @@ export function Confirm(parts: Confirming) {
   const [effect, setEffect] = useState('')
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [subject, setSubject] = useState('')
   const path = fill(operation.path, ids)
   const { method } = operation
   useEffect(() => {
@@ -38,12 +47,17 @@ export function Confirm(parts: Confirming) {
     setBusy(true)
     setFault('')
     try {
-      await send(path, { method, ifMatch: etag })
+      await send(path, { method, ifMatch: etag, subject })
       onDone()
     } catch (error) {
       setFault(sentence(error))
       setBusy(false)
     }
+  }
+  const addToBasket = (): void => {
+    const { current: before, readPath, part } = parts
+    collect({ title, method, path, before, after: null, readPath, part, ifMatch: etag })
+    onClose()
   }
   return (
     <Dialog title={title} onClose={onClose}>
@@ -55,11 +69,17 @@ export function Confirm(parts: Confirming) {
         </Notice>
       )}
       <Fault text={fault} />
+      {operation.takesSubject && <SubjectField value={subject} onChange={setSubject} />}
       <footer class="dialog-foot">
-        <Copy text={curlOf(method, path, undefined, etag)}>Copy as curl</Copy>
+        <Copy text={curlOf(method, path, undefined, etag, subject)}>Copy as curl</Copy>
         <button type="button" onClick={onClose}>
           Leave it
         </button>
+        {method === 'DELETE' && mayCollect(operation) && (
+          <CollectButton
+            {...{ collect: addToBasket, isAgain: collectedFor(method, path) !== undefined }}
+          />
+        )}
         <button
           type="button"
           class={method === 'DELETE' ? 'danger' : 'primary'}

@@ -7,10 +7,13 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Code, Copy, Fault, Notice } from '../parts/page.tsx'
 import { labelOf, yamlOf } from '../parts/words.ts'
 import { Answers } from './answers.tsx'
+import { collect, collectedFor, mayCollect } from './basket.ts'
+import { CollectButton } from './collect-button.tsx'
 import { DifferenceTable } from './difference-table.tsx'
 import { differencesOf, isSame, partOf } from './differences.ts'
 import { SchemaForm } from './schema-form.tsx'
 import type { Draft } from './schema-form.tsx'
+import { SubjectField } from './subject.tsx'
 
 export interface Editing {
   readonly title: string
@@ -54,6 +57,7 @@ function useChange(editing: Editing) {
   const [conflict, setConflict] = useState<Conflict | null>(null)
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [subject, setSubject] = useState('')
   const path = fill(operation.path, ids)
   const body = bodyOf(operation, base.object, draft)
 
@@ -62,7 +66,7 @@ function useChange(editing: Editing) {
     setFault('')
     try {
       const { method } = operation
-      const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun })
+      const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun, subject })
       if (!isDryRun) return onDone(answer)
       const { warnings, affected, effect } = answer
       const after = partOf(answer.body ?? {}, part) as Draft
@@ -90,15 +94,23 @@ function useChange(editing: Editing) {
     if (!isMine) setDraft(startOf(operation, conflict.theirs))
     setConflict(null)
   }
-  const state = { base, draft, setDraft, review, setReview, conflict, settle }
-  return { ...state, fault, isBusy, path, body, ask }
+  const addToBasket = (): void => {
+    if (review === null) return
+    const { after } = review
+    const { title, onClose } = editing
+    const of = { title, method: operation.method, path, body, part, before: base.object, after }
+    collect({ ...of, ifMatch: base.etag, readPath: readPath ?? '' })
+    onClose()
+  }
+  const state = { base, draft, setDraft, review, setReview, conflict, settle, subject, setSubject }
+  return { ...state, fault, isBusy, path, body, ask, addToBasket }
 }
 
 export function Editor(editing: Editing) {
   const { title, operation, onClose } = editing
   const change = useChange(editing)
   const { base, draft, setDraft, review, setReview, conflict, settle } = change
-  const { fault, isBusy, path, body, ask } = change
+  const { fault, isBusy, path, body, ask, subject, setSubject, addToBasket } = change
   return (
     <Dialog title={title} onClose={onClose} class="wide">
       <form
@@ -112,6 +124,7 @@ export function Editor(editing: Editing) {
         ) : review !== null ? (
           <ReviewView
             {...{ review, operation, path, body, before: base.object, etag: base.etag }}
+            {...{ subject, setSubject }}
           />
         ) : (
           <SchemaForm schema={operation.body ?? {}} draft={draft} onChange={setDraft} />
@@ -123,6 +136,12 @@ export function Editor(editing: Editing) {
               <button type="button" onClick={() => setReview(null)}>
                 Back to the form
               </button>
+            )}
+            {review !== null && mayCollect(operation) && (
+              <CollectButton
+                collect={addToBasket}
+                isAgain={collectedFor(operation.method, path) !== undefined}
+              />
             )}
             <button type="submit" class="primary" disabled={isBusy}>
               {isBusy ? 'Asking the node …' : wordOf(operation, review !== null)}
@@ -176,9 +195,12 @@ interface ReviewProps {
   readonly body: Draft
   readonly before: Draft | null
   readonly etag: string
+  readonly subject: string
+  readonly setSubject: (subject: string) => void
 }
 
-function ReviewView({ review, operation, path, body, before, etag }: ReviewProps) {
+function ReviewView(props: ReviewProps) {
+  const { review, operation, path, body, before, etag, subject, setSubject } = props
   const rows = differencesOf(before ?? {}, review.after)
   const yaml = yamlOf(review.after).trim()
   return (
@@ -197,7 +219,9 @@ function ReviewView({ review, operation, path, body, before, etag }: ReviewProps
       )}
       <Answers
         word="Which answers change?"
-        write={{ method: operation.method, path, body, ...(etag === '' ? {} : { ifMatch: etag }) }}
+        writes={[
+          { method: operation.method, path, body, ...(etag === '' ? {} : { ifMatch: etag }) },
+        ]}
       />
       <details open>
         <summary>As YAML</summary>
@@ -205,8 +229,9 @@ function ReviewView({ review, operation, path, body, before, etag }: ReviewProps
       </details>
       <div class="row">
         <Copy text={yaml}>Copy as YAML</Copy>
-        <Copy text={curlOf(operation.method, path, body, etag)}>Copy as curl</Copy>
+        <Copy text={curlOf(operation.method, path, body, etag, subject)}>Copy as curl</Copy>
       </div>
+      {operation.takesSubject && <SubjectField value={subject} onChange={setSubject} />}
     </div>
   )
 }
@@ -223,12 +248,19 @@ export function Sentences({ tone, lines }: { tone: 'warn' | 'bad'; lines: readon
   )
 }
 
-export function curlOf(method: string, path: string, body: unknown, etag: string): string {
+export function curlOf(
+  method: string,
+  path: string,
+  body: unknown,
+  etag: string,
+  subject = '',
+): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
   return [
     `curl -s -X ${method} ${quoted(location.origin + path)}`,
     '-H "Authorization: Bearer $GSLB_API_KEY"',
     ...(etag === '' ? [] : [`-H ${quoted(`If-Match: ${etag}`)}`]),
+    ...(subject === '' ? [] : [`-H ${quoted(`X-Gslb-Subject: ${subject}`)}`]),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: ${typeOf(method)}'`, `-d ${quoted(JSON.stringify(body))}`]),

@@ -5,6 +5,7 @@ import { send, fill, sentence } from '../api/client.ts'
 import { readDocument } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Fault } from '../parts/page.tsx'
+import { collectedFor } from './basket.ts'
 import { Confirm } from './confirm.tsx'
 import type { Confirming } from './confirm.tsx'
 import { Editor } from './editor.tsx'
@@ -62,13 +63,17 @@ export function useEdits(): Edits {
       const { part = '' } = wanted
       const current = partOf(found?.body ?? null, part) as Editing['current']
       const readPath = from === undefined ? {} : { readPath: from }
-      const preset = wanted.preset ?? {}
+      // What waits for the next commit is where the form goes on.
+      const waiting = collectedFor(parts.operation.method, fill(parts.operation.path, parts.ids))
+      const preset = { ...(waiting?.body as Editing['preset']), ...wanted.preset }
       setEditing({ ...parts, ...readPath, part, preset, current, etag: found?.etag ?? '' })
     })
   const confirm = (wanted: Edit & { readonly word: string }): void =>
     attempt(async () => {
-      const { found, from: _from, ...parts } = await prepare(wanted)
-      setConfirming({ ...parts, word: wanted.word, etag: found?.etag ?? '' })
+      const { found, from: readPath = '', ...parts } = await prepare(wanted)
+      const { part = '', word } = wanted
+      const current = partOf(found?.body ?? null, part) as Confirming['current']
+      setConfirming({ ...parts, word, current, readPath, part, etag: found?.etag ?? '' })
     })
   const dialogs = (
     <>

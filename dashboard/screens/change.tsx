@@ -56,7 +56,7 @@ export function Change({ commit }: { commit: string }) {
         <Card title="Answers">
           <Answers
             word="Which answers would change without it?"
-            write={{ method: 'POST', path: `/api/v1/history/${commit}/revert` }}
+            writes={[{ method: 'POST', path: `/api/v1/history/${commit}/revert` }]}
           />
         </Card>
       )}

@@ -4,12 +4,8 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callApi } from '#test/support/api-client.ts'
-import { useBrowser } from '#test/support/chromium.ts'
-import type { Visited } from '#test/support/chromium.ts'
-import { useDaemons } from '#test/support/daemon.ts'
-import type { DaemonProcess } from '#test/support/daemon.ts'
+import { expect, test } from 'vitest'
+import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import {
   injected,
   markup,
@@ -18,76 +14,18 @@ import {
   storePayloads,
 } from '#test/support/dashboard-scene.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { feedMany } from '#test/support/many-pools.ts'
 import { lookAt, lookAtNarrow, pictures } from '#test/support/screens.ts'
-import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
-const systemKey = 'ab'.repeat(32)
-const { start } = useDaemons({ GSLB_API_KEY: systemKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
-/** Seconds on a machine at rest. */
-const stepMs = 60_000
 const patienceMs = 600_000
-const openPage = useBrowser(stepMs)
-
-const root = join(import.meta.dirname, '../..')
-const home = makeTempDir('dashboard')
-const built = join(home, 'ui')
 const admin = { email: 'ann@example.com', password: 'correct horse battery' }
 const operator = { email: 'oda@example.com', password: 'moving things about' }
 const stranger = { email: 'sam@example.org', password: 'somewhere else now' }
 const viewer = { email: 'vic@example.com', password: 'only looking around' }
-let daemon: DaemonProcess
-let origin: string
-
-beforeAll(async () => {
-  execFileSync(process.execPath, ['bin/dashboard.ts', '--into', built], { cwd: root })
-  const dataDir = join(home, 'data')
-  await placeDatabase(dataDir)
-  const file = join(home, 'gslbd.yaml')
-  const settings = {
-    ...{
-      dataDir,
-      dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
-      health: { enabled: true },
-    },
-    api: {
-      ...{ enabled: true, port: 0, webuiPath: built },
-      statusPage: { names: ['www.example.com'], title: 'Example' },
-    },
-    ...{ auth: { bcryptCost: 10 }, gitops: { requireSignature: false, checkPushes: false } },
-  }
-  writeFileSync(file, JSON.stringify(settings))
-  daemon = await start('serve', '--settings', file)
-  origin = `http://127.0.0.1:${daemon.apiPort}`
-})
-afterAll(() => removeTempDir(home))
-
-const call = <T = Named>(method: string, path: string, body?: object) =>
-  callApi<T>(daemon, method, path, { bearer: systemKey, ...(body && { body }) })
-
-async function signedIn({ email, password }: typeof admin): Promise<Visited> {
-  const visited = await openPage()
-  await signIn(visited.page, { email, password })
-  return visited
-}
-
-async function signIn(page: Page, { email, password }: typeof admin): Promise<void> {
-  await page.goto(`${origin}/ui/`)
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.getByText('live', { exact: true }).waitFor()
-}
-
-const visit = (page: Page, path: string) => page.goto(`${origin}/ui/#${path}`)
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-
-/** Nobody was signed in yet, or a pool has no health check: browsers write both down as errors. */
-const unexpected = (faults: readonly string[]): string[] =>
-  faults.filter((fault) => !/the server responded with a status of 40[14]/.test(fault))
+const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
+const { home, built, openPage, call, signIn, signedIn, visit } = node
+const daemon = () => node.daemon()
 
 test('all of it is less than 250 kB compressed', () => {
   const files = readdirSync(built, { recursive: true, encoding: 'utf8' })
@@ -101,7 +39,7 @@ test(
   'three steps lead from a new node to an answer, and a log-out ends the session',
   async () => {
     const { page, faults, requests } = await openPage()
-    await page.goto(`${origin}/`)
+    await page.goto(`${node.origin}/`)
     await page.getByLabel('E-mail').fill(admin.email)
     await page.getByLabel('Password').fill(admin.password)
     expect(await lookAt(page, 'setup')).toEqual([])
@@ -116,7 +54,7 @@ test(
     await page.getByLabel('Address of the first member').fill('192.0.2.1')
     await button(page, 'Create the service').click()
     await page.getByText('dig @127.0.0.1 www.example.com').waitFor()
-    expect(await daemon.answers('www.example.com. A')).toEqual([
+    expect(await daemon().answers('www.example.com. A')).toEqual([
       'www.example.com. 60 IN A 192.0.2.1',
     ])
 
@@ -126,7 +64,7 @@ test(
     await button(page, 'Log out').click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await page.evaluate('fetch("/api/v1/pools").then(({ status }) => status)')).toBe(401)
-    expect(requests.filter((url) => !url.startsWith(`${origin}/`))).toEqual([])
+    expect(requests.filter((url) => !url.startsWith(`${node.origin}/`))).toEqual([])
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,
@@ -152,7 +90,7 @@ test(
     expect(found).toEqual([])
     await visit(page, '/pools')
     await page.getByRole('link', { name: markup }).waitFor()
-    expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !isOwn(url))).toEqual([])
+    expect(requests.filter((url) => !url.startsWith(`${node.origin}/`) && !isOwn(url))).toEqual([])
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,
@@ -187,7 +125,7 @@ test(
     await button(page, 'Commit').click()
     await page.locator('dialog').waitFor({ state: 'detached' })
     await page.getByText('7 s', { exact: true }).waitFor()
-    expect(await daemon.answers('www.example.com. A')).toEqual([
+    expect(await daemon().answers('www.example.com. A')).toEqual([
       'www.example.com. 7 IN A 192.0.2.1',
     ])
 
@@ -323,7 +261,7 @@ test(
     await button(page, 'Review the change').click()
     await button(page, 'Commit').click()
     await page.getByText(/held by window/).waitFor()
-    expect(await daemon.answers('www.example.com. A')).toEqual(['NOERROR'])
+    expect(await daemon().answers('www.example.com. A')).toEqual(['NOERROR'])
     await visit(page, '/timeline')
     await page.getByRole('link', { name: '192.0.2.1' }).waitFor()
     expect(await lookAt(page, 'timeline-window')).toEqual([])
@@ -332,7 +270,7 @@ test(
     await call('DELETE', `/maintenance-windows/${window?.id}`)
     const [member] = (await call<Named[]>('GET', `/pools/${www?.id}/members`)).body
     await call('PATCH', `/members/${member?.id}`, { enabled: true })
-    expect(await daemon.answers('www.example.com. A')).toHaveLength(1)
+    expect(await daemon().answers('www.example.com. A')).toHaveLength(1)
     expect(await page.getByRole('link', { name: 'Tenants' }).count()).toBe(0)
 
     const made = await call<{ tenant: Named }>('POST', '/tenants', { name: 'other' })
@@ -376,7 +314,7 @@ test(
   'the public status page says which names are well, to people who have no account',
   async () => {
     const { page, faults } = await openPage()
-    await page.goto(`${origin}/status/`)
+    await page.goto(`${node.origin}/status/`)
     expect(await page.locator('li').allInnerTexts()).toEqual(['www.example.com\nOperational'])
     expect(await lookAt(page, 'status-page')).toEqual([])
     expect(unexpected(faults)).toEqual([])
@@ -402,7 +340,7 @@ test(
     const slow = { latency: 150, downloadThroughput: bytes, uploadThroughput: bytes }
     await tools.send('Network.emulateNetworkConditions', { offline: false, ...slow })
     await page.goto('about:blank')
-    await page.goto(`${origin}/ui/`, { waitUntil: 'commit' })
+    await page.goto(`${node.origin}/ui/`, { waitUntil: 'commit' })
     await page.getByText('It answers, and its parts are sound.').waitFor()
     const overviewMs = await page.evaluate<number>('performance.now()')
     const overviewBytes = await page.evaluate<number>(
@@ -489,7 +427,7 @@ test(
     await button(page, 'Commit').click()
     await page.getByRole('link', { name: 'half-written' }).waitFor()
 
-    daemon.signal('SIGKILL')
+    daemon().signal('SIGKILL')
     await page.getByText('The connection to the node is lost').waitFor()
     await page.getByText(/What you see is \d+ s old/).waitFor()
     expect(await page.getByRole('link', { name: 'half-written' }).count()).toBe(1)

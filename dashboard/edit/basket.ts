@@ -1,0 +1,78 @@
+// Edits that are collected into one commit: in this page alone, until they are made or dropped.
+import { effect, signal } from '@preact/signals'
+import { operations } from '../api/document.ts'
+import type { Operation } from '../api/document.ts'
+import { me } from '../api/session.ts'
+import type { PlannedWrite } from './answers.tsx'
+import type { Draft } from './schema-form.tsx'
+
+export interface Collected extends PlannedWrite {
+  readonly title: string
+  /** As it was when the edit began; null: there was none. */
+  readonly before: Draft | null
+  /** As it would be; null: it would be gone. */
+  readonly after: Draft | null
+  /** Where the object is read, to see what somebody else made of it; empty: nowhere. */
+  readonly readPath: string
+  /** The field of what is read that has the object; empty: it is the answer. */
+  readonly part: string
+}
+
+export const basket = signal<readonly Collected[]>([])
+
+const commits = 'POST /api/v1/commits'
+
+/** Whether an edit can wait for others: the API takes it as one of several. */
+export function mayCollect({ isConfigWrite }: Operation): boolean {
+  return isConfigWrite && operations.value?.has(commits) === true
+}
+
+export function collectedMax(): number {
+  const { requests } = operations.value?.get(commits)?.body?.properties ?? {}
+  return requests?.maxItems ?? 1
+}
+
+/** An edit of the same again takes the place of the one before; whatever is made is made beside. */
+export function collect(edit: Collected): void {
+  const before = basket.value.find((one) => isSame(one, edit))
+  if (before === undefined) basket.value = [...basket.value, edit]
+  else replace(before, edit)
+}
+
+export function collectedFor(method: string, path: string): Collected | undefined {
+  return basket.value.find((one) => isSame(one, { method, path }))
+}
+
+function isSame(one: PlannedWrite, other: PlannedWrite): boolean {
+  return one.path === other.path && one.method === other.method && one.method !== 'POST'
+}
+
+export function drop(edit: Collected): void {
+  basket.value = basket.value.filter((one) => one !== edit)
+}
+
+export function replace(edit: Collected, by: Collected): void {
+  basket.value = basket.value.map((one) => (one === edit ? by : one))
+}
+
+export const requestOf = ({ method, path, body, ifMatch = '' }: Collected): PlannedWrite => ({
+  ...{ method, path },
+  ...(body === undefined ? {} : { body }),
+  ...(ifMatch === '' ? {} : { ifMatch }),
+})
+
+let owner: string | null = null
+effect(() => {
+  const who = me.value
+  if (who === undefined) return
+  const name = who === null ? null : `${who.tenantId} ${who.email ?? who.kind}`
+  // What somebody has collected is nothing for who comes after.
+  if (name !== owner && owner !== null) basket.value = []
+  owner = name
+})
+
+const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+effect(() => {
+  if (basket.value.length > 0) addEventListener('beforeunload', ask)
+  else removeEventListener('beforeunload', ask)
+})

@@ -1,0 +1,20 @@
+// Puts an edit aside, to be made together with others.
+import { basket, collectedMax } from './basket.ts'
+
+interface CollectProps {
+  readonly collect: () => void
+  /** It is collected already, and is replaced. */
+  readonly isAgain: boolean
+}
+
+export function CollectButton({ collect, isAgain }: CollectProps) {
+  const isFull = !isAgain && basket.value.length >= collectedMax()
+  return (
+    <button
+      {...{ type: 'button', onClick: collect, disabled: isFull }}
+      title={isFull ? 'The commit has as many edits as the API takes.' : undefined}
+    >
+      {isAgain ? 'Replace in the commit' : 'Add to a commit'}
+    </button>
+  )
+}

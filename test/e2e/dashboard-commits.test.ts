@@ -1,0 +1,136 @@
+// The dashboard in a real browser: edits that become one commit, and what two people do at once.
+import { beforeAll, expect, test } from 'vitest'
+import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import type { Named } from '#test/support/dashboard-scene.ts'
+import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
+
+const patienceMs = 600_000
+const admin = { email: 'ann@example.com', password: 'correct horse battery' }
+const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
+const { call, signedIn, visit } = node
+const ids = { pool: '', spare: '', service: '' }
+
+const made = async (path: string, body: object): Promise<string> => {
+  const answer = await call<Named & { readonly error?: string }>('POST', path, body)
+  expect([answer.status, answer.body.error]).toEqual([201, undefined])
+  return answer.body.id
+}
+
+beforeAll(async () => {
+  await made('/auth/setup', admin)
+  ids.pool = await made('/pools', { name: 'web' })
+  ids.spare = await made('/pools', { name: 'spare' })
+  const members = `/pools/${ids.pool}/members`
+  await made(members, { ipAddress: '192.0.2.1', port: 80, region: 'DE' })
+  await made(members, { ipAddress: '192.0.2.2', port: 80, region: 'US' })
+  const service = { name: 'www', domain: 'www.example.com.', poolId: ids.pool, ttl: 60 }
+  ids.service = await made('/services', { ...service, filterChain: ['failover'] })
+})
+
+/** As DNS says it. */
+const ttl = async (): Promise<number> => {
+  const [answer = ''] = await node.daemon().answers('www.example.com. A')
+  return Number(answer.split(' ')[1])
+}
+
+const commits = async (): Promise<number> => (await call<Named[]>('GET', '/history')).body.length
+
+test(
+  'several edits are collected, reviewed together, and made in one commit with its subject',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    const before = await commits()
+    await visit(page, `/services/${ids.service}`)
+    await button(page, 'Edit').click()
+    await page.getByLabel('TTL').fill('7')
+    await button(page, 'Review the change').click()
+    await button(page, 'Add to a commit').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+
+    await visit(page, `/pools/${ids.pool}`)
+    await button(page, 'Edit 192.0.2.1').click()
+    await page.getByLabel('Weight', { exact: true }).fill('30')
+    await button(page, 'Review the change').click()
+    await button(page, 'Add to a commit').click()
+    await visit(page, `/pools/${ids.spare}`)
+    await button(page, 'Delete').click()
+    await button(page, 'Add to a commit').click()
+    expect(await commits()).toBe(before)
+
+    // The form of an edit that waits goes on where it was.
+    await visit(page, `/services/${ids.service}`)
+    await button(page, 'Edit').click()
+    expect(await page.getByLabel('TTL').inputValue()).toBe('7')
+    await page.getByLabel('TTL').fill('8')
+    await button(page, 'Review the change').click()
+    await button(page, 'Replace in the commit').click()
+
+    await button(page, '3 edits to commit').click()
+    const list = page.getByRole('dialog', { name: 'One commit' }).getByRole('listitem')
+    expect(await list.count()).toBe(3)
+    await page.getByText('Effect of all:').waitFor()
+    await button(page, 'Which answers change?').click()
+    await page
+      .getByRole('row', { name: /www\.example\.com\. A / })
+      .first()
+      .waitFor()
+    await page.getByLabel('Why, in one line').fill('größer: the move')
+    expect(await lookAt(page, 'commit-of-several')).toEqual([])
+    expect(await lookAtNarrow(page, 'commit-of-several')).toEqual([])
+    await button(page, 'Commit 3 edits').click()
+    await page.getByRole('link', { name: /^commit / }).click()
+    await page.getByRole('heading', { name: 'größer: the move' }).waitFor()
+    expect(await page.getByRole('button', { name: /to commit/ }).count()).toBe(0)
+    expect(await commits()).toBe(before + 1)
+    expect(await ttl()).toBe(8)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'an edit that waits meets the edit of somebody else, and what is gone is dropped',
+  async () => {
+    const spare = await made('/pools', { name: 'short-lived' })
+    const { page } = await signedIn(admin)
+    const collectEdit = async (path: string, label: RegExp, value: string): Promise<void> => {
+      await visit(page, path)
+      await button(page, 'Edit').click()
+      await page.getByLabel(label).first().fill(value)
+      await button(page, 'Review the change').click()
+      await button(page, 'Add to a commit').click()
+    }
+    await collectEdit(`/services/${ids.service}`, /^TTL/, '17')
+    await collectEdit(`/pools/${spare}`, /^Name/, 'longer')
+    const { body } = await call<{ readonly ttl: number }>('PATCH', `/services/${ids.service}`, {
+      ttl: 19,
+    })
+    expect(body.ttl).toBe(19)
+    await call('DELETE', `/pools/${spare}`)
+
+    await button(page, '2 edits to commit').click()
+    const dialog = page.getByRole('dialog', { name: 'One commit' })
+    await dialog.getByText('Somebody changed this since the edit began.').waitFor()
+    const row = dialog.getByRole('row', { name: /TTL/ })
+    expect(await row.innerText()).toMatch(/19\s+17/)
+    expect(await lookAt(page, 'commit-overrun')).toEqual([])
+    await dialog.getByText('Somebody has deleted this since. Drop the edit.').waitFor()
+    await button(page, 'Drop: Edit short-lived').click()
+    await button(page, 'Go on with mine').click()
+    await button(page, 'Commit 1 edit').click()
+    await page.getByRole('link', { name: /^commit / }).waitFor()
+    await button(page, 'Close').last().click()
+    expect(await ttl()).toBe(17)
+    // Another account begins without what this one has collected.
+    await collectEdit(`/services/${ids.service}`, /^TTL/, '18')
+    await visit(page, '/account')
+    await button(page, 'Log out').click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByLabel('E-mail').fill(admin.email)
+    await page.getByLabel('Password').fill(admin.password)
+    await button(page, 'Sign in').click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    expect(await page.getByRole('button', { name: /to commit/ }).count()).toBe(0)
+  },
+  patienceMs,
+)
