@@ -81,14 +81,7 @@ export const createNode: Part = async (deps) => {
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)
-  const watch = watchCatalog(transfersOf(settings.dns).catalog, log)
-  let served: Bundle | undefined
-  node.onServed(() => {
-    const bundle = node.bundle()
-    if (bundle !== undefined && bundle !== served) watch(zoneNames(bundle))
-    served = bundle
-    notifier.changed()
-  })
+  tellOfBundles(deps, node, notifier)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: {
@@ -102,6 +95,18 @@ export const createNode: Part = async (deps) => {
       await journal?.stop()
     },
     stopLast: () => node.stop(),
+  })
+}
+
+/** Secondaries and the log hear what each bundle changes. */
+function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifier): void {
+  const watch = watchCatalog(transfersOf(settings.dns).catalog, log)
+  let served: Bundle | undefined
+  node.onServed(() => {
+    const bundle = node.bundle()
+    if (bundle !== undefined && bundle !== served) watch(zoneNames(bundle))
+    served = bundle
+    notifier.changed()
   })
 }
 
