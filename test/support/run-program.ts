@@ -1,6 +1,6 @@
 // Runs a program and waits for its end, as `execFileSync` does, but from a small process of its
-// own: to start a program the system copies the page table of the one that asks, and the process that
-// most tests share has 700 MB. That is 20 ms of CPU time against 1.
+// own: to start a program the system copies the page table of the one that asks, and the process
+// that most tests share has 700 MB. That is 20 ms of CPU time against 1.
 import { execFileSync, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { join } from 'node:path'
