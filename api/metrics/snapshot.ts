@@ -40,6 +40,18 @@ export interface MetricsSnapshot {
   readonly given: GivenSnapshot | null
   /** null: this node keeps no list of nodes. */
   readonly fleet: FleetSnapshot | null
+  /** null: its addresses are not announced. */
+  readonly anycast: AnycastSnapshot | null
+}
+
+export interface AnycastSnapshot {
+  readonly isAnnounced: boolean
+  readonly isGuarded: boolean
+  /** null: nothing was said to it yet. */
+  readonly driver: { readonly isReachable: boolean | null }
+  readonly counts: Readonly<
+    Record<'announced' | 'withdrawn' | 'answered' | 'silent' | 'driverFaults', number>
+  >
 }
 
 export interface PoolSnapshot extends MemberCounts {

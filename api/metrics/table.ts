@@ -1,6 +1,7 @@
 // The table of metrics. Adding one means one row here and one field of the snapshot.
 import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { alertRows } from './alerts.ts'
+import { anycastRows } from './anycast.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
@@ -371,6 +372,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...bundle,
   ...gitops,
   ...fleetRows,
+  ...anycastRows,
 ])
 
 function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {

@@ -32,6 +32,7 @@ import type { CommitFates } from './commit-fates.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
+import type { AnycastView } from './anycast-view.ts'
 import type { ClusterView } from './cluster-view.ts'
 import type { NodeFacts } from './node-facts.ts'
 import type { NodeSettings } from './node-settings.ts'
@@ -114,6 +115,7 @@ export interface ApiPorts {
   readonly node: NodeFacts
   readonly nodeSettings: NodeSettings
   readonly cluster: ClusterView
+  readonly anycast: AnycastView
   /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
   readonly feed: Feed

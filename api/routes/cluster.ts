@@ -1,5 +1,6 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
 import { Type } from 'typebox'
+import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
 import { driftWords } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
@@ -72,6 +73,50 @@ const Node = Type.Object(
   { title: 'ClusterNode' },
 )
 
+const Announced = Type.Object(
+  {
+    node: Type.String(),
+    daemon: Type.String({ description: 'The BGP daemon that is told: bird or exabgp' }),
+    addresses: Type.Array(Type.String()),
+    isAnnounced: Type.Boolean({ description: 'What the node wants; `driver` says what is' }),
+    since: Type.Integer({ description: 'Unix milliseconds' }),
+    reason: nullable(
+      Type.String({
+        description:
+          'Why not: starting, no-bundle, bundle-old, silent, draining; null: they are announced',
+      }),
+    ),
+    holdDownSeconds: Type.Integer({ description: 'Until they may be announced again' }),
+    driver: Type.Object({
+      isReachable: nullable(Type.Boolean({ description: 'null: it was not told anything yet' })),
+      announces: nullable(
+        Type.String({
+          description:
+            'all, some or none of the protocols, as the daemon says; null: it cannot be asked',
+        }),
+      ),
+      reply: Type.String({ description: 'Its last words, or why it cannot be told' }),
+      at: nullable(Type.Integer({ description: 'Unix milliseconds' })),
+    }),
+    selfQuery: nullable(
+      Type.Object(
+        {
+          address: Type.String(),
+          fault: nullable(Type.String()),
+          milliseconds: Type.Number(),
+          at: Type.Integer({ description: 'Unix milliseconds' }),
+        },
+        { description: 'The last query of the node to itself; null: none yet' },
+      ),
+    ),
+    silentLooks: Type.Integer({ description: 'Looks without an answer, in a row' }),
+    isGuarded: Type.Boolean({
+      description: 'A second process withdraws the routes, should the node be killed',
+    }),
+  },
+  { title: 'AnnouncedAddresses' },
+)
+
 const list = route({
   method: 'GET',
   path: '/api/v1/cluster/nodes',
@@ -132,13 +177,40 @@ const bgp = route({
   ofPlatform: true,
   withoutConfig: true,
   tag,
-  summary: 'Routes that nodes announce by BGP: none, since this version announces none',
-  details: 'Only for the tenant `default`.',
+  summary: 'Addresses that this node announces by BGP, or why it does not',
+  details: 'Only for the tenant `default`. An empty list: `anycast.driver` is none.',
   responses: {
-    200: { description: 'Announced routes', schema: Type.Array(Type.Object({})) },
+    200: { description: 'The addresses of this node', schema: Type.Array(Announced) },
   },
-  handle: () => success([]),
+  handle: async ({ ports }) => {
+    const status = ports.anycast.status()
+    if (status === null) return success([])
+    const [self] = await ports.cluster.nodes()
+    return success([showAnnounced(self?.name ?? '', status)])
+  },
 })
+
+function showAnnounced(node: string, status: AnnouncedAddresses) {
+  const { daemon, addresses, isAnnounced, sinceMs, reason, driver, selfQuery } = status
+  const { isReachable, announces, reply, atMs } = driver
+  const heldMs = status.holdDownLeftMs
+  return {
+    ...{ node, daemon, addresses, isAnnounced, reason },
+    since: Math.floor(sinceMs),
+    holdDownSeconds: Math.ceil(heldMs / 1_000),
+    driver: { isReachable, announces, reply, at: atMs === null ? null : Math.floor(atMs) },
+    selfQuery:
+      selfQuery === null
+        ? null
+        : {
+            address: selfQuery.address,
+            fault: selfQuery.fault,
+            milliseconds: selfQuery.tookMs,
+            at: Math.floor(selfQuery.atMs),
+          },
+    ...{ silentLooks: status.silentLooks, isGuarded: status.isGuarded },
+  }
+}
 
 function showNode(node: SeenNode, nowMs: number) {
   const { name, isSelf, isMissing, version, commit, digest, seq, issuedAtMs } = node

@@ -4,6 +4,7 @@ import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { startReplaceable } from '#cli/replace/start-replaceable.ts'
 import type { StartNode } from '#cli/replace/start-replaceable.ts'
+import { endPatienceMs } from '#cli/terminal/end-now.ts'
 import { createLog, logFormOf } from '#cli/terminal/log.ts'
 import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
 import { roleFault, roleNames } from '#cli/settings/bundle.ts'
@@ -36,7 +37,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
 SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
-SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under way (exit 1).`
+SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under way (exit 1). A node that
+announces its addresses withdraws them first, and waits for anycast.drain besides.`
 
 export const serve: Command = {
   name: 'serve',
@@ -81,12 +83,18 @@ export const serve: Command = {
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     const start = await starterOf(settings.value)
     const node = { settings: settings.value, log, env: io.env, start }
-    const ended = await runUntilSignal(() => startReplaceable(node, isReplacing), log, read)
+    const patienceMs = endPatienceMs + drainMsOf(settings.value)
+    const run = () => startReplaceable(node, isReplacing)
+    const ended = await runUntilSignal(run, log, read, patienceMs)
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
   },
 }
+
+/** A stop begins with a wait for the routers, where addresses are announced. */
+const drainMsOf = ({ anycast }: Settings): number =>
+  anycast.driver === 'none' ? 0 : anycast.drainMs
 
 /** Loads what the roles need, and no more. */
 async function starterOf({ roles }: Settings): Promise<StartNode> {

@@ -1,4 +1,5 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
+import type { NodeAnycastStatus } from '#cli/anycast/node-anycast.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { FleetSnapshot, GivenSnapshot } from '#api/metrics/snapshot.ts'
 import type { AskingNode } from '#api/ports/bundles.ts'
@@ -125,6 +126,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     alerts: () => alerts.keeper.status(),
+    anycast: () => anycastOf(deps),
     deliveryPhase: () => deps.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
@@ -151,12 +153,16 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
     simulator: simulatorOf(deps, memberHealth),
-    ...{ domains, cluster: deps.cluster },
+    ...{ domains, cluster: deps.cluster, anycast: { status: () => anycastOf(deps) } },
     nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),
     ...{ env, onRate: permit, health },
   }
 }
+
+/** The last part of a start, and the first of a stop. */
+const anycastOf = ({ anycast }: Partial<Deps>): NodeAnycastStatus | null =>
+  anycast?.status() ?? null
 
 function settingsViewOf(deps: Deps): NodeApiParts['nodeSettings'] {
   return createSettingsView(

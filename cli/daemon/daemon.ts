@@ -15,7 +15,7 @@ import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { keepDelivery } from './delivery.ts'
 import { createDomains } from './domains.ts'
-import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { announceAddresses, createNode, openSockets, readGeoTables } from './dns.ts'
 import { shareCommitNews } from './commit-news.ts'
 import { joinCluster } from './cluster.ts'
 import { createGit, followBranch, keepPushCheck, makeRepository } from './git.ts'
@@ -76,6 +76,7 @@ const running: readonly Part[] = [
   followBranch,
   keepOverlays,
   runJobs,
+  announceAddresses,
 ]
 
 /**

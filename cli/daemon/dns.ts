@@ -1,4 +1,5 @@
-// Parts: the DNS node, the geo tables that its threads answer from, and its sockets.
+// Parts: the DNS node, the geo tables that its threads answer from, its sockets, and its addresses.
+import { announceNode } from '#cli/anycast/node-anycast.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import {
@@ -165,4 +166,16 @@ export const openSockets: Part = async ({ node, before, settings }) => {
   const dns = await node.start(before?.sockets)
   if (!dns.ok) return dns
   return ok({ gives: { dnsPort: settings.roles.includes('dns') ? dns.value.port : null } })
+}
+
+/** The last part, which a stop takes back first: all else goes on until the routers know. */
+export const announceAddresses: Part = (deps) => {
+  const { settings, node, dnsPort, env, log } = deps
+  const takesOver = deps.before !== null
+  const anycast = announceNode({ settings, node, dnsPort, env, log, takesOver })
+  return ok({
+    gives: { anycast },
+    stop: () => anycast?.stop(deps.isReplaced),
+    stopLast: () => anycast?.end(),
+  })
 }

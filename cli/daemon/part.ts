@@ -1,5 +1,6 @@
 // A part of the daemon: a function that starts it, gives the later parts what they need, and says
 // how to stop it. Also the loop that starts a list of parts, and the one that stops them.
+import type { NodeAnycast } from '#cli/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#cli/node/alerts.ts'
 import type { NodeDomains } from '#cli/node/domains.ts'
 import type { ClusterView } from '#api/ports/cluster-view.ts'
@@ -92,6 +93,8 @@ export interface Gifts {
   readonly permit: (perSecond: number) => void
   /** null: it answers no DNS. */
   readonly dnsPort: number | null
+  /** null: its addresses are not announced. */
+  readonly anycast: NodeAnycast | null
   readonly gitops: GitopsControl
   /** Rollouts that do harm: who wants to hear of them listens here. */
   readonly regressions: Regressions

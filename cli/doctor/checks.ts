@@ -8,6 +8,7 @@ import { trust } from './trust.ts'
 import { repository } from './repository.ts'
 import { answers } from './answers.ts'
 import { delegation } from './delegation.ts'
+import { anycast } from './anycast.ts'
 import { clock } from './clock.ts'
 import { limits } from './limits.ts'
 import { memory } from './memory.ts'
@@ -21,6 +22,7 @@ export const checks: readonly Check[] = Object.freeze([
   repository,
   answers,
   delegation,
+  anycast,
   clock,
   limits,
   memory,

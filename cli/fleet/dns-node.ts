@@ -1,6 +1,8 @@
 // A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
 // and API.
 import { randomBytes, randomInt } from 'node:crypto'
+import { announceNode } from '#cli/anycast/node-anycast.ts'
+import type { NodeAnycast } from '#cli/anycast/node-anycast.ts'
 import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
@@ -166,7 +168,8 @@ async function start(
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = { store, textsStore, node, texts, exchange, redirects, geo: geo.source, samples }
   const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
-  const pulling = await startPulling(ours, { log, env, before, run })
+  const around = { log, env, before, run, dnsPort: opened.value.port }
+  const pulling = await startPulling(ours, around)
   if (!pulling.ok) return pulling
   const reread = (): void => {
     redirects?.reopenLog()
@@ -194,7 +197,7 @@ async function openSockets(
   return opened
 }
 
-interface Ours extends Omit<PulledNode, 'puller' | 'report'> {
+interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast'> {
   readonly textsStore: BundleStore
   readonly samples: QuerySamples
   readonly token: string | null
@@ -206,12 +209,13 @@ interface Around {
   readonly env: Io['env']
   readonly before: Predecessor | null
   readonly run: Run
+  readonly dnsPort: number
 }
 
 /** What pulls, and shows and tells what was pulled. */
 async function startPulling(
   ours: Ours,
-  { log, env, before, run }: Around,
+  { log, env, before, run, dnsPort }: Around,
 ): Promise<Result<Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'>, string>> {
   const { settings, node, store, texts, textsStore, token, trusted, samples, redirects } = ours
   const stops = run.stops.first
@@ -223,7 +227,9 @@ async function startPulling(
   stops.push(() => releases.stop())
   const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
   const puller = new Pullers({ ...pulls, ...self, ...told, log })
-  const pulled = { ...ours, ...self, puller }
+  let announced: NodeAnycast | null = null
+  const anycast = () => announced?.status() ?? null
+  const pulled = { ...ours, ...self, puller, anycast }
   const status = await openStatusServer(pulled, log, env, before?.sockets)
   if (!status.ok) return status
   stops.push(() => status.value.close())
@@ -232,6 +238,11 @@ async function startPulling(
   stops.push(() => puller.stop())
   stops.push(tellOthers(pulled, run))
   stops.push(lookNowAndThen(pulled, log))
+  // Last, so that a stop begins with it: all else goes on until the routers know.
+  const takesOver = before !== null
+  announced = announceNode({ settings, node, dnsPort, env, log, takesOver })
+  stops.push(() => announced?.stop(run.isReplaced))
+  run.stops.last.push(() => announced?.end())
   return ok({
     apiPort: status.value.port,
     sockets: () => [...node.sockets(), ...(redirects?.sockets() ?? []), ...status.value.sockets()],

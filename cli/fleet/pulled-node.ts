@@ -1,4 +1,5 @@
 // The parts of a node that pulls its bundles.
+import type { NodeAnycastStatus } from '#cli/anycast/node-anycast.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
@@ -29,6 +30,8 @@ export interface PulledNode {
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly puller: Pullers
+  /** null: its addresses are not announced. */
+  readonly anycast: () => NodeAnycastStatus | null
   /** What this process says of itself. */
   readonly report: (pulled: Pulled) => NodeReport
 }

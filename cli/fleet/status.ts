@@ -3,6 +3,7 @@ import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
+import { isWithdrawn } from '#cli/status/health-reasons.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
@@ -119,6 +120,26 @@ const noBundle: HealthReason = {
   message: 'No bundle yet: every query is refused. The log says why no source gave one.',
 }
 
+/** Of addresses that are announced. */
+function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
+  const status = anycast()
+  const { driver, reason, isGuarded } = status ?? {}
+  const away = { code: 'bgp-away', message: `The BGP daemon cannot be told. See the log.` }
+  const withdrawn = {
+    code: 'addresses-withdrawn',
+    message: `The addresses of this node are not announced: ${reason}. See the log.`,
+  }
+  const unguarded = {
+    code: 'bgp-unguarded',
+    message: 'If this node were killed now, its addresses might stay announced. See the log.',
+  }
+  return [
+    ...(driver?.isReachable === false ? [away] : []),
+    ...(isWithdrawn(status) ? [withdrawn] : []),
+    ...(isGuarded === false ? [unguarded] : []),
+  ]
+}
+
 function healthOf(pulled: PulledNode): { status: string; reasons: readonly HealthReason[] } {
   const { node, dataDir, puller, shared } = pulled
   const { active, expired, refused, isStored } = node.status()
@@ -176,7 +197,8 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
   ]
-  const reasons = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
+  const held = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
+  const reasons = [...held, ...anycastReasons(pulled)]
   return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
 }
 
@@ -215,6 +237,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       given: null,
       fleet: null,
       alerts: null,
+      anycast: pulled.anycast(),
     }
   }
   // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.

@@ -67,6 +67,7 @@ export interface NodeApiParts {
   readonly overlays: OverlayView
   readonly rum: RumView
   readonly cluster: ApiPorts['cluster']
+  readonly anycast: ApiPorts['anycast']
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** What nodes pull. */
   readonly bundles: ApiPorts['bundles']
@@ -218,7 +219,7 @@ function portsOf(
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: { simulate: simulator.simulate, explain: explanationOf },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
-    ...{ bundles: parts.bundles, deliveries: parts.deliveries },
+    ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,

@@ -16,6 +16,7 @@ import {
 } from './forms.ts'
 import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
+import { anycast } from './anycast.ts'
 import { backup } from './backup.ts'
 import { journal } from './journal.ts'
 import { databaseSection, redis } from './stores.ts'
@@ -187,6 +188,7 @@ export const SettingsFile = Type.Object(
     backup,
     journal,
     alerts,
+    anycast,
     gitops,
     domains: section('Delegated domains. [More](../operations/domains.md).', {
       verifyInterval: duration({

@@ -15,6 +15,8 @@ import type { SettingRow } from './schema.ts'
 import { missingForOidc } from './oidc.ts'
 import type { OidcSection } from './oidc.ts'
 import type { AlertsSection } from './alerts.ts'
+import { faultsOfAnycast } from './anycast.ts'
+import type { AnycastSection } from './anycast.ts'
 import type { BundleSection, Role } from './bundle.ts'
 import type { NodeSection } from './node.ts'
 import type { BackupSection } from './backup.ts'
@@ -122,6 +124,7 @@ export interface Settings {
   readonly backup: BackupSection
   readonly journal: JournalSection
   readonly alerts: AlertsSection
+  readonly anycast: AnycastSection
   readonly gitops: {
     /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */
     readonly url: string
@@ -207,7 +210,11 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   const file = sources.file === undefined ? undefined : resolve(sources.file)
   const origins = originsOf(fromFile.value, fromOutside.value, sources)
   const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file, origins }
-  const missing = [...missingForOidc(settings.auth.oidc), ...missingForRedirect(settings.redirect)]
+  const missing = [
+    ...missingForOidc(settings.auth.oidc),
+    ...missingForRedirect(settings.redirect),
+    ...faultsOfAnycast(settings.anycast),
+  ]
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `
   return err(missing.map((sentence) => place + sentence))

@@ -18,6 +18,15 @@ export interface HealthParts {
   readonly isAudited: () => boolean
   /** null: nothing is delivered in waves. */
   readonly deliveryPhase: () => string | null
+  /** null: no addresses are announced. */
+  readonly anycast: () => AnycastFacts | null
+}
+
+export interface AnycastFacts {
+  readonly isAnnounced: boolean
+  readonly isGuarded: boolean
+  readonly reason: string | null
+  readonly driver: { readonly isReachable: boolean | null }
 }
 
 interface Row {
@@ -82,6 +91,21 @@ const degradations: readonly Row[] = [
     holds: ({ deliveryPhase }) => ['held', 'returned'].includes(deliveryPhase() ?? ''),
   },
   {
+    code: 'bgp-away',
+    message: 'The BGP daemon cannot be told of the addresses. GET /api/v1/bgp says why.',
+    holds: ({ anycast }) => anycast()?.driver.isReachable === false,
+  },
+  {
+    code: 'addresses-withdrawn',
+    message: 'The addresses of this node are not announced. GET /api/v1/bgp says why.',
+    holds: ({ anycast }) => isWithdrawn(anycast()),
+  },
+  {
+    code: 'bgp-unguarded',
+    message: 'If this node were killed now, its addresses might stay announced. See the log.',
+    holds: ({ anycast }) => anycast()?.isGuarded === false,
+  },
+  {
     code: 'backup-failed',
     message: 'A backup that was due could not be taken. See the log.',
     holds: ({ isBackedUp }) => !isBackedUp(),
@@ -92,6 +116,11 @@ const degradations: readonly Row[] = [
     holds: ({ isAudited }) => !isAudited(),
   },
 ]
+
+/** At a start it takes a moment until they are. */
+export function isWithdrawn(anycast: AnycastFacts | null): boolean {
+  return anycast?.isAnnounced === false && anycast.reason !== 'starting'
+}
 
 /** A database that goes away later is no reason to take away a node that answers queries. */
 const obstacles: readonly Row[] = [

@@ -47,6 +47,7 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly given: () => MetricsSnapshot['given']
   readonly fleet: () => MetricsSnapshot['fleet']
   readonly alerts: () => MetricsSnapshot['alerts']
+  readonly anycast: () => (MetricsSnapshot['anycast'] & ReturnType<HealthParts['anycast']>) | null
   readonly repository: () => RepackerStatus
   readonly branch: string
   /** Not a repository of this machine. */
@@ -120,6 +121,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     given: parts.given(),
     fleet: parts.fleet(),
     alerts: parts.alerts(),
+    anycast: parts.anycast(),
     gitops: {
       sync: syncOf(parts),
       head: git.head?.commit ?? null,
@@ -133,7 +135,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 }
 
 type ElsewhereFields =
-  'gitops' | 'pull' | 'given' | 'fleet' | 'alerts' | 'isDatabaseUp' | 'apiRequests'
+  'gitops' | 'pull' | 'given' | 'fleet' | 'alerts' | 'anycast' | 'isDatabaseUp' | 'apiRequests'
 
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

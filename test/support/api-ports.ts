@@ -98,6 +98,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     requestCounts: new RequestCounts(),
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
     nodeSettings: { list: () => [] },
+    anycast: { status: () => null },
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(

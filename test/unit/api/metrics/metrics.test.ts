@@ -129,6 +129,10 @@ const running = {
     looseObjects: 32,
     packings: { done: 2, failed: 1, 'no-git': 0 },
   },
+  anycast: {
+    ...{ isAnnounced: true, isGuarded: false, driver: { isReachable: true } },
+    counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1 },
+  },
 } satisfies MetricsSnapshot
 const idle: MetricsSnapshot = {
   ...running,
@@ -144,7 +148,7 @@ const idle: MetricsSnapshot = {
     swapSecondsTotal: 0,
     swapSecondsLast: null,
   },
-  alerts: null,
+  ...{ alerts: null, anycast: null },
   gitops: {
     sync: 'starting',
     head: null,

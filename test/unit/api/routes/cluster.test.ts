@@ -1,5 +1,6 @@
 // The nodes of the cluster over HTTP: two nodes on one bus, and one that is alone.
 import { describe, expect, test } from 'vitest'
+import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
 import { createApp } from '#api/server/app.ts'
 import { createClusterView } from '#cli/status/cluster-view.ts'
 import { createMemoryClusterNodes } from '#state/memory/cluster-nodes.ts'
@@ -30,8 +31,12 @@ const wordOf = (name: string, atMs: number): ClusterNode => ({
   isSupervised: true,
 })
 
-/** @param fault of a restart of the node; null: it takes it */
-function scene(isShared: boolean, nodes: ClusterNodes = createMemoryClusterNodes()) {
+/** @param announced by the node; null: nothing */
+function scene(
+  isShared: boolean,
+  nodes: ClusterNodes = createMemoryClusterNodes(),
+  announced: AnnouncedAddresses | null = null,
+) {
   const time = new FakeTime(startMs)
   const restarted: string[] = []
   const faults = new Map<string, string>()
@@ -47,7 +52,8 @@ function scene(isShared: boolean, nodes: ClusterNodes = createMemoryClusterNodes
     ...{ self, nodes, isShared, takeRestart: taker('n1'), clock: time.clock },
     fleet: async () => watch.look(inventory.all()),
   })
-  const app = createApp(portsOf({ cluster, clock: time.clock }), [])
+  const anycast = { status: () => announced }
+  const app = createApp(portsOf({ cluster, anycast, clock: time.clock }), [])
   const ask = async (method: 'GET' | 'POST', path: string) => {
     const answer = await app.inject({
       method,
@@ -217,6 +223,27 @@ describe('a restart', () => {
   })
 })
 
-test('no routes are announced by BGP', async () => {
+test('a node that announces nothing by BGP says so by an empty list', async () => {
   expect(await scene(false).ask('GET', '/bgp')).toEqual({ status: 200, body: [] })
+})
+
+test('a node that announces says what, since when, and what its daemon said last', async () => {
+  const status: AnnouncedAddresses = {
+    ...{ daemon: 'bird', addresses: ['192.0.2.53'], isAnnounced: false, reason: 'silent' },
+    ...{ sinceMs: 1_000.5, holdDownLeftMs: 9_200, silentLooks: 4, isGuarded: true },
+    driver: { isReachable: true, announces: 'none', reply: 'gslbd: disabled', atMs: 2_000.5 },
+    selfQuery: { address: '192.0.2.53', fault: 'no answer', tookMs: 1_000, atMs: 3_000.5 },
+  }
+  expect(await scene(false, undefined, status).ask('GET', '/bgp')).toEqual({
+    status: 200,
+    body: [
+      {
+        ...{ node: 'n1', daemon: 'bird', addresses: ['192.0.2.53'] },
+        ...{ isAnnounced: false, reason: 'silent', since: 1_000, holdDownSeconds: 10 },
+        driver: { isReachable: true, announces: 'none', reply: 'gslbd: disabled', at: 2_000 },
+        selfQuery: { address: '192.0.2.53', fault: 'no answer', milliseconds: 1_000, at: 3_000 },
+        ...{ silentLooks: 4, isGuarded: true },
+      },
+    ],
+  })
 })

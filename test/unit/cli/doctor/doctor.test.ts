@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answers } from '#cli/doctor/answers.ts'
+import { anycast } from '#cli/doctor/anycast.ts'
 import { clock } from '#cli/doctor/clock.ts'
 import { keys } from '#cli/doctor/keys.ts'
 import { ports } from '#cli/doctor/ports.ts'
@@ -43,6 +44,30 @@ function withKey(mode: number, pem = newPem()): string {
   chmodSync(path, mode)
   return dataDir
 }
+
+describe('announced addresses', () => {
+  test('are no concern of a node that announces none', async () => {
+    expect(await lines(anycast, patientOf(tempDir('doctor')))).toBe(
+      'good: nothing is announced (anycast.driver is none); ',
+    )
+  })
+
+  test('must be on this machine, be listened on, and have a daemon that can be told', async () => {
+    const dataDir = tempDir('doctor')
+    const bird = { socket: join(dataDir, 'bird.ctl') }
+    const section = { driver: 'bird', addresses: ['192.0.2.1', '127.0.0.1'], bird }
+    const said = await lines(
+      anycast,
+      patientOf(dataDir, { anycast: section, dns: { listenAddr: '127.0.0.2' } }),
+    )
+    expect(said.split('\n')).toEqual([
+      expect.stringMatching(/^bad: 192\.0\.2\.1 is no address of this machine.*ip address add/),
+      'good: 127.0.0.1 is an address of this machine; ',
+      expect.stringMatching(/^bad: dns\.listenAddr is 127\.0\.0\.2, which is none of/),
+      expect.stringMatching(/^bad: BIRD at .*bird\.ctl: there is no such socket/),
+    ])
+  })
+})
 
 describe('ports', () => {
   test('one that is taken, and one that is free', async () => {

@@ -47,6 +47,13 @@ const defaultStores = {
   },
 }
 
+const noAnycast = {
+  ...{ driver: 'none', addresses: [], intervalMs: 1_000, rise: 3, fall: 3 },
+  ...{ holdDownMs: 10_000, maxBundleAgeMs: 0, drainMs: 5_000 },
+  bird: { socket: '/run/bird/bird.ctl', protocols: ['gslbd'] },
+  exabgp: { pipe: '', routes: [], attributes: 'next-hop self' },
+}
+
 describe('defaults', () => {
   test('hold without any file', () => {
     const loaded = loadSettings({ env: {}, flags: {} })
@@ -94,6 +101,7 @@ describe('defaults', () => {
           knownHosts: resolve('./data/known_hosts'),
         },
         domains: { verifyIntervalMs: 600_000, allowPrivate: false },
+        anycast: noAnycast,
         alerts: {
           ...{ allowedHosts: [], diskFreeMinPercent: 5, groupWaitMs: 10_000 },
           ...{ expiryWarningMs: 14 * 86_400_000, geoMaxAgeMs: 45 * 86_400_000 },

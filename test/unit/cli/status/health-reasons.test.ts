@@ -1,6 +1,6 @@
 // What health says of a repository that is held: which commit waits, and what serves meanwhile.
 import { expect, test } from 'vitest'
-import { healthOf } from '#cli/status/health-reasons.ts'
+import { healthOf, isWithdrawn } from '#cli/status/health-reasons.ts'
 import type { HealthParts } from '#cli/status/health-reasons.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
@@ -22,6 +22,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     isBackedUp: () => true,
     isAudited: () => true,
     deliveryPhase: () => null,
+    anycast: () => null,
   }
   return healthOf(parts).reasons.find(({ code }) => code === 'git-held')?.message
 }
@@ -77,4 +78,14 @@ test.each<[string, Partial<GitopsStatus>, boolean, string]>([
   ],
 ])('health says what is true of %s', (_what, status, isServing, sentence) => {
   expect(said(status, isServing)).toBe(`${sentence} GET /api/v1/gitops/status says why.`)
+})
+
+test.each([
+  ['nothing is to be announced', null, false],
+  ['it has just started', { isAnnounced: false, reason: 'starting' }, false],
+  ['they are announced', { isAnnounced: true, reason: null }, false],
+  ['it was silent', { isAnnounced: false, reason: 'silent' }, true],
+])('addresses are missing where they should be announced: not when %s', (_what, facts, is) => {
+  const others = { isGuarded: true, driver: { isReachable: true } }
+  expect(isWithdrawn(facts === null ? null : { ...facts, ...others })).toBe(is)
 })

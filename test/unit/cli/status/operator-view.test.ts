@@ -85,6 +85,7 @@ function recordOf(seq: number, digest: string, issuedAtMs: number): ChannelRecor
 
 interface Disk {
   isWritable: boolean
+  anycast?: ReturnType<Parameters<typeof createOperatorView>[0]['anycast']>
   isBackedUp?: boolean
   isAudited?: boolean
   deliveryPhase?: string
@@ -98,6 +99,7 @@ const keptBy = (disk: Disk) => ({
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,
+  anycast: () => disk.anycast ?? null,
   database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 
@@ -248,12 +250,20 @@ test('a data directory that cannot be written is degraded, until it can be', asy
   expect(view.health().status).toBe('ok')
 })
 
+const well: Disk['anycast'] = {
+  ...{ isAnnounced: true, isGuarded: true, reason: null, driver: { isReachable: true } },
+  counts: { announced: 1, withdrawn: 1, answered: 9, silent: 0, driverFaults: 0 },
+}
+
 test.each([
   ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
   ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
   ['a change that went back', 'delivery-stopped', { deliveryPhase: 'returned' }],
   ['a directory that cannot be written', 'data-directory', { isWritable: false }],
   ['a database away', 'database-away', { database: { isUp: false, wasThere: true } }],
+  ['a BGP daemon away', 'bgp-away', { anycast: { ...well, driver: { isReachable: false } } }],
+  ['a node that withdrew', 'addresses-withdrawn', { anycast: { ...well, isAnnounced: false } }],
+  ['a node without a guard', 'bgp-unguarded', { anycast: { ...well, isGuarded: false } }],
 ])('%s is degraded, with the reason', async (_what, code, fault) => {
   const disk: Disk = { isWritable: true }
   const { view, publish, now } = await bench(disk)

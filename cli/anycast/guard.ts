@@ -1,0 +1,81 @@
+// A second process beside the node, which withdraws its routes when the node is killed.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import type { Io } from '#cli/terminal/command.ts'
+import { backoffMs } from '#lib/backoff.ts'
+import type { Log } from '#lib/log.ts'
+import { noLongerThan } from '#lib/timer.ts'
+import type { DriverSection } from './drivers.ts'
+import { release } from './watch.ts'
+
+/** One that ends is started again. */
+const tries = { firstMs: 1_000, mostMs: 60_000 } as const
+const endPatienceMs = 2_000
+/** It waits, and that is all: V8 needs no helpers, and little memory. */
+const smallNode = ['--v8-pool-size=0', '--max-semi-space-size=1', '--max-old-space-size=64']
+
+export class Guard {
+  readonly #section: DriverSection
+  readonly #env: Io['env']
+  readonly #log: Log
+  #child: ChildProcess | undefined
+  #failures = 0
+  #isOver = false
+  #callOff: () => void = () => undefined
+
+  constructor({ driver, addresses, bird, exabgp }: DriverSection, env: Io['env'], log: Log) {
+    this.#section = { driver, addresses, bird, exabgp }
+    this.#env = env
+    this.#log = log
+    this.#start()
+  }
+
+  get isWatching(): boolean {
+    return this.#child !== undefined
+  }
+
+  /** The routes are withdrawn, or another process has them: it ends and does nothing. */
+  async end(): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#callOff()
+    const child = this.#child
+    if (child === undefined) return
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    child.stdin?.end(release)
+    await noLongerThan(endPatienceMs, ended)
+  }
+
+  #start(): void {
+    const program = process.argv[1] ?? ''
+    // A group of its own: what ends the node from a terminal is not meant for it.
+    const child = spawn(process.execPath, [...smallNode, program, 'anycast', 'guard'], {
+      detached: true,
+      env: this.#env,
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    let isOver = false
+    const lost = (why: object): void => {
+      if (isOver) return
+      isOver = true
+      this.#child = undefined
+      if (!this.#isOver) this.#startLater(why)
+    }
+    this.#child = child
+    child.once('error', (error) => lost({ err: error }))
+    child.once('exit', (code, signal) => lost({ code, signal }))
+    child.stdin.on('error', () => undefined)
+    child.stdin.write(`${JSON.stringify(this.#section)}\n`)
+    // A node that ends does not wait for it.
+    child.unref()
+  }
+
+  #startLater(why: object): void {
+    this.#failures++
+    const pauseMs = backoffMs(tries, this.#failures)
+    const line = 'the guard of the announced addresses has ended: started again'
+    this.#log.warn({ ...why, pauseMs }, line)
+    const timer = setTimeout(() => this.#start(), pauseMs)
+    this.#callOff = () => clearTimeout(timer)
+  }
+}

@@ -1,0 +1,74 @@
+// `gslbd anycast`: asks the BGP daemon for the routes of a node, or withdraws them.
+import { parseArgs } from 'node:util'
+import { watchNode } from '#cli/anycast/watch.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+
+const usage = `Usage: gslbd anycast status|withdraw [--settings FILE]
+
+Speaks to the BGP daemon that the settings of a node name under anycast. status says what it
+announces; withdraw takes the routes of the node back, whether the node runs or not: a node that
+runs and is well announces them again within a second. systemd calls it after each end of the
+node, also after one by kill -9: ExecStopPost=gslbd anycast withdraw --settings FILE.
+
+  --settings FILE  gslbd.yaml of the node
+
+Exit codes: 0 done, or the settings announce nothing; 1 the daemon cannot be told, or the settings
+cannot be used; 2 wrong call.`
+
+export const anycast: Command = {
+  name: 'anycast',
+  summary: 'ask for the announced routes of a node, or withdraw them',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { settings: { type: 'string' } },
+    })
+    const [verb, ...rest] = positionals
+    if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one too many`)
+    // Started by each node that announces, and by nobody else: it waits for the node to end.
+    if (verb === 'guard') return guard(io)
+    if (verb !== 'status' && verb !== 'withdraw') throw new UsageError('write status or withdraw')
+    return tell(verb, values.settings, io)
+  },
+}
+
+async function guard(io: Io): Promise<Exit> {
+  // Who stops the node stops it, too soon: it ends when the node has.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  const watched = await watchNode(process.stdin)
+  const head = 'gslbd anycast: the node has ended without a word'
+  if (!watched.ok) io.err(`${head}, and its routes may still be announced: ${watched.error}\n`)
+  else if (watched.value.withdrawn) {
+    io.err(`${head}; its routes are withdrawn: ${watched.value.reply}\n`)
+  }
+  return watched.ok ? Exit.Ok : Exit.ErrorsFound
+}
+
+async function tell(verb: 'status' | 'withdraw', file: string | undefined, io: Io): Promise<Exit> {
+  // The guard needs none of it.
+  const { loadSettings } = await import('#cli/settings/settings.ts')
+  const { driverOf } = await import('#cli/anycast/drivers.ts')
+  const settings = loadSettings({ file, env: io.env, flags: {} })
+  if (!settings.ok) {
+    io.err(`${settings.error.join('\n')}\n`)
+    return Exit.ErrorsFound
+  }
+  const driver = driverOf(settings.value.anycast)
+  if (driver === null) {
+    io.out('The settings announce nothing: anycast.driver is none.\n')
+    return Exit.Ok
+  }
+  const told = await (verb === 'status' ? driver.look() : driver.withdraw())
+  if (!told.ok) {
+    io.err(`gslbd anycast: ${told.error}\n`)
+    return Exit.ErrorsFound
+  }
+  const { announces, text } = told.value
+  io.out(
+    `${announces === null ? '' : `announced: ${announces}. `}${text || 'it cannot be asked'}\n`,
+  )
+  return Exit.Ok
+}

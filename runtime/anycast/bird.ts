@@ -1,0 +1,106 @@
+// The driver for BIRD 2: enables and disables protocols by name, over its control socket.
+import { connect } from 'node:net'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { BirdReplies, hasFailed, sentenceOf } from './bird-replies.ts'
+import type { BirdReply } from './bird-replies.ts'
+import type { AnycastDriver, DriverReply } from './driver.ts'
+
+export interface BirdSettings {
+  /** Path of the control socket. */
+  readonly socket: string
+  /** Protocols that bring the routes, such as one of the kind `static` for each family. */
+  readonly protocols: readonly string[]
+}
+
+/** For all that is said in one connection. */
+const patienceMs = 2_000
+/** Of the line with which BIRD begins each connection. */
+const welcomeCode = 1
+/** Of a row of `show protocols`. */
+const rowCode = 1_002
+/** As BIRD takes them without quotes; nothing else may become a part of a command. */
+const symbol = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+
+export const isProtocolName = (text: string): boolean => symbol.test(text)
+
+/** A connection for each call: BIRD may be restarted at any time. */
+export function createBirdDriver({ socket, protocols }: BirdSettings): AnycastDriver {
+  const looks = protocols.map((name) => `show protocols ${name}`)
+  const say = async (verb: string | undefined): Promise<Result<DriverReply, string>> => {
+    const orders = verb === undefined ? [] : protocols.map((name) => `${verb} ${name}`)
+    const replies = await converse(socket, [...orders, ...looks])
+    return replies.ok ? ok(told(replies.value, orders.length)) : replies
+  }
+  return {
+    announce: () => say('enable'),
+    withdraw: () => say('disable'),
+    look: () => say(undefined),
+  }
+}
+
+function told(replies: readonly BirdReply[], orders: number): DriverReply {
+  const rows = replies.slice(orders).map(stateIn)
+  const up = rows.filter(({ state }) => state !== 'down').length
+  const announces = up === 0 ? 'none' : up === rows.length ? 'all' : 'some'
+  const said = [...replies.slice(0, orders).map(sentenceOf), ...rows.map(({ text }) => text)]
+  return { announces, text: said.join('; ') }
+}
+
+/** `gslbd  Static  master4  up  12:00:00.000`: name, kind, table, state, since. */
+function stateIn({ lines }: BirdReply): { readonly state: string; readonly text: string } {
+  const [name = '', , , state = ''] =
+    lines
+      .find(({ code }) => code === rowCode)
+      ?.text.trim()
+      .split(/\s+/) ?? []
+  return { state, text: `${name} is ${state}` }
+}
+
+/** Says all commands, one after the other. Errors: of the first that failed. */
+function converse(
+  path: string,
+  commands: readonly string[],
+): Promise<Result<readonly BirdReply[], string>> {
+  return new Promise((resolve) => {
+    const reader = new BirdReplies()
+    const replies: BirdReply[] = []
+    let isWelcome = false
+    const socket = connect({ path })
+    const end = (result: Result<readonly BirdReply[], string>): void => {
+      clearTimeout(patience)
+      socket.destroy()
+      resolve(result)
+    }
+    const fail = (why: string): void => end(err(`BIRD at ${path}: ${why}`))
+    const patience = setTimeout(() => fail(`no answer within ${patienceMs} ms`), patienceMs)
+    const take = (reply: BirdReply): void => {
+      if (!isWelcome) {
+        if (reply.code !== welcomeCode) return fail('it does not greet as BIRD 2 does')
+        isWelcome = true
+      } else replies.push(reply)
+      const next = commands[replies.length]
+      if (next !== undefined) return void socket.write(`${next}\n`)
+      const failed = replies.findIndex(hasFailed)
+      if (failed < 0) end(ok(replies))
+      else fail(`"${commands[failed] ?? ''}" failed: ${sentenceOf(replies[failed]!)}`)
+    }
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      const read = reader.read(chunk)
+      if (read.ok) read.value.forEach(take)
+      else fail(read.error)
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => fail(whyNot(error)))
+    socket.on('close', () => fail('it hangs up'))
+  })
+}
+
+function whyNot(error: NodeJS.ErrnoException): string {
+  return reasons[error.code ?? ''] ?? error.message
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such socket; is BIRD running, and anycast.bird.socket its socket?',
+  ECONNREFUSED: 'nobody listens; is BIRD running?',
+  EACCES: 'this user may not open it; make it a member of the group of the socket',
+}

@@ -1,0 +1,59 @@
+// The driver for ExaBGP: writes its commands as lines into a named pipe that it reads.
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { AnycastDriver, DriverReply } from './driver.ts'
+
+export interface ExabgpSettings {
+  /** Path of a named pipe; a file is taken as well, and gets longer. */
+  readonly pipe: string
+  /** Networks, or addresses. */
+  readonly routes: readonly string[]
+  /** What follows a route, such as `next-hop self community [65000:53]`. */
+  readonly attributes: string
+}
+
+/** ExaBGP does not answer in the pipe: what it announces it does not say. */
+export function createExabgpDriver(settings: ExabgpSettings): AnycastDriver {
+  const say = async (verb: 'announce' | 'withdraw'): Promise<Result<DriverReply, string>> => {
+    const lines = settings.routes.map(
+      (route) => `${verb} route ${networkOf(route)} ${settings.attributes}\n`,
+    )
+    const written = write(settings.pipe, lines)
+    if (!written.ok) return err(`ExaBGP at ${settings.pipe}: ${written.error}`)
+    return ok({ announces: null, text: `${lines.length} commands written` })
+  }
+  return {
+    announce: () => say('announce'),
+    withdraw: () => say('withdraw'),
+    look: async () => ok({ announces: null, text: '' }),
+  }
+}
+
+const networkOf = (route: string): string =>
+  route.includes('/') ? route : `${route}/${isIPv6(route) ? 128 : 32}`
+
+/** Waits for nobody. A line is shorter than PIPE_BUF, so it goes in whole or not at all: pipe(7) */
+function write(path: string, lines: readonly string[]): Result<null, string> {
+  const { O_WRONLY, O_NONBLOCK, O_APPEND } = constants
+  try {
+    const pipe = openSync(path, O_WRONLY | O_NONBLOCK | O_APPEND)
+    try {
+      for (const line of lines) writeSync(pipe, line)
+    } finally {
+      closeSync(pipe)
+    }
+    return ok(null)
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    return err(reasons[code] ?? message)
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such pipe; make it with mkfifo',
+  ENXIO: 'nobody reads the pipe; is ExaBGP running?',
+  EAGAIN: 'the pipe is full: its reader does not read',
+  EACCES: 'this user may not write into it; change its group and permissions',
+}
