@@ -171,6 +171,7 @@ export const openSockets: Part = async ({ node, before, settings }) => {
 /** The last part, which a stop takes back first: all else goes on until the routers know. */
 export const announceAddresses: Part = (deps) => {
   const { settings, node, dnsPort, env, log } = deps
+  if (dnsPort === null) return ok({ gives: { anycast: null } })
   const takesOver = deps.before !== null
   const anycast = announceNode({ settings, node, dnsPort, env, log, takesOver })
   return ok({

@@ -44,10 +44,11 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
 }
 
 /** What a person may expect of a node that answers no DNS. */
-export function unusedByRole({ roles, api, dns }: Settings): readonly string[] {
+export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
   if (roles.includes('dns')) return []
   const rows: readonly (readonly [boolean, string])[] = [
     [!api.enabled, 'api.enabled is false: no node can pull bundles from this one'],
+    [anycast.driver !== 'none', 'anycast.driver: a node without the role dns announces nothing'],
     [dns.axfr.enabled, 'dns.axfr.enabled: a node without the role dns transfers no zones'],
     [
       dns.domain !== '' || dns.update.zones.length > 0,
