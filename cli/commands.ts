@@ -21,6 +21,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   import: async () => (await import('./commands/import.ts')).importCommand,
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
   license: async () => (await import('./commands/license.ts')).license,
+  lint: async () => (await import('./commands/lint.ts')).lint,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
   publish: async () => (await import('./commands/publish.ts')).publish,
   redirects: async () => (await import('./commands/redirects.ts')).redirectsCommand,

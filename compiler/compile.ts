@@ -34,6 +34,7 @@ import { planResponses } from './plan/response-plan.ts'
 import type { ResponsePlan } from './plan/response-plan.ts'
 import { fileBytesMax } from './read/source.ts'
 import type { SourceFile } from './read/source.ts'
+import type { Observe } from './tree/observe.ts'
 import type { PolicyTests } from './tree/policy-tests.ts'
 import { buildTree, TreeMemory } from './tree/tree.ts'
 import type { PlacedFile, Tree } from './tree/tree.ts'
@@ -80,6 +81,8 @@ export interface CompilerParts {
   readonly unserved: readonly Kind[]
   /** null: tests are read and checked, and not asked. */
   readonly policyTests: PolicyTests | null
+  /** null: nobody has looked at running nodes. */
+  readonly observe: Observe | null
 }
 
 const defaultParts: CompilerParts = {
@@ -91,6 +94,7 @@ const defaultParts: CompilerParts = {
   },
   unserved: kindNames.filter((kind) => !kinds[kind].isServed),
   policyTests: null,
+  observe: null,
 }
 
 /**
@@ -98,7 +102,10 @@ const defaultParts: CompilerParts = {
  * made of: what did not change is not worked out again. The result does not depend on it.
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
-  const { checkPolicy, limits, load, unserved, policyTests } = { ...defaultParts, ...parts }
+  const { checkPolicy, limits, load, unserved, policyTests, observe } = {
+    ...defaultParts,
+    ...parts,
+  }
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -122,6 +129,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         load,
         unserved,
         policyTests,
+        observe,
         read,
         before,
         memory,
@@ -165,6 +173,7 @@ interface Work {
   readonly load: CompilerParts['load']
   readonly unserved: readonly Kind[]
   readonly policyTests: PolicyTests | null
+  readonly observe: Observe | null
   readonly read: FileMemory
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
@@ -197,6 +206,7 @@ const stages: readonly Stage[] = Object.freeze([
   { name: 'encode', stopsOnError: true, run: encodeModel },
   { name: 'self-test', stopsOnError: true, run: selfTest },
   { name: 'policy-tests', stopsOnError: true, run: askTests },
+  { name: 'observe', stopsOnError: true, run: tellObserved },
 ])
 
 function readFiles(work: Work): void {
@@ -324,4 +334,8 @@ function askTests({ policyTests, loaded, tree, findings }: Work): void {
   if (policyTests === null || tests.length === 0) return
   assert(loaded !== undefined, 'what the self-test has loaded can be asked')
   policyTests(loaded, tests, findings.addForTree)
+}
+
+function tellObserved({ observe, tree, findings }: Work): void {
+  observe?.(tree!, findings.addForTree)
 }

@@ -14,6 +14,7 @@ import { recordDiagnostics } from './records.ts'
 import { redundancyDiagnostics } from './redundancy.ts'
 import { responseRuleDiagnostics } from './response-rules.ts'
 import { shapeDiagnostics } from './shape.ts'
+import { useDiagnostics } from './use.ts'
 import { yamlDiagnostics } from './yaml.ts'
 import { zoneDiagnostics } from './zones.ts'
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
@@ -36,6 +37,7 @@ const table = {
   ...recordDiagnostics,
   ...policyTestDiagnostics,
   ...redundancyDiagnostics,
+  ...useDiagnostics,
 }
 
 export type DiagnosticCode = keyof typeof table

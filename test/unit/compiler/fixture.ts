@@ -12,6 +12,8 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { observeUse } from '#cli/lint/observe-use.ts'
+import { readUseReport } from '#cli/lint/use-report.ts'
 import { createPolicyTests } from '#cli/policy-tests/run.ts'
 import { hash } from 'node:crypto'
 
@@ -29,6 +31,8 @@ interface Setup {
   readonly nowMs?: number
   /** Kinds that nothing acts on; without it those of the product. */
   readonly unserved?: readonly Kind[]
+  /** What a node says at /api/v1/unused. */
+  readonly use?: object
 }
 
 export function compileFixture(folder: string): CompileResult {
@@ -59,10 +63,17 @@ export function compileFixture(folder: string): CompileResult {
     checkPolicy: { ...strictPolicy, ...setup.checkPolicy },
     ...(setup.unserved === undefined ? {} : { unserved: setup.unserved }),
     policyTests: createPolicyTests(),
+    ...(setup.use === undefined ? {} : { observe: observationOf(setup.use) }),
     ...(refusal === undefined ? {} : { load: () => refusal }),
   })
   const when = setup.nowMs === undefined ? {} : { nowMs: setup.nowMs }
   return compiler.compile([...sources, ...entries], { commit: '', ...when })
+}
+
+function observationOf(use: object) {
+  const read = readUseReport(use)
+  if (!read.ok) throw new Error(read.error)
+  return observeUse(read.value).observe
 }
 
 /** `path:line:column code` of each diagnostic, in its order. */
