@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   })
   const make = async (path: string, body: object) =>
-    (await world.call(rootKey, 'POST', path, body)).body.id as unknown as string
+    (await world.call(rootKey, 'POST', path, body)).body.id
   const pool = await make('/pools', { name: 'web' })
   await make(`/pools/${pool}/members`, { ipAddress: '192.0.2.1', port: 80 })
   spare = await make(`/pools/${pool}/members`, { ipAddress: '192.0.2.2', port: 80 })
@@ -69,12 +69,18 @@ test('what is unused stands at its place, beside a TTL that does not fit', async
 })
 
 test('the same for programs, as "gslbd check" prints', async () => {
-  const json = JSON.parse((await lint(directory, '--json')).out)
-  const codes = json.diagnostics.map(({ code }: { readonly code: string }) => code)
+  const parsed = async (...args: readonly string[]) =>
+    JSON.parse((await lint(directory, ...args)).out) as Printed
+  const codes = (await parsed('--json')).diagnostics?.map(({ code }) => code)
   expect(codes).toEqual(expect.arrayContaining(['ttl-too-long', 'unused-object']))
-  const sarif = JSON.parse((await lint(directory, '--format', 'sarif')).out)
-  expect(sarif.runs[0].results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual(codes)
+  const [run] = (await parsed('--format', 'sarif')).runs ?? []
+  expect(run?.results.map(({ ruleId }) => ruleId)).toEqual(codes)
 })
+
+interface Printed {
+  readonly diagnostics?: readonly { readonly code: string }[]
+  readonly runs?: readonly { readonly results: readonly { readonly ruleId: string }[] }[]
+}
 
 test('without a directory: names and files as the node has them', async () => {
   const { exit, out } = await lint()
