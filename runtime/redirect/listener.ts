@@ -1,5 +1,4 @@
 // The HTTP listener of redirects: sockets, limits and headers; what to answer, `answers.ts` says.
-import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -18,6 +17,9 @@ import type { RedirectCounters } from './counters.ts'
 import { redirectLimits } from './limits.ts'
 import { descriptorOf } from '#runtime/sockets/handed-sockets.ts'
 import type { RedirectDescriptors, RedirectListenerSettings, RedirectTable } from './messages.ts'
+
+// Not imported: that would load a WebSocket as well, 40 ms of CPU in each thread.
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export interface RedirectListenerParts {
   readonly settings: RedirectListenerSettings

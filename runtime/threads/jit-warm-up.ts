@@ -1,14 +1,40 @@
-// JIT warm-up: a thread adopts its first bundle repeatedly before the first query, so that V8 has
-// compiled the swap code before it runs beside queries.
+// JIT warm-up: a thread adopts its first bundle again and again between queries, so that V8 has
+// compiled the swap code before a swap is in a hurry.
 import { systemClock } from '#lib/clock.ts'
 
 /** V8 compiles in steps, the first after eight runs; a hundred leave swaps little to compile. */
 const runs = 100
-/** A bundle of thousands of policies must not keep a node from starting. */
+/** A bundle of thousands of policies must not keep queries waiting for long. */
 const patienceMs = 50
 
-/** @param takeOver may be called any number of times */
-export function warmUpJit(takeOver: () => void, monotonicMs = systemClock.monotonicMs): void {
-  const untilMs = monotonicMs() + patienceMs
-  for (let run = 0; run < runs && monotonicMs() < untilMs; run++) takeOver()
+export class JitWarmUp {
+  readonly #takeOver: () => void
+  readonly #onOver: () => void
+  readonly #monotonicMs: () => number
+  #left = runs
+  #leftMs = patienceMs
+
+  /** @param takeOver may be called any number of times. @param onOver called once, at the end */
+  constructor(takeOver: () => void, onOver: () => void, monotonicMs = systemClock.monotonicMs) {
+    this.#takeOver = takeOver
+    this.#onOver = onOver
+    this.#monotonicMs = monotonicMs
+  }
+
+  get isOver(): boolean {
+    return this.#left === 0
+  }
+
+  /** A few rehearsals, where there are some left. */
+  step(count: number): void {
+    if (this.#left === 0) return
+    const beganMs = this.#monotonicMs()
+    for (let run = 0; run < count && this.#left > 0; run++) {
+      this.#takeOver()
+      this.#left--
+      if (this.#monotonicMs() - beganMs >= this.#leftMs) this.#left = 0
+    }
+    this.#leftMs -= this.#monotonicMs() - beganMs
+    if (this.#left === 0) this.#onOver()
+  }
 }

@@ -22,6 +22,8 @@ export interface ResponderParts {
     readonly begin: (source: PacketSource, queries: number) => void
     readonly end: (queries: number) => void
   }
+  /** Called at the end of each turn, when nobody waits for what came with it. */
+  readonly rest: (packets: number) => void
   /** Makes the transaction adopt what is published. */
   readonly takeOver: () => void
   /** Gets what `answer` leaves to the handler of another thread. */
@@ -41,7 +43,10 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
       // Before the batch, not after: a query that comes after a publication sees it.
       if (wanted !== Control.Stop) parts.takeOver()
     }
-    if (count === 0) continue
+    if (count === 0) {
+      parts.rest(0)
+      continue
+    }
     timer.begin(source, count)
     tx.counters.batch()
     turns.took(count)
@@ -60,5 +65,6 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     if (failed > 0) tx.counters.sendErrors(failed)
     timer.end(count)
     if (wanted === Control.Stop) break
+    parts.rest(count)
   }
 }

@@ -10,7 +10,7 @@ import { loadLibc } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import { createHandOver, HandOverGate } from './hand-over.ts'
-import { warmUpJit } from './jit-warm-up.ts'
+import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { respond } from './respond.ts'
@@ -32,6 +32,11 @@ setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
 const start = workerData as ResponderStart
 const control = new Int32Array(start.control)
 const collector = new TableCollector()
+/** Rehearsals in a turn without a query, and in one with some: each is less than a millisecond. */
+const rehearsals = { idle: 10, busy: 1 } as const
+/** undefined: nothing was adopted yet, or it is over. */
+let warmUp: JitWarmUp | undefined
+let newest: Generation | undefined
 const libc = loadLibc()
 assert(typeof libc !== 'string', 'the main thread has checked that libc loads')
 assert(parentPort !== null, 'a responder is a worker')
@@ -59,6 +64,7 @@ function run(libc: Libc, main: MessagePort): void {
       systemClock.monotonicMs,
       new QuerySampler(start.querySamples, timedEvery - 1),
     ),
+    rest: (packets) => warmUp?.step(packets === 0 ? rehearsals.idle : rehearsals.busy),
     takeOver: () => takeOver(tx, scripts),
     handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })
@@ -66,24 +72,28 @@ function run(libc: Libc, main: MessagePort): void {
 
 /** Adopts the newest generation that the main thread has sent, and says so. */
 function takeOver(tx: Transaction, scripts: ScriptClient): void {
-  let startedMs = systemClock.monotonicMs()
-  let newest: Generation | undefined
+  const startedMs = systemClock.monotonicMs()
+  let last: Generation | undefined
   for (;;) {
     const received = receiveMessageOnPort(start.port) as { message: Generation } | undefined
     if (received === undefined) break
-    newest = received.message
+    last = received.message
   }
-  if (newest === undefined) return
-  const generation = newest
+  if (last === undefined) return
+  const generation = last
+  newest = last
   const adopted = tx.view?.generation ?? 0
   assert(generation.number > adopted, 'a responder is never sent back to a generation')
-  if (adopted === 0) {
-    warmUpJit(() => adopt(tx, scripts, generation))
-    collector.started()
-    startedMs = systemClock.monotonicMs()
-  }
+  if (adopted === 0) warmUp = warmUpOf(() => adopt(tx, scripts, newest ?? generation))
   adopt(tx, scripts, generation)
   acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function warmUpOf(rehearse: () => void): JitWarmUp {
+  return new JitWarmUp(rehearse, () => {
+    warmUp = undefined
+    collector.started()
+  })
 }
 
 function adopt(tx: Transaction, scripts: ScriptClient, generation: Generation): void {

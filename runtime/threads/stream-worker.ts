@@ -8,7 +8,7 @@ import { loadLibc } from '#runtime/sockets/libc.ts'
 import { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import { HandOverGate } from './hand-over.ts'
 import { StreamExchange } from './stream-exchange.ts'
-import { warmUpJit } from './jit-warm-up.ts'
+import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
@@ -21,6 +21,8 @@ import { listenDgram } from '#runtime/sockets/udp-dgram.ts'
 
 /** TCP counts travel to the main thread this often. */
 const reportMs = 1000
+/** Between a few rehearsals of a swap and the next ones; each takes less than a millisecond. */
+const rehearsalMs = 100
 
 const start = workerData as StreamStart
 const main = parentPort
@@ -78,6 +80,8 @@ main.on('message', (message: ToStream) => {
   else void stop()
 })
 
+/** What it answers from. */
+let newest: Generation | undefined
 let dgram: { close: () => void } | undefined
 exchange.takeKeys(start.keys)
 // Nobody is to be refused who could have been answered.
@@ -106,13 +110,22 @@ async function listen(): Promise<void> {
 function takeOver(generation: Generation): void {
   const adopted = tcpTx.view?.generation ?? 0
   assert(generation.number > adopted, 'this thread is never sent back to a generation')
-  if (adopted === 0) {
-    warmUpJit(() => adopt(generation))
-    collector.started()
-  }
   const startedMs = systemClock.monotonicMs()
+  newest = generation
+  if (adopted === 0) rehearse(new JitWarmUp(adoptAgain, () => collector.started()))
   adopt(generation)
   acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function rehearse(warmUp: JitWarmUp): void {
+  const timer = setInterval(() => {
+    warmUp.step(10)
+    if (warmUp.isOver) clearInterval(timer)
+  }, rehearsalMs).unref()
+}
+
+function adoptAgain(): void {
+  if (newest !== undefined) adopt(newest)
 }
 
 function adopt(generation: Generation): void {

@@ -29,7 +29,7 @@ function install(files: Readonly<Record<string, string>>): string {
 
 /** A program that says it is Node of `version` and otherwise prints what it was asked to run. */
 const fakeNode = (version: string): string =>
-  `#!/bin/sh\n[ "$1" = -p ] && echo ${version} || echo "${version} runs $*"\n`
+  `#!/bin/sh\n[ "$1" = --version ] && echo v${version} || echo "${version} runs $*"\n`
 
 /** A machine of so many cores. */
 const fakeCores = (cores: string): string => `#!/bin/sh\n${cores}\n`

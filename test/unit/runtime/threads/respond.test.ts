@@ -20,6 +20,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
   })
   const took: number[] = []
   const timed: (string | number)[] = []
+  const rested: number[] = []
   let takeOvers = 0
   respond(source, tx, {
     control,
@@ -27,6 +28,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
     scripts: { startBatch: () => undefined },
     turns: { took: (packets) => void took.push(packets) },
     timer: { begin: () => void timed.push('begin'), end: (queries) => void timed.push(queries) },
+    rest: (packets) => void rested.push(packets),
     takeOver: () => void takeOvers++,
     handOver: () => undefined,
   })
@@ -36,6 +38,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
   expect(source.sent.map((reply) => decodeMessage(reply).rcode)).toEqual([5, 5, 5])
   expect(took).toEqual([2, 1])
   expect(timed).toEqual(['begin', 2, 'begin', 1])
+  expect(rested).toEqual([2, 0, 1])
   expect(takeOvers).toBe(0)
 })
 
@@ -54,6 +57,7 @@ test('takes over before the batch that comes after a publication', () => {
     scripts: { startBatch: () => void order.push('batch') },
     turns: { took: () => undefined },
     timer: { begin: () => undefined, end: () => undefined },
+    rest: () => undefined,
     takeOver: () => void order.push('take over'),
     handOver: () => undefined,
   })
