@@ -5,6 +5,7 @@ import type { Command } from './terminal/command.ts'
 export const commands: Readonly<Record<string, () => Promise<Command>>> = Object.freeze({
   start: async () => (await import('./commands/start.ts')).start,
   serve: async () => (await import('./commands/serve.ts')).serve,
+  agent: async () => (await import('./commands/agent.ts')).agent,
   anycast: async () => (await import('./commands/anycast.ts')).anycast,
   attest: async () => (await import('./commands/attest.ts')).attest,
   bundle: async () => (await import('./commands/bundle.ts')).bundle,

@@ -6,7 +6,7 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { LicensedFeature } from './gate.ts'
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 import { chainFeatures } from './chain-features.ts'
-import { lackOf, tiers, tooManyMembers, tooManyNodes } from './tiers.ts'
+import { lackOf, tiers, tooManyAgents, tooManyMembers, tooManyNodes } from './tiers.ts'
 import type { Tier } from './tiers.ts'
 
 /** More would say nothing new. */
@@ -19,15 +19,22 @@ const help =
   'configuration.'
 const nodesHelp = 'Each goes on answering. Apply a licence of a higher tier, or run fewer nodes.'
 
-/** The nodes, then by file; at most `excessMax`. */
+const agentsHelp =
+  'What those beyond it find, last by name, does not count. Apply a licence of a higher tier, or ' +
+  'run fewer agents.'
+
+/** Nodes and agents, then by file; at most `excessMax`. */
 export function licenceExcess(
   snapshot: ConfigSnapshot,
   tier: Tier,
   nodes: number,
+  agents = 0,
 ): readonly StatusDiagnostic[] {
   const found: StatusDiagnostic[] = []
   const nodesMessage = tooManyNodes(tier, nodes)
   if (nodesMessage !== undefined) found.push(diagnostic('', nodesMessage, nodesHelp))
+  const agentsMessage = tooManyAgents(tier, agents)
+  if (agentsMessage !== undefined) found.push(diagnostic('', agentsMessage, agentsHelp))
   for (const [{ path }, message] of excessOf(snapshot, tier)) {
     if (found.length === excessMax) break
     found.push(diagnostic(path, message, help))

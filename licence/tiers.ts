@@ -11,6 +11,8 @@ export interface TierLimits {
   readonly membersPerPool: number
   readonly tenants: number
   readonly nodes: number
+  /** That only probe. */
+  readonly agents: number
 }
 
 interface TierSpec extends TierLimits {
@@ -18,20 +20,21 @@ interface TierSpec extends TierLimits {
   readonly level: 0 | 1 | 2 | 3
 }
 
-const free: TierSpec = { level: 0, membersPerPool: 3, tenants: 1, nodes: 1 }
+const free: TierSpec = { level: 0, membersPerPool: 3, tenants: 1, nodes: 1, agents: 0 }
 const enterprise: TierSpec = {
   level: 3,
   membersPerPool: Infinity,
   tenants: Infinity,
   nodes: Infinity,
+  agents: Infinity,
 }
 
 export const tiers: Readonly<Record<Tier, TierSpec>> = Object.freeze({
   unlicensed: free,
   expired: free,
   free,
-  paid: { level: 1, membersPerPool: 10, tenants: 1, nodes: 1 },
-  pro: { level: 2, membersPerPool: 50, tenants: 1, nodes: 3 },
+  paid: { level: 1, membersPerPool: 10, tenants: 1, nodes: 1, agents: 0 },
+  pro: { level: 2, membersPerPool: 50, tenants: 1, nodes: 3, agents: 10 },
   trial: enterprise,
   enterprise,
   custom: enterprise,
@@ -100,6 +103,14 @@ export function tooManyNodes(tier: Tier, count: number): string | undefined {
   if (count <= nodes) return undefined
   const permitted = nodes === 1 ? 'one' : String(nodes)
   return `${count} nodes are running, and the licence tier ${tier} permits ${permitted}`
+}
+
+/** undefined: `count` probe agents are no more than the tier permits. */
+export function tooManyAgents(tier: Tier, count: number): string | undefined {
+  const { agents } = tiers[tier]
+  if (count <= agents) return undefined
+  const [are, permitted] = [count === 1 ? 'agent is' : 'agents are', agents === 0 ? 'none' : agents]
+  return `${count} probe ${are} running, and the licence tier ${tier} permits ${permitted}`
 }
 
 /** undefined: `count` members of one pool are no more than the tier permits. */

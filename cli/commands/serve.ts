@@ -26,9 +26,10 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
   --log-level LEVEL    debug, info, warn or error (GSLB_LOG_LEVEL; default info)
   --log-format FORMAT  auto, text or json (GSLB_LOG_FORMAT; default auto: text on a terminal,
                        JSON elsewhere)
-  --role ROLE          control or dns, in the place of the setting roles; --role dns answers from
-                       bundles that it pulls from bundle.urls, without Git, database and API;
-                       --role control gives such bundles, and answers no DNS
+  --role ROLE          control, dns or agent, in the place of the setting roles; --role dns
+                       answers from bundles that it pulls from bundle.urls, without Git, database
+                       and API; --role control gives such bundles, and answers no DNS; --role
+                       agent pulls them, and only probes members
   --replace            take the place of the process that runs with this data directory, without
                        a query unanswered: its sockets, its directory, what it knows of health.
                        If this one does not get ready, that one goes on. Without one: just start
@@ -98,6 +99,7 @@ const drainMsOf = ({ anycast }: Settings): number =>
 
 /** Loads what the roles need, and no more. */
 async function starterOf({ roles }: Settings): Promise<StartNode> {
+  if (roles.includes('agent')) return (await import('#cli/fleet/agent-node.ts')).startAgent
   return roles.includes('control')
     ? (await import('#cli/daemon/whole-node.ts')).startWholeNode
     : (await import('#cli/fleet/dns-node.ts')).startDnsNode
@@ -105,7 +107,7 @@ async function starterOf({ roles }: Settings): Promise<StartNode> {
 
 function roleOf(text: string): Role {
   const role = roleNames.find((name) => name === text)
-  if (role === undefined) throw new UsageError(`--role is "${text}", write control or dns`)
+  if (role === undefined) throw new UsageError(`--role is "${text}", write control, dns or agent`)
   return role
 }
 

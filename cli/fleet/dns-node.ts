@@ -3,19 +3,15 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { announceNode } from '#cli/anycast/node-anycast.ts'
 import type { NodeAnycast } from '#cli/anycast/node-anycast.ts'
-import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
-import type { Daemon } from '#cli/daemon/daemon.ts'
-import { stopParts } from '#cli/daemon/part.ts'
-import type { Stop, Stops } from '#cli/daemon/part.ts'
-import { WriteGate, takeOverFrom } from '#cli/data/predecessor.ts'
+import { takeOverFrom } from '#cli/data/predecessor.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
 import { readTrustedKeyList } from '#cli/files/key-files.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
-import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
+import type { StartNode } from '#cli/replace/start-replaceable.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { nodeReport } from '#cli/status/node-report.ts'
@@ -28,15 +24,14 @@ import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { keepThreadsSmall, releaseMemory } from '#runtime/worker/release-memory.ts'
-import { noLongerThan, systemAfter } from '#lib/timer.ts'
+import { releaseMemory } from '#runtime/worker/release-memory.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
 import { QuerySamples } from '#runtime/samples/query-samples.ts'
-import { createEphemeral } from '#state/ephemeral.ts'
 import { transfersOf } from '#cli/node/transfers.ts'
 import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
@@ -45,79 +40,27 @@ import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { createShadow } from './shadow.ts'
+import {
+  lookNowAndThen,
+  openOwnDataDir,
+  openShared,
+  startPulled,
+  tellOthers,
+} from './start-pulled.ts'
+import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
 import { openStatusServer } from './status.ts'
 import { ZoneExchange } from './zone-exchange.ts'
-
-/** How often a disk that was full is tried again, and an expired record is looked for. */
-const lookEveryMs = 30_000
-const tellEveryMs = 5_000
-const leavePatienceMs = 1_000
-/** What all keys of this program in Redis begin with. */
-const redisPrefix = 'gslbd:'
 
 const onTheClock = { clock: systemClock, after: systemAfter } as const
 
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
-export async function startDnsNode(
-  settings: Settings,
-  log: ProcessLog,
-  env: Io['env'],
-  before: Predecessor | null = null,
-): Promise<Result<Daemon, string>> {
-  keepThreadsSmall()
-  const run: Run = { stops: { first: [], last: [] }, gate: new WriteGate(), isReplaced: false }
-  const started = await start(settings, log, env, before, run)
-  const stop = async (): Promise<void> => {
-    run.gate.giveUp()
-    await stopParts(run.stops.first)
-    await stopParts(run.stops.last.reverse())
-    if (!run.isReplaced) log.info({}, 'gslbd has stopped')
-  }
-  if (!started.ok) {
-    await stop()
-    return started
-  }
-  let now = settings
-  const { dnsPort, apiPort, sockets, isServing, reread } = started.value
+export const startDnsNode: StartNode = (settings, log, env, before) => {
   const { listenAddr, threads } = settings.dns
-  log.info({ listenAddr, port: dnsPort, threads, apiPort, roles: ['dns'] }, 'gslbd is running')
-  const reload = async (next: Settings): Promise<void> => {
-    const { needRestart } = changedSettings(now, next)
-    if (needRestart.length > 0) {
-      log.warn({ settings: needRestart }, 'these settings change only with a restart')
-    }
-    now = reloadedSettings(now, next)
-    log.setLevel(now.logging.level)
-    reread()
-    log.info({}, 'settings reloaded')
-  }
-  const letGo = (): Promise<void> => {
-    run.isReplaced = true
-    return stopParts(run.stops.first)
-  }
-  const parts = { dnsPort, apiPort, sockets, isServing, reload, letGo, stop }
-  return ok({ ...parts, isRestarting: () => false })
-}
-
-/** What changes while it starts and stops. */
-interface Run {
-  readonly stops: Stops
-  /** Opens when the data directory is held. */
-  readonly gate: WriteGate
-  /** Its successor says to others that the node is there. */
-  isReplaced: boolean
-}
-
-interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
-  /** What files say besides the settings. */
-  readonly reread: () => void
+  return startPulled({ settings, log, env, before }, start, { listenAddr, threads, roles: ['dns'] })
 }
 
 async function start(
-  settings: Settings,
-  log: ProcessLog,
-  env: Io['env'],
-  before: Predecessor | null,
+  { settings, log, env, before }: GivenToPulled,
   run: Run,
 ): Promise<Result<StartedNode, string>> {
   const stops = run.stops.first
@@ -126,11 +69,8 @@ async function start(
   warnOfUnused(settings, token.value, log)
   const trusted = readTrustedKeyList(settings.bundle.keys)
   if (!trusted.ok) return err(`bundle.keys: ${trusted.error}`)
-  const { dataDir: path } = settings
-  const dataDir = before === null ? openDataDirToServe(path, log) : ok(openDataDirLater(path))
+  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
   if (!dataDir.ok) return dataDir
-  if (before === null) run.gate.open()
-  stops.push(() => dataDir.value.release())
   const shared = openShared(settings, log)
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
@@ -198,6 +138,7 @@ async function openSockets(
 }
 
 interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast'> {
+  readonly texts: PulledTexts
   readonly textsStore: BundleStore
   readonly samples: QuerySamples
   readonly token: string | null
@@ -222,7 +163,7 @@ async function startPulling(
   const shadow = createShadow(samples, { live: () => node.live(), trusted })
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report)
-  const pulls = { settings, token, node, store, texts, textsStore }
+  const pulls = { settings, token, node, store, texts: { pulled: texts, store: textsStore } }
   const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
   stops.push(() => releases.stop())
   const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
@@ -249,9 +190,6 @@ async function startPulling(
     isServing: () => node.status().active !== null,
   })
 }
-
-const openShared = ({ redis }: Settings, log: ProcessLog) =>
-  createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
 
 const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
   ...threadsOf(settings),
@@ -280,47 +218,6 @@ function reporterOf(
     return Math.max(0, ...threads.map((thread) => load.busyRatio(thread)))
   }
   return { report: (pulled) => nodeReport({ ...parts, instance, startedAtMs, busyRatio }, pulled) }
-}
-
-/** By Redis, where there is one: also when its bundles come from a web server. */
-function tellOthers(
-  { settings, shared: { toldNodes }, puller, report }: PulledNode,
-  run: Pick<Run, 'isReplaced'>,
-): Stop {
-  if (settings.redis.url === '') return () => undefined
-  const tell = async (isLeaving: boolean): Promise<void> => {
-    const word = { ...report(puller.pulled()), isLeaving }
-    const key = `${word.name} ${word.instance}`
-    await toldNodes.tell({ key, text: JSON.stringify(word), atMs: systemClock.nowMs() })
-  }
-  const timer = setInterval(() => void tell(false), tellEveryMs)
-  void tell(false)
-  return () => {
-    clearInterval(timer)
-    return run.isReplaced ? undefined : noLongerThan(leavePatienceMs, tell(true))
-  }
-}
-
-/** A disk that was full may have room again; a record may have expired. */
-function lookNowAndThen({ node, dataDir, store }: PulledNode, log: ProcessLog): Stop {
-  let wasExpired = false
-  const timer = setInterval(() => {
-    if (dataDir.fault() !== null && dataDir.retry() === null) {
-      log.info({}, 'the data directory can be written again')
-    }
-    node.retryStore()
-    const { expired } = node.status()
-    if (expired && !wasExpired) {
-      log.error({}, 'the channel record has expired: no source has renewed it; answers go on')
-    }
-    wasExpired = expired
-    try {
-      store.collect()
-    } catch (error) {
-      log.warn({ err: error }, 'old bundles cannot be removed')
-    }
-  }, lookEveryMs)
-  return () => clearInterval(timer)
 }
 
 /** Settings that a person may expect to have an effect here. */

@@ -21,12 +21,13 @@ export interface PulledNode {
   readonly shared: EphemeralState
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver
-  readonly geo: GeoSource
+  /** null: it answers nobody. */
+  readonly geo: GeoSource | null
   readonly store: BundleStore
   readonly node: DnsNode
-  /** TXT records written at run time. */
-  readonly texts: PulledTexts
-  readonly exchange: ZoneExchange
+  /** TXT records written at run time; null: as before. */
+  readonly texts: PulledTexts | null
+  readonly exchange: ZoneExchange | null
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly puller: Pullers

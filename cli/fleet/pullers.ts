@@ -21,10 +21,11 @@ export interface PullersParts {
   readonly token: string | null
   readonly node: DnsNode
   readonly store: BundleStore
-  readonly texts: PulledTexts
-  readonly textsStore: BundleStore
+  /** TXT records written at run time, and what keeps them; null: nobody is answered with them. */
+  readonly texts: { readonly pulled: PulledTexts; readonly store: BundleStore } | null
   readonly report: (pulled: Pulled) => NodeReport
-  readonly shadow: PulledShadow
+  /** Left out: it computes with one bundle alone. */
+  readonly shadow?: PulledShadow
   /** All threads answer from another bundle. */
   readonly onActivated: () => void
   readonly log: Log
@@ -33,10 +34,10 @@ export interface PullersParts {
 /** Both as one, to those who start, stop and ask. */
 export class Pullers {
   readonly #main: Puller
-  readonly #texts: Puller
+  readonly #texts: Puller | null
 
   constructor(parts: PullersParts) {
-    const { node, store, texts, textsStore, settings } = parts
+    const { node, store, texts, settings } = parts
     const { channel } = settings.bundle
     this.#main = new Puller({
       ...common(parts, store),
@@ -50,32 +51,24 @@ export class Pullers {
         return activated
       },
       report: () => parts.report(this.pulled()),
-      shadow: parts.shadow,
+      ...(parts.shadow === undefined ? {} : { shadow: parts.shadow }),
     })
-    this.#texts = new Puller({
-      ...common(parts, textsStore),
-      channel: textsChannel(channel),
-      // Of a version before, or a web server that has none.
-      mayBeAbsent: true,
-      judge: (signed) => texts.judge(signed),
-      isServing: (record) => isSame(record, texts.record),
-      servingDigest: () => texts.record?.digest ?? '',
-      activate: (publication) => texts.activate(publication),
-    })
+    this.#texts = texts === null ? null : textsPuller(parts, texts)
   }
 
   start(): void {
     this.#main.start()
-    this.#texts.start()
+    this.#texts?.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#main.stop(), this.#texts.stop()])
+    await Promise.all([this.#main.stop(), this.#texts?.stop()])
   }
 
   /** Of both: oldest first. */
   pulled(): Pulled {
-    const [main, texts] = [this.#main.pulled(), this.#texts.pulled()]
+    const [main, texts] = [this.#main.pulled(), this.#texts?.pulled()]
+    if (texts === undefined) return main
     const refusals = [...main.refusals, ...texts.refusals].sort((a, b) => a.atMs - b.atMs)
     const isRefusing = main.isRefusing || texts.isRefusing
     return { isRefusing, refusals: refusals.slice(-reportLimits.refusalsMax) }
@@ -83,7 +76,8 @@ export class Pullers {
 
   /** Sources as they are for the configuration; what is counted is of both. */
   status(): PullStatus {
-    const [main, texts] = [this.#main.status(), this.#texts.status()]
+    const [main, texts] = [this.#main.status(), this.#texts?.status()]
+    if (texts === undefined) return main
     const pulls: Record<string, number> = { ...main.pulls }
     for (const [how, count] of Object.entries(texts.pulls)) pulls[how] = (pulls[how] ?? 0) + count
     return {
@@ -99,8 +93,24 @@ export class Pullers {
 
   /** No source gives TXT records, for whatever reason. */
   areTextsLost(): boolean {
-    return this.#texts.status().sources.every(({ fault }) => fault !== null)
+    return this.#texts?.status().sources.every(({ fault }) => fault !== null) ?? false
   }
+}
+
+function textsPuller(
+  parts: PullersParts,
+  { pulled, store }: NonNullable<PullersParts['texts']>,
+): Puller {
+  return new Puller({
+    ...common(parts, store),
+    channel: textsChannel(parts.settings.bundle.channel),
+    // Of a version before, or a web server that has none.
+    mayBeAbsent: true,
+    judge: (signed) => pulled.judge(signed),
+    isServing: (record) => isSame(record, pulled.record),
+    servingDigest: () => pulled.record?.digest ?? '',
+    activate: (publication) => pulled.activate(publication),
+  })
 }
 
 type Common = 'urls' | 'token' | 'pollMs' | 'stored' | 'storedPath' | 'clock' | 'after' | 'random'

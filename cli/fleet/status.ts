@@ -204,10 +204,12 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
 
 /** Only where there were some: a source of a version before has none. */
 function areTextsOld({ texts, puller }: PulledNode): boolean {
-  const { record } = texts
+  const record = texts?.record
   if (record === undefined) return false
   return puller.areTextsLost() || record.expiresAtMs < systemClock.nowMs()
 }
+
+const noNotices = { counts: { sent: 0, acknowledged: 0, failed: 0 } } as const
 
 function metricsOf(pulled: PulledNode): () => Promise<string> {
   const { node, health, resolver, shared, geo, puller } = pulled
@@ -219,12 +221,12 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     resolver,
     shared: shared.status,
     redirects: () => ({ listener: pulled.redirects?.counts() ?? null, targets: [] }),
-    geo: () => geo.status(),
+    geo: () => geo?.status() ?? [],
     load,
     clock: systemClock,
     feedClients: () => 0,
     updates: { counts: new Map<number, number>() },
-    notifier: pulled.exchange.notifier,
+    notifier: pulled.exchange?.notifier ?? noNotices,
   }
   const snapshot = (): MetricsSnapshot => {
     load.sample(node.counters().map(({ threadId }) => threadId))

@@ -18,13 +18,14 @@ import type { Settings } from '#cli/settings/settings.ts'
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
-  { dataDir, health, state, redis, node }: Settings,
+  { dataDir, health, state, redis, node, roles }: Settings,
   shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
   mayBegin?: Promise<unknown>,
 ): HealthMonitor | null {
   if (!health.enabled) return null
+  const isAgent = roles.includes('agent')
   const { allowScriptChecks, webhookAllowedHosts, clientCertificates, probers } = health
   const probeSettings = {
     allowScriptChecks,
@@ -48,7 +49,10 @@ export function createNodeHealth(
     peers:
       redis.url === ''
         ? null
-        : { node: state.nodeName, site: siteOf(node.labels), probers, bus: shared.peerHealth },
+        : {
+            node: state.nodeName,
+            ...{ site: siteOf(node.labels), probers, bus: shared.peerHealth, isAgent },
+          },
     policy: state.healthPolicy,
     quorumMinPercent: state.quorumMinPercent,
     clock,

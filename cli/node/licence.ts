@@ -7,6 +7,7 @@ import { excessMax, licenceExcess } from '#licence/excess.ts'
 import { LicenceService } from '#licence/licence-service.ts'
 import type { LicenceServiceParts, LicenceOptions } from '#licence/licence-service.ts'
 import { createLicenceServer } from '#licence/server.ts'
+import { tiers } from '#licence/tiers.ts'
 import { parseVendorKey } from '#licence/token.ts'
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -24,7 +25,7 @@ export interface NodeLicenceParts extends Pick<LicenceServiceParts, 'clock' | 'l
   readonly state: NodeState
   readonly config: ConfigView
   /** Hears of other nodes, where there is Redis; null: health checks are off. */
-  readonly health: Pick<HealthMonitor, 'peers'> | null
+  readonly health: Pick<HealthMonitor, 'peers' | 'agents' | 'permitAgents'> | null
 }
 
 export interface NodeLicence {
@@ -40,6 +41,7 @@ export interface NodeLicence {
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
   const { settings, env, state, config, health, clock, log, onRate } = parts
   const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
+  const countAgents = (): number => health?.agents()?.length ?? 0
   const options = licenceOptionsOf(settings)
   if (!options.ok) return options
   const environmentToken = variable(env, 'GSLB_LICENSE_KEY') ?? ''
@@ -60,7 +62,12 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     log,
     onRate,
   })
-  const warnings = rememberedExcess(keeper, config, countNodes)
+  const warnings = rememberedExcess(keeper, config, { countNodes, countAgents })
+  const permit = (): void => {
+    const { tier, enforced } = keeper.state
+    health?.permitAgents(enforced ? tiers[tier].agents : Infinity)
+  }
+  permit()
   let told = 0
   const tell = (): void => {
     const count = warnings().length
@@ -75,12 +82,14 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     keeper,
     refresh: async () => {
       await keeper.refresh()
+      permit()
       tell()
     },
     reload: async (next) => {
       const changed = licenceOptionsOf(next)
       if (!changed.ok) log.error({}, `${changed.error}; the one before stays`)
       else await keeper.reload(changed.value)
+      permit()
       tell()
     },
     warnings,
@@ -100,20 +109,20 @@ export function licenceOptionsOf(settings: LicenseSection): Result<LicenceOption
   })
 }
 
-/** Looked for again when the commit, the tier or the number of nodes is another one. */
+/** Looked for again when the commit, the tier or the number of nodes or agents is another one. */
 function rememberedExcess(
   keeper: LicenceService,
   config: ConfigView,
-  countNodes: () => number,
+  { countNodes, countAgents }: Readonly<Record<'countNodes' | 'countAgents', () => number>>,
 ): () => readonly StatusDiagnostic[] {
   let known = { key: '', found: [] as readonly StatusDiagnostic[] }
   return () => {
     const { tier, enforced } = keeper.state
     if (!enforced || !config.isReady()) return []
     const snapshot = config.snapshot()
-    const nodes = countNodes()
-    const key = `${snapshot.revision} ${tier} ${nodes}`
-    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier, nodes) }
+    const [nodes, agents] = [countNodes(), countAgents()]
+    const key = `${snapshot.revision} ${tier} ${nodes} ${agents}`
+    if (key !== known.key) known = { key, found: licenceExcess(snapshot, tier, nodes, agents) }
     return known.found
   }
 }

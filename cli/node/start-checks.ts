@@ -45,7 +45,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
 
 /** What a person may expect of a node that answers no DNS. */
 export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
-  if (roles.includes('dns')) return []
+  if (!roles.includes('control') || roles.includes('dns')) return []
   const rows: readonly (readonly [boolean, string])[] = [
     [!api.enabled, 'api.enabled is false: no node can pull bundles from this one'],
     [anycast.driver !== 'none', 'anycast.driver: a node without the role dns announces nothing'],

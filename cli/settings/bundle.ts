@@ -2,7 +2,7 @@
 import { Type } from './json-schema.ts'
 import { duration, section, text } from './forms.ts'
 
-export const roleNames = ['control', 'dns'] as const
+export const roleNames = ['control', 'dns', 'agent'] as const
 export type Role = (typeof roleNames)[number]
 
 export interface BundleSection {
@@ -16,14 +16,14 @@ export interface BundleSection {
 
 export const roles = Type.Optional(
   Type.Array(Type.Enum([...roleNames]), {
-    default: [...roleNames],
+    default: ['control', 'dns'],
     minItems: 1,
     maxItems: 2,
-    'x-expected': '[control, dns], [control] or [dns]',
+    'x-expected': '[control, dns], [control], [dns] or [agent]',
     description:
       'What this node does. `control` follows the repository, compiles it and has the API; `dns` ' +
       'answers queries. `[dns]` alone pulls compiled bundles from `bundle.urls`; `[control]` ' +
-      'alone gives them and answers no DNS. ' +
+      'alone gives them and answers no DNS. `[agent]` pulls them too, and only probes members. ' +
       '[More](../operations/fleet.md).',
   }),
 )
@@ -71,8 +71,10 @@ export const bundle = section(
 
 /** What a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {
-  if (roles.includes('control')) return undefined
-  return urls.length > 0
-    ? undefined
-    : 'bundle.urls is empty: a node of the role dns alone has its bundles from there; name a source'
+  if (roles.includes('agent') && roles.length > 1) {
+    return 'roles: an agent only probes, and every other node probes, too; write [agent] alone'
+  }
+  if (roles.includes('control') || urls.length > 0) return undefined
+  const [role = 'dns'] = roles
+  return `bundle.urls is empty: a node of the role ${role} alone has its bundles from there; name a source`
 }

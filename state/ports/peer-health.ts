@@ -28,6 +28,8 @@ export interface PeerUpdate {
   readonly node: string
   /** Where it is: nodes of one site share members among them. Older versions say nothing. */
   readonly site?: string
+  /** It only probes; left out: it is a node. */
+  readonly isAgent?: boolean
   readonly changed: readonly PeerVerdict[]
   /** Members that the node no longer judges. */
   readonly withdrawn: readonly VerdictOwner[]

@@ -45,7 +45,7 @@ class RedisPeerHealth implements PeerHealth {
   }
 
   readonly publish = async (update: PeerUpdate): Promise<void> => {
-    const { node, site, atMs } = update
+    const { node } = update
     const own = this.#own.get(node) ?? new Map<string, PeerVerdict>()
     const before = own.size
     for (const owner of update.withdrawn) own.delete(fieldOf(owner))
@@ -53,8 +53,7 @@ class RedisPeerHealth implements PeerHealth {
     this.#own.set(node, own)
     await this.#redis.listening()
     if (await this.#send(update, before)) return
-    const whole = { node, atMs, changed: [...own.values()], withdrawn: [] }
-    await this.#send(site === undefined ? whole : { ...whole, site }, 0)
+    await this.#send({ ...update, changed: [...own.values()], withdrawn: [] }, 0)
   }
 
   readonly load = async (): Promise<readonly PeerVerdict[]> => {

@@ -81,6 +81,10 @@ export interface HealthMonitor {
   peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null
   /** Other nodes that were heard lately, by name. null: this node is alone. */
   peers(): readonly string[] | null
+  /** Probe agents that were heard lately, by name. null: this node is alone. */
+  agents(): readonly string[] | null
+  /** The words of so many agents count, those first by name. Until it is called: of all. */
+  permitAgents(count: number): void
   /** `handler` is called with members of whom `signalOf` may say something else than before. */
   onSignal(handler: (memberUids: readonly string[]) => void): void
   /** What outside monitors say of a member, probed or not; undefined: nothing now. */

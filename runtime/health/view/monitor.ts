@@ -260,6 +260,12 @@ class Monitor implements OwnMonitor {
     return null
   }
 
+  agents(): null {
+    return null
+  }
+
+  permitAgents(): void {}
+
   onSignal(): void {}
 
   signalOf(): undefined {}

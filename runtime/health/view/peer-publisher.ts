@@ -11,6 +11,8 @@ export interface PeerPublisherParts {
   readonly node: string
   /** Where this node is. */
   readonly site: string
+  /** It only probes. Left out: it is a node. */
+  readonly isAgent?: boolean
   readonly peers: PeerHealth
   /** What this node's own probes say. */
   readonly local: Pick<HealthMonitor, 'healthOf'>
@@ -96,7 +98,7 @@ export class PeerPublisher {
   }
 
   #updateOf(batch: ReadonlyMap<string, VerdictOwner>): PeerUpdate {
-    const { node, site, clock } = this.#parts
+    const { node, site, isAgent = false, clock } = this.#parts
     const atMs = clock.nowMs()
     const changed: PeerVerdict[] = []
     const withdrawn: VerdictOwner[] = []
@@ -111,7 +113,7 @@ export class PeerPublisher {
         withdrawn.push({ memberUid, ipAddress })
       }
     }
-    return { node, site, changed, withdrawn, atMs }
+    return { node, site, ...(isAgent ? { isAgent } : {}), changed, withdrawn, atMs }
   }
 
   #isWorthTelling(key: string, owner: VerdictOwner): boolean {

@@ -10,6 +10,7 @@ interface PeerNode {
   heardMs: number
   /** undefined: it was only read of, or is of a version that does not say. */
   site: string | undefined
+  isAgent: boolean
 }
 
 export interface PeerVote extends Vote {
@@ -27,6 +28,9 @@ export class PeerTable {
   /** By `targetKey`, then by node. */
   readonly #members = new Map<string, Map<string, PeerVote>>()
   #votes = 0
+  /** Agents beyond what is permitted: their words do not count. */
+  #muted: ReadonlySet<string> = new Set()
+  #agentsMax = Infinity
 
   /** @param own this node's name: its own words on the bus are passed over. */
   constructor(own: string) {
@@ -34,9 +38,15 @@ export class PeerTable {
   }
 
   /** @returns the members whose votes may have changed */
-  take({ node, site, changed, withdrawn }: PeerUpdate, nowMs: number): readonly VerdictOwner[] {
+  take(update: PeerUpdate, nowMs: number): readonly VerdictOwner[] {
+    const { node, site, isAgent = false, changed, withdrawn } = update
     if (node === this.#own || !this.#hear(node, nowMs)) return []
-    if (typeof site === 'string') this.#nodes.get(node)!.site = site
+    const known = this.#nodes.get(node)!
+    if (typeof site === 'string') known.site = site
+    if (known.isAgent !== isAgent) {
+      known.isAgent = isAgent
+      this.#mute()
+    }
     for (const { memberUid, ipAddress } of withdrawn) {
       this.#delete(targetKey(memberUid, ipAddress), node)
     }
@@ -58,15 +68,37 @@ export class PeerTable {
     }
   }
 
-  /** Nodes that were heard less than `maxAgeMs` ago, in no order. */
-  nodesHeard(maxAgeMs: number, nowMs: number): readonly string[] {
-    const nodes = [...this.#nodes].filter(([, { heardMs }]) => nowMs - heardMs < maxAgeMs)
-    return nodes.map(([node]) => node)
+  /** Who was heard less than `maxAgeMs` ago, in no order. */
+  heard(
+    maxAgeMs: number,
+    nowMs: number,
+  ): {
+    readonly nodes: readonly string[]
+    readonly agents: readonly string[]
+  } {
+    const heard = [...this.#nodes].filter(([, { heardMs }]) => nowMs - heardMs < maxAgeMs)
+    const named = (isAgent: boolean): readonly string[] =>
+      heard.filter(([, node]) => node.isAgent === isAgent).map(([name]) => name)
+    return { nodes: named(false), agents: named(true) }
+  }
+
+  /** The words of so many agents count, those first by name. */
+  permitAgents(count: number): void {
+    this.#agentsMax = count
+    this.#mute()
+  }
+
+  #mute(): void {
+    const agents = [...this.#nodes].flatMap(([name, { isAgent }]) => (isAgent ? [name] : []))
+    this.#muted = new Set(agents.toSorted().slice(Math.min(this.#agentsMax, agents.length)))
   }
 
   /** Nodes of a site that have said so themselves, less than `maxAgeMs` ago, in no order. */
   nodesOfSite(site: string, maxAgeMs: number, nowMs: number): readonly string[] {
-    return this.nodesHeard(maxAgeMs, nowMs).filter((node) => this.isOfSite(node, site))
+    const { nodes, agents } = this.heard(maxAgeMs, nowMs)
+    return [...nodes, ...agents].filter(
+      (node) => this.isOfSite(node, site) && !this.#muted.has(node),
+    )
   }
 
   isOfSite(node: string, site: string): boolean {
@@ -77,7 +109,8 @@ export class PeerTable {
   votesOf(key: string, maxAgeMs: number, nowMs: number): readonly PeerVote[] {
     const votes: PeerVote[] = []
     for (const [node, vote] of this.#members.get(key) ?? []) {
-      if (nowMs - this.#nodes.get(node)!.heardMs < maxAgeMs) votes.push(vote)
+      const isFresh = nowMs - this.#nodes.get(node)!.heardMs < maxAgeMs
+      if (isFresh && !this.#muted.has(node)) votes.push(vote)
     }
     return votes
   }
@@ -91,7 +124,9 @@ export class PeerTable {
     for (const [node, { heardMs }] of this.#nodes) {
       if (nowMs - heardMs < healthLimits.peerForgottenMs) continue
       for (const key of [...this.#members.keys()]) this.#delete(key, node)
+      const { isAgent } = this.#nodes.get(node)!
       this.#nodes.delete(node)
+      if (isAgent) this.#mute()
     }
   }
 
@@ -100,7 +135,7 @@ export class PeerTable {
     const known = this.#nodes.get(node)
     if (known !== undefined) known.heardMs = Math.max(known.heardMs, heardMs)
     else if (this.#nodes.size >= healthLimits.peerNodesMax) return false
-    else this.#nodes.set(node, { heardMs, site: undefined })
+    else this.#nodes.set(node, { heardMs, site: undefined, isAgent: false })
     return true
   }
 

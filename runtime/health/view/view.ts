@@ -27,6 +27,8 @@ export interface HealthPeers {
   /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
   readonly probers: number
   readonly bus: PeerHealth
+  /** This node is a probe agent. Left out: it is none. */
+  readonly isAgent?: boolean
 }
 
 export interface HealthViewParts {
@@ -87,10 +89,12 @@ class HealthView implements HealthMonitor {
       this.#signals = new LiveSignals({ signals, clock, after, log, onChange })
     }
     if (peers !== null) {
-      const { node, site, bus } = peers
+      const { node, site, bus, isAgent = false } = peers
       const table = new PeerTable(node)
       this.#table = table
-      this.#publisher = new PeerPublisher({ node, site, peers: bus, local, clock, log })
+      this.#publisher = new PeerPublisher({
+        ...{ node, site, isAgent, peers: bus, local, clock, log },
+      })
       const probers = parts.policy === 'local-only' ? 0 : peers.probers
       this.#share = new SiteShare({ node, site, probers, table, local, clock })
     }
@@ -151,8 +155,19 @@ class HealthView implements HealthMonitor {
   }
 
   peers(): readonly string[] | null {
-    const nowMs = this.#parts.clock.monotonicMs()
-    return this.#table?.nodesHeard(healthLimits.staleMsMin, nowMs) ?? null
+    return this.#heard()?.nodes ?? null
+  }
+
+  agents(): readonly string[] | null {
+    return this.#heard()?.agents ?? null
+  }
+
+  permitAgents(count: number): void {
+    this.#table?.permitAgents(count)
+  }
+
+  #heard(): ReturnType<PeerTable['heard']> | undefined {
+    return this.#table?.heard(healthLimits.staleMsMin, this.#parts.clock.monotonicMs())
   }
 
   verdictOf(memberUid: string, ipAddress: string): boolean | undefined {

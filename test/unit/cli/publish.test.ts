@@ -78,7 +78,7 @@ test.each([
   [['publish', 'x', '--bundle', 'y'], 2, '--bundle needs --key'],
   [['publish', 'x', '--valid', '1h'], 2, '--valid belongs to --bundle'],
   [['publish', 'x', '--data-dir', '/nowhere'], 2, '/nowhere is no data directory of a node'],
-  [['serve', '--role', 'dnss'], 2, '--role is "dnss", write control or dns'],
+  [['serve', '--role', 'dnss'], 2, '--role is "dnss", write control, dns or agent'],
   [['serve', '--role', 'dns'], 1, 'bundle.urls is empty'],
 ])('%j says what to do', async (args, exit, sentence) => {
   const run = await runCli(...args)

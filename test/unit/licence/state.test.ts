@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { licensedFeatures } from '#licence/gate.ts'
 import { licenceState } from '#licence/state.ts'
 import type { LicenceFacts } from '#licence/state.ts'
-import { lackOf, tiers, tokenTiers, tooManyMembers, tooManyNodes } from '#licence/tiers.ts'
+import {
+  lackOf,
+  tiers,
+  tokenTiers,
+  tooManyAgents,
+  tooManyMembers,
+  tooManyNodes,
+} from '#licence/tiers.ts'
 import type { Tier } from '#licence/tiers.ts'
 import {
   day,
@@ -161,19 +168,22 @@ describe('what a tier permits', () => {
     )
   })
 
-  test.each<[readonly Tier[], number, number, number]>([
-    [free, 3, 1, 1],
-    [paid, 10, 1, 1],
-    [pro, 50, 1, 3],
-    [most, Infinity, Infinity, Infinity],
-  ])('%j: members, tenants, nodes', (names, membersPerPool, tenants, nodes) => {
+  test.each<[readonly Tier[], number, number, number, number]>([
+    [free, 3, 1, 1, 0],
+    [paid, 10, 1, 1, 0],
+    [pro, 50, 1, 3, 10],
+    [most, Infinity, Infinity, Infinity, Infinity],
+  ])('%j: members, tenants, nodes, agents', (names, membersPerPool, tenants, nodes, agents) => {
     for (const tier of names) {
-      expect(tiers[tier]).toMatchObject({ membersPerPool, tenants, nodes })
+      expect(tiers[tier]).toMatchObject({ membersPerPool, tenants, nodes, agents })
       const most = Math.min(membersPerPool, 100_000)
       expect(tooManyMembers(tier, most)).toBeUndefined()
       if (membersPerPool < Infinity) expect(tooManyMembers(tier, most + 1)).toContain(`${most}`)
       expect(tooManyNodes(tier, Math.min(nodes, 100_000))).toBeUndefined()
       if (nodes < Infinity) expect(tooManyNodes(tier, nodes + 1)).toContain(`${nodes + 1} nodes`)
+      expect(tooManyAgents(tier, Math.min(agents, 100_000))).toBeUndefined()
+      if (agents < Infinity)
+        expect(tooManyAgents(tier, agents + 1)).toContain(`${agents + 1} probe`)
     }
   })
 

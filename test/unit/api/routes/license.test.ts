@@ -175,4 +175,14 @@ describe('a tier', () => {
     const ofNodes = found.filter(({ file }) => file === '')
     expect(ofNodes.map(({ message }) => message)).toEqual(told)
   })
+
+  test.each([
+    ['pro', 10, []],
+    ['pro', 11, ['11 probe agents are running, and the licence tier pro permits 10']],
+    ['paid', 1, ['1 probe agent is running, and the licence tier paid permits none']],
+  ] as const)('%s and %i probe agents', (tier, agents, told) => {
+    const found = licenceExcess(world.ports.config.snapshot(), tier, 1, agents)
+    const ofAgents = found.filter(({ file }) => file === '')
+    expect(ofAgents.map(({ message }) => message)).toEqual(told)
+  })
 })

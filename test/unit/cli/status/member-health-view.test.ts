@@ -149,6 +149,8 @@ function blankMonitor(monitor: HealthMonitor): HealthMonitor {
     ownHealthOf: () => undefined,
     peersOf: () => null,
     peers: () => null,
+    agents: () => null,
+    permitAgents: () => undefined,
     onSignal: () => undefined,
     signalOf: () => undefined,
     signalled: () => [],

@@ -25,6 +25,7 @@ interface Given {
   readonly probers?: number
   readonly policy?: HealthPolicy
   readonly targets?: readonly MonitoredTarget[]
+  readonly isAgent?: boolean
   /** By which the wall clock of the node differs. */
   readonly clockOffMs?: number
 }
@@ -53,7 +54,7 @@ async function join(name: string, given: Given = {}): Promise<Node> {
   world.wallOffsetMs += given.clockOffMs ?? 0
   const view = createHealthView({
     ...{ local, signals: null, policy, quorumMinPercent: 51, log: silent },
-    peers: { node: name, site, probers, bus },
+    peers: { node: name, site, probers, bus, isAgent: given.isAgent ?? false },
     ...{ clock: world.clock, after: world.after },
   })
   const node: Node = {
@@ -298,4 +299,34 @@ test('while the bus is away each node probes all again, and no member goes down'
   await walk(settleMs)
   expect(counts(await probers())).toEqual([1])
   expect(await inner.load()).not.toEqual([])
+})
+
+describe('probe agents', () => {
+  test('are told from nodes, and what they find counts as of any node', async () => {
+    const node = await join('node', { site: 'near' })
+    const agent = await join('agent', { site: 'far', isAgent: true })
+    node.outcome = () => 'failure'
+    await walk(settleMs)
+    expect([node.view.peers(), node.view.agents()]).toEqual([[], ['agent']])
+    expect([agent.view.peers(), agent.view.agents()]).toEqual([['node'], []])
+    expect(says(node, 'm1')).toBe(true)
+  })
+
+  test('beyond what is permitted, last by name, do not count until there is room', async () => {
+    const node = await join('node', { site: 'near', probers: 1 })
+    const first = await join('agent-1', { site: 'near', isAgent: true, probers: 1 })
+    const last = await join('agent-2', { site: 'near', isAgent: true, probers: 1 })
+    node.outcome = first.outcome = () => 'failure'
+    node.view.permitAgents(1)
+    last.outcome = () => 'success'
+    // The other agent leaves some to this one; the node sees that nobody has a word on them.
+    await walk(2 * settleMs)
+    expect(members.map((uid) => says(node, uid))).toEqual(members.map(() => false))
+    // What they would have probed, the others do.
+    const found = await probers()
+    expect(members.every((uid) => found.get(uid)!.some((name) => name !== 'agent-2'))).toBe(true)
+    node.view.permitAgents(2)
+    await walk(settleMs)
+    expect(members.some((uid) => says(node, uid) === true)).toBe(true)
+  })
 })

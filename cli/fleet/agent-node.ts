@@ -1,0 +1,124 @@
+// A probe agent, a node of the role agent: it probes the members of bundles that it pulls from
+// where it stands, and tells the other nodes. It answers no DNS.
+import { randomBytes } from 'node:crypto'
+import { readBundleToken } from '#cli/data/secrets.ts'
+import { takeOverFrom } from '#cli/data/predecessor.ts'
+import { readTrustedKeyList } from '#cli/files/key-files.ts'
+import { createNodeHealth } from '#cli/node/health.ts'
+import { createNodeResolver } from '#cli/node/resolver.ts'
+import type { StartNode } from '#cli/replace/start-replaceable.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { nodeReport } from '#cli/status/node-report.ts'
+import type { ReportParts } from '#cli/status/node-report.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+import type { Pulled } from '#fleet/puller.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { DnsNode } from '#runtime/node/node.ts'
+import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
+import { noThreads } from '#runtime/threads/no-threads.ts'
+import { releaseMemory } from '#runtime/worker/release-memory.ts'
+import { MemoryReleases } from './memory-releases.ts'
+import type { PulledNode } from './pulled-node.ts'
+import { Pullers } from './pullers.ts'
+import {
+  lookNowAndThen,
+  openOwnDataDir,
+  openShared,
+  startPulled,
+  tellOthers,
+} from './start-pulled.ts'
+import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
+import { openStatusServer } from './status.ts'
+
+/** Starts everything, or nothing. Errors: a sentence for the operator. */
+export const startAgent: StartNode = (settings, log, env, before) =>
+  startPulled({ settings, log, env, before }, start, { roles: ['agent'] })
+
+async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode, string>> {
+  const { settings, log, env, before } = given
+  const stops = run.stops.first
+  const token = readBundleToken(env)
+  if (!token.ok) return token
+  const trusted = readTrustedKeyList(settings.bundle.keys)
+  if (!trusted.ok) return err(`bundle.keys: ${trusted.error}`)
+  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
+  if (!dataDir.ok) return dataDir
+  const shared = openShared(settings, log)
+  if (!shared.ok) return shared
+  stops.push(() => shared.value.close())
+  const { path } = dataDir.value
+  const mayBegin = before === null ? undefined : run.gate.opened
+  const health = createNodeHealth(probing(settings), shared.value, log, env, mayBegin)
+  const resolver = createNodeResolver(settings, path, log)
+  const store = new BundleStore(path)
+  const node = new DnsNode({
+    ...{ threads: noAnswers, createThreads: () => noThreads },
+    ...{ store, trusted: trusted.value, health, resolver, geo: null, clock: systemClock, log },
+  })
+  stops.push(() => node.rest())
+  run.stops.last.push(() => node.stop())
+  const opened = await node.start(before?.sockets)
+  if (!opened.ok) return opened
+  const taken = await takeOverFrom(before, { node, dataDir: dataDir.value, log })
+  if (!taken.ok) return taken
+  run.gate.open()
+  const ours = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver, store }
+  const unanswered = { texts: null, exchange: null, redirects: null, geo: null, anycast: () => null }
+  return startPulling({ ...ours, ...unanswered, node }, token.value, given, run)
+}
+
+/** An agent does nothing else. */
+const probing = (settings: Settings): Settings => ({
+  ...settings,
+  health: { ...settings.health, enabled: true },
+})
+
+const noAnswers: DnsNodeParts['threads'] = {
+  ...{ listenAddr: '', port: 0, threads: 0, tcpLimits: {}, seed: 0 },
+  settings: { udpPayloadSize: 0, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
+}
+
+/** What pulls, and shows and tells what was pulled. */
+async function startPulling(
+  ours: Omit<PulledNode, 'puller' | 'report'>,
+  token: string | null,
+  { settings, log, env, before }: GivenToPulled,
+  run: Run,
+): Promise<Result<StartedNode, string>> {
+  const { node, store } = ours
+  const stops = run.stops.first
+  const releases = new MemoryReleases({
+    ...{ clock: systemClock, after: systemAfter, release: releaseMemory },
+  })
+  stops.push(() => releases.stop())
+  const self: ReportParts = {
+    ...{ settings, node, clock: systemClock, busyRatio: () => 0 },
+    role: 'agent',
+    ...{ instance: randomBytes(8).toString('hex'), startedAtMs: systemClock.nowMs() },
+  }
+  const report = (pulled: Pulled): NodeReport => nodeReport(self, pulled)
+  const puller = new Pullers({
+    ...{ settings, token, node, store, texts: null, report, log },
+    onActivated: () => releases.changed(),
+  })
+  const pulled: PulledNode = { ...ours, puller, report }
+  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  if (!status.ok) return status
+  stops.push(() => status.value.close())
+  puller.start()
+  if (node.status().active !== null) releases.changed()
+  stops.push(() => puller.stop())
+  stops.push(tellOthers(pulled, run))
+  stops.push(lookNowAndThen(pulled, log))
+  return ok({
+    dnsPort: null,
+    apiPort: status.value.port,
+    sockets: status.value.sockets,
+    isServing: () => node.status().active !== null,
+    reread: () => undefined,
+  })
+}
