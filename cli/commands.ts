@@ -35,4 +35,5 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   top: async () => (await import('./commands/top.ts')).top,
   trust: async () => (await import('./commands/trust.ts')).trust,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  why: async () => (await import('./commands/why.ts')).why,
 })

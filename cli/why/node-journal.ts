@@ -6,6 +6,7 @@ import type { Log } from '#lib/log.ts'
 import { version } from '#lib/version.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import { Journal } from '#runtime/journal/journal.ts'
+import { releaseOf } from './databases.ts'
 
 export function journalDirectory(dataDir: string): string {
   return join(dataDir, 'journal')
@@ -38,13 +39,11 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   })
 }
 
-/** By setting; what tells one release of a database from another. */
-export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
-  const loaded = geo.status().filter(({ type }) => type !== null)
+function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    loaded.map(({ setting, type, buildEpoch, networks }) => [
-      setting,
-      `${type ?? ''} ${buildEpoch ?? 0} ${networks ?? 0}`,
-    ]),
+    geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {
+      if (type === null || buildEpoch === null || networks === null) return []
+      return [[setting, releaseOf({ type, buildEpoch, networks })]]
+    }),
   )
 }

@@ -6,7 +6,14 @@ import { LiveState } from '#runtime/node/live-state.ts'
 import { tickMs } from '#runtime/node/overlay-clock.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { bundleOf, uid } from '../../../support/bundle-models.ts'
-import { modelWith, rollout, rotationOf } from '../../../support/overlay-node.ts'
+import { FakeTime } from '../../../support/fake-time.ts'
+import {
+  maintenance,
+  modelWith,
+  noonMs,
+  rollout,
+  rotationOf,
+} from '../../../support/overlay-node.ts'
 import { simulatedMonitor } from '../health/simulated-monitor.ts'
 
 const silent = (): void => undefined
@@ -65,4 +72,32 @@ test.each([
   await say(memberUid, healthy)
   world.walk(tickMs)
   expect(shown()).toBe(running)
+})
+
+test('a journal is told of each step of a rollout and each end of a window, when it comes', () => {
+  const time = new FakeTime(noonMs - 10_000)
+  const told: string[] = []
+  const live = new LiveState({
+    ...{ health: null, resolver: null, clock: time.clock, after: time.after, log },
+    journal: {
+      poolChanged: (of, changedPool, isBuilt) => {
+        const after = time.clock.nowMs() - noonMs
+        told.push(`${after} ${changedPool} ${isBuilt} ${rotationOf(bundle, of, 0)}`)
+      },
+    },
+  })
+  const window = maintenance({ member: 1, startAtMs: noonMs + 1_000, endAtMs: noonMs + 31_000 })
+  const bundle = bundleOf(modelWith({ rollouts: [rollout()], windows: [window] }))
+  const state = createRoutingState(bundle, 1)
+  live.prepare(bundle, state)
+  live.serve(bundle, state)
+  told.length = 0
+  time.passTo(noonMs + 61_000)
+  live.stop()
+  expect(told).toEqual([
+    '0 0 true 192.0.2.1*4 192.0.2.2*40',
+    '1000 0 true 192.0.2.1*4',
+    '31000 0 true 192.0.2.1*4 192.0.2.2*40',
+    '60000 0 true 192.0.2.1*20 192.0.2.2*40',
+  ])
 })

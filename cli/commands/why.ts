@@ -1,0 +1,125 @@
+// `gslbd why`: explains an answer that was given, from the journal of a node.
+import { parseArgs } from 'node:util'
+import { geoPathsOf } from '#cli/node/named-files.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+import { readClient, readType } from '#cli/simulate/question-text.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { repositoriesIn } from '#cli/why/bundle-of-then.ts'
+import { loadDatabases } from '#cli/why/databases.ts'
+import { readPastInstant } from '#cli/why/instant-text.ts'
+import { lookBack } from '#cli/why/look-back.ts'
+import type { WhyQuestion } from '#cli/why/look-back.ts'
+import { journalDirectory } from '#cli/why/node-journal.ts'
+import { printReport } from '#cli/why/print.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { findRepository } from '#gitops/source/attest.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { segmentsIn } from '#runtime/journal/moment.ts'
+
+const usage = `Usage: gslbd why NAME --at TIME [options]
+
+Says what this node answered to a query for NAME at an instant of the past, and why: the answer
+itself where it was certain, else each that it may have been, with its share; the health of then, the
+commit and its author. It reads the journal in the data directory; the node may run meanwhile.
+
+  --at TIME         such as 2026-01-31T03:12:00Z; 03:12: the last time that it was, in UTC; or 90m:
+                    so long ago
+  --client ADDRESS  who asked; also a network such as 192.0.2.0/24, as resolvers send it
+  --type TYPE       A (default), AAAA, SOA, NS, … or TYPE65
+  --settings FILE   the settings of the node: its data directory and geo databases
+  --data-dir PATH   its data directory, where the settings do not say it
+  --repository DIR  a clone that has the commit of then, where the node has it no more
+  --json            prints the report as JSON
+
+Exit codes: 0 explained; 1 it cannot be, and what is missing; 2 wrong call.`
+
+const options = {
+  at: { type: 'string' },
+  client: { type: 'string' },
+  type: { type: 'string', default: 'A' },
+  settings: { type: 'string' },
+  'data-dir': { type: 'string' },
+  repository: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+export const why: Command = {
+  name: 'why',
+  summary: 'say what was answered at an instant of the past, and why',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const question = questionOf(positionals, values)
+    const report = await reportOf(question, values, io)
+    if (!report.ok) {
+      io.err(`gslbd why: ${report.error}\n`)
+      return Exit.ErrorsFound
+    }
+    const { type, client = null } = values
+    const heading = { name: formatName(question.qname), type: type.toUpperCase(), client }
+    if (!values.json) io.out(printReport(heading, report.value))
+    else {
+      const at = new Date(question.atMs).toISOString()
+      io.out(`${JSON.stringify({ ...heading, at, ...report.value }, null, 2)}\n`)
+    }
+    return Exit.Ok
+  },
+}
+
+interface Values {
+  readonly at?: string | undefined
+  readonly client?: string | undefined
+  readonly type: string
+  readonly settings?: string | undefined
+  readonly 'data-dir'?: string | undefined
+  readonly repository?: string | undefined
+}
+
+async function reportOf(question: WhyQuestion, values: Values, io: Io) {
+  const flags = { 'data-dir': values['data-dir'] }
+  const settings = loadSettings({ file: values.settings, env: io.env, flags })
+  if (!settings.ok) return err(settings.error.join('\n'))
+  const { dataDir } = settings.value
+  const databases = loadDatabases(geoPathsOf(settings.value))
+  if (!databases.ok) return databases
+  const gitdirs = gitdirsOf(settings.value, values.repository)
+  if (!gitdirs.ok) return gitdirs
+  const segments = segmentsIn(journalDirectory(dataDir))
+  const parts = { dataDir, gitdirs: gitdirs.value, segments, databases: databases.value }
+  return await lookBack(parts, question)
+}
+
+function gitdirsOf(
+  { dataDir }: Settings,
+  repository: string | undefined,
+): Result<readonly string[], string> {
+  const own = repositoriesIn(dataDir)
+  if (repository === undefined) return ok(own)
+  const found = findRepository(repository)
+  return found.ok ? ok([...own, found.value.gitdir]) : err(`--repository: ${found.error}`)
+}
+
+/** @throws UsageError for what is no question */
+function questionOf(positionals: readonly string[], values: Values): WhyQuestion {
+  const [text, ...rest] = positionals
+  if (text === undefined || rest.length > 0) throw new UsageError('give one name')
+  const qname = parseName(text)
+  if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
+  if (values.at === undefined) throw new UsageError('say when, with --at')
+  return {
+    qname: qname.value,
+    qtype: option('--type', readType(values.type)),
+    client: values.client === undefined ? null : option('--client', readClient(values.client)),
+    atMs: option('--at', readPastInstant(values.at, systemClock.nowMs())),
+  }
+}
+
+/** @throws UsageError that names the option */
+function option<T>(name: string, read: Result<T, string>): T {
+  if (!read.ok) throw new UsageError(`${name}: ${read.error}`)
+  return read.value
+}

@@ -1,0 +1,162 @@
+// Answers a question as a node answered it at an instant: the one answer where it was certain, else
+// all that it may have been, with their shares.
+import { poolOfService, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { scriptsOf } from '#cli/simulate/scripts.ts'
+import { SimulationMemory, simulate } from '#cli/simulate/simulation.ts'
+import type { Simulation } from '#cli/simulate/simulation.ts'
+import type { SimulatedClient } from '#cli/simulate/question.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Chooser } from '#plan/sides/chooser.ts'
+import { noAddress, Outcomes } from '#plan/sides/outcome.ts'
+import { CountedRandom } from '#plan/sides/side.ts'
+import type { Side } from '#plan/sides/side.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { Client } from '#routing/chain/client.ts'
+import { createEnvironment } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { Moment } from '#runtime/journal/moment.ts'
+import { replayState } from '#runtime/journal/replay.ts'
+
+export interface PastQuestion {
+  /** Wire form. */
+  readonly qname: Uint8Array
+  readonly qtype: number
+  /** The subnet of the query's ECS option; null: there was none. */
+  readonly client: SimulatedClient | null
+  /** Address that the query came from; left out: 0.0.0.0. */
+  readonly source?: Uint8Array
+  /** Of the dice of that very answer, where a record of the query has it. Default 1. */
+  readonly seed?: number
+}
+
+export interface PastShare {
+  /** An address, or the host name of an alias. */
+  readonly member: string
+  readonly pool: string
+  /** Of the answers, that it stood first in. */
+  readonly probability: number
+}
+
+export interface PastAnswer {
+  /** Neither dice nor turns had a part in it: `simulation` is the answer that was given. */
+  readonly isCertain: boolean
+  /** Empty: no service answered, and what did is certain. */
+  readonly shares: readonly PastShare[]
+  /** All addresses that may have been in it, in the order of the file. */
+  readonly mayAnswer: readonly string[]
+  /** The answer, or one of those that may have been. */
+  readonly simulation: Simulation
+  /** What is not known of then, in sentences. */
+  readonly unknown: readonly string[]
+}
+
+/** What one explanation leaves for the next: making it costs more than a question. */
+export class PastMemory {
+  readonly simulation = new SimulationMemory()
+  readonly random = new CountedRandom(1)
+  readonly chain = new Chain(this.random)
+}
+
+/** Answers in a row for the shares of a simulation: the places behind the first. */
+const draws = 1_000
+
+/**
+ * The seam for replays of single queries: bundle, instant (with the health of then), client and
+ * seed give the answer. Errors: a clause.
+ */
+export async function explainPast(
+  bundle: Bundle,
+  moment: Moment,
+  tables: RoutingTables,
+  question: PastQuestion,
+  memory = new PastMemory(),
+): Promise<Result<PastAnswer, string>> {
+  const state = replayState(bundle, moment)
+  if (!state.ok) return state
+  const scripts = scriptsOf([bundle], tables, moment.atMs)
+  const { qname, qtype, client, source, seed = 1 } = question
+  const asked = {
+    ...{ qname, qtype, client, seed, count: draws, tables, scripts },
+    ...(source === undefined ? {} : { source }),
+  }
+  const simulation = simulate(bundle, state.value, asked, memory.simulation)
+  const then = { bundle, state: state.value, tables, scripts, memory }
+  const shared = sharesOf(then, simulation, question)
+  await scripts?.close()
+  return ok(shared)
+}
+
+interface Then {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly tables: RoutingTables
+  readonly scripts: ScriptPort | null
+  /** Its transaction has just answered from all this. */
+  readonly memory: PastMemory
+}
+
+function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): PastAnswer {
+  const { service } = simulation
+  const family = question.qtype === RrType.AAAA ? 1 : 0
+  const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
+  const row = service === null ? -1 : serviceNamed(then.bundle, service)
+  const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
+  if (!isChosen || service === null) {
+    return { isCertain: true, shares: [], mayAnswer: [], simulation, unknown: [] }
+  }
+  const outcomes = new Outcomes(null)
+  const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
+  const client = clientOf(question)
+  const outcome = chooser.choose(Int32Array.from(client.words), client.isIpv6)
+  const shares = outcome.shares.flatMap(({ destination, probability }) => {
+    const { member, pool } = outcomes.destinations[destination]!
+    return probability > 0 ? [{ member, pool, probability }] : []
+  })
+  const named = shares.filter(({ member }) => member !== noAddress)
+  const isMeasured = chooser.isMeasured
+  const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
+  const candidates = service.trace?.candidates ?? []
+  return {
+    isCertain: shares.length === 1 && !isMeasured,
+    shares: named,
+    mayAnswer: isMeasured ? candidates : [...possible],
+    simulation,
+    unknown: isMeasured ? [measuredSentence] : [],
+  }
+}
+
+const measuredSentence =
+  'what browsers had measured is not kept: the step rum may have taken any candidate'
+
+function clientOf({ client, source }: PastQuestion): Client {
+  const one = new Client()
+  const octets = client?.octets ?? source ?? new Uint8Array(4)
+  one.set(octets, 0, octets.length)
+  return one
+}
+
+function serviceNamed(
+  bundle: Bundle,
+  { name, tenant }: { readonly name: string; readonly tenant: string },
+): number {
+  for (let row = 0; row < bundle.counts.services; row++) {
+    const isName = textOf(bundle, bundle.serviceName[row]!) === name
+    if (isName && textOf(bundle, bundle.serviceTenant[row]!) === tenant) return row
+  }
+  return -1
+}
+
+function sideOf({ bundle, state, tables, scripts, memory }: Then): Side {
+  const { random, chain } = memory
+  const { tx } = memory.simulation
+  random.restart(1)
+  chain.adopt(bundle, state, tables.networks ?? null)
+  chain.qname = tx.qname
+  const environment = createEnvironment(bundle, tables, scripts)
+  return { bundle, tables, state, environment, tx, chain, random, unknownMembers: [] }
+}

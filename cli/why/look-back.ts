@@ -1,0 +1,107 @@
+// Looks an instant up and answers a question of then: journal, bundle, databases and repository put
+// together.
+import type { SimulatedClient } from '#cli/simulate/question.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { findMoment } from '#runtime/journal/moment.ts'
+import type { Gap, Moment, Segments } from '#runtime/journal/moment.ts'
+import { bundleOfThen, commitWords } from './bundle-of-then.ts'
+import type { BundleOfThen, CommitWords } from './bundle-of-then.ts'
+import { otherReleases } from './databases.ts'
+import type { Databases } from './databases.ts'
+import { explainPast } from './explain.ts'
+import type { PastAnswer } from './explain.ts'
+
+export interface WhyParts {
+  readonly dataDir: string
+  /** Bare repositories, or `.git` of clones. */
+  readonly gitdirs: readonly string[]
+  /** The newest first. */
+  readonly segments: Segments
+  readonly databases: Databases
+}
+
+export interface WhyQuestion {
+  readonly atMs: number
+  readonly qname: Uint8Array
+  readonly qtype: number
+  readonly client: SimulatedClient | null
+  readonly source?: Uint8Array
+  readonly seed?: number
+}
+
+export interface PastReport extends PastAnswer {
+  readonly atMs: number
+  readonly node: string
+  /** null: the bundle was compiled from none. */
+  readonly commit: CommitWords | null
+  readonly digest: string
+  /** From when on this bundle answered; null: longer than the journal goes back. */
+  readonly sinceMs: number | null
+  readonly bundleFrom: BundleOfThen['from']
+  /** Sentences: what was not certain then, or is not known now. */
+  readonly notes: readonly string[]
+}
+
+/** Errors: sentences about what is missing. */
+export async function lookBack(
+  parts: WhyParts,
+  question: WhyQuestion,
+): Promise<Result<PastReport, string>> {
+  const moment = findMoment(parts.segments, question.atMs)
+  if (moment.kind === 'gap') return err(gapText(moment, question.atMs))
+  const { generation } = moment
+  const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
+  if (!found.ok) return err(found.error)
+  const { bundle, from } = found.value
+  const { tablesFor, releases } = parts.databases
+  const past = await explainPast(bundle, moment, tablesFor(bundle), question)
+  if (!past.ok)
+    return err(`the journal of ${timeText(question.atMs)} cannot be used: ${past.error}`)
+  return ok({
+    ...past.value,
+    atMs: question.atMs,
+    node: moment.segment.node,
+    commit: await commitWords(parts.gitdirs, generation.commit),
+    digest: generation.digest,
+    sinceMs: moment.sinceMs,
+    bundleFrom: from,
+    notes: [...notesOf(moment), ...otherReleases(moment.tables, releases), ...past.value.unknown],
+  })
+}
+
+function notesOf({ before, isRepeated }: Moment): readonly string[] {
+  return [
+    ...(before === null
+      ? []
+      : [
+          'a swap was under way: some threads may still have answered from the bundle before, of ' +
+            `commit ${before.commit}`,
+        ]),
+    ...(isRepeated
+      ? ['the clock of the node showed this instant more than once: this is the last time']
+      : []),
+  ]
+}
+
+function gapText({ why, endMs, beginMs, reason }: Gap, atMs: number): string {
+  if (why === 'empty') {
+    return 'there is no journal: is this the data directory of a node, with journal.enabled?'
+  }
+  const at = timeText(atMs)
+  const until = endMs === null ? '' : ` It ends at ${timeText(endMs)}`
+  const from = beginMs === null ? '' : ` and goes on at ${timeText(beginMs)}`
+  if (endMs === null) {
+    const first = beginMs === null ? '' : `, which begins at ${timeText(beginMs)}`
+    return `${at} is before the journal${first}`
+  }
+  const around = `${until}${from}.`
+  if (why === 'stopped') return `the node was stopped at ${at}.${around}`
+  if (why === 'lost') return `the journal could not be written at ${at}: ${reason}.${around}`
+  return `the journal says nothing of ${at}: the node was down, or its file was cut.${around}`
+}
+
+const timeText = (ms: number): string => {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
+}

@@ -1,0 +1,65 @@
+// Prints an answer of then for people: what was answered, by which commit, and the way to it.
+import { printSimulation } from '#cli/simulate/print.ts'
+import type { PastReport } from './look-back.ts'
+
+export interface WhyHeading {
+  readonly name: string
+  readonly type: string
+  readonly client: string | null
+}
+
+export function printReport(heading: WhyHeading, report: PastReport): string {
+  const at = new Date(report.atMs).toISOString()
+  const { simulation, atMs: nowMs } = report
+  const { service } = simulation
+  // Its shares are of a thousand draws; those that were computed stand below.
+  const shown =
+    service === null ? simulation : { ...simulation, service: { ...service, distribution: [] } }
+  const trace = printSimulation({ ...heading, at, nowMs, overlays: [], seed: 1 }, shown)
+  return [
+    ...whoLines(report),
+    trace.trimEnd(),
+    ...shareLines(report),
+    ...report.notes.map((note) => row('note', note)),
+    '',
+  ].join('\n')
+}
+
+function whoLines({ node, commit, digest, sinceMs, bundleFrom }: PastReport): string[] {
+  const since =
+    sinceMs === null
+      ? 'since before the journal begins'
+      : `since ${new Date(sinceMs).toISOString()}`
+  const words =
+    commit === null
+      ? []
+      : [
+          row('commit', commit.subject === null ? commit.id : `${commit.id} ${commit.subject}`),
+          row('', commit.author === null ? 'not in a repository here' : byWhom(commit)),
+        ]
+  return [
+    row('node', `${node}, bundle ${digest.slice(0, 12)} ${since} (from ${bundleFrom})`),
+    ...words,
+  ]
+}
+
+function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
+  return `by ${author ?? ''}, ${date ?? ''}`
+}
+
+function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
+  if (isCertain) return [row('certain', 'neither dice nor turns had a part in it')]
+  const rows = shares.map(({ member, probability }) =>
+    row('', `${member.padEnd(20)} ${(probability * 100).toFixed(1)} %`),
+  )
+  const rest = mayAnswer.filter((address) => !shares.some(({ member }) => member === address))
+  return [
+    row('chance', 'dice or turns chose; the answer above is one of these, by who stood first'),
+    ...rows,
+    ...(rest.length === 0 ? [] : [row('', `or ${rest.join(', ')}`)]),
+  ]
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(10)}${text}`
+}
