@@ -1,4 +1,5 @@
-// `gslbd lint`: what nodes have counted about a configuration: what is unused, TTLs that do not fit.
+// `gslbd lint`: what nodes have counted about a configuration: what is unused, and TTLs that do
+// not fit.
 import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'

@@ -23,8 +23,8 @@ import { segmentsIn } from '#runtime/journal/moment.ts'
 const usage = `Usage: gslbd why NAME --at TIME [options]
 
 Says what this node answered to a query for NAME at an instant of the past, and why: the answer
-itself where it was certain, else each that it may have been, with its share; the health of then, the
-commit and its author. It reads the journal in the data directory; the node may run meanwhile.
+itself where it was certain, else each that it may have been, with its share; the health of then,
+the commit and its author. It reads the journal in the data directory; the node may run meanwhile.
 
   --at TIME         such as 2026-01-31T03:12:00Z; 03:12: the last time that it was, in UTC; or 90m:
                     so long ago

@@ -67,7 +67,13 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   if (!taken.ok) return taken
   run.gate.open()
   const ours = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver, store }
-  const unanswered = { texts: null, exchange: null, redirects: null, geo: null, anycast: () => null }
+  const unanswered = {
+    texts: null,
+    exchange: null,
+    redirects: null,
+    geo: null,
+    anycast: () => null,
+  }
   return startPulling({ ...ours, ...unanswered, node }, token.value, given, run)
 }
 

@@ -9,7 +9,9 @@ export const useDiagnostics = {
     cause:
       'Nodes mark which names are asked for, which members are answered, and which rules and ' +
       'redirects are hit. All of them have counted for the whole time, and it was there.',
-    bad: '# nobody asks for old.example.com. any more\nspec: { domain: old.example.com., pool: web }',
+    bad:
+      '# nobody asks for old.example.com. any more\n' +
+      'spec: { domain: old.example.com., pool: web }',
     good: '# the file is removed',
   },
   'ttl-too-long': {

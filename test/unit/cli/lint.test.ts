@@ -1,4 +1,5 @@
-// `gslbd lint --unused` against the API itself: what is unused at its places, and what is not known.
+// `gslbd lint --unused` against the API itself: what is unused at its places, and what is not
+// known.
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -61,7 +62,10 @@ test('what is unused stands at its place, beside a TTL that does not fit', async
   const { exit, out } = await lint(directory)
   expect(exit).toBe(0)
   expect(out).toMatch(
-    /pools\/web\.yaml:\d+:\d+: warning unused-object: no query of 30 days has used the member web\/192\.0\.2\.2/,
+    new RegExp(
+      'pools/web\\.yaml:\\d+:\\d+: warning unused-object: ' +
+        'no query of 30 days has used the member web/192\\.0\\.2\\.2',
+    ),
   )
   expect(out).toMatch(/services\/www\.yaml:\d+:\d+: warning ttl-too-long: TTL 3600, but what/)
   expect(out).toContain('with a TTL of 300 clients have an old answer for at most')
