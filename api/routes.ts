@@ -41,6 +41,7 @@ import { syncNow } from './routes/sync.ts'
 import { statusRoutes } from './routes/status.ts'
 import { unusedRoutes } from './routes/unused.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
+import { whyRoutes } from './routes/why.ts'
 
 export const routes: readonly Route[] = Object.freeze<Route[]>([
   getHealth,
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...historyRoutes,
   ...rumRoutes,
   ...simulateRoutes,
+  ...whyRoutes,
   ...planRoutes(() => routes),
   ...commitRoutes(() => routes),
   ...dnsRoutes,

@@ -40,6 +40,7 @@ import type { UseView } from './object-use.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
 import type { RumView } from './rum-view.ts'
+import type { Past } from './past.ts'
 import type { Planner } from './planner.ts'
 import type { Simulator } from './simulator.ts'
 import type { OnePerTenant } from '#api/server/one-per-tenant.ts'
@@ -97,6 +98,7 @@ export interface ApiPorts {
   /** How often a browser may send measurements. */
   readonly rumSources: SourceBuckets
   readonly simulator: Simulator
+  readonly past: Past
   /** How often a client may simulate. */
   readonly simulationSources: SourceBuckets
   readonly planner: Planner

@@ -11,6 +11,7 @@ import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
 import { createNodeLicence } from '#cli/node/licence.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
+import { PastAnswers } from '#cli/why/past-answers.ts'
 import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
@@ -153,6 +154,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
     simulator: simulatorOf(deps, memberHealth),
+    past: pastOf(deps),
     ...{ domains, cluster: deps.cluster, anycast: { status: () => anycastOf(deps) } },
     nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),
@@ -182,6 +184,13 @@ function simulatorOf(
     memberHealth,
     peers: () => health?.peers() ?? null,
     clock: systemClock,
+  })
+}
+
+function pastOf({ dataDir, journal, geo, gitops, settings }: Deps): PastAnswers {
+  return new PastAnswers({
+    ...{ dataDir: dataDir.path, nodeName: settings.state.nodeName, journal, geo },
+    ...{ config: gitops.config, clock: systemClock },
   })
 }
 

@@ -42,6 +42,7 @@ import { faultOfDashboard } from './start-checks.ts'
 import type { LivePlanner } from '#cli/plan/live-plan.ts'
 import type { MovedGuard } from '#cli/plan/moved-guard.ts'
 import type { LiveSimulator } from '#cli/simulate/live.ts'
+import type { PastAnswers } from '#cli/why/past-answers.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
 import type { OidcSection } from '#cli/settings/oidc.ts'
@@ -74,6 +75,7 @@ export interface NodeApiParts {
   readonly deliveries: ApiPorts['deliveries']
   readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
+  readonly past: PastAnswers
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
@@ -159,6 +161,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
       await parts.simulator.close()
+      await parts.past.close()
       await parts.planner.close()
       await parts.configWriter.close()
       await audit.value.close()
@@ -218,6 +221,7 @@ function portsOf(
     rum,
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: { simulate: simulator.simulate, explain: explanationOf },
+    past: parts.past,
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,

@@ -117,7 +117,8 @@ function isOf(tenant: string, name: string, both: readonly string[]): boolean {
   return name === `${tenant}/${both.find((other) => other !== name) ?? ''}`
 }
 
-function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
+/** As the API shows an answer. */
+export function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
   return {
     ...{ rcode, zone, match, owner, records, scope: ecsScope },
     rule: rule && {
@@ -132,7 +133,7 @@ function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Sim
 
 type ShownService = ReturnType<typeof shownService>
 
-function shownService(service: SimulatedService) {
+export function shownService(service: SimulatedService) {
   const { name, tenant, algorithm, pool, fallback, members, picks, ttlSeconds, trace } = service
   const candidates =
     trace?.candidates ??

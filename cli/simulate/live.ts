@@ -1,8 +1,6 @@
 // Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
-import { fullName } from '#compiler/values/record-sets.ts'
-import { partsIn } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -11,6 +9,7 @@ import type { RoutingBuffers } from '#routing/state/state.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
 import type { LiveAnswer, LiveJob } from './live-job.ts'
+import { hasRecords } from './own-records.ts'
 import { healthSeenBy } from './peer-health.ts'
 
 export interface LiveSimulatorParts {
@@ -94,21 +93,11 @@ export class LiveSimulator {
       if (typeof done === 'string') return err({ code: 'too-slow' })
       if (!done.ok) return done
       const { shown, owner, tenant: holder } = done.value
-      const isSeen = tenant === null || holder === tenant || this.#hasRecords(owner, tenant)
+      const isSeen =
+        tenant === null || holder === tenant || hasRecords(this.#parts.config, owner, tenant)
       if (!isSeen) return err({ code: 'not-found' })
       return ok({ ...shown, node: nodeName, commit: live.commit, digest: live.bundle.digest })
     }
-  }
-
-  /** A name without a service is of whoever has its records. */
-  #hasRecords(owner: string | null, tenant: string): boolean {
-    if (owner === null) return false
-    const files = this.#parts.config.snapshot().list('Records')
-    return files.some((file) => {
-      if (file.tenant !== tenant) return false
-      const { zone } = file.object.spec
-      return partsIn('RecordSet', file).some(({ name }) => fullName(zone, name) === owner)
-    })
   }
 }
 

@@ -39,7 +39,8 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   })
 }
 
-function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
+/** By setting: which release is in use. */
+export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {
       if (type === null || buildEpoch === null || networks === null) return []

@@ -24,6 +24,7 @@ POST /commits
 POST /plan
 GET /unused
 POST /sync
+POST /why
 `
 
 interface Schema {

@@ -82,6 +82,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     rum: unmeasured,
     homePath: referencePath,
     simulator: notBrought('simulator'),
+    past: notBrought('past'),
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
     planner: notBrought('planner'),
     plansUnderWay: new OnePerTenant(),

@@ -337,6 +337,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getPoolsByIdHistory: { needs: 'history:read', make: pool },
   // Tenants and answers: test/unit/cli/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
+  // Tenants and answers: test/unit/cli/why/past-answers.test.ts.
+  postWhy: { needs: 'service:read', body: () => ({ name: 'www.example.com.', at: '5m' }) },
   // Permissions of what is planned, and answers: test/unit/api/routes/plan.test.ts.
   postPlan: {
     needs: 'any',

@@ -34,6 +34,13 @@ const simulated = {
   ...{ scope: null, service: null, overlays: [] },
 }
 
+const explained = {
+  ...{ name: 'www.example.com.', type: 'A', at: '', node: '', commit: null, digest: '' },
+  ...{ since: null, bundleFrom: 'the data directory', isCertain: true, shares: [] },
+  ...{ mayAnswer: [], notes: [], rcode: 'REFUSED', rule: null, zone: null, match: 'none' },
+  ...{ owner: null, records: [], scope: null, service: null },
+}
+
 const unchecked = {
   ...{ nsOk: true, dsOk: false, dsExpected: false, error: '', checks: [], verifiedAtMs: 1_000 },
 }
@@ -63,6 +70,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       alerts,
       domains: { ...domains, verify: async ({ domain }) => ok({ ...unchecked, domain }) },
       simulator: { simulate: async () => ok(simulated), explain: explanationOf },
+      past: { why: async () => ok(explained) },
       licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),

@@ -1,0 +1,51 @@
+// /api/v1/why: what was answered at an instant of the past, and why.
+import { visibleTenant } from '#api/access/caller.ts'
+import { invalid, missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import type { PastFault } from '#api/ports/past.ts'
+import { PastAnswer, PastQuestion } from '../resources/past.ts'
+
+const why = route({
+  method: 'POST',
+  path: '/api/v1/why',
+  needs: 'service:read',
+  tag: 'Explanations',
+  summary: 'What this node answered to a query at an instant of the past, and why',
+  details:
+    'From the journal of the node. Where dice or turns chose, `shares` has what may have come. ' +
+    'Names that were another tenant’s then do not exist. Who made the commit is told to system ' +
+    'administrators.',
+  body: PastQuestion,
+  responses: { 200: { description: 'The answer of then', schema: PastAnswer } },
+  refusals: [404, 429, 503],
+  handle: async ({ caller, body, ports, request }) => {
+    const waitMs = ports.simulationSources.take(request.address)
+    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many explanations: wait')
+    const { type = 'A', ...others } = body
+    const done = await ports.past.why({ type, ...others }, visibleTenant(caller))
+    return done.ok ? success(done.value) : refusalOf(done.error)
+  },
+})
+
+function refusalOf(fault: PastFault): Reply {
+  switch (fault.code) {
+    case 'invalid':
+      return invalid(fault.field, fault.reason)
+    case 'not-found':
+      return missing('name')
+    case 'unknown':
+      return refused(404, fault.reason)
+    case 'busy':
+      return later(503, 1, 'other explanations are waiting: try again')
+    case 'too-slow':
+      return later(503, 1, 'the explanation took too long and was ended')
+  }
+}
+
+function later(status: number, seconds: number, sentence: string): Reply {
+  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
+}
+
+export const whyRoutes: readonly Route[] = Object.freeze([why])

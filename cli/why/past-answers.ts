@@ -1,0 +1,77 @@
+// Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
+import type { Past } from '#api/ports/past.ts'
+import type { PastFault } from '#api/ports/past.ts'
+import { hasRecords } from '#cli/simulate/own-records.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { Journal } from '#runtime/journal/journal.ts'
+import { JobThread } from '#runtime/worker/job-thread.ts'
+import { repositoriesIn } from './bundle-of-then.ts'
+import { databasesOf, journalDirectory } from './node-journal.ts'
+import type { PastJob, ToldPast } from './past-job.ts'
+
+export interface PastAnswersParts {
+  readonly dataDir: string
+  readonly nodeName: string
+  /** null: the settings want none. */
+  readonly journal: Pick<Journal, 'flush'> | null
+  readonly geo: Pick<GeoSource, 'status' | 'buffers'>
+  readonly config: ConfigView
+  readonly clock: Clock
+}
+
+export const pastLimits = {
+  /** Questions at once, the one under way among them. */
+  waitingMax: 4,
+  /** A large repository takes seconds to compile. */
+  jobMs: 60_000,
+} as const
+
+type Outcome = Result<ToldPast, PastFault>
+
+export class PastAnswers {
+  readonly #parts: PastAnswersParts
+  readonly #thread: JobThread<PastJob, Outcome>
+
+  constructor(parts: PastAnswersParts) {
+    this.#parts = parts
+    const file = new URL('./past-worker.ts', import.meta.url)
+    this.#thread = new JobThread({ file, ...pastLimits })
+  }
+
+  why: Past['why'] = async (query, tenant) => {
+    const { nodeName, journal, dataDir, geo, clock, config } = this.#parts
+    if (query.node !== undefined && query.node !== nodeName) {
+      const reason = `this node, ${nodeName}, has its own journal alone: ask the other one`
+      return err({ code: 'invalid', field: 'node', reason })
+    }
+    if (journal === null) return unknown('the settings of this node keep no journal')
+    await journal.flush()
+    const done = await this.#thread.run(() => ({
+      ...{ query, tenant, nowMs: clock.nowMs(), dataDir, geo: geo.buffers },
+      gitdirs: repositoriesIn(dataDir),
+      journalDirectory: journalDirectory(dataDir),
+      releases: databasesOf(geo),
+    }))
+    if (done === 'busy') return err({ code: 'busy' })
+    if (typeof done === 'string') return err({ code: 'too-slow' })
+    if (!done.ok) return tenant === null ? done : forTenant(done.error)
+    const { shown, owner, tenant: holder } = done.value
+    const isSeen = tenant === null || holder === tenant || hasRecords(config, owner, tenant)
+    return isSeen ? ok(shown) : err({ code: 'not-found' })
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+}
+
+const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
+
+/** Files and commits of the operator are not a tenant's to see. */
+function forTenant(fault: PastFault): Result<never, PastFault> {
+  return fault.code === 'unknown' ? unknown('nothing is known of that instant here') : err(fault)
+}

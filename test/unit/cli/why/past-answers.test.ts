@@ -1,0 +1,131 @@
+// What the API tells of the past of a node, and to whom.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PastQuery } from '#api/ports/past.ts'
+import { PastAnswers } from '#cli/why/past-answers.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { Journal } from '#runtime/journal/journal.ts'
+import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const model: BundleModel = {
+  ...bareModel,
+  commit: 'c'.repeat(40),
+  zones: [zone('example.com.')],
+  pools: [
+    pool(1, [member('192.0.2.1', { priority: 1 }), member('192.0.2.2', { priority: 2 })], {
+      name: 'web',
+      tenant: 'acme',
+    }),
+    pool(2, ['192.0.2.9'], { name: 'other', tenant: 'zenith' }),
+  ],
+  services: [
+    service(1, 'www.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
+    service(2, 'turns.example.com.', { tenant: 'acme', pool: 0 }),
+    service(3, 'theirs.example.com.', { tenant: 'zenith', pool: 1 }),
+  ],
+}
+const bundle = bundleOf(model)
+const time = new FakeTime(Date.UTC(2027, 2, 1, 3))
+const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-past-'))
+const silent = (): void => undefined
+const journal = new Journal({
+  ...{ directory: join(dataDir, 'journal'), bytesMax: 1e8, ageMaxMs: 1e10 },
+  ...{ node: 'fra1', version: '0', clock: time.clock, after: time.after },
+  log: { info: silent, warn: silent, error: silent },
+})
+// A thread takes seconds to start where much else is running.
+const past = new PastAnswers({
+  ...{ dataDir, nodeName: 'fra1', journal, clock: time.clock },
+  geo: { status: () => [], buffers: noGeoBuffers },
+  config: { snapshot: () => ({ list: () => [] }) } as never,
+})
+
+/** The first member is down from 03:10 to 03:20; it is 04:00. */
+beforeAll(() => {
+  new BundleStore(dataDir).add(bundle.digest, bundle.bytes)
+  const state = createRoutingState(bundle, 1)
+  journal.serves({ digest: bundle.digest, commit: model.commit, seq: 1 }, bundle, state)
+  journal.settled()
+  for (const healthy of [0, 1]) {
+    time.pass(10 * 60_000)
+    state.memberHealthy[0] = healthy
+    rebuildPool(bundle, state, 0)
+    journal.poolChanged(state, 0, true)
+  }
+  time.pass(40 * 60_000)
+})
+afterAll(async () => {
+  await past.close()
+  await journal.stop()
+  rmSync(dataDir, { recursive: true })
+})
+
+async function ask(name: string, more: Partial<PastQuery>, tenant: string | null = null) {
+  const done = await past.why({ name, type: 'A', at: '03:15', ...more }, tenant)
+  return done.ok ? done.value : done.error
+}
+
+test('an answer of then has its health, service, bundle and commit', async () => {
+  expect(await ask('www.example.com.', { client: '203.0.113.9' })).toMatchObject({
+    ...{ name: 'www.example.com.', type: 'A', at: '2027-03-01T03:15:00.000Z', node: 'fra1' },
+    ...{ digest: bundle.digest, bundleFrom: 'the data directory', rcode: 'NOERROR' },
+    ...{ isCertain: true, notes: [], since: '2027-03-01T03:00:00.000Z' },
+    commit: { id: model.commit, author: null, date: null, subject: null },
+    records: ['www.example.com. 60 IN A 192.0.2.2'],
+    shares: [{ member: '192.0.2.2', pool: 'web', probability: 1 }],
+    service: { name: 'service-1', members: [{ standing: 'unhealthy' }, { standing: 'candidate' }] },
+  })
+})
+
+test('before and after a member was down it was answered', async () => {
+  const first = { records: ['www.example.com. 60 IN A 192.0.2.1'] }
+  expect(await ask('www.example.com.', { at: '03:09:59.999' })).toMatchObject(first)
+  expect(await ask('www.example.com.', { at: '03:20' })).toMatchObject(first)
+})
+
+test('where turns chose, all that may have come is there', async () => {
+  expect(await ask('turns.example.com.', { at: '5m' })).toMatchObject({
+    isCertain: false,
+    shares: [
+      { member: '192.0.2.1', probability: 0.5 },
+      { member: '192.0.2.2', probability: 0.5 },
+    ],
+    mayAnswer: ['192.0.2.1', '192.0.2.2'],
+  })
+})
+
+test('names that were of others do not exist for a tenant', async () => {
+  expect(await ask('www.example.com.', {}, 'acme')).toMatchObject({ isCertain: true })
+  expect(await ask('theirs.example.com.', {}, 'acme')).toEqual({ code: 'not-found' })
+  expect(await ask('none.example.com.', {}, 'acme')).toEqual({ code: 'not-found' })
+  expect(await ask('theirs.example.com.', {}, 'zenith')).toMatchObject({ isCertain: true })
+})
+
+test('of what is not known a tenant is told no more than that', async () => {
+  const reason = 'nothing is known of that instant here'
+  expect(await ask('www.example.com.', { at: '02:00' }, 'acme')).toEqual({
+    code: 'unknown',
+    reason,
+  })
+  expect(await ask('www.example.com.', { at: '02:00' })).toMatchObject({
+    reason: expect.stringContaining('which begins at 2027-03-01T03:00:00.000Z') as string,
+  })
+})
+
+test.each([
+  ['name', { name: 'a..b' }],
+  ['type', { type: 'AB' }],
+  ['client', { client: '192.0.2' }],
+  ['subnet', { subnet: '192.0.2.0/40' }],
+  ['at', { at: 'once' }],
+  ['at', { at: '2027-03-01T05:00:00Z' }],
+  ['node', { node: 'fra2' }],
+])('a wrong %s is named: %j', async (field, wrong) => {
+  expect(await ask('www.example.com.', wrong)).toMatchObject({ code: 'invalid', field })
+})
