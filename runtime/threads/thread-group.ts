@@ -141,13 +141,20 @@ export class ThreadGroup implements DnsThreads {
     } else {
       this.#port = port
     }
+    // Another port may have to be tried: then no responder may have the sockets of this one.
+    const isSure = port !== 0
+    if (isSure) this.#queueResponders()
     const stream = await this.#startStream(tcp)
     if (!stream.ok) {
-      this.#closeSockets()
+      await (isSure ? this.stop() : this.#closeSockets())
       return stream
     }
-    for (let i = 0; i < this.#threads; i++) this.#queueResponder(i)
+    if (!isSure) this.#queueResponders()
     return ok({ port: this.#port })
+  }
+
+  #queueResponders(): void {
+    for (let i = 0; i < this.#threads; i++) this.#queueResponder(i)
   }
 
   #queueResponder(index: number): void {
