@@ -93,9 +93,12 @@ export const serve: Command = {
   },
 }
 
-/** A stop begins with a wait for the routers, where addresses are announced. */
+/**
+ * A stop begins with a wait for the routers, where addresses are announced, after one for a BGP
+ * daemon that cannot be told.
+ */
 const drainMsOf = ({ anycast }: Settings): number =>
-  anycast.driver === 'none' ? 0 : anycast.drainMs
+  anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
 
 /** Loads what the roles need, and no more. */
 async function starterOf({ roles }: Settings): Promise<StartNode> {

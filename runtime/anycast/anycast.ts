@@ -124,15 +124,15 @@ export class Anycast {
     const wasAnnounced = this.#announcer.wanted !== 'withdrawn' || this.#told === 'announced'
     this.#announcer.drain()
     await this.pause()
-    const endMs = clock.monotonicMs() + settings.drainMs
-    do {
+    const giveUpMs = clock.monotonicMs() + settings.drainMs
+    for (;;) {
       await this.#tell(true)
-      if (this.#told === 'withdrawn' || !wasAnnounced) break
-      await this.#wait(Math.min(tries.firstMs, endMs - clock.monotonicMs()))
-    } while (clock.monotonicMs() < endMs)
-    if (!wasAnnounced) return
+      if (this.#told === 'withdrawn' || !wasAnnounced || clock.monotonicMs() >= giveUpMs) break
+      await this.#wait(Math.min(tries.firstMs, giveUpMs - clock.monotonicMs()))
+    }
+    if (!wasAnnounced || this.#told !== 'withdrawn') return
     log.info({ drainMs: settings.drainMs }, 'waiting until no more queries come; they are answered')
-    await this.#wait(endMs - clock.monotonicMs())
+    await this.#wait(settings.drainMs)
   }
 
   status(): AnycastStatus {

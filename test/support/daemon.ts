@@ -40,6 +40,8 @@ export interface Daemons {
   readonly spawnWith: (preload: string, ...args: string[]) => DaemonProcess
   /** The same of another program: one that was installed. */
   readonly spawnProgram: (path: string, ...args: string[]) => DaemonProcess
+  /** The same behind other words: `nsenter` and what it takes. */
+  readonly spawnBehind: (words: readonly string[], ...args: string[]) => DaemonProcess
   /** Starts the program and waits until it runs. @throws with its output when it ends before */
   readonly start: (...args: string[]) => Promise<DaemonProcess>
   /** For `afterEach` of tests that share no process: one that fails leaves none to the next. */
@@ -62,11 +64,12 @@ export function useDaemons(
     await Promise.all(spawned.map((daemon) => daemon.ended))
   }
   afterAll(killAll)
-  const spawnNode = (...nodeArgs: string[]): DaemonProcess => {
-    const daemon = new DaemonProcess(nodeArgs, env)
+  const spawnBehind = (words: readonly string[], ...nodeArgs: string[]): DaemonProcess => {
+    const daemon = new DaemonProcess(nodeArgs, env, words)
     spawned.push(daemon)
     return daemon
   }
+  const spawnNode = (...nodeArgs: string[]) => spawnBehind([], ...nodeArgs)
   const spawnOne = (...args: string[]) => spawnNode(program, ...args)
   const spawnWith = (preload: string, ...args: string[]) =>
     spawnNode('--import', preload, program, ...args)
@@ -75,7 +78,10 @@ export function useDaemons(
     await daemon.running()
     return daemon
   }
-  return { spawn: spawnOne, spawnWith, spawnProgram: spawnNode, start, killAll }
+  return {
+    ...{ spawn: spawnOne, spawnWith, spawnProgram: spawnNode, start, killAll },
+    spawnBehind: (words, ...args) => spawnBehind(words, program, ...args),
+  }
 }
 
 export class DaemonProcess {
@@ -89,8 +95,13 @@ export class DaemonProcess {
   /** Set once it runs; 0: the API is off. */
   apiPort = 0
 
-  constructor(nodeArgs: readonly string[], env: Readonly<Record<string, string>>) {
-    this.#child = spawn(process.execPath, nodeArgs, {
+  constructor(
+    nodeArgs: readonly string[],
+    env: Readonly<Record<string, string>>,
+    words: readonly string[] = [],
+  ) {
+    const [command = '', ...args] = [...words, process.execPath, ...nodeArgs]
+    this.#child = spawn(command, args, {
       // Settings of the machine that runs the tests must not count.
       env: { PATH: process.env['PATH'], LC_ALL: 'C', NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

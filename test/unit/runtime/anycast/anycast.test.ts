@@ -164,7 +164,7 @@ test('a drain tries again while the daemon is away, and ends all the same', asyn
   scene.isAway = false
   await scene.seconds(1)
   expect(scene.told).toBe('-+-')
-  await scene.seconds(2)
+  await scene.seconds(4)
   await drained
   const other = await new Scene().started()
   other.isAway = true
