@@ -11,7 +11,7 @@ import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/
 import { policyTestsFor } from '#cli/policy-tests/module.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 
 const usage = `Usage: gslbd check PATH [options]
 
@@ -49,7 +49,7 @@ export const check: Command = {
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
-    const files = readConfigDirectory(path)
+    const files = await readConfiguration(path)
     if (!files.ok) {
       io.err(`gslbd check: ${files.error}\n`)
       return Exit.Usage

@@ -12,7 +12,7 @@ import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/
 import { policyTestsFor } from '#cli/policy-tests/module.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 import { readSigningKey } from '#cli/files/key-files.ts'
 
 const usage = `Usage: gslbd compile PATH -o FILE [options]
@@ -50,7 +50,7 @@ export const compile: Command = {
     }
     const key = values.key === undefined ? undefined : readSigningKey(values.key)
     if (key?.ok === false) return fail(key.error)
-    const files = readConfigDirectory(path)
+    const files = await readConfiguration(path)
     if (!files.ok) return fail(files.error)
     const policyTests = await policyTestsFor(files.value)
     const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })

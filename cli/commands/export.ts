@@ -9,7 +9,7 @@ import type { ZoneExport } from '#cli/export/zone-export.ts'
 import { nameOfZone } from '#cli/files/bundle-json.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { createCompiler } from '#compiler/compile.ts'
@@ -45,7 +45,7 @@ export const exportCommand: Command = {
   name: 'export',
   summary: 'print a zone, or the response rules, as a zone file',
   usage,
-  run: (args, io) => {
+  run: async (args, io) => {
     const { positionals, values } = parseArgs({
       args: [...args],
       allowPositionals: true,
@@ -70,7 +70,7 @@ export const exportCommand: Command = {
     }
     const fail = (exit: Exit, sentence: string) => {
       io.err(`gslbd export: ${sentence}\n`)
-      return Promise.resolve(exit)
+      return exit
     }
     if (values.bundle !== undefined && values.config !== undefined) {
       throw new UsageError('give --config or --bundle, not both')
@@ -79,7 +79,7 @@ export const exportCommand: Command = {
     const policy = checkPolicyOf(values)
     const source =
       values.bundle === undefined
-        ? compiled(values.config ?? '.', policy, io)
+        ? await compiled(values.config ?? '.', policy, io)
         : opened(values.bundle)
     if (!source.ok) return fail(source.error.exit, source.error.message)
     const exported =
@@ -90,7 +90,7 @@ export const exportCommand: Command = {
     for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
     const { origin, records } = exported.value
     for (const line of zoneLines(records, { origin, names: 'relative' })) io.out(line)
-    return Promise.resolve(Exit.Ok)
+    return Exit.Ok
   },
 }
 
@@ -150,8 +150,12 @@ interface Source {
 }
 
 /** The diagnostics of a configuration with errors are printed. */
-function compiled(path: string, checkPolicy: HealthCheckPolicy, io: Io): Result<Source, Fault> {
-  const files = readConfigDirectory(path)
+async function compiled(
+  path: string,
+  checkPolicy: HealthCheckPolicy,
+  io: Io,
+): Promise<Result<Source, Fault>> {
+  const files = await readConfiguration(path)
   if (!files.ok) return fault(Exit.Usage, files.error)
   const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
   if (!result.ok) {

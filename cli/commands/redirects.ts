@@ -14,7 +14,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { namedBy } from '#runtime/node/refusals.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 import { redirectTargets } from '#cli/node/redirect-targets.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
@@ -55,7 +55,7 @@ export const redirectsCommand: Command = {
       io.out('no server gets redirects by these settings\n')
       return Exit.Ok
     }
-    const models = path === undefined ? stored(settings.value.dataDir) : compiled(path)
+    const models = path === undefined ? stored(settings.value.dataDir) : await compiled(path)
     if (!models.ok) {
       io.err(`gslbd redirects: ${models.error}\n`)
       return Exit.ErrorsFound
@@ -105,8 +105,8 @@ function stored(dataDir: string): Result<readonly RedirectModel[], string> {
   return bundle.ok ? ok(redirectsOf(bundle.value)) : err(bundle.error.message)
 }
 
-function compiled(path: string): Result<readonly RedirectModel[], string> {
-  const files = readConfigDirectory(path)
+async function compiled(path: string): Promise<Result<readonly RedirectModel[], string>> {
+  const files = await readConfiguration(path)
   if (!files.ok) return files
   const result = createCompiler().compile(files.value, { commit: '' })
   return result.ok ? ok(result.model.redirects) : err(printText(result))

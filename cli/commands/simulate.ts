@@ -15,7 +15,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
-import { hasConfiguration, readConfigDirectory } from '#cli/files/config-directory.ts'
+import { hasConfiguration, readConfiguration } from '#cli/files/config-directory.ts'
 import { printSimulation } from '#cli/simulate/print.ts'
 import { applyHealthFile, unknownMember } from '#cli/simulate/health.ts'
 import type { AppliedHealth } from '#cli/simulate/health.ts'
@@ -80,7 +80,7 @@ export const simulateCommand: Command = {
     const isJson = values.format === 'json'
     if (!isJson && values.format !== 'text') throw new UsageError('--format is text or json')
     const tables = loadTables(values)
-    const side = tables.ok ? prepare(values, asked.nowMs) : fault(Exit.Usage, tables.error)
+    const side = tables.ok ? await prepare(values, asked.nowMs) : fault(Exit.Usage, tables.error)
     if (!side.ok || !tables.ok) {
       const { exit, message } = side.ok ? { exit: Exit.Internal, message: '' } : side.error
       io.err(`gslbd simulate: ${message}\n`)
@@ -153,12 +153,12 @@ interface Sources {
 }
 
 /** The bundle, and the state that a server has at that time under the given health. */
-function prepare(sources: Sources, nowMs: number): Result<Side, Fault> {
+async function prepare(sources: Sources, nowMs: number): Promise<Result<Side, Fault>> {
   if (sources.bundle !== undefined && sources.config !== undefined) {
     throw new UsageError('give --config or --bundle, not both')
   }
   const bundle =
-    sources.bundle === undefined ? compiled(sources.config ?? '.') : opened(sources.bundle)
+    sources.bundle === undefined ? await compiled(sources.config ?? '.') : opened(sources.bundle)
   if (!bundle.ok) return bundle
   const side = sideOf(bundle.value, sources, nowMs)
   if (!side.ok) return side
@@ -200,8 +200,8 @@ function opened(path: string): Result<Bundle, Fault> {
     : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
 }
 
-function compiled(path: string): Result<Bundle, Fault> {
-  const files = readConfigDirectory(path)
+async function compiled(path: string): Promise<Result<Bundle, Fault>> {
+  const files = await readConfiguration(path)
   if (!files.ok) return fault(Exit.Usage, files.error)
   if (!hasConfiguration(path)) {
     const remedy = 'go to a configuration directory, or name one with --config'

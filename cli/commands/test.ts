@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 import { printJunit, printReport } from '#cli/policy-tests/print.ts'
 import { reportOf } from '#cli/policy-tests/report.ts'
 import type { TestReport } from '#cli/policy-tests/report.ts'
@@ -46,7 +46,7 @@ export const test: Command = {
     if (rest.length > 0) throw new UsageError('give one pattern')
     const format = formats.find((one) => one === values.format)
     if (format === undefined) throw new UsageError('--format is text, json or junit')
-    const files = readConfigDirectory(values.config)
+    const files = await readConfiguration(values.config)
     if (!files.ok) {
       io.err(`gslbd test: ${files.error}\n`)
       return Exit.Usage

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { hidesConfiguration, isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -13,6 +14,15 @@ import type { Result } from '#lib/result.ts'
 const entriesMax = 200_000
 /** Looked at where there is no configuration, to say where it may be. */
 const strayEntriesMax = 10_000
+
+/** As `readConfigDirectory`; what it gives is ready to be compiled. */
+export async function readConfiguration(
+  root: string,
+): Promise<Result<readonly SourceFile[], string>> {
+  const read = readConfigDirectory(root)
+  if (read.ok) await readyForScripts(read.value)
+  return read
+}
 
 /** Reads what the compiler reads; lists the rest. Errors: a sentence that names the path. */
 export function readConfigDirectory(root: string): Result<readonly SourceFile[], string> {

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
@@ -60,7 +61,7 @@ function placeIn(folder: string): string {
   }
 }
 
-/** What the compiler reads of a commit. Errors: a sentence. */
+/** What the compiler reads of a commit, ready to be compiled. Errors: a sentence. */
 export async function filesOfCommit(
   { driver, graph, place }: Pick<GitPlace, 'driver' | 'graph' | 'place'>,
   oid: string,
@@ -81,6 +82,7 @@ export async function filesOfCommit(
     if (!blob.ok) return err(blob.error.reason)
     files.push({ path, blobId, kind, sizeBytes: blob.value.length, bytes: blob.value })
   }
+  await readyForScripts(files)
   return ok(files)
 }
 

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#cli/files/check-policy.ts'
-import { hasConfiguration, readConfigDirectory } from '#cli/files/config-directory.ts'
+import { hasConfiguration, readConfiguration } from '#cli/files/config-directory.ts'
 import {
   commitNamed,
   fetchWords,
@@ -64,7 +64,7 @@ export async function findSides(parts: SourceParts): Promise<Result<FoundSides, 
   const one = await finder.find(base, 'base')
   if (!one.ok) return one
   const other =
-    head === undefined ? finder.directory(directory, 'head') : await finder.find(head, 'head')
+    head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
   if (!other.ok) return other
   const warnings = await finder.relationWarnings(parts.nowMs)
   if (!warnings.ok) return warnings
@@ -91,8 +91,8 @@ class Finder {
     return await this.#commit(source, side)
   }
 
-  directory(path: string, side: 'base' | 'head'): Result<FoundSide, SourceFault> {
-    const files = readConfigDirectory(path)
+  async directory(path: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+    const files = await readConfiguration(path)
     if (!files.ok) return fault(Exit.Usage, files.error)
     if (!hasConfiguration(path)) {
       return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/`)

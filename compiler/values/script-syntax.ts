@@ -1,10 +1,29 @@
 // Checks the syntax of a script step's body; never runs it.
-import { checkScript } from '#routing/script/check.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { checkScript, isScriptCheckLoaded, loadScriptCheck } from '#routing/script/check.ts'
 
 export interface ScriptMistake {
   readonly message: string
   /** Index in the body; undefined: not known. */
   readonly character: number | undefined
+}
+
+/** How a step begins; in a quoted YAML scalar each of its letters may be written with a `\`. */
+const mark = Buffer.from('script:')
+const escape = '\\'.charCodeAt(0)
+
+/**
+ * To be awaited before files are compiled: loads the script engine where one of them may have a
+ * script step. Where none has, a node has no engine.
+ */
+export async function readyForScripts(files: readonly Pick<SourceFile, 'bytes'>[]): Promise<void> {
+  if (isScriptCheckLoaded()) return
+  if (files.some(({ bytes }) => bytes !== null && mayHaveScript(bytes))) await loadScriptCheck()
+}
+
+function mayHaveScript(bytes: Uint8Array): boolean {
+  const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return octets.includes(mark) || octets.includes(escape)
 }
 
 /**

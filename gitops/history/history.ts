@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isRead } from '#compiler/read/layout.ts'
 import { readFile } from '#compiler/read/read-file.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
@@ -185,6 +186,7 @@ export class History implements ConfigHistory {
         if (!blob.ok) isCut = true
         if (!blob.ok) continue
         bytes += blob.value.byteLength
+        await readyForScripts([{ bytes: blob.value }])
         const { kind, object } = readFile(oid, blob.value)
         if (kind === undefined || object === undefined) continue
         const entry = configEntry(path, oid, kind, object)

@@ -2,6 +2,7 @@
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GitDriver, ObjectError, TreeFile } from '#gitops/git/driver.ts'
@@ -52,6 +53,7 @@ export class SourceReader {
     this.#compiler = compiler
   }
 
+  /** What it gives is ready to be compiled. */
   async read(tree: string): Promise<Result<readonly SourceFile[], ObjectError>> {
     const listed = await this.#driver().readTree(tree)
     if (!listed.ok) return listed
@@ -63,6 +65,7 @@ export class SourceReader {
       files.push(file)
     }
     this.#sizes = new Map(files.map((file) => [file.blobId, file.sizeBytes]))
+    await readyForScripts(files)
     return ok(files)
   }
 

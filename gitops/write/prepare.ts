@@ -1,5 +1,6 @@
 // Prepares a commit from a draft in memory: nothing is written before it compiles.
 import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
@@ -61,6 +62,7 @@ export async function prepareCommit(
     path,
     file === null ? null : file.bytes,
   ])
+  await readyForScripts([...changes.values()].filter((file) => file !== null))
   const planned = await driver.planFiles(accepted.tree, new Map(contents))
   if (!planned.ok) return err(planned.error.reason)
   const { tree, objects } = planned.value

@@ -1,6 +1,7 @@
 // Selects the requests of one commit; a request that fails does not fail the others.
 import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -49,6 +50,7 @@ export async function selectRequests(
   batch: readonly Pending[],
   atSeconds: number,
 ): Promise<Result<Selection, string>> {
+  await readyForScripts(batch.map(({ request }) => ({ bytes: textOf(request.operations) })))
   const selector = new Selector(parts, atSeconds)
   const problem = await selector.solve([], batch)
   return problem === undefined ? { ok: true, value: selector.selection() } : err(problem)
@@ -58,6 +60,10 @@ interface Attempt {
   readonly done: readonly (Omit<Done, 'warnings'> & { readonly touched: ReadonlySet<string> })[]
   readonly failed: Selection['failed']
 }
+
+/** What it says of scripts is there as in a file. */
+const textOf = (operations: WriteRequest['operations']): Uint8Array =>
+  Buffer.from(JSON.stringify(operations))
 
 class Selector {
   readonly #parts: PrepareParts

@@ -1,14 +1,29 @@
 // Checks that a script compiles, before it is saved; never runs it.
+import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { loadScriptEngine } from './engine.ts'
 import type { ScriptEngine, ScriptFault } from './engine.ts'
 
-// The import waits for them, some ten milliseconds each, so that rules can ask without waiting.
-const engines: ScriptEngine[] = [await loadScriptEngine(), await loadScriptEngine()]
+/** undefined: not loaded. */
+let engines: ScriptEngine[] | undefined
+let loading: Promise<void> | undefined
 const tooDeep = 'it is nested too deeply'
 /** More bodies at once break engines only where a tree is wrong by the dozen. */
 const unread = 'it was not read, since two others of these files are nested too deeply'
+
+/**
+ * To be awaited before the first `checkScript`, so that rules can ask without waiting. Takes some
+ * fifty milliseconds of CPU time for each of two engines, which most trees do not need.
+ */
+export function loadScriptCheck(): Promise<void> {
+  loading ??= Promise.all([loadScriptEngine(), loadScriptEngine()]).then((loaded) => {
+    engines = loaded
+  })
+  return loading
+}
+
+export const isScriptCheckLoaded = (): boolean => engines !== undefined
 
 /**
  * Reads a body with the engine that will run it, which refuses what nests deeper than its own stack
@@ -16,12 +31,13 @@ const unread = 'it was not read, since two others of these files are nested too 
  * such a body takes the engine with it: the next one takes its place, and another one is made.
  */
 export function checkScript(body: string): Result<null, ScriptFault> {
-  const engine = engines[0]
+  assert(engines !== undefined, 'the script engine is loaded before a script is checked')
+  const [engine] = engines
   if (engine === undefined) return refused(unread)
   const checked = engine.check(body)
   if (!engine.isBroken) return checked
   engines.shift()
-  void loadScriptEngine().then((fresh) => engines.push(fresh))
+  void loadScriptEngine().then((fresh) => engines?.push(fresh))
   return refused(tooDeep)
 }
 

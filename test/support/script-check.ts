@@ -1,8 +1,9 @@
 // A thread with the stack that it is given: checks bodies, and once more when engines were made.
 import { parentPort, workerData } from 'node:worker_threads'
-import { checkScript } from '#routing/script/check.ts'
+import { checkScript, loadScriptCheck } from '#routing/script/check.ts'
 import { waitUntil } from './wait-until.ts'
 
+await loadScriptCheck()
 const said = (body: string): string => {
   const checked = checkScript(body)
   return checked.ok ? 'fine' : checked.error.message

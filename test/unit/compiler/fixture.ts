@@ -11,6 +11,7 @@ import type { CompileLimits } from '#compiler/rules/tree/tree-rule.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { loadScriptCheck } from '#routing/script/check.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport } from '#cli/lint/use-report.ts'
@@ -34,6 +35,9 @@ interface Setup {
   /** What a node says at /api/v1/unused. */
   readonly use?: object
 }
+
+// Files of diagnostics have scripts, and are compiled without waiting.
+await loadScriptCheck()
 
 export function compileFixture(folder: string): CompileResult {
   const files = readConfigDirectory(folder)

@@ -1,6 +1,9 @@
 // The body of a script step is read by the engine that will run it, and nothing of it happens.
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { scriptMistake } from '#compiler/values/script-syntax.ts'
+import { loadScriptCheck } from '#routing/script/check.ts'
 import { ScriptOutcome } from '#routing/script/contract.ts'
 import { loadScriptEngine } from '#routing/script/engine.ts'
 import type { ScriptEngine } from '#routing/script/engine.ts'
@@ -9,6 +12,7 @@ import { scriptQuestion } from '../../../support/script-question.ts'
 let engine: ScriptEngine
 beforeAll(async () => {
   engine = await loadScriptEngine()
+  await loadScriptCheck()
 })
 
 const input = { candidates: [], client: {}, qname: '.', qtype: 'A', now: 0 }
@@ -54,4 +58,19 @@ test('runs no part of the body', () => {
   for (const body of ['for (;;);', 'throw 1', 'class A { static { for (;;); } }']) {
     expect(scriptMistake(body)).toBeUndefined()
   }
+})
+
+describe('an engine is loaded for the first file that may have a script step', () => {
+  const plain = 'spec: { filterChain: [geo-ip, failover], description: a script }'
+
+  test.each([
+    ['as people write it', 'spec: { filterChain: ["script:result = []"] }'],
+    ['as YAML may have it', String.raw`spec: { filterChain: ["\x73cript:result = []"] }`],
+    ['on two lines', 'spec: { filterChain: ["scr\\\n  ipt:result = []"] }'],
+  ])('%s', async (_, text) => {
+    const files = [plain, '', text, plain]
+    const thread = new URL('../../../support/script-ready.ts', import.meta.url)
+    const [seen] = (await once(new Worker(thread, { workerData: files }), 'message')) as unknown[]
+    expect(seen).toEqual([false, false, true, true])
+  })
 })

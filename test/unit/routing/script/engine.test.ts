@@ -1,7 +1,7 @@
 // The engine alone: the contract of a script step, its limits, and that nothing is left of a run.
 import { Worker } from 'node:worker_threads'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { checkScript } from '#routing/script/check.ts'
+import { checkScript, loadScriptCheck } from '#routing/script/check.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import { loadScriptEngine } from '#routing/script/engine.ts'
 import type { ScriptEngine } from '#routing/script/engine.ts'
@@ -242,6 +242,8 @@ test('the clock ends a run, too', () => {
 })
 
 describe('the check before a script is saved', () => {
+  beforeAll(loadScriptCheck)
+
   test.each([
     ['result = []', null],
     ['throw new Error("runs not")', null],
