@@ -68,6 +68,8 @@ export interface Compiler {
   readonly has: (blobId: string) => boolean
   /** What the last compilation read; undefined for a blob that was not among its files. */
   readonly readOf: (blobId: string) => ReadFile | undefined
+  /** Takes a file of the next compilation that was read elsewhere, and belongs to nobody else. */
+  readonly learn: (file: ReadFile) => void
   readonly compile: (files: readonly SourceFile[], options: CompileOptions) => CompileResult
 }
 
@@ -83,6 +85,8 @@ export interface CompilerParts {
   readonly policyTests: PolicyTests | null
   /** null: nobody has looked at running nodes. */
   readonly observe: Observe | null
+  /** False: warnings and notes are counted, not listed: finding their lines costs time. */
+  readonly listsRemarks: boolean
 }
 
 const defaultParts: CompilerParts = {
@@ -95,6 +99,7 @@ const defaultParts: CompilerParts = {
   unserved: kindNames.filter((kind) => !kinds[kind].isServed),
   policyTests: null,
   observe: null,
+  listsRemarks: true,
 }
 
 /**
@@ -102,10 +107,8 @@ const defaultParts: CompilerParts = {
  * made of: what did not change is not worked out again. The result does not depend on it.
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
-  const { checkPolicy, limits, load, unserved, policyTests, observe } = {
-    ...defaultParts,
-    ...parts,
-  }
+  const all = { ...defaultParts, ...parts }
+  const { checkPolicy, limits, load, unserved, policyTests, observe, listsRemarks } = all
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -118,6 +121,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   return {
     has: (blobId) => read.has(blobId),
     readOf: (blobId) => read.get(blobId),
+    learn: (file) => read.learn(file),
     compile: (files, { commit, nowMs }) => {
       read.begin()
       const work: Work = {
@@ -144,7 +148,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       read.end()
       before = work.placed ?? []
       loaded = work.loaded
-      const report = work.findings.report()
+      const report = work.findings.report(listsRemarks)
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')

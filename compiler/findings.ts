@@ -60,12 +60,15 @@ export class Findings {
     this.#counts[diagnosticSpecs[finding.code].severity]++
   }
 
-  /** Errors come before warnings when not all can be listed; of notes a few of each code do. */
-  report(): DiagnosticReport {
+  /**
+   * Errors come before warnings when not all can be listed; of notes a few of each code do.
+   *
+   * @param listsRemarks false: warnings and notes are counted, and not listed
+   */
+  report(listsRemarks = true): DiagnosticReport {
+    const wanted = listsRemarks ? this.#findings : this.#findings.filter(isError)
     const byPath = withFewNotes(
-      this.#findings.toSorted(
-        (a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path),
-      ),
+      wanted.toSorted((a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path)),
     )
     const resolver = new SpanResolver()
     const diagnostics = byPath
@@ -100,6 +103,8 @@ export class Findings {
     }
   }
 }
+
+const isError = ({ code }: Finding): boolean => diagnosticSpecs[code].severity === 'error'
 
 const severityRank = { error: 0, warning: 1, note: 2 } as const
 

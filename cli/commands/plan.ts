@@ -17,7 +17,7 @@ import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#cli/simulate/health.ts'
 import { readTime } from '#cli/simulate/question-text.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
-import { loadTables } from '#cli/simulate/tables.ts'
+import { loadTablesAside } from '#cli/simulate/tables.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 
@@ -74,16 +74,12 @@ export const planCommand: Command = {
     const maxMoved = values['max-moved'] === undefined ? null : percentOf(values['max-moved'])
     const nowMs = systemClock.nowMs()
     const instants = instantsOf(values.at, nowMs)
-    const tables = loadTables(values)
     const health = values.health === undefined ? null : readHealth(values.health)
-    const failed = tables.ok ? (health?.ok === false ? health.error : null) : tables.error
-    if (failed !== null || !tables.ok) return fail(io, Exit.Usage, failed ?? '')
-    const sides = await findSides({
-      directory,
-      base: values.base,
-      head: values.head,
-      nowMs,
-    })
+    if (health?.ok === false) return fail(io, Exit.Usage, health.error)
+    const loading = loadTablesAside(values)
+    const sides = await findSides({ directory, base: values.base, head: values.head, nowMs })
+    const tables = await loading
+    if (!tables.ok) return fail(io, Exit.Usage, tables.error)
     if (!sides.ok) return fail(io, sides.error.exit, sides.error.message)
     const withTables = (side: FoundSide) => ({ ...side, tables: tables.value(side.bundle) })
     const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]

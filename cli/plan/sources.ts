@@ -14,6 +14,7 @@ import type { GitPlace } from '#cli/files/git-tree.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { ReadAhead } from '#cli/files/read-ahead.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
@@ -57,33 +58,69 @@ export interface SourceParts {
 }
 
 export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
-  const { directory, base, head } = parts
-  // What both have in common is read once.
-  const compiler = createCompiler({ checkPolicy: lenientPolicy })
-  const finder = new Finder(directory, compiler)
+  const ahead = new ReadAhead()
+  try {
+    return await sidesWith(ahead, parts)
+  } finally {
+    ahead.close()
+  }
+}
+
+async function sidesWith(
+  ahead: ReadAhead,
+  { directory, base, head, nowMs }: SourceParts,
+): Promise<Result<FoundSides, SourceFault>> {
+  const finder = new Finder(directory)
   const one = await finder.find(base, 'base')
   if (!one.ok) return one
+  if ('files' in one.value) ahead.expect(one.value.files.length)
   const other =
     head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
   if (!other.ok) return other
-  const warnings = await finder.relationWarnings(parts.nowMs)
+  const [was, is] = await sidesOf([one.value, other.value], ahead)
+  if (!was.ok) return was
+  if (!is.ok) return is
+  const warnings = await finder.relationWarnings(nowMs)
   if (!warnings.ok) return warnings
-  return ok({ base: one.value, head: other.value, warnings: warnings.value })
+  return ok({ base: was.value, head: is.value, warnings: warnings.value })
+}
+
+/** A side as it was found: a bundle, or files to be compiled. */
+type Found = FoundSide | Uncompiled
+interface Uncompiled {
+  readonly source: string
+  readonly side: 'base' | 'head'
+  readonly commit: string
+  readonly files: readonly SourceFile[]
+}
+
+/** Compiles what is not compiled. What both have in common is read once. */
+async function sidesOf([base, head]: readonly [Found, Found], ahead: ReadAhead) {
+  const compiler = createBundler()
+  const all = [base, head].flatMap((found) => ('files' in found ? found.files : []))
+  const read = await ahead.read(all)
+  const sideOf = (found: Found): Result<FoundSide, SourceFault> => {
+    if ('bundle' in found) return ok(found)
+    for (const { blobId } of found.files) {
+      const file = read.get(blobId)
+      if (file !== undefined) compiler.learn(file)
+    }
+    return compiled(compiler, found)
+  }
+  return [sideOf(base), sideOf(head)] as const
 }
 
 class Finder {
   readonly #directory: string
-  readonly #compiler: Compiler
   #place: GitPlace | undefined
   readonly #commits: { readonly ref: string; readonly oid: string }[] = []
 
-  constructor(directory: string, compiler: Compiler) {
+  constructor(directory: string) {
     this.#directory = directory
-    this.#compiler = compiler
   }
 
   /** A path begins with `.` or `/`, or names a file that is there; all else is a commit. */
-  async find(source: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+  async find(source: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     const found = statSync(source, { throwIfNoEntry: false })
     if (found?.isFile() === true) return this.#file(source)
     const isPath = /^\.{0,2}\//.test(source) || /^\.{1,2}$/.test(source)
@@ -91,13 +128,13 @@ class Finder {
     return await this.#commit(source, side)
   }
 
-  async directory(path: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+  async directory(path: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     const files = await readConfiguration(path)
     if (!files.ok) return fault(Exit.Usage, files.error)
     if (!hasConfiguration(path)) {
       return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/`)
     }
-    return this.#compiled(path, '', files.value, side)
+    return ok({ source: path, side, commit: '', files: files.value })
   }
 
   #file(path: string): Result<FoundSide, SourceFault> {
@@ -108,14 +145,14 @@ class Finder {
       : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
   }
 
-  async #commit(ref: string, side: 'base' | 'head'): Promise<Result<FoundSide, SourceFault>> {
+  async #commit(ref: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     const place = this.#openPlace()
     if (!place.ok) return fault(Exit.Usage, `--${side} ${ref}: ${place.error}`)
     const oid = await commitNamed(place.value, ref)
     if (!oid.ok) return fault(Exit.Usage, `--${side}: ${oid.error}`)
     this.#commits.push({ ref, oid: oid.value })
     const files = await filesOfCommit(place.value, oid.value)
-    if (files.ok) return this.#compiled(ref, oid.value, files.value, side)
+    if (files.ok) return ok({ source: ref, side, commit: oid.value, files: files.value })
     const hint = place.value.isShallow ? ` The clone is shallow: ${fetchWords(ref)}.` : ''
     return fault(Exit.Usage, `--${side} ${ref}: ${files.error}${hint}`)
   }
@@ -125,23 +162,6 @@ class Finder {
     const opened = openGitPlace(this.#directory)
     if (opened.ok) this.#place = opened.value
     return opened
-  }
-
-  #compiled(
-    source: string,
-    commit: string,
-    files: readonly SourceFile[],
-    side: 'base' | 'head',
-  ): Result<FoundSide, SourceFault> {
-    const result = this.#compiler.compile(files, { commit })
-    if (!result.ok) {
-      const title = `the ${side}, ${source}, has errors, so no answer can be compared`
-      return fault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
-    }
-    const loaded = loadBundle(result.bundle.bytes)
-    return loaded.ok
-      ? ok({ source, bundle: loaded.value, moveLimits: result.moveLimits })
-      : fault(Exit.Internal, loaded.error.message)
   }
 
   /** A head that lacks commits of its base takes them back, as far as a plan can see. */
@@ -181,6 +201,38 @@ class Finder {
     const oid = await commitNamed(place, 'HEAD')
     return oid.ok ? { ref: 'HEAD', oid: oid.value } : undefined
   }
+}
+
+interface Bundler extends Pick<Compiler, 'compile' | 'learn'> {
+  /** What the last compilation has made, as a node reads it. */
+  readonly loaded: () => Bundle | undefined
+}
+
+/** Its self-test reads each bundle as a node does: no need to do so again. */
+function createBundler(): Bundler {
+  let loaded: Bundle | undefined
+  const compiler = createCompiler({
+    checkPolicy: lenientPolicy,
+    listsRemarks: false,
+    load: ({ bytes }, known) => {
+      const found = loadBundle(bytes, undefined, known)
+      if (!found.ok) return JSON.stringify(found.error)
+      return (loaded = found.value)
+    },
+  })
+  return { ...compiler, loaded: () => loaded }
+}
+
+function compiled(
+  bundler: Bundler,
+  { source, side, commit, files }: Uncompiled,
+): Result<FoundSide, SourceFault> {
+  const result = bundler.compile(files, { commit })
+  if (!result.ok) {
+    const title = `the ${side}, ${source}, has errors, so no answer can be compared`
+    return fault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
+  }
+  return ok({ source, bundle: bundler.loaded()!, moveLimits: result.moveLimits })
 }
 
 /** Clocks of two machines are never quite the same. */

@@ -7,20 +7,38 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { loadGeo } from '#runtime/geo/load.ts'
+import type { GeoLoadRequest } from '#runtime/geo/load.ts'
+import { loadGeoInThread } from '#runtime/geo/load-thread.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
 
-/** @returns an error as a sentence with the path */
-export function loadTables(paths: {
+interface GeoPaths {
   readonly geoip?: string | undefined
   readonly asn?: string | undefined
-}): Result<(bundle: Bundle) => RoutingTables, string> {
+}
+
+type TablesOf = (bundle: Bundle) => RoutingTables
+
+/** @returns an error as a sentence with the path */
+export function loadTables(paths: GeoPaths): Result<TablesOf, string> {
+  return joined(requestsOf(paths).map(loadGeo))
+}
+
+/** The same, each in a thread, while this one does something else. */
+export async function loadTablesAside(paths: GeoPaths): Promise<Result<TablesOf, string>> {
+  const loading = requestsOf(paths).map((request) => loadGeoInThread(request).done)
+  return joined(await Promise.all(loading))
+}
+
+function requestsOf({ geoip, asn }: GeoPaths): readonly GeoLoadRequest[] {
+  return [
+    ...(geoip === undefined ? [] : [{ setting: 'geoip.dbPath', path: geoip } as const]),
+    ...(asn === undefined ? [] : [{ setting: 'asn.dbPath', path: asn } as const]),
+  ]
+}
+
+function joined(all: readonly ReturnType<typeof loadGeo>[]): Result<TablesOf, string> {
   let buffers: GeoBuffers = noGeoBuffers
-  for (const [setting, path] of [
-    ['geoip.dbPath', paths.geoip],
-    ['asn.dbPath', paths.asn],
-  ] as const) {
-    if (path === undefined) continue
-    const loaded = loadGeo({ setting, path })
+  for (const loaded of all) {
     if (!loaded.ok) return err(loaded.error)
     const { country, subdivision, asn, location } = loaded.buffers
     buffers = {

@@ -17,6 +17,11 @@ export class FileMemory {
     return this.#files.get(blobId)
   }
 
+  /** What was read elsewhere, for the next compilation. */
+  learn(file: ReadFile): void {
+    if (!this.#files.has(file.blobId)) this.#files.set(file.blobId, file)
+  }
+
   begin(): void {
     this.#round++
     this.#count = 0

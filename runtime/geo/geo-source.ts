@@ -1,5 +1,4 @@
 // Keeps geo tables current: loads files, reloads them on change, keeps the last good tables.
-import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -8,6 +7,8 @@ import { fingerprintOf, isErrorCode, sentenceOf } from './geo-file.ts'
 import type { Fingerprint } from './geo-file.ts'
 import { geoLimits } from './limits.ts'
 import type { GeoLoadRequest, GeoLoaded, GeoNotLoaded } from './load.ts'
+import { loadGeoInThread } from './load-thread.ts'
+import type { GeoLoading } from './load-thread.ts'
 import type { GeoSetting } from './lower.ts'
 
 export interface GeoSourceParts {
@@ -56,7 +57,7 @@ export class GeoSource {
   readonly #files: readonly Watched[]
   #buffers: GeoBuffers = noGeoBuffers
   #timer: NodeJS.Timeout | undefined
-  #worker: Worker | undefined
+  #loading: GeoLoading | undefined
   #isStopped = false
   #isLooking = false
   #looking: Promise<void> = Promise.resolve()
@@ -112,7 +113,7 @@ export class GeoSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#timer)
-    await this.#worker?.terminate()
+    await this.#loading?.stop()
     await this.#looking
   }
 
@@ -185,28 +186,12 @@ export class GeoSource {
     this.#parts.log.error({ setting, path, error }, `a geo database is not loaded; ${rest}`)
   }
 
-  /** A thread for each load: what it needed besides the tables goes when it ends. */
-  #loadInThread(request: GeoLoadRequest): Promise<GeoLoaded | GeoNotLoaded> {
-    const worker = new Worker(new URL('./load-worker.ts', import.meta.url), {
-      name: 'gslbd-geo',
-      workerData: request,
-      resourceLimits: { maxOldGenerationSizeMb: geoLimits.workerHeapMbMax },
-    })
-    this.#worker = worker
-    const deadline = setTimeout(() => void worker.terminate(), geoLimits.loadMsMax)
-    return new Promise((resolve) => {
-      const refuse = (why: string): void => {
-        const error = `the database ${request.path} could not be loaded: ${why}`
-        resolve({ ok: false, fingerprint: undefined, error })
-      }
-      worker.once('message', resolve)
-      worker.once('error', (error) => refuse(String(error)))
-      worker.once('exit', () => {
-        clearTimeout(deadline)
-        this.#worker = undefined
-        refuse(`it took longer than ${geoLimits.loadMsMax / 1_000} s`)
-      })
-    })
+  async #loadInThread(request: GeoLoadRequest): Promise<GeoLoaded | GeoNotLoaded> {
+    const loading = loadGeoInThread(request)
+    this.#loading = loading
+    const loaded = await loading.done
+    if (this.#loading === loading) this.#loading = undefined
+    return loaded
   }
 }
 

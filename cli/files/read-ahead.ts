@@ -1,0 +1,107 @@
+// Reads many files of configuration with a second thread: whoever is free takes the next ones.
+import { Worker } from 'node:worker_threads'
+import { isRead } from '#compiler/read/layout.ts'
+import { readFile } from '#compiler/read/read-file.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+
+/** In memory that both threads see. */
+export interface ReadJob {
+  readonly blobIds: readonly string[]
+  /** Where each begins in `octets`, and where the last one ends. */
+  readonly offsets: Float64Array
+  readonly octets: Uint8Array
+  /** One cell: the first file that nobody has taken. */
+  readonly next: Int32Array
+}
+
+/** Fewer are read before a thread has started. */
+const filesMin = 1_000
+/** Taken at once. */
+const chunkFiles = 64
+/** Of the helper's heap: what it reads lives longer, and is moved once less. */
+const youngMegabytes = 24
+
+/** Helps to read files: its thread starts while others are still looked for. */
+export class ReadAhead {
+  readonly #filesMin: number
+  #worker: Worker | undefined
+
+  /** @param least files for which a thread is started; tests have few */
+  constructor(least = filesMin) {
+    this.#filesMin = least
+  }
+
+  /** So many files are known to come. */
+  expect(count: number): void {
+    if (count < this.#filesMin) return
+    this.#worker ??= new Worker(new URL('./read-worker.ts', import.meta.url), {
+      env: {},
+      resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+    })
+  }
+
+  /** @returns what each file says, by blob id; nothing of files that are too few to need help */
+  async read(files: readonly SourceFile[]): Promise<ReadonlyMap<string, ReadFile>> {
+    const found = new Map<string, ReadFile>()
+    const job = jobOf(files)
+    this.expect(job.blobIds.length)
+    const worker = this.#worker
+    if (worker === undefined) return found
+    const helped = answerOf(worker)
+    worker.postMessage(job)
+    for (const file of readChunks(job)) found.set(file.blobId, file)
+    // Where it has failed, the compiler reads what is missing.
+    for (const file of await helped) found.set(file.blobId, file)
+    this.close()
+    return found
+  }
+
+  /** Nothing is to be read any more. */
+  close(): void {
+    void this.#worker?.terminate()
+    this.#worker = undefined
+  }
+}
+
+function answerOf(worker: Worker): Promise<readonly ReadFile[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly ReadFile[]>()
+  const fail = (): void => resolve([])
+  worker.on('message', resolve).on('error', fail).on('exit', fail)
+  return promise
+}
+
+/** The files that this thread gets of a job. */
+export function* readChunks({ blobIds, offsets, octets, next }: ReadJob): Generator<ReadFile> {
+  for (;;) {
+    const first = Atomics.add(next, 0, chunkFiles)
+    if (first >= blobIds.length) return
+    const end = Math.min(first + chunkFiles, blobIds.length)
+    for (let i = first; i < end; i++) {
+      // A copy: the decoder takes no shared memory.
+      yield readFile(blobIds[i]!, octets.slice(offsets[i], offsets[i + 1]))
+    }
+  }
+}
+
+/** Each content once, of what the compiler reads at all. */
+function jobOf(files: readonly SourceFile[]): ReadJob {
+  const bytesOf = new Map<string, Uint8Array>()
+  for (const { path, kind, blobId, bytes, sizeBytes } of files) {
+    if (kind !== 'file' || bytes === null || sizeBytes > fileBytesMax || !isRead(path)) continue
+    bytesOf.set(blobId, bytes)
+  }
+  const lengths = [...bytesOf.values()].map(({ length }) => length)
+  const total = lengths.reduce((sum, length) => sum + length, 0)
+  const octets = new Uint8Array(new SharedArrayBuffer(total))
+  const offsets = new Float64Array(new SharedArrayBuffer((lengths.length + 1) * 8))
+  let at = 0
+  for (const [i, bytes] of [...bytesOf.values()].entries()) {
+    octets.set(bytes, at)
+    at += bytes.length
+    offsets[i + 1] = at
+  }
+  const next = new Int32Array(new SharedArrayBuffer(4))
+  return { blobIds: [...bytesOf.keys()], offsets, octets, next }
+}

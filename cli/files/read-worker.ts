@@ -1,0 +1,9 @@
+// The entry of the thread that helps to read files of configuration.
+import { parentPort } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { readChunks } from './read-ahead.ts'
+import type { ReadJob } from './read-ahead.ts'
+
+assert(parentPort !== null, 'files are read ahead in a thread')
+const port = parentPort
+port.once('message', (job: ReadJob) => port.postMessage([...readChunks(job)]))
