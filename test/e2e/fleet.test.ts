@@ -39,6 +39,8 @@ let node: DaemonProcess
 let mirror: BundleSource
 
 const settingsFile = join(directory, 'gslbd.yaml')
+/** What it would tell an ExaBGP. */
+const commands = join(directory, 'commands')
 const writeSettings = (...urls: string[]): void =>
   writeFileSync(
     settingsFile,
@@ -50,6 +52,10 @@ const writeSettings = (...urls: string[]): void =>
       dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
       api: { enabled: true, port: 0 },
       bundle: { urls, keys: './control.pem', poll: '100ms' },
+      anycast: {
+        ...{ driver: 'exabgp', addresses: ['127.0.0.1'], exabgp: { pipe: commands } },
+        ...{ interval: '100ms', rise: 1, drain: '100ms' },
+      },
     }),
   )
 
@@ -66,6 +72,7 @@ beforeAll(async () => {
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
   writeFileSync(join(directory, 'control.pem'), publicPem)
   writeSettings(`http://127.0.0.1:${control.apiPort}`, mirror.url)
+  writeFileSync(commands, '')
   node = nodes.spawnWith(preload, 'serve', '--settings', settingsFile)
   await node.running()
 })
@@ -86,6 +93,10 @@ const isTextServed = () =>
   waitUntil('the text', async () =>
     (await node.answers('text.example.com. TXT')).join().endsWith(' TXT "far"'),
   )
+
+const lastCommand = (): string => readFileSync(commands, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+const isLastCommand = (verb: string) =>
+  waitUntil(verb, () => lastCommand() === `${verb} route 127.0.0.1/32 next-hop self`)
 
 async function create(name: string, ipAddress: string): Promise<void> {
   const call = async (path: string, body: object) => {
@@ -201,6 +212,13 @@ test('the control node says what would be answered, and what a change would do',
   expect(await ask('/plan', { requests })).toContain('NXDOMAIN')
 })
 
+test('it announces its address, and says so in its metrics', async () => {
+  await isLastCommand('announce')
+  const metrics = await node.metrics()
+  expect(metrics.get('gslbd_anycast_announced')).toBe(1)
+  expect(metrics.get('gslbd_anycast_guarded')).toBe(1)
+})
+
 test('without its control node it goes on, and starts again from its disk', async () => {
   const tree = join(directory, 'tree')
   const published = await runCli('publish', tree, '--data-dir', site.dataDir)
@@ -209,9 +227,11 @@ test('without its control node it goes on, and starts again from its disk', asyn
   await waitUntil('the loss to be seen', async () => (await node.health()) === 'degraded')
   expect(await served('api')).toContain('192.0.2.77')
   node.signal('SIGKILL')
+  await isLastCommand('withdraw')
   await node.ended
   node = await nodes.start('serve', '--settings', settingsFile)
   expect(await served('api')).toContain('192.0.2.77')
+  await isLastCommand('announce')
   await isTextServed()
 })
 
@@ -242,6 +262,8 @@ test('a new node has all from a plain web server that shows what was published',
     (await node.get('/api/v1/health')).includes('clock-behind'),
   )
   expect(await served('api')).toContain('192.0.2.77')
+  await isLastCommand('announce')
   const stopped = await node.stop()
   expect(stopped.code).toBe(0)
+  expect(lastCommand()).toContain('withdraw')
 })

@@ -1,0 +1,97 @@
+// The guard of a node, and the command: whom they tell what, and when they keep quiet.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { DriverSection } from '#cli/anycast/drivers.ts'
+import { release, watchNode } from '#cli/anycast/watch.ts'
+import { runCli } from '#test/support/run-cli.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+/** A driver whose daemon is a file. */
+function scene() {
+  const directory = tempDir('guard')
+  const pipe = join(directory, 'commands')
+  writeFileSync(pipe, '')
+  const section: DriverSection = {
+    ...{ driver: 'exabgp', addresses: ['192.0.2.53'] },
+    bird: { socket: join(directory, 'bird.ctl'), protocols: ['gslbd'] },
+    exabgp: { pipe, routes: [], attributes: 'next-hop self' },
+  }
+  const settings = join(directory, 'gslbd.yaml')
+  writeFileSync(settings, JSON.stringify({ anycast: section }))
+  return { section, settings, pipe, told: () => readFileSync(pipe, 'utf8') }
+}
+
+const withdrawal = 'withdraw route 192.0.2.53/32 next-hop self\n'
+const lineOf = (section: object): string => `${JSON.stringify(section)}\n`
+
+function watched(...texts: readonly string[]) {
+  const input = new PassThrough()
+  for (const text of texts) input.write(text)
+  return { input, outcome: watchNode(input) }
+}
+
+test('a guard waits as long as the node lives, and withdraws when it ends', async () => {
+  const { section, told } = scene()
+  const line = lineOf(section)
+  const { input, outcome } = watched(line.slice(0, 10), line.slice(10))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(told()).toBe('')
+  input.end()
+  expect(await outcome).toMatchObject({ ok: true, value: { withdrawn: true } })
+  expect(told()).toBe(withdrawal)
+})
+
+test('a connection that breaks is an end as well', async () => {
+  const { section, told } = scene()
+  const { input, outcome } = watched(lineOf(section))
+  await new Promise((resolve) => setImmediate(resolve))
+  input.destroy(new Error('reset'))
+  await outcome
+  expect(told()).toBe(withdrawal)
+})
+
+test('a node that says goodbye is none of its business any more', async () => {
+  const { section, told } = scene()
+  const { input, outcome } = watched(lineOf(section), release)
+  input.end()
+  expect(await outcome).toEqual({ ok: true, value: { withdrawn: false, reply: '' } })
+  expect(told()).toBe('')
+})
+
+test.each([
+  ['nothing', ''],
+  ['half a line', '{"driver":"exa'],
+  ['the name of no driver', lineOf({ driver: 'frr' })],
+])('a node that died before it had said what: %s', async (_what, text) => {
+  const { input, outcome } = watched(text)
+  input.end()
+  expect(await outcome).toEqual({ ok: false, error: 'it was not told what to withdraw' })
+})
+
+test('the command withdraws without a node, and says what the daemon said', async () => {
+  const { settings, told } = scene()
+  const ran = await runCli('anycast', 'withdraw', '--settings', settings)
+  expect(ran).toMatchObject({ exit: 0, out: '1 commands written\n' })
+  expect(told()).toBe(withdrawal)
+})
+
+test('the command has nothing to do where nothing is announced', async () => {
+  const file = join(tempDir('anycast'), 'gslbd.yaml')
+  writeFileSync(file, '{}')
+  const ran = await runCli('anycast', 'withdraw', '--settings', file)
+  expect(ran).toMatchObject({ exit: 0 })
+  expect(ran.out).toContain('anycast.driver is none')
+})
+
+test('a daemon that cannot be told is exit 1, a wrong call 2', async () => {
+  const { section, settings } = scene()
+  writeFileSync(settings, JSON.stringify({ anycast: { ...section, driver: 'bird' } }))
+  const ran = await runCli('anycast', 'status', '--settings', settings)
+  expect(ran).toMatchObject({ exit: 1 })
+  expect(ran.err).toContain('there is no such socket')
+  for (const words of [[], ['announce'], ['status', 'now']]) {
+    expect(await runCli('anycast', ...words)).toMatchObject({ exit: 2 })
+  }
+})
