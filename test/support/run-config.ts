@@ -65,7 +65,7 @@ export const longOnly = [
   'test/e2e/{api-write-crash,gitops-crash,gitops-write-crash}.test.ts',
   'test/e2e/{api-write-races,gitops-write-races}.test.ts',
   'test/e2e/daemon-{clock,crash,disk,memory,output,threads,unread}.test.ts',
-  'test/e2e/replace.test.ts',
+  'test/e2e/{replace,replace-roles}.test.ts',
   // Whole programs of others, and walks through everything.
   'test/e2e/{api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
   'test/e2e/{dashboard,dashboard-commits,node-key-rotation,readme,reference-page}.test.ts',
