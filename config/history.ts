@@ -1,4 +1,5 @@
 // What commits did to objects, as data: asked of the history, shown and taken back by the API.
+import type { SourceFile } from '#compiler/read/source.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry } from './entry.ts'
@@ -66,7 +67,12 @@ export interface ConfigHistory {
     commit: string,
     tenant: string | null,
   ) => Promise<Result<CommitChange, HistoryFault>>
+  /** All files as they were with this commit: what it compiles from. */
+  readonly filesOf: (commit: string) => Promise<Result<readonly SourceFile[], FilesFault>>
 }
+
+/** `too-large`: the files are beyond `treeBytesMax`, together. */
+export type FilesFault = HistoryFault | 'too-large'
 
 export interface HistoryLimits {
   /** Commits that one question looks at; the next page goes on from there. */
@@ -81,6 +87,8 @@ export interface HistoryLimits {
   readonly objectsMax: number
   /** Octets of one commit's files, before and after; the rest is not read. */
   readonly commitBytesMax: number
+  /** Octets of all files of a commit. */
+  readonly treeBytesMax: number
   /** Questions at once. */
   readonly askedMax: number
   /** Commits whose changes are remembered, and files in them, together. */
@@ -94,6 +102,7 @@ export const historyLimits: HistoryLimits = Object.freeze({
   depthMax: 100_000,
   objectsMax: 200,
   commitBytesMax: 16 * 1024 * 1024,
+  treeBytesMax: 64 * 1024 * 1024,
   askedMax: 32,
   keptMax: 20_000,
 })

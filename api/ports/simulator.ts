@@ -14,6 +14,8 @@ export interface SimulatedQuery {
   /** Whose probes say how members are; without it, this node's view. */
   readonly node?: string
   readonly seed?: number
+  /** The configuration that answers, of the history; without it, what answers now. */
+  readonly commit?: string
 }
 
 export type SimulationFault =
@@ -23,12 +25,21 @@ export type SimulationFault =
   /** Others wait already, it took too long, or there is nothing to answer from. */
   | { readonly code: 'busy' | 'too-slow' | 'no-bundle' }
 
+/** `none`: the database has no network there. */
+export type NoClient = 'no-database' | 'none'
+
 export interface Simulator {
   /** Nothing of the node changes. @param tenant who asks; null: may see all */
   readonly simulate: (
     query: SimulatedQuery,
     tenant: string | null,
   ) => Promise<Result<object, SimulationFault>>
+  /**
+   * A network of clients, as the geo database of this node has it.
+   *
+   * @param country two letters
+   */
+  readonly clientOf: (country: string) => Result<string, NoClient>
   /** undefined: there is no such code. */
   readonly explain: (code: string) => Explanation | undefined
 }

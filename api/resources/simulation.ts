@@ -40,6 +40,15 @@ export const Question = body({
       'Members are taken to be as the probes of this node find them. Without it: this one.',
     ),
   ),
+  commit: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{40}$',
+      'x-form': 'is no commit: write 40 hexadecimal digits, as GET /api/v1/history has them',
+      description:
+        'The configuration of this commit answers, with the health of now; of those in the ' +
+        'history. Without it: the one that answers now.',
+    }),
+  ),
   seed: Type.Optional(
     Type.Integer({
       minimum: 0,

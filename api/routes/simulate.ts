@@ -32,6 +32,42 @@ const simulate = route({
   },
 })
 
+const clientOf = route({
+  method: 'GET',
+  path: '/api/v1/simulate/clients/{country}',
+  needs: 'service:read',
+  tag,
+  summary: 'A network of clients in a country, to simulate one of them',
+  details: 'The largest of the geo database of this node, which 404 says where it has none.',
+  params: Type.Object({
+    country: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Two letters (ISO 3166-1)',
+      examples: ['DE'],
+    }),
+  }),
+  responses: {
+    200: {
+      description: 'The network',
+      schema: Type.Object(
+        { country: Type.String(), subnet: Type.String({ examples: ['192.0.2.0/24'] }) },
+        { title: 'ClientNetwork' },
+      ),
+    },
+  },
+  refusals: [404],
+  handle: ({ params: { country }, ports }) => {
+    const subnet = ports.simulator.clientOf(country)
+    if (subnet.ok) return success({ country, subnet: subnet.value })
+    const isKnown = subnet.error === 'none'
+    return refused(404, isKnown ? `the geo database has no clients of ${country}` : noDatabase)
+  },
+})
+
+const noDatabase =
+  'this node has no geo database that says where clients are: geoip.dbPath of its settings'
+
 const explain = route({
   method: 'GET',
   path: '/api/v1/explain/{code}',
@@ -67,4 +103,4 @@ function later(status: number, seconds: number, sentence: string): Reply {
   return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
 }
 
-export const simulateRoutes: readonly Route[] = Object.freeze([simulate, explain])
+export const simulateRoutes: readonly Route[] = Object.freeze([simulate, clientOf, explain])

@@ -181,6 +181,7 @@ function simulatorOf(
     node: () => node.live(),
     nodeName: settings.state.nodeName,
     config: gitops.config,
+    filesOf: gitops.history.filesOf,
     memberHealth,
     peers: () => health?.peers() ?? null,
     clock: systemClock,

@@ -220,7 +220,9 @@ function portsOf(
     overlays,
     rum,
     ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
-    simulator: { simulate: simulator.simulate, explain: explanationOf },
+    simulator: {
+      ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
+    },
     past: parts.past,
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },

@@ -13,6 +13,8 @@ import { rebuildPool } from '#routing/state/candidates.ts'
 import { RoutingState } from '#routing/state/state.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
 import { healthOf } from './health.ts'
+import { serveOther } from './other-commit.ts'
+import type { OtherCommit } from './other-commit.ts'
 import { overlaysNow, showOverlays } from './overlays.ts'
 import { readClient, readTime, readType } from './question-text.ts'
 import { scriptsOf } from './scripts.ts'
@@ -32,6 +34,8 @@ export interface LiveJob {
   readonly nowMs: number
   /** How another node finds members, by TENANT/POOL/ADDRESS; empty: as this one does. */
   readonly seen: ReadonlyMap<string, AssumedHealth>
+  /** Answers in the place of the bundle. */
+  readonly other?: OtherCommit
 }
 
 export interface LiveAnswer {
@@ -40,13 +44,15 @@ export interface LiveAnswer {
   readonly owner: string | null
   /** Whose service has the name; null: none has. */
   readonly tenant: string | null
+  /** Of another commit: its bundle, and the digest of it. */
+  readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 
 const invalid = (field: string, reason: string): Result<never, SimulationFault> =>
   err({ code: 'invalid', field, reason })
 
 export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, SimulationFault>> {
-  const { query, tables, tenant } = job
+  const { query, tenant } = job
   const qname = parseName(query.name)
   if (!qname.ok) return invalid('name', `is not a domain name (${qname.error})`)
   const qtype = readType(query.type)
@@ -57,18 +63,19 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
   if (source?.ok === false) return invalid('client', `"${query.client}" is not an IP address`)
   const at = query.at === undefined ? ok(job.nowMs) : readTime(query.at)
   if (!at.ok) return invalid('at', at.error)
-  const bundle = adoptBundle(job.bundle, job.digest)
-  const state = new RoutingState(bundle, job.routing)
+  const served = await serve(job)
+  if (!served.ok) return invalid('commit', served.error)
+  const { bundle, state, tables } = served.value
   if (job.seen.size > 0) setHealth(bundle, state, job.seen)
   const told = query.health
   const unknown = told === undefined ? undefined : assume(bundle, state, told, tenant)
   if (unknown !== undefined) return invalid('health', unknown)
-  if (job.seen.size > 0 || told !== undefined) {
+  if (job.seen.size > 0 || told !== undefined || job.other !== undefined) {
     for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
   }
   // Without a time the copy is as the node is, with what it has seen and taken back.
-  const overlays =
-    query.at === undefined ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
+  const isAsNow = query.at === undefined && job.other === undefined
+  const overlays = isAsNow ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
   const scripts = scriptsOf([bundle], tables, at.value)
   const seed = query.seed ?? 1
   const result = simulate(bundle, state, {
@@ -88,7 +95,15 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
       (one) => one.pool === service?.pool && one.tenant === service.tenant,
     ),
   }
-  return ok({ shown, owner: result.owner, tenant: result.tenant })
+  const { bytes } = served.value
+  const other = job.other === undefined ? {} : { other: { bytes, digest: bundle.digest } }
+  return ok({ shown, owner: result.owner, tenant: result.tenant, ...other })
+}
+
+async function serve({ bundle: bytes, digest, routing, tables, other }: LiveJob) {
+  const bundle = adoptBundle(bytes, digest)
+  const now = { bundle, bytes, state: new RoutingState(bundle, routing), tables }
+  return other === undefined ? ok(now) : await serveOther(other, now)
 }
 
 /** @returns why not, as a clause */

@@ -1,6 +1,7 @@
 // Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
+import type { ConfigHistory, FilesFault } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -8,8 +9,10 @@ import type { Result } from '#lib/result.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
+import { clientOfCountry } from './client-of-country.ts'
 import type { LiveAnswer, LiveJob } from './live-job.ts'
 import { hasRecords } from './own-records.ts'
+import type { OtherCommit } from './other-commit.ts'
 import { healthSeenBy } from './peer-health.ts'
 
 export interface LiveSimulatorParts {
@@ -21,6 +24,8 @@ export interface LiveSimulatorParts {
   /** Other nodes that tell this one what their probes find, by name; null: it is alone. */
   readonly peers: () => readonly string[] | null
   readonly clock: Clock
+  /** What commits compile from. */
+  readonly filesOf: FilesOf
   /** Default `jobThreadLimits.jobMs`: a script needs a thread of its own to start. */
   readonly jobMs?: number
 }
@@ -30,8 +35,18 @@ export const liveLimits = {
   waitingMax: 8,
   /** A generation that went away while it was read is followed by another one. */
   triesMax: 3,
+  /** Bundles of other commits that are remembered. */
+  othersMax: 2,
 } as const
 
+const notRead: Readonly<Record<FilesFault, string>> = {
+  'not-found': 'is none of the history of the accepted configuration',
+  busy: 'cannot be read now, since others ask for the history: try again',
+  unavailable: 'cannot be read at the moment: try again',
+  'too-large': 'has too many files to be compiled here: use gslbd simulate',
+}
+
+type FilesOf = ConfigHistory['filesOf']
 type Outcome = Result<LiveAnswer, SimulationFault>
 type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, SimulationFault>
 
@@ -40,6 +55,10 @@ const silent = 'no node of this name tells this one what its probes find'
 export class LiveSimulator {
   readonly #parts: LiveSimulatorParts
   readonly #thread: JobThread<LiveJob, Outcome>
+  /** Bundles by commit, the one that was asked for last at the end. */
+  readonly #others = new Map<string, Uint8Array>()
+  /** The one commit whose files are read: they may be many. */
+  #reading: { readonly commit: string; readonly files: ReturnType<FilesOf> } | undefined
 
   constructor(parts: LiveSimulatorParts) {
     this.#parts = parts
@@ -64,6 +83,11 @@ export class LiveSimulator {
     return second.ok ? ok({ ...second.value, node: by }) : second
   }
 
+  clientOf: Simulator['clientOf'] = (country) => {
+    const live = this.#parts.node()
+    return live === undefined ? err('no-database') : clientOfCountry(live.tables.geo, country)
+  }
+
   async close(): Promise<void> {
     await this.#thread.close()
   }
@@ -74,6 +98,9 @@ export class LiveSimulator {
     seen: LiveJob['seen'],
   ): Promise<Simulated> {
     const { node, nodeName, clock } = this.#parts
+    const asOf = await this.#otherOf(query.commit)
+    if (!asOf.ok) return asOf
+    const other = asOf.value === undefined ? {} : { other: asOf.value }
     for (let tries = 1; ; tries++) {
       const asked: { live?: LiveNode } = {}
       const done = await this.#thread.run(() => {
@@ -83,7 +110,7 @@ export class LiveSimulator {
         const { bundle, state, tables } = live
         const routing = copyOf(state.buffers)
         const of = { bundle: bundle.bytes, digest: bundle.digest, routing, tables }
-        return { ...of, query, tenant, nowMs: clock.nowMs(), seen }
+        return { ...of, query, tenant, nowMs: clock.nowMs(), seen, ...other }
       })
       if (done === 'busy') return err({ code: 'busy' })
       const { live } = asked
@@ -96,9 +123,13 @@ export class LiveSimulator {
       const isSeen =
         tenant === null || holder === tenant || hasRecords(this.#parts.config, owner, tenant)
       if (!isSeen) return err({ code: 'not-found' })
-      return ok({ ...shown, node: nodeName, commit: live.commit, digest: live.bundle.digest })
+      const commit = asOf.value?.commit ?? live.commit
+      const digest = done.value.other?.digest ?? live.bundle.digest
+      if (done.value.other !== undefined) this.#remember(commit, done.value.other.bytes)
+      return ok({ ...shown, node: nodeName, commit, digest })
     }
   }
+import type { ConfigHistory, FilesFault } from '#config/history.ts'
 }
 
 /** The writer may be at work: a row of a moment ago beside one of now does no harm. */

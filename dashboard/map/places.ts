@@ -54,6 +54,12 @@ const byCountry = new Map(
   }),
 )
 
+/** Codes that stand for no country any more, and a second one of the United Kingdom. */
+const former = new Set('AN CS DD DY FX HV NH RH SU TP UK VD YD YU'.split(' '))
+
+export const placesOfCountries = (): (readonly [code: string, place: Place])[] =>
+  [...byCountry].filter(([code]) => !former.has(code))
+
 /** @param region as a member has it: `DE`, `US-CA`, `continent:EU`. undefined: it names no place */
 export function placeOf(region: string): Place | undefined {
   const continent = /^continent:(\w\w)$/.exec(region)?.[1]

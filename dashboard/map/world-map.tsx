@@ -8,7 +8,7 @@ export type MarkTone = 'good' | 'warn' | 'bad' | 'plain'
 export interface Mark {
   readonly key: string
   readonly place: Place
-  /** How many are there: the mark grows with it. */
+  /** How many are there: the mark grows with it. 0: a mark without a number. */
   readonly count: number
   readonly tone: MarkTone
   /** `DE: 3 up, 1 down`. */
@@ -19,7 +19,14 @@ export interface Mark {
 
 const radiusOf = (count: number): number => Math.min(26, 7 + 3 * Math.sqrt(count))
 
-export function WorldMap({ name, marks }: { name: string; marks: readonly Mark[] }) {
+interface MapProps {
+  readonly name: string
+  readonly marks: readonly Mark[]
+  /** By a click; whoever uses no mouse has a list beside the map. */
+  readonly onCountry?: (code: string) => void
+}
+
+export function WorldMap({ name, marks, onCountry }: MapProps) {
   const [world, setWorld] = useState<typeof World | null>(null)
   useEffect(() => {
     let isHere = true
@@ -31,9 +38,18 @@ export function WorldMap({ name, marks }: { name: string; marks: readonly Mark[]
   if (world === null) return <div class="world" role="status" aria-label="Loading the map" />
   // The largest first, so that none hides another.
   const drawn = marks.toSorted((a, b) => b.count - a.count)
+  const pick = (event: MouseEvent): void => {
+    const svg = event.currentTarget as SVGSVGElement
+    const matrix = svg.getScreenCTM()?.inverse()
+    if (onCountry === undefined || matrix === undefined) return
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix)
+    const code = world.countryAt(x, y)
+    if (code !== undefined) onCountry(code)
+  }
   return (
     <svg
-      class="world"
+      class={onCountry === undefined ? 'world' : 'world pickable'}
+      onClick={pick}
       viewBox={`0 0 ${world.width} ${world.height}`}
       role="group"
       aria-label={name}
@@ -47,9 +63,11 @@ export function WorldMap({ name, marks }: { name: string; marks: readonly Mark[]
             <circle class={`mark ${tone}`} cx={x} cy={y} r={radiusOf(count)}>
               <title>{words}</title>
             </circle>
-            <text class={`mark-count ${tone}`} x={x} y={y} aria-hidden="true">
-              {count}
-            </text>
+            {count > 0 && (
+              <text class={`mark-count ${tone}`} x={x} y={y} aria-hidden="true">
+                {count}
+              </text>
+            )}
           </a>
         )
       })}

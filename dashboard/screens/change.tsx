@@ -5,7 +5,7 @@ import { can } from '../api/session.ts'
 import { Answers } from '../edit/answers.tsx'
 import { DifferenceTable } from '../edit/difference-table.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
-import { go } from '../parts/location.ts'
+import { go, to } from '../parts/location.ts'
 import { Badge, Card, Copy, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
 import { signs, tones } from './changes.tsx'
 
@@ -36,6 +36,11 @@ export function Change({ commit }: { commit: string }) {
       actions={
         <>
           <Copy text={commit}>Copy the commit</Copy>
+          {value?.parent && can('service:read') && (
+            <a class="button" href={to('/trace', { commit, beside: value.parent })}>
+              Trace before and after
+            </a>
+          )}
           {isRevertible && (
             <button type="button" onClick={revert}>
               Take it back

@@ -8,6 +8,16 @@ export type Simulation =
 export type Routed = NonNullable<Simulation['service']>
 type Member = Routed['members'][number]
 
+export interface Question {
+  readonly name: string
+  readonly type: string
+  readonly client: string
+  readonly subnet: string
+  readonly at: string
+  /** Empty: the one that answers now. */
+  readonly commit: string
+}
+
 export function StepList({ service }: { service: Routed }) {
   const { candidates, members, steps, picks, fallback, geoRule } = service
   const out = members.filter(({ ipAddress }) => !candidates.includes(ipAddress))

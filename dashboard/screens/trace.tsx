@@ -2,20 +2,15 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'
+import { operations } from '../api/document.ts'
 import { allServices } from '../api/live.ts'
 import { curlOf } from '../edit/editor.tsx'
 import { place } from '../parts/location.ts'
 import { Badge, Card, Code, Copy, Empty, Fault, Page } from '../parts/page.tsx'
+import { ClientPlace } from './client-place.tsx'
 import { SimulatedMembers, StepList } from './simulation.tsx'
-import type { Simulation } from './simulation.tsx'
-
-interface Question {
-  readonly name: string
-  readonly type: string
-  readonly client: string
-  readonly subnet: string
-  readonly at: string
-}
+import { CommitFields } from './trace-commits.tsx'
+import type { Question, Simulation } from './simulation.tsx'
 
 const types = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT', 'HTTPS', 'CAA'] as const
 
@@ -27,13 +22,14 @@ interface Kept {
   readonly words: string
 }
 
-function wordsOf({ name, type, client, subnet, at }: Question, health: Health): string {
+function wordsOf({ name, type, client, subnet, at, commit }: Question, health: Health): string {
   const down = Object.keys(health).map((key) => key.split('/').at(-1))
   return [
     `${name} ${type}`,
     ...(client === '' ? [] : [`from ${client}`]),
     ...(subnet === '' ? [] : [`for ${subnet}`]),
     ...(at === '' ? [] : [`at ${at.replace('T', ' ')}`]),
+    ...(commit === '' ? [] : [`as of ${commit.slice(0, 10)}`]),
     ...(down.length === 0 ? [] : [`without ${down.join(', ')}`]),
   ].join(' ')
 }
@@ -50,23 +46,25 @@ function NothingAsked() {
 export function Trace() {
   const [question, setQuestion] = useState<Question>({
     ...{ name: place.value.query.get('name') ?? '', type: 'A', client: '', subnet: '', at: '' },
+    commit: place.value.query.get('commit') ?? '',
   })
+  const [beside, setBeside] = useState(place.value.query.get('beside') ?? '')
   const [health, setHealth] = useState<Health>({})
-  const [found, setFound] = useState<Simulation | null>(null)
+  const [now, setNow] = useState<Kept | null>(null)
   const [kept, setKept] = useState<Kept | null>(null)
   const [fault, setFault] = useState('')
   const body = bodyOf(question, health)
+  const mayPick = operations.value?.has('GET /api/v1/simulate/clients/{country}') === true
   const ask = async (assumed: Health): Promise<void> => {
     setFault('')
     try {
-      const request = { method: 'POST', body: bodyOf(question, assumed) }
-      setFound((await send('/api/v1/simulate', request)).body as Simulation)
+      if (beside !== '') setKept(await answerTo({ ...question, commit: beside }, assumed))
+      setNow(await answerTo(question, assumed))
     } catch (error) {
       setFault(sentence(error))
-      setFound(null)
+      setNow(null)
     }
   }
-  const answer = (one: Simulation): Kept => ({ found: one, words: wordsOf(question, health) })
   const assume = (assumed: Health): void => {
     setHealth(assumed)
     void ask(assumed)
@@ -83,7 +81,13 @@ export function Trace() {
             void ask(health)
           }}
         >
-          <QuestionFields {...{ question, setQuestion }} />
+          <div class="stack">
+            <QuestionFields {...{ question, setQuestion }} />
+            <CommitFields {...{ question, setQuestion, beside, setBeside }} />
+            {mayPick && (
+              <ClientPlace choose={(subnet) => setQuestion((one) => ({ ...one, subnet }))} />
+            )}
+          </div>
           <div class="dialog-foot">
             <Copy text={curlOf('POST', '/api/v1/simulate', body, '')}>Copy as curl</Copy>
             <button type="submit" class="primary">
@@ -93,17 +97,23 @@ export function Trace() {
         </form>
       </Card>
       <Fault text={fault} />
-      {found === null && fault === '' && <NothingAsked />}
-      {found !== null && (
-        <Found {...{ found, health, assume }}>
-          {kept?.found !== found && <KeepButton keep={() => setKept(answer(found))} />}
+      {now === null && fault === '' && <NothingAsked />}
+      {now !== null && (
+        <Found {...{ found: now.found, health, assume }}>
+          {kept !== now && <KeepButton keep={() => setKept(now)} />}
         </Found>
       )}
-      {kept !== null && found !== null && kept.found !== found && (
-        <Comparison {...{ kept, now: answer(found) }} drop={() => setKept(null)} />
+      {kept !== null && now !== null && kept !== now && (
+        <Comparison {...{ kept, now }} drop={() => setKept(null)} />
       )}
     </Page>
   )
+}
+
+async function answerTo(question: Question, health: Health): Promise<Kept> {
+  const request = { method: 'POST', body: bodyOf(question, health) }
+  const { body } = await send('/api/v1/simulate', request)
+  return { found: body as Simulation, words: wordsOf(question, health) }
 }
 
 function bodyOf(question: Question, health: Health): Record<string, unknown> {

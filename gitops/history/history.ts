@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isRead } from '#compiler/read/layout.ts'
 import { readFile } from '#compiler/read/read-file.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -10,6 +11,7 @@ import type {
   ChangedObject,
   CommitChange,
   ConfigHistory,
+  FilesFault,
   HistoryCommit,
   HistoryFault,
   HistoryLimits,
@@ -103,6 +105,28 @@ export class History implements ConfigHistory {
     const { changes } = await this.#changesIn(told.files)
     const own = changes.filter((one) => isVisible(one, tenant))
     return ok({ ...shown, changes: own, isCut: told.isCut })
+  }
+
+  filesOf = async (commit: string): Promise<Result<readonly SourceFile[], FilesFault>> => {
+    const found = await this.#inLine(commit)
+    if (found === undefined) return err('not-found')
+    const tree = await this.#driver.readTree(found.tree)
+    if (!tree.ok) return err('unavailable')
+    const files: SourceFile[] = []
+    let left = this.#limits.treeBytesMax
+    for (const { path, oid, kind } of tree.value) {
+      const file = { path, blobId: oid, kind, sizeBytes: 0, bytes: null }
+      if (kind !== 'file' || !isRead(path)) {
+        files.push(file)
+        continue
+      }
+      await this.#takeTurns()
+      const blob = await this.#driver.readBlob(oid, left)
+      if (!blob.ok) return err(blob.error.kind === 'oversized' ? 'too-large' : 'unavailable')
+      left -= blob.value.byteLength
+      files.push({ ...file, sizeBytes: blob.value.byteLength, bytes: blob.value })
+    }
+    return ok(files)
   }
 
   /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */

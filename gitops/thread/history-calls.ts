@@ -1,8 +1,10 @@
 // Questions about the history between the main thread and the Git thread.
+import type { SourceFile } from '#compiler/read/source.ts'
 import { historyLimits } from '#config/history.ts'
 import type {
   CommitChange,
   ConfigHistory,
+  FilesFault,
   HistoryFault,
   HistoryPage,
   HistoryQuestion,
@@ -13,7 +15,8 @@ import type { Result } from '#lib/result.ts'
 export type HistoryAsked =
   | { readonly about: 'list'; readonly list: HistoryQuestion }
   | { readonly about: 'change'; readonly commit: string; readonly tenant: string | null }
-export type HistoryAnswer = Result<HistoryPage | CommitChange, HistoryFault>
+  | { readonly about: 'files'; readonly commit: string }
+export type HistoryAnswer = Result<HistoryPage | CommitChange | readonly SourceFile[], FilesFault>
 
 /** In the Git thread. Never rejects. */
 export async function askHistory(
@@ -22,6 +25,7 @@ export async function askHistory(
 ): Promise<HistoryAnswer> {
   try {
     if (asked.about === 'list') return await history.list(asked.list)
+    if (asked.about === 'files') return await history.filesOf(asked.commit)
     return await history.changeOf(asked.commit, asked.tenant)
   } catch {
     return err('unavailable')
@@ -44,6 +48,9 @@ export class PendingQuestions implements ConfigHistory {
 
   changeOf = (commit: string, tenant: string | null): Promise<Result<CommitChange, HistoryFault>> =>
     this.#ask({ about: 'change', commit, tenant }) as Promise<Result<CommitChange, HistoryFault>>
+
+  filesOf = (commit: string): Promise<Result<readonly SourceFile[], FilesFault>> =>
+    this.#ask({ about: 'files', commit }) as Promise<Result<readonly SourceFile[], FilesFault>>
 
   settle(id: number, answer: HistoryAnswer): void {
     this.#resolvers.get(id)?.(answer)

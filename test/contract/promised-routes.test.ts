@@ -25,6 +25,7 @@ POST /plan
 GET /unused
 POST /sync
 POST /why
+GET /simulate/clients/{country}
 `
 
 interface Schema {

@@ -1,12 +1,20 @@
 // The dashboard in a real browser: edits that become one commit, and what two people do at once.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
+import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
 
 const patienceMs = 600_000
 const admin = { email: 'ann@example.com', password: 'correct horse battery' }
-const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
+const node = useDashboard(() => {
+  const dbPath = join(node.home, 'country.mmdb')
+  const inGermany = ['10.2.0.0/16', { country: { iso_code: 'DE' } }] as const
+  writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
+  return { auth: { bcryptCost: 10 }, geoip: { dbPath } }
+})
 const { call, signedIn, visit } = node
 const ids = { pool: '', spare: '', service: '' }
 
@@ -67,7 +75,7 @@ test(
 
     await button(page, '3 edits to commit').click()
     const list = page.getByRole('dialog', { name: 'One commit' }).getByRole('listitem')
-    expect(await list.count()).toBe(3)
+    await expect.poll(() => list.count()).toBe(3)
     await page.getByText('Effect of all:').waitFor()
     await button(page, 'Which answers change?').click()
     await page
@@ -131,6 +139,42 @@ test(
     await button(page, 'Sign in').click()
     await page.getByRole('heading', { name: 'Your account' }).waitFor()
     expect(await page.getByRole('button', { name: /to commit/ }).count()).toBe(0)
+  },
+  patienceMs,
+)
+
+test(
+  'a trace has the answers of two commits side by side, and its client by a click on the map',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    await visit(page, '/changes')
+    const made = page.getByRole('link', { name: 'größer: the move' })
+    await made.click()
+    await page.getByRole('link', { name: 'Trace before and after' }).click()
+    await page.getByLabel('Name').fill('www.example.com')
+    await button(page, 'Trace').click()
+    const [kept, now] = ['Kept', 'Now'].map((name) => page.getByRole('region', { name }))
+    await kept!.getByText('www.example.com. 60 IN A').waitFor()
+    await now!.getByText('www.example.com. 8 IN A').waitFor()
+    expect(await lookAt(page, 'trace-commits')).toEqual([])
+    expect(await lookAtNarrow(page, 'trace-commits')).toEqual([])
+
+    await page.getByText('Choose the client on the map').click()
+    const country = page.getByLabel('Country of the client')
+    await country.selectOption('Germany')
+    const subnet = page.getByLabel('Client subnet (ECS)')
+    await expect.poll(() => subnet.inputValue()).toBe('10.2.0.0/24')
+    const mark = await page.getByRole('link', { name: 'The client is in Germany' }).boundingBox()
+    await country.selectOption('')
+    await expect.poll(() => subnet.inputValue()).toBe('')
+    const { x, y, width, height } = mark!
+    await page.mouse.click(x + width / 2, y + height / 2)
+    await expect.poll(() => country.inputValue()).toBe('DE')
+    await expect.poll(() => subnet.inputValue()).toBe('10.2.0.0/24')
+    expect(await lookAt(page, 'trace-map')).toEqual([])
+    await country.selectOption('Japan')
+    await page.getByText('the geo database has no clients of JP').waitFor()
+    expect(unexpected(faults)).toEqual([])
   },
   patienceMs,
 )

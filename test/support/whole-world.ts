@@ -7,7 +7,7 @@ import { explanationOf } from '#cli/status/explanations.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { PersistentState } from '#state/persistent.ts'
 import { withKeys } from './api-world.ts'
 import { keyOf, recordsSettings, rootKey, startConfigWorld } from './config-world.ts'
@@ -69,8 +69,11 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       dynamicDns,
       alerts,
       domains: { ...domains, verify: async ({ domain }) => ok({ ...unchecked, domain }) },
-      simulator: { simulate: async () => ok(simulated), explain: explanationOf },
       past: { why: async () => ok(explained) },
+      simulator: {
+        ...{ simulate: async () => ok(simulated), explain: explanationOf },
+        clientOf: (country) => (country === 'DE' ? ok('192.0.2.0/24') : err('none')),
+      },
       licenceAdmin: keeperScene().keeper,
       identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
       sessions: new MemorySessions(systemClock),

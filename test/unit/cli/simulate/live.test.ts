@@ -4,7 +4,9 @@ import type { SimulatedQuery } from '#api/ports/simulator.ts'
 import { LiveSimulator, liveLimits } from '#cli/simulate/live.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { setHealth } from '#routing/choose/explain.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
@@ -62,6 +64,33 @@ const memberHealth = {
     ],
   }),
 }
+/** An accepted commit, in which www has another TTL and a member fewer. */
+const older = 'a'.repeat(40)
+const yaml = (path: string, text: string): SourceFile => {
+  const bytes = Buffer.from(`apiVersion: gslb/v1\n${text}`)
+  return { path, blobId: path, kind: 'file', sizeBytes: bytes.length, bytes }
+}
+const olderFiles = [
+  yaml(
+    'gslb.yaml',
+    'kind: Settings\nmetadata: { name: settings }\n' +
+      'spec: { zones: [{ name: example.com., nameservers: [{ name: ns1.example.net. }] }] }\n',
+  ),
+  yaml(
+    'tenants/acme/tenant.yaml',
+    'kind: Tenant\nmetadata: { name: acme }\nspec: { rpsLimit: 5 }\n',
+  ),
+  yaml(
+    'tenants/acme/pools/web.yaml',
+    'kind: Pool\nmetadata: { name: web }\nspec:\n  members:\n' +
+      '    - { ipAddress: 192.0.2.2, port: 80 }\n    - { ipAddress: 192.0.2.7, port: 80 }\n',
+  ),
+  yaml(
+    'tenants/acme/services/www.yaml',
+    'kind: Service\nmetadata: { name: www }\n' +
+      'spec: { domain: www.example.com., pool: web, ttl: 77 }\n',
+  ),
+]
 const parts = {
   node: () => ({ bundle, state, tables: noRoutingTables, commit: 'abc' }),
   nodeName: 'n1',
@@ -69,6 +98,8 @@ const parts = {
   memberHealth: memberHealth as never,
   peers: () => ['n2', 'n3'],
   clock: systemClock,
+  filesOf: async (commit: string) =>
+    commit === older ? ok(olderFiles) : err('not-found' as const),
 }
 // A thread takes seconds to start where much else is running.
 const simulator = new LiveSimulator({ ...parts, jobMs: 60_000 })
@@ -173,6 +204,27 @@ test.each([
   expect(await ask('www.example.com.', wrong, 'acme')).toEqual({
     ...{ code: 'invalid', field },
     reason: expect.stringContaining(reason) as string,
+  })
+})
+
+test('another commit answers, with the health of now where a member is the same', async () => {
+  setHealth(bundle, state, new Map([['web/192.0.2.2', { healthy: false }]]))
+  rebuildPool(bundle, state, 0)
+  for (let i = 0; i < 2; i++) {
+    expect(await ask('www.example.com.', { commit: older })).toMatchObject({
+      ...{ commit: older, records: ['www.example.com. 77 IN A 192.0.2.7'] },
+      service: { candidates: ['192.0.2.7'], members: [{ standing: 'unhealthy' }, {}] },
+    })
+  }
+  const own = await ask('www.example.com.', { commit: older }, 'acme')
+  expect(own).toMatchObject({ service: { tenantId: 'acme' } })
+  expect(await ask('www.example.com.', { commit: older }, 'zenith')).toEqual({ code: 'not-found' })
+  // What answers now does so as before, and the commit that answers needs no other.
+  expect(await ask('www.example.com.')).toMatchObject({ commit: 'abc', digest: bundle.digest })
+  expect(await ask('www.example.com.', { commit: 'abc' })).toMatchObject({ commit: 'abc' })
+  expect(await ask('www.example.com.', { commit: 'b'.repeat(40) })).toMatchObject({
+    ...{ code: 'invalid', field: 'commit' },
+    reason: 'is none of the history of the accepted configuration',
   })
 })
 

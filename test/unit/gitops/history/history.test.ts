@@ -132,3 +132,21 @@ test('to each of two tenants an object that moves is shown as its own alone', as
     error: ['Pool secret-of-acme belongs to another tenant now'],
   })
 })
+
+test('the files of a commit are those that it had, up to a limit', async () => {
+  const { commit, historyWith } = repository()
+  const [path, other] = ['tenants/default/pools/a.yaml', 'tenants/default/pools/b.yaml']
+  const first = commit({ [path]: poolText('a'), 'README.md': 'words' })
+  const second = commit({ [path]: null, [other]: poolText('b') })
+  const textsOf = async (id: string, limits: Partial<HistoryLimits> = {}): Promise<unknown> => {
+    const found = await historyWith(limits).filesOf(id)
+    if (!found.ok) return found.error
+    return found.value.map((file) => [file.path, file.bytes && Buffer.from(file.bytes).toString()])
+  }
+  // What is no part of the configuration is named, and not read.
+  const readme = ['README.md', null]
+  expect(await textsOf(first)).toEqual([readme, [path, poolText('a')]])
+  expect(await textsOf(second)).toEqual([readme, [other, poolText('b')]])
+  expect(await textsOf(first, { treeBytesMax: poolText('a').length - 1 })).toBe('too-large')
+  expect(await textsOf('c'.repeat(40))).toBe('not-found')
+})
