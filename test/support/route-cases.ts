@@ -340,7 +340,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   // Tenants and answers: test/unit/cli/why/past-answers.test.ts.
   postWhy: { needs: 'service:read', body: () => ({ name: 'www.example.com.', at: '5m' }) },
   // What databases have: test/unit/cli/simulate/client-of-country.test.ts.
-  getSimulateClientsByCountry: { needs: 'service:read', statuses: [404] },
+  getSimulateClientsByCountry: { needs: 'service:read', statuses: [400, 404] },
   // Permissions of what is planned, and answers: test/unit/api/routes/plan.test.ts.
   postPlan: {
     needs: 'any',
