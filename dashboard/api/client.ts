@@ -1,6 +1,7 @@
 // Calls the API of the node that this page came from, and turns refusals into sentences.
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
+import { learnClock } from './clock.ts'
 import { effectIn } from './effect.ts'
 
 export interface Answer {
@@ -105,6 +106,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
     const response = await fetch(url, init).catch(() => {
       throw new Refusal(0, null)
     })
+    learnClock(response.headers.get('date'))
     const wait = Number(response.headers.get('retry-after') ?? NaN)
     if (response.status !== 503 || Number.isNaN(wait) || tries === busyTriesMax) return response
     await new Promise((resolve) => setTimeout(resolve, Math.min(wait * 1_000, busyWaitMaxMs)))

@@ -1,7 +1,7 @@
 // The frame of every screen: headings at the side, the bar above, keys, the state of the feed.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver } from '../api/client.ts'
-import { nowMs } from '../api/clock.ts'
+import { clockOffMs, nowMs } from '../api/clock.ts'
 import { operations } from '../api/document.ts'
 import { heardMs, link } from '../api/live.ts'
 import { me } from '../api/session.ts'
@@ -41,6 +41,7 @@ export function Shell() {
           onReview={() => setReviewing(true)}
         />
         <LostBanner />
+        <ClockBanner />
         <main id="main" tabIndex={-1} ref={main}>
           <ScreenOf path={path} />
         </main>
@@ -155,6 +156,19 @@ function LostBanner() {
     <div class="banner" role="status">
       The connection to the node is lost; trying again.
       {age !== '' && ` What you see is ${age} old.`}
+    </div>
+  )
+}
+
+/** Times are the node's: what begins now begins when it is now there. */
+function ClockBanner() {
+  const off = clockOffMs.value
+  if (off === 0) return null
+  const span = spanOf(Math.round(Math.abs(off) / 1_000))
+  return (
+    <div class="banner" role="status">
+      The clock of this computer is {span} {off > 0 ? 'behind' : 'ahead of'} the node's. What is
+      shown goes by the node's.
     </div>
   )
 }

@@ -1,20 +1,46 @@
 // The dashboard in a real browser: edits that become one commit, and what two people do at once.
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
+import { clientId, clientSecret, startIdentityProvider } from '#test/support/identity-provider.ts'
+import type { IdentityProvider } from '#test/support/identity-provider.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
 
 const patienceMs = 600_000
 const admin = { email: 'ann@example.com', password: 'correct horse battery' }
-const node = useDashboard(() => {
+/** What the identity provider knows before the node has its port. */
+const door = createServer((browser) => {
+  const inside = connect(node.daemon().apiPort, '127.0.0.1')
+  for (const [from, to] of [
+    [browser, inside],
+    [inside, browser],
+  ] as const) {
+    from.pipe(to)
+    from.on('error', () => to.destroy())
+  }
+})
+let provider: IdentityProvider
+afterAll(async () => {
+  door.close()
+  await provider.stop()
+})
+const node = useDashboard(async () => {
+  await once(door.listen(0, '127.0.0.1'), 'listening')
+  const redirectUri = `${doorAddress()}/api/v1/auth/oidc/callback`
+  provider = await startIdentityProvider(redirectUri)
   const dbPath = join(node.home, 'country.mmdb')
   const inGermany = ['10.2.0.0/16', { country: { iso_code: 'DE' } }] as const
   writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
-  return { auth: { bcryptCost: 10 }, geoip: { dbPath } }
+  const oidc = { enabled: true, discoveryUrl: provider.issuer, clientId, clientSecret, redirectUri }
+  return { auth: { bcryptCost: 10, oidc }, geoip: { dbPath } }
 })
+const doorAddress = () => `http://127.0.0.1:${(door.address() as AddressInfo).port}`
 const { call, signedIn, visit } = node
 const ids = { pool: '', spare: '', service: '' }
 
@@ -175,6 +201,142 @@ test(
     await country.selectOption('Japan')
     await page.getByText('the geo database has no clients of JP').waitFor()
     expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'single sign-on leads to the provider and back to the dashboard',
+  async () => {
+    provider.person = { sub: 'uma', email: 'uma@example.com', email_verified: true, name: 'Uma' }
+    const { page } = await node.openPage()
+    await page.goto(`${doorAddress()}/ui/`)
+    await page.getByRole('link', { name: 'Sign in with single sign-on' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('link', { name: /^uma@example\.com/ }).waitFor()
+    expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/ui\/(?:#\/?)?$/)
+  },
+  patienceMs,
+)
+
+test(
+  'of two tabs each sees what the other does, and a log-out in one loses no form in the other',
+  async () => {
+    const { page: first } = await signedIn(admin)
+    const second = await first.context().newPage()
+    await visit(first, '/pools')
+    await visit(second, '/pools')
+    await button(second, 'New pool').click()
+    await second.getByLabel('Name', { exact: false }).first().fill('of-the-second')
+    await visit(first, '/account')
+    await button(first, 'Log out').click()
+    await first.getByRole('heading', { name: 'Sign in' }).waitFor()
+
+    await button(second, 'Review the change').click()
+    const dialog = second.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByLabel('Password').fill(admin.password)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    // The other tab has the same cookie.
+    await first.goto('about:blank')
+    await visit(first, '/pools')
+    await first.getByText('live', { exact: true }).waitFor()
+    await button(second, 'Review the change').click()
+    await button(second, 'Commit').click()
+    await first.getByRole('link', { name: 'of-the-second' }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
+  'a tenant that is deleted under the feet of its people shows nothing more, and says why',
+  async () => {
+    const user = { email: 'sam@example.org', password: 'somewhere else now' }
+    const answer = await call<{ readonly tenant: Named }>('POST', '/tenants', { name: 'other' })
+    const { tenant } = answer.body
+    await made('/users', { ...user, role: 'tenant_admin', tenantId: tenant.id })
+    const { page } = await signedIn(user)
+    await visit(page, '/pools')
+    await page.getByText('No pools yet').waitFor()
+    expect((await call('DELETE', `/tenants/${tenant.id}`)).status).toBe(204)
+    await visit(page, '/changes')
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByLabel('Password').fill(user.password)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await dialog.getByRole('alert').waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('of-the-second')
+  },
+  patienceMs,
+)
+
+test(
+  'a computer whose clock is hours off sees the times of the node, and is told',
+  async () => {
+    const { page } = await node.openPage()
+    await page.addInitScript(`{
+      const real = Date.now
+      Date.now = () => real() + 5 * 3_600_000
+    }`)
+    await node.signIn(page, admin)
+    await page.getByText("The clock of this computer is 5 h ahead of the node's.").waitFor()
+    const last = page.getByRole('region', { name: 'What changed last' })
+    await last.getByRole('listitem').first().waitFor()
+    expect(await last.innerText()).not.toMatch(/\d (?:h|d)\b/)
+    expect(await lookAt(page, 'overview-clock')).toEqual([])
+  },
+  patienceMs,
+)
+
+const opener = /^(?:New|Edit|Delete|Add|Set up|Change)\b/
+
+test(
+  'back and forward go through every form, and leave none behind',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    await page.getByRole('link', { name: 'Tenants' }).waitFor()
+    const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link')
+    const paths = await links.evaluateAll((all) =>
+      all.map((one) => (one as unknown as { hash: string }).hash.slice(1)),
+    )
+    const more = [`/services/${ids.service}`, `/pools/${ids.pool}`]
+    const opened: string[] = []
+    for (const path of [...paths, ...more]) {
+      await visit(page, '/git')
+      await visit(page, path)
+      await expect.poll(() => page.locator('main .loading').count()).toBe(0)
+      const names = await page.getByRole('button', { name: opener }).allInnerTexts()
+      for (const name of new Set(names)) {
+        await button(page, name).first().click()
+        await page.locator('dialog[open]').waitFor()
+        await page.goBack()
+        await page.getByRole('heading', { name: 'Git', exact: true }).waitFor()
+        expect([path, name, await page.locator('dialog').count()]).toEqual([path, name, 0])
+        await page.goForward()
+        await button(page, name).first().waitFor()
+        opened.push(`${path} ${name}`)
+      }
+    }
+    expect(opened.length).toBeGreaterThan(10)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'what an ended licence forbids is said in the words of the node, and the form stays',
+  async () => {
+    const { page } = await signedIn(admin)
+    const words = 'the licence ended on 2026-01-31, and redirects need one'
+    await page.route('**/api/v1/redirects?dryRun=true', (route) =>
+      route.fulfill({ status: 403, json: { error: words } }),
+    )
+    await visit(page, '/r/redirects')
+    await page.getByRole('button', { name: /^New/ }).click()
+    const inputs = page.locator('dialog input[required]')
+    for (const input of await inputs.all()) await input.fill('https://www.example.com/')
+    await button(page, 'Review the change').click()
+    await page.getByRole('alert').filter({ hasText: words }).waitFor()
+    expect(await inputs.first().inputValue()).toBe('https://www.example.com/')
   },
   patienceMs,
 )

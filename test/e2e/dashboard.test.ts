@@ -74,7 +74,13 @@ test(
   'no screen breaks a rule of accessibility or of its own policy, and stored markup is text',
   async () => {
     await storePayloads(call)
-    const { page, faults, requests } = await signedIn(admin)
+    const { page, faults, requests } = await openPage()
+    await page.route('**/ui/', async (route) => {
+      const response = await route.fetch()
+      const headers = { ...response.headers(), 'content-security-policy-report-only': tighter }
+      await route.fulfill({ response, headers })
+    })
+    await signIn(page, admin)
     const paths = await pathsOfScreens(page, call)
     expect(paths.length).toBeGreaterThan(30)
     const found: string[] = []
@@ -95,6 +101,11 @@ test(
   },
   patienceMs,
 )
+
+/** Reported, not enforced: what the page could do without. */
+const tighter =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-src 'none'; worker-src 'none'"
 
 const isOwn = (url: string): boolean => url.startsWith('data:') || url.startsWith('ws://127.')
 
@@ -147,6 +158,15 @@ const answersOfNodes = [
     'a page of a proxy',
     (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome</h1>' }),
     'a page of HTML came in place of data',
+  ],
+  [
+    '503 that does not end',
+    (route) =>
+      route.fulfill({
+        ...{ status: 503, contentType: 'application/json', headers: { 'retry-after': '0' } },
+        body: '{"error":"the configuration is being read"}',
+      }),
+    'the configuration is being read',
   ],
   [
     'JSON that is cut',

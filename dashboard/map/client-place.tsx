@@ -1,9 +1,9 @@
 // Chooses the client of a trace by its country: on the map, or in the list.
 import { useState } from 'preact/hooks'
 import { read, sentence } from '../api/client.ts'
-import { placeOf, placesOfCountries } from '../map/places.ts'
-import { WorldMap } from '../map/world-map.tsx'
-import type { Mark } from '../map/world-map.tsx'
+import { placeOf, placesOfCountries } from './places.ts'
+import { WorldMap } from './world-map.tsx'
+import type { Mark } from './world-map.tsx'
 import { Fault } from '../parts/page.tsx'
 import { to } from '../parts/location.ts'
 
