@@ -1,26 +1,17 @@
 // All pools with the health of their members.
-import { useMemo } from 'preact/hooks'
-import { allPools, allServices, beat, membersOf, standingOf } from '../api/live.ts'
+import { allPools, allServices, membersOf, standingOf } from '../api/live.ts'
 import type { Member, Pool } from '../api/live.ts'
-import { can } from '../api/session.ts'
-import { useEdits } from '../edit/use-edits.tsx'
-import { place } from '../parts/location.ts'
-import { Card, Empty, Page } from '../parts/page.tsx'
-import { finderOf, searchedOf } from '../parts/find.ts'
-import { SearchBox } from '../parts/search-box.tsx'
-import { Table } from '../parts/virtual-table.tsx'
+import { searchedOf } from '../parts/find.ts'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf } from '../parts/words.ts'
 import { HealthBar, barOf } from './health-bar.tsx'
 import type { Counts } from './health-bar.tsx'
-import { OnlySelect } from './services.tsx'
+import { ListPage } from './list-page.tsx'
+import type { ListRow } from './list-page.tsx'
 
-interface Row {
+interface Row extends ListRow {
   readonly pool: Pool
   readonly counts: Counts
   readonly services: number
-  /** What the search looks at, in small letters. */
-  readonly words: string
 }
 
 const columns: readonly Column<Row>[] = [
@@ -55,52 +46,17 @@ const filters: Readonly<Record<string, (row: Row) => boolean>> = {
 }
 
 export function Pools() {
-  const { edit, dialogs } = useEdits()
-  const { query } = place.value
-  const words = query.get('q') ?? ''
-  const only = query.get('only') ?? ''
-  // Not for each letter of the search, only when something has changed.
-  const all = useMemo(rows, [beat.value])
-  const isSearched = finderOf(words)
-  const shown = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
-  const create = (): void => edit({ title: 'New pool', operation: 'POST /api/v1/pools' })
   return (
-    <Page
-      title="Pools"
+    <ListPage
+      {...{ title: 'Pools', one: 'pool', rows, columns, filters }}
       lead="Members that can stand in for each other, and the probes that watch them."
-      actions={
-        can('pool:write') && (
-          <button type="button" class="primary" onClick={create}>
-            New pool
-          </button>
-        )
-      }
+      search="Search pool, member or address"
+      {...{ permission: 'pool:write', operation: 'POST /api/v1/pools' }}
+      keyOf={({ pool }) => pool.id}
+      leadsTo={({ pool }) => `/pools/${encodeURIComponent(pool.id)}`}
     >
-      <div class="row">
-        <SearchBox label="Search pool, member or address" />
-        <OnlySelect names={Object.keys(filters)} />
-        <span class="soft" role="status">
-          {countOf(shown.length, 'pool')}
-        </span>
-      </div>
-      <Card>
-        {all.length === 0 ? (
-          <Empty title="No pools yet">
-            A pool has the addresses that can serve the same thing. Give it members and a health
-            check, then let a service answer with it.
-          </Empty>
-        ) : shown.length === 0 ? (
-          <Empty title="No pool has these words">Clear the search to see all.</Empty>
-        ) : (
-          <Table
-            name="Pools"
-            {...{ columns, rows: shown }}
-            keyOf={({ pool }) => pool.id}
-            leadsTo={({ pool }) => `/pools/${encodeURIComponent(pool.id)}`}
-          />
-        )}
-      </Card>
-      {dialogs}
-    </Page>
+      A pool has the addresses that can serve the same thing. Give it members and a health check,
+      then let a service answer with it.
+    </ListPage>
   )
 }

@@ -1,0 +1,102 @@
+// The page of a long list: search, filter and count above, rows that are drawn as they are seen.
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { beat } from '../api/live.ts'
+import { can } from '../api/session.ts'
+import { useEdits } from '../edit/use-edits.tsx'
+import { finderOf } from '../parts/find.ts'
+import { place, setQuery } from '../parts/location.ts'
+import { Card, Empty, Page } from '../parts/page.tsx'
+import { SearchBox } from '../parts/search-box.tsx'
+import { Table } from '../parts/virtual-table.tsx'
+import type { Column } from '../parts/virtual-table.tsx'
+import { countOf } from '../parts/words.ts'
+
+export interface ListRow {
+  /** What the search looks at, in small letters. */
+  readonly words: string
+}
+
+interface ListProps<Row extends ListRow> {
+  readonly title: string
+  /** What one of them is called: `pool`. */
+  readonly one: string
+  readonly lead: string
+  readonly search: string
+  /** Of whoever may make one. */
+  readonly permission: string
+  /** `POST /api/v1/pools`. */
+  readonly operation: string
+  readonly rows: () => readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly filters: Readonly<Record<string, (row: Row) => boolean>>
+  readonly keyOf: (row: Row) => string
+  readonly leadsTo: (row: Row) => string
+  /** What teaches where there is none yet. */
+  readonly children: ComponentChildren
+}
+
+export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
+  const { title, one, lead, search, permission, operation, filters, children } = list
+  const { columns, keyOf, leadsTo } = list
+  const { edit, dialogs } = useEdits()
+  const { query } = place.value
+  const only = query.get('only') ?? ''
+  // Not for each letter of the search, only when something has changed.
+  const all = useMemo(list.rows, [beat.value])
+  const isSearched = finderOf(query.get('q') ?? '')
+  const shown = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
+  return (
+    <Page
+      {...{ title, lead }}
+      actions={
+        can(permission) && (
+          <button
+            {...{ type: 'button', class: 'primary' }}
+            onClick={() => edit({ title: `New ${one}`, operation })}
+          >
+            New {one}
+          </button>
+        )
+      }
+    >
+      <div class="row">
+        <SearchBox label={search} />
+        <OnlySelect names={Object.keys(filters)} />
+        <span class="soft" role="status">
+          {countOf(shown.length, one)}
+        </span>
+      </div>
+      <Card>
+        {all.length === 0 ? (
+          <Empty title={`No ${one}s yet`}>{children}</Empty>
+        ) : shown.length === 0 ? (
+          <Empty title={`No ${one} has these words`}>Clear the search to see all.</Empty>
+        ) : (
+          <Table name={title} rows={shown} {...{ columns, keyOf, leadsTo }} />
+        )}
+      </Card>
+      {dialogs}
+    </Page>
+  )
+}
+
+function OnlySelect({ names }: { names: readonly string[] }) {
+  const value = place.value.query.get('only') ?? ''
+  return (
+    <select
+      class="search"
+      style={{ width: 'auto' }}
+      aria-label="Show only"
+      value={value}
+      onChange={(event) => setQuery('only', event.currentTarget.value)}
+    >
+      <option value="">all</option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
