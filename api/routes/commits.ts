@@ -8,7 +8,7 @@ import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { body } from '#api/http/shapes.ts'
 import { isConfigWrite } from '#api/reference/answer-headers.ts'
-import { PlannedRequest, requestsMax } from '../resources/plan.ts'
+import { PlannedRequest, requestsMax } from '../resources/answers/plan.ts'
 
 export const commitsPath = '/api/v1/commits'
 const bodyBytesMax = 256 * 1024

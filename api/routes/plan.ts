@@ -13,7 +13,7 @@ import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
 import type { PlanFault, PlanQuestion } from '#api/ports/planner.ts'
 import { takesDryRun } from '#api/reference/answer-headers.ts'
-import { NewPlan, Plan } from '../resources/plan.ts'
+import { NewPlan, Plan } from '../resources/answers/plan.ts'
 import { commitsPath } from './commits.ts'
 
 type Context = RouteContext<unknown, unknown, NewPlan>

@@ -5,7 +5,7 @@ import { apiLimits } from '#api/http/limits.ts'
 import { invalid, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { SimulationFault } from '#api/ports/simulator.ts'
-import { Explanation, Question, Simulation } from '../resources/simulation.ts'
+import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 

@@ -5,7 +5,7 @@ import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import type { PastFault } from '#api/ports/past.ts'
-import { PastAnswer, PastQuestion } from '../resources/past.ts'
+import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 
 const why = route({
   method: 'POST',

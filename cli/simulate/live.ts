@@ -129,7 +129,28 @@ export class LiveSimulator {
       return ok({ ...shown, node: nodeName, commit, digest })
     }
   }
-import type { ConfigHistory, FilesFault } from '#config/history.ts'
+
+  /** undefined: what answers now. */
+  async #otherOf(
+    commit: string | undefined,
+  ): Promise<Result<OtherCommit | undefined, SimulationFault>> {
+    if (commit === undefined || commit === this.#parts.node()?.commit) return ok(undefined)
+    const bytes = this.#others.get(commit)
+    if (bytes !== undefined) return ok({ commit, from: { bytes } })
+    if (this.#reading !== undefined && this.#reading.commit !== commit) return err({ code: 'busy' })
+    this.#reading ??= { commit, files: this.#parts.filesOf(commit) }
+    const files = await this.#reading.files
+    this.#reading = undefined
+    if (files.ok) return ok({ commit, from: { files: files.value } })
+    return err({ code: 'invalid', field: 'commit', reason: notRead[files.error] })
+  }
+
+  #remember(commit: string, bytes: Uint8Array): void {
+    this.#others.delete(commit)
+    this.#others.set(commit, bytes)
+    const [oldest = ''] = this.#others.keys()
+    if (this.#others.size > liveLimits.othersMax) this.#others.delete(oldest)
+  }
 }
 
 /** The writer may be at work: a row of a moment ago beside one of now does no harm. */
