@@ -1,25 +1,14 @@
 // Reads many files of configuration with a second thread: whoever is free takes the next ones.
 import { Worker } from 'node:worker_threads'
 import { isRead } from '#compiler/read/layout.ts'
-import { readFile } from '#compiler/read/read-file.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-
-/** In memory that both threads see. */
-export interface ReadJob {
-  readonly blobIds: readonly string[]
-  /** Where each begins in `octets`, and where the last one ends. */
-  readonly offsets: Float64Array
-  readonly octets: Uint8Array
-  /** One cell: the first file that nobody has taken. */
-  readonly next: Int32Array
-}
+import { readChunks } from './read-job.ts'
+import type { ReadJob } from './read-job.ts'
 
 /** Fewer are read before a thread has started. */
 const filesMin = 1_000
-/** Taken at once. */
-const chunkFiles = 64
 /** Of the helper's heap: what it reads lives longer, and is moved once less. */
 const youngMegabytes = 24
 
@@ -27,6 +16,7 @@ const youngMegabytes = 24
 export class ReadAhead {
   readonly #filesMin: number
   #worker: Worker | undefined
+  #helped: Promise<readonly ReadFile[]> = Promise.resolve([])
 
   /** @param least files for which a thread is started; tests have few */
   constructor(least = filesMin) {
@@ -36,10 +26,13 @@ export class ReadAhead {
   /** So many files are known to come. */
   expect(count: number): void {
     if (count < this.#filesMin) return
-    this.#worker ??= new Worker(new URL('./read-worker.ts', import.meta.url), {
+    if (this.#worker !== undefined) return
+    this.#worker = new Worker(new URL('./read-worker.ts', import.meta.url), {
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
     })
+    // From its start on: it may have ended before there is anything to read.
+    this.#helped = answerOf(this.#worker)
   }
 
   /** @returns what each file says, by blob id; nothing of files that are too few to need help */
@@ -49,11 +42,10 @@ export class ReadAhead {
     this.expect(job.blobIds.length)
     const worker = this.#worker
     if (worker === undefined) return found
-    const helped = answerOf(worker)
     worker.postMessage(job)
     for (const file of readChunks(job)) found.set(file.blobId, file)
     // Where it has failed, the compiler reads what is missing.
-    for (const file of await helped) found.set(file.blobId, file)
+    for (const file of await this.#helped) found.set(file.blobId, file)
     this.close()
     return found
   }
@@ -70,19 +62,6 @@ function answerOf(worker: Worker): Promise<readonly ReadFile[]> {
   const fail = (): void => resolve([])
   worker.on('message', resolve).on('error', fail).on('exit', fail)
   return promise
-}
-
-/** The files that this thread gets of a job. */
-export function* readChunks({ blobIds, offsets, octets, next }: ReadJob): Generator<ReadFile> {
-  for (;;) {
-    const first = Atomics.add(next, 0, chunkFiles)
-    if (first >= blobIds.length) return
-    const end = Math.min(first + chunkFiles, blobIds.length)
-    for (let i = first; i < end; i++) {
-      // A copy: the decoder takes no shared memory.
-      yield readFile(blobIds[i]!, octets.slice(offsets[i], offsets[i + 1]))
-    }
-  }
 }
 
 /** Each content once, of what the compiler reads at all. */

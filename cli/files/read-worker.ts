@@ -1,8 +1,8 @@
 // The entry of the thread that helps to read files of configuration.
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
-import { readChunks } from './read-ahead.ts'
-import type { ReadJob } from './read-ahead.ts'
+import { readChunks } from './read-job.ts'
+import type { ReadJob } from './read-job.ts'
 
 assert(parentPort !== null, 'files are read ahead in a thread')
 const port = parentPort
