@@ -5,7 +5,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfiguration } from '#cli/files/config-directory.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport, remarksOn } from '#cli/lint/use-report.ts'
@@ -65,7 +65,7 @@ export const lint: Command = {
     if (!answer.ok) return fail(io, Exit.ErrorsFound, answer.error.message)
     const report = readUseReport(answer.value)
     if (!report.ok) return fail(io, Exit.ErrorsFound, report.error)
-    if (path !== undefined) return atPlaces(path, format, report.value, values, io)
+    if (path !== undefined) return await atPlaces(path, format, report.value, values, io)
     if (format === 'json') io.out(`${JSON.stringify(answer.value, null, 2)}\n`)
     else io.out(asLines(report.value))
     return Exit.Ok
@@ -77,14 +77,14 @@ function fail(io: Io, exit: Exit, message: string): Exit {
   return exit
 }
 
-function atPlaces(
+async function atPlaces(
   path: string,
   format: string,
   report: UseReport,
   values: Parameters<typeof checkPolicyOf>[0],
   io: Io,
-): Exit {
-  const files = readConfigDirectory(path)
+): Promise<Exit> {
+  const files = await readConfiguration(path)
   if (!files.ok) return fail(io, Exit.Usage, files.error)
   const { observe, missing } = observeUse(report)
   const compiler = createCompiler({ checkPolicy: checkPolicyOf(values), observe })

@@ -4,7 +4,9 @@ import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
+  readFileSync,
   readdirSync,
   rmSync,
   symlinkSync,
@@ -117,4 +119,13 @@ test('trust add invents no data directory, and writes into one that is there', a
   mkdirSync(dataDir)
   expect((await add()).exit).toBe(0)
   rmSync(dataDir, { recursive: true })
+})
+
+test('no command compiles a directory without what its scripts need', () => {
+  const root = join(import.meta.dirname, '../../../..')
+  const readers = globSync('cli/**/*.ts', { cwd: root }).filter((path) =>
+    readFileSync(join(root, path), 'utf8').includes('readConfigDirectory('),
+  )
+  // Commands read with `readConfiguration`, which waits for the script engine.
+  expect(readers).toEqual(['cli/files/config-directory.ts'])
 })
