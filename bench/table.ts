@@ -4,6 +4,7 @@ import { runAnswer } from './answer.bench.ts'
 import { runBundle } from './bundle.bench.ts'
 import { runCommit } from './commit.bench.ts'
 import { runCompile } from './compile.bench.ts'
+import { runFleet } from './fleet.bench.ts'
 import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
@@ -97,5 +98,10 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'geo',
     summary: 'ns per lookup in the table of the world and in a million ranges; load time, memory',
     run: runGeo,
+  },
+  {
+    name: 'fleet',
+    summary: 'what 50 simulated nodes with 10,000 members tell each other through Redis',
+    run: runFleet,
   },
 ])

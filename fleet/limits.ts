@@ -19,6 +19,8 @@ export const fleetLimits = {
   plainAsksWhenBusy: 10,
   /** One that did not take a report after all is not sent another for so long. */
   reportRestMs: 600_000,
+  /** For a control node to take what an agent finds. */
+  wordsPatienceMs: 5_000,
   /** A stop tells of itself for no longer. */
   leavePatienceMs: 1_000,
   /** Deltas that are kept, their octets, and how many may wait to be made. */

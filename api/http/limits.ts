@@ -39,7 +39,10 @@ export const apiLimits = {
   /** Of a forge, about a push: GitHub lists each file of it. */
   webhookBytesMax: 1024 * 1024,
   /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
-  bundles: { waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5, reportBytesMax: 20_480 },
+  bundles: {
+    ...{ waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5 },
+    ...{ reportBytesMax: 20_480, wordsBytesMax: 524_288 },
+  },
   /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,

@@ -6,6 +6,11 @@ export interface Bundles {
   /** Takes what a node tells of itself. Errors: a sentence. */
   readonly told: (report: unknown) => Result<AskingNode, string>
   /**
+   * Takes what a probe agent finds. `instance` names this process, which has heard what it heard.
+   * Errors: a sentence; null: it cannot be passed on now.
+   */
+  readonly heard: (words: unknown) => Promise<Result<{ readonly instance: string }, string | null>>
+  /**
    * For a node that says who it is, what its wave has. undefined: there is no such channel, or
    * nothing on it yet. `later`: it is not known yet what is on its way.
    */

@@ -11,7 +11,7 @@ import type { RequestFacts, Route } from '#api/http/route.ts'
 import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
 
 const tag = 'Fleet'
-const { waitSecondsMax, retryAfterSeconds, reportBytesMax } = apiLimits.bundles
+const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax } = apiLimits.bundles
 const tokenNote =
   'Bundles hold the configuration of all tenants: the system key opens it, and ' +
   'the token in GSLB_BUNDLE_TOKEN.'
@@ -124,6 +124,52 @@ const tell = route({
       ...(shadow === '' ? {} : { 'gslb-shadow': shadow }),
     }
     return body.tag === entityTag ? { status: 204, headers } : success(text, headers)
+  },
+})
+
+const health = route({
+  method: 'POST',
+  path: '/bundles/health',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  fromNodes: true,
+  tag,
+  summary: 'What a probe agent finds of members',
+  details:
+    'For agents without Redis. It is said to all nodes as if it had come that way. `instance` is ' +
+    'another one after a restart: who has told the one before tells it all again. No such call ' +
+    'is in the audit log.',
+  body: Type.Object(
+    {
+      node: Type.String({ maxLength: 253, description: 'Name of the agent' }),
+      site: Type.String({
+        maxLength: 63,
+        description: 'Where it is; empty: nowhere in particular',
+      }),
+      changed: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        maxItems: 1_000,
+        description: 'Members with what was found of each',
+      }),
+      withdrawn: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        maxItems: 1_000,
+        description: 'Members that it no longer judges',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  bodyBytesMax: wordsBytesMax,
+  responses: {
+    200: {
+      description: 'It was said to the others',
+      schema: Type.Object({ instance: Type.String() }),
+    },
+  },
+  refusals: [503],
+  handle: async ({ ports: { bundles }, body }) => {
+    const heard = await bundles.heard(body)
+    if (heard.ok) return success(heard.value)
+    return heard.error === null ? busy() : refused(400, heard.error)
   },
 })
 
@@ -264,4 +310,4 @@ function busy(): Reply {
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, bundle, delta])
+export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, health, bundle, delta])

@@ -1,4 +1,5 @@
 // Parts: the API, where it is on, and the licence, which counts with the API off as well.
+import { randomBytes } from 'node:crypto'
 import type { NodeAnycastStatus } from '#cli/anycast/node-anycast.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { FleetSnapshot, GivenSnapshot } from '#api/metrics/snapshot.ts'
@@ -27,7 +28,8 @@ import type { BundleFeed, FeedCounts } from '#fleet/bundle-feed.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
-import { ok } from '#lib/result.ts'
+import { readNodeWords } from '#fleet/words/node-words.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
@@ -199,6 +201,7 @@ function pastOf({ dataDir, journal, geo, gitops, settings }: Deps): PastAnswers 
 function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
     told: (report) => told(deps, report),
+    heard: hearing(deps),
     record: (channel, asking) => feedOf(deps, channel).record(channel, asking),
     shadowFor: (asking) => deps.delivery.keeper.shadowFor(asking),
     waitForOther: (channel, ...asked) => feedOf(deps, channel).waitForOther(...asked),
@@ -229,6 +232,22 @@ function writerOf(deps: Deps): EffectWriter {
     node: () => node.live(),
     clock: systemClock,
   })
+}
+
+/** What an agent without Redis finds goes to all nodes as from any other. */
+function hearing({ shared, log }: Deps): NodeApiParts['bundles']['heard'] {
+  const instance = randomBytes(8).toString('hex')
+  return async (value) => {
+    const words = readNodeWords(value, systemClock.nowMs())
+    if (!words.ok) return words
+    try {
+      await shared.peerHealth.publish(words.value)
+    } catch (error) {
+      log.warn({ err: error }, 'what an agent has found cannot be told to the other nodes')
+      return err(null)
+    }
+    return ok({ instance })
+  }
 }
 
 function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {

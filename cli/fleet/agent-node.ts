@@ -12,6 +12,7 @@ import { nodeReport } from '#cli/status/node-report.ts'
 import type { ReportParts } from '#cli/status/node-report.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import type { Pulled } from '#fleet/puller.ts'
+import { WordsSender } from '#fleet/words/words-sender.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -21,6 +22,7 @@ import { DnsNode } from '#runtime/node/node.ts'
 import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
 import { noThreads } from '#runtime/threads/no-threads.ts'
 import { releaseMemory } from '#runtime/worker/release-memory.ts'
+import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from './memory-releases.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
@@ -52,7 +54,8 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   stops.push(() => shared.value.close())
   const { path } = dataDir.value
   const mayBegin = before === null ? undefined : run.gate.opened
-  const health = createNodeHealth(probing(settings), shared.value, log, env, mayBegin)
+  const told = { ...shared.value, ...wordsTo(settings, token.value) }
+  const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
   const resolver = createNodeResolver(settings, path, log)
   const store = new BundleStore(path)
   const node = new DnsNode({
@@ -82,6 +85,16 @@ const probing = (settings: Settings): Settings => ({
   ...settings,
   health: { ...settings.health, enabled: true },
 })
+
+/** By Redis; without one by control nodes, and then what others say is not heard here. */
+function wordsTo(
+  { redis, bundle: { urls } }: Settings,
+  token: string | null,
+): { readonly peerHealth?: PeerHealth } {
+  if (redis.url !== '') return {}
+  const { publish } = new WordsSender({ urls, token })
+  return { peerHealth: { publish, load: async () => [], subscribe: () => () => undefined } }
+}
 
 const noAnswers: DnsNodeParts['threads'] = {
   ...{ listenAddr: '', port: 0, threads: 0, tcpLimits: {}, seed: 0 },

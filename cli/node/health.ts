@@ -5,9 +5,11 @@ import type { Log } from '#lib/log.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import { createHealthView } from '#runtime/health/view/view.ts'
+import type { HealthPeers } from '#runtime/health/view/view.ts'
 import { spawnHealthWorker } from '#runtime/health/thread/worker-keeper.ts'
 import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
+import type { PeerHealth } from '#state/ports/peer-health.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 /**
@@ -18,15 +20,15 @@ import type { Settings } from '#cli/settings/settings.ts'
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
-  { dataDir, health, state, redis, node, roles }: Settings,
+  settings: Settings,
   shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
   log: Log,
   environment: Readonly<Record<string, string | undefined>>,
   mayBegin?: Promise<unknown>,
 ): HealthMonitor | null {
+  const { dataDir, health, state } = settings
   if (!health.enabled) return null
-  const isAgent = roles.includes('agent')
-  const { allowScriptChecks, webhookAllowedHosts, clientCertificates, probers } = health
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
   const probeSettings = {
     allowScriptChecks,
     webhookAllowedHosts,
@@ -45,14 +47,7 @@ export function createNodeHealth(
   return createHealthView({
     local,
     signals: shared.healthSignals,
-    // Without a bus between nodes each is alone, and every policy comes to its own view.
-    peers:
-      redis.url === ''
-        ? null
-        : {
-            node: state.nodeName,
-            ...{ site: siteOf(node.labels), probers, bus: shared.peerHealth, isAgent },
-          },
+    peers: peersOf(settings, shared.peerHealth),
     policy: state.healthPolicy,
     quorumMinPercent: state.quorumMinPercent,
     clock,
@@ -64,6 +59,17 @@ export function createNodeHealth(
     },
     log,
   })
+}
+
+/** Without a bus between nodes each is alone, and every policy comes to its own view. */
+function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
+  const { redis, state, node, health, roles, api } = settings
+  const own = { node: state.nodeName, site: siteOf(node.labels), bus }
+  if (roles.includes('agent')) return { ...own, probers: health.probers, isAgent: true }
+  if (redis.url !== '') return { ...own, probers: health.probers }
+  // Agents may say over HTTP what they find; they hear nobody, and leave nothing to anybody.
+  const hearsAgents = roles.includes('control') && api.enabled
+  return hearsAgents ? { ...own, probers: 0, isLone: true } : null
 }
 
 /** Nodes of one share members among them; those without a label are of one, too. */

@@ -143,3 +143,11 @@ test('two agents of a site share the members, and one takes on all when one dies
   await first!.ended
   await waitUntil('its words to grow old', () => isDown(node!))
 })
+
+test('an agent without Redis is heard by all nodes, through a control node', async () => {
+  const settings = settingsOf('agent-3', 'far', { redis: {}, health: { ...health } })
+  const third = await agents.start('agent', '--settings', settings)
+  await waitUntil('an answer', async () => (await addresses(node!))[0]?.startsWith('192.0.2.'))
+  expect((await control!.metrics()).get('gslbd_peer_nodes')).toBe(1)
+  expect((await third.stop()).code).toBe(0)
+})

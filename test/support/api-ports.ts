@@ -115,6 +115,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
 
 const noBundles: ApiPorts['bundles'] = {
   told: () => ok({ name: 'far-1', labels: {} }),
+  heard: async () => ok({ instance: 'ab' }),
   record: () => undefined,
   shadowFor: () => '',
   waitForOther: async () => true,

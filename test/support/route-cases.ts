@@ -322,6 +322,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...{ needs: 'system', make: channel, statuses: [404] },
     body: () => ({ tag: null, report: {} }),
   },
+  postBundlesHealth: {
+    ...{ needs: 'system' },
+    body: () => ({ node: 'agent-1', site: 'far', changed: [], withdrawn: [] }),
+  },
   getBundlesDeltasByDigestByFrom: {
     ...{ needs: 'system', statuses: [404] },
     make: async () => ({ digest: 'a'.repeat(64), from: 'b'.repeat(64) }),

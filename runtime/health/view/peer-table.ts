@@ -115,6 +115,11 @@ export class PeerTable {
     return votes
   }
 
+  /** Nobody was heard, or all were forgotten. */
+  get isEmpty(): boolean {
+    return this.#nodes.size === 0
+  }
+
   has(key: string): boolean {
     return this.#members.has(key)
   }

@@ -29,6 +29,8 @@ export interface HealthPeers {
   readonly bus: PeerHealth
   /** This node is a probe agent. Left out: it is none. */
   readonly isAgent?: boolean
+  /** It only hears agents: nobody hears it. Left out: others do. */
+  readonly isLone?: boolean
 }
 
 export interface HealthViewParts {
@@ -89,12 +91,11 @@ class HealthView implements HealthMonitor {
       this.#signals = new LiveSignals({ signals, clock, after, log, onChange })
     }
     if (peers !== null) {
-      const { node, site, bus, isAgent = false } = peers
+      const { node, site, bus, isAgent = false, isLone = false } = peers
       const table = new PeerTable(node)
       this.#table = table
-      this.#publisher = new PeerPublisher({
-        ...{ node, site, isAgent, peers: bus, local, clock, log },
-      })
+      const told = { node, site, isAgent, peers: bus, local, clock, log }
+      if (!isLone) this.#publisher = new PeerPublisher(told)
       const probers = parts.policy === 'local-only' ? 0 : peers.probers
       this.#share = new SiteShare({ node, site, probers, table, local, clock })
     }
@@ -135,7 +136,7 @@ class HealthView implements HealthMonitor {
 
   healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
     const local = this.#parts.local.healthOf(memberUid, ipAddress)
-    if (local === undefined || this.#table === undefined) return local
+    if (local === undefined || this.#table === undefined || this.#isAlone) return local
     const key = targetKey(memberUid, ipAddress)
     const health = this.#judge(this.#table, key, local)
     this.#said.set(key, health)
@@ -147,7 +148,7 @@ class HealthView implements HealthMonitor {
   }
 
   peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null {
-    if (this.#table === undefined) return null
+    if (this.#table === undefined || this.#isAlone) return null
     const { intervalMs } = this.ownHealthOf(memberUid, ipAddress) ?? { intervalMs: 0 }
     const nowMs = this.#parts.clock.monotonicMs()
     const key = targetKey(memberUid, ipAddress)
@@ -166,7 +167,13 @@ class HealthView implements HealthMonitor {
     this.#table?.permitAgents(count)
   }
 
+  /** Nobody was ever heard here, and nobody hears this node. */
+  get #isAlone(): boolean {
+    return this.#parts.peers?.isLone === true && (this.#table?.isEmpty ?? true)
+  }
+
   #heard(): ReturnType<PeerTable['heard']> | undefined {
+    if (this.#isAlone) return undefined
     return this.#table?.heard(healthLimits.staleMsMin, this.#parts.clock.monotonicMs())
   }
 
@@ -281,7 +288,7 @@ class HealthView implements HealthMonitor {
       void this.#publisher?.tick()
       table.sweep(this.#parts.clock.monotonicMs())
       this.#share?.tick()
-      this.#sweep()
+      if (!this.#isAlone) this.#sweep()
       if (this.#ticksToLoad > 0 && --this.#ticksToLoad === 0) void this.#load(table, bus)
       this.#tickLater(table, bus)
     })

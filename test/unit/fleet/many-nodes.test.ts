@@ -39,6 +39,7 @@ const app = createApp(
         if (report.ok) inventory.report(report.value)
         return report
       },
+      heard: async () => ok({ instance: 'ab' }),
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),

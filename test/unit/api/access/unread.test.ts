@@ -54,7 +54,7 @@ const withoutConfig = [
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
-  'getBundlesDeltasByDigestByFrom',
+  ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],

@@ -12,8 +12,10 @@ import { applyDelta } from '#fleet/delta.ts'
 import { BundleFeed } from '#fleet/bundle-feed.ts'
 import { BundleFiles } from '#fleet/bundle-files.ts'
 import { readNodeReport } from '#fleet/node-report.ts'
+import { readNodeWords } from '#fleet/words/node-words.ts'
+import type { NodeWords } from '#fleet/words/node-words.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import { devMode, portsOf } from '#test/support/api-ports.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
@@ -30,12 +32,13 @@ const older = signedBundle(key, 2)
 const recordUrl = '/bundles/channels/main'
 const bundleUrl = `/bundles/${bundle.digest}`
 
-function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
+function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
   const directory = tempDir('bundles')
   writeFileSync(join(directory, bundle.digest), bundle.bytes)
   let active: SignedChannelRecord | undefined = signedRecord(key, { digest: bundle.digest })
   const timers: (() => void)[] = []
   const told: NodeReport[] = []
+  const heard: NodeWords[] = []
   const audited: string[] = []
   const after: After = (_delayMs, fn) => {
     timers.push(fn)
@@ -56,6 +59,12 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
         const report = readNodeReport(value)
         if (report.ok) told.push(report.value)
         return report.ok ? ok(report.value) : report
+      },
+      heard: async (value) => {
+        const words = readNodeWords(value, 7)
+        if (!words.ok) return words
+        heard.push(words.value)
+        return isAway ? err(null) : ok({ instance: 'ab'.repeat(8) })
       },
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
@@ -80,7 +89,7 @@ function scene({ waitersMax = 2, transfersMax = 2 } = {}) {
   return {
     get,
     post,
-    told,
+    ...{ told, heard },
     audited,
     change,
     feed,
@@ -312,5 +321,35 @@ describe('a bundle', () => {
     if (held === undefined || held === 'busy') throw new Error('it is there')
     held.close()
     expect((await get(bundleUrl)).statusCode).toBe(200)
+  })
+})
+
+describe('what a probe agent finds', () => {
+  const owner = { memberUid: '0191f7a4-5b00-7000-8000-000000000001', ipAddress: '192.0.2.1' }
+  const changed = [{ ...owner, healthy: false, score: 0, rttMs: 0, reason: 'HTTP 503' }]
+  const words = { node: 'agent-1', site: 'far', changed, withdrawn: [] }
+
+  test('is passed on, with the process that has heard it, and is in no audit log', async () => {
+    const { post, heard, audited } = scene()
+    const answer = await post('/bundles/health', words)
+    expect([answer.statusCode, answer.json()]).toEqual([200, { instance: 'ab'.repeat(8) }])
+    expect(heard).toMatchObject([{ node: 'agent-1', isAgent: true, changed: [{ healthy: false }] }])
+    expect(audited).toEqual([])
+  })
+
+  test.each([
+    ['without a token', {}, words, 401],
+    ['of another form', asPuller, { ...words, changed: [{ ...owner, healthy: 1 }] }, 400],
+    ['without a site', asPuller, { ...words, site: undefined }, 400],
+  ])('%s is refused', async (_what, headers, body, status) => {
+    const { post, heard } = scene()
+    expect((await post('/bundles/health', body, headers)).statusCode).toBe(status)
+    expect(heard).toEqual([])
+  })
+
+  test('is to be said again when it cannot be passed on now', async () => {
+    const { post } = scene({ isAway: true })
+    const answer = await post('/bundles/health', words)
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5'])
   })
 })

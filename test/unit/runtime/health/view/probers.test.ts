@@ -26,6 +26,7 @@ interface Given {
   readonly policy?: HealthPolicy
   readonly targets?: readonly MonitoredTarget[]
   readonly isAgent?: boolean
+  readonly isLone?: boolean
   /** By which the wall clock of the node differs. */
   readonly clockOffMs?: number
 }
@@ -54,7 +55,7 @@ async function join(name: string, given: Given = {}): Promise<Node> {
   world.wallOffsetMs += given.clockOffMs ?? 0
   const view = createHealthView({
     ...{ local, signals: null, policy, quorumMinPercent: 51, log: silent },
-    peers: { node: name, site, probers, bus, isAgent: given.isAgent ?? false },
+    peers: { ...given, node: name, site, probers, bus },
     ...{ clock: world.clock, after: world.after },
   })
   const node: Node = {
@@ -328,5 +329,17 @@ describe('probe agents', () => {
     node.view.permitAgents(2)
     await walk(settleMs)
     expect(members.some((uid) => says(node, uid) === true)).toBe(true)
+  })
+
+  test('are heard by a node that no other node hears, which is alone until then', async () => {
+    const node = await join('node', { isLone: true, probers: 0 })
+    node.outcome = () => 'failure'
+    await walk(15_000)
+    expect([node.view.peers(), node.view.agents()]).toEqual([null, null])
+    expect([node.view.peersOf('m1', address), says(node, 'm1')]).toEqual([null, false])
+    expect(await bus.load()).toEqual([])
+    await join('agent', { site: 'far', isAgent: true })
+    await walk(settleMs)
+    expect([node.view.agents(), says(node, 'm1')]).toEqual([['agent'], true])
   })
 })

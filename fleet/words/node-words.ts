@@ -1,0 +1,106 @@
+// What a probe agent says of members to a control node over HTTP, and the check of what came.
+import { isIP } from 'node:net'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { nodeNamePattern } from '#fleet/node-report.ts'
+
+/** Who a word is on. */
+interface Owner {
+  readonly memberUid: string
+  readonly ipAddress: string
+}
+
+export interface MemberWord extends Owner {
+  readonly node: string
+  readonly healthy: boolean
+  readonly score: number
+  readonly rttMs: number
+  readonly reason: string
+  readonly sinceMs: number
+  readonly isWarming: boolean
+  readonly atMs: number
+}
+
+/** In the form of the health bus; times of what is said now are those of who hears it. */
+export interface NodeWords {
+  readonly node: string
+  readonly site: string
+  readonly isAgent: true
+  readonly changed: readonly MemberWord[]
+  readonly withdrawn: readonly Owner[]
+  readonly atMs: number
+}
+
+export const wordLimits = {
+  /** Of the JSON. */
+  bytesMax: 524_288,
+  /** Members in one message. */
+  membersMax: 1_000,
+  reasonCharsMax: 200,
+} as const
+
+type Fields = Readonly<Record<string, unknown>>
+
+const nameForm = new RegExp(nodeNamePattern)
+const siteForm = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
+const uidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** A day: no probe takes longer. */
+const rttMsMax = 86_400_000
+
+/**
+ * Takes only what it knows. Errors: a sentence that names the field.
+ *
+ * @param nowMs Unix epoch
+ */
+export function readNodeWords(value: unknown, nowMs: number): Result<NodeWords, string> {
+  if (!isObject(value)) return err('words are a JSON object')
+  const { node, site, changed, withdrawn } = value
+  if (!isText(node, nameForm)) return refused('node')
+  if (!isText(site, siteForm)) return refused('site')
+  if (!isList(changed)) return refused('changed')
+  if (!isList(withdrawn)) return refused('withdrawn')
+  const words = changed.map((one) => wordIn(one, node, nowMs))
+  if (!words.every((word) => word !== undefined)) return refused('changed')
+  const owners = withdrawn.map(ownerIn)
+  if (!owners.every((owner) => owner !== undefined)) return refused('withdrawn')
+  return ok({ node, site, isAgent: true, changed: words, withdrawn: owners, atMs: nowMs })
+}
+
+const refused = (field: string) => err(`${field} is missing or has another form`)
+
+function ownerIn(value: unknown): Owner | undefined {
+  if (!isObject(value)) return undefined
+  const { memberUid, ipAddress } = value
+  const isOwner =
+    isText(memberUid, uidForm) && typeof ipAddress === 'string' && isAddress(ipAddress)
+  return isOwner ? { memberUid, ipAddress } : undefined
+}
+
+/** An address with a zone, such as fe80::1%eth0, is none of a member. */
+const isAddress = (text: string): boolean =>
+  text.length <= 45 && isIP(text) !== 0 && !text.includes('%')
+
+function wordIn(value: unknown, node: string, nowMs: number): MemberWord | undefined {
+  const owner = ownerIn(value)
+  if (owner === undefined || !isObject(value)) return undefined
+  const { healthy, score, rttMs, reason = '', sinceMs = 0, isWarming = false } = value
+  const areFlags = typeof healthy === 'boolean' && typeof isWarming === 'boolean'
+  const areNumbers =
+    isNumber(score, 1) && isNumber(rttMs, rttMsMax) && isNumber(sinceMs, Number.MAX_SAFE_INTEGER)
+  const isReason = typeof reason === 'string' && reason.length <= wordLimits.reasonCharsMax
+  if (!areFlags || !areNumbers || !isReason) return undefined
+  const said = { healthy, score, rttMs, reason: printable(reason), sinceMs, isWarming }
+  return { ...owner, node, ...said, atMs: nowMs }
+}
+
+/** It comes from another machine and goes into logs and pages. */
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= wordLimits.membersMax
+const isText = (value: unknown, form: RegExp): value is string =>
+  typeof value === 'string' && value.length <= 253 && form.test(value)
+const isNumber = (value: unknown, max: number): value is number =>
+  typeof value === 'number' && value >= 0 && value <= max
