@@ -9,6 +9,7 @@ import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runProbing } from './probing.bench.ts'
+import { runQueryLog } from './query-log.bench.ts'
 import { runRecords } from './records.bench.ts'
 import type { Benchmark } from './report.ts'
 import { runReads } from './reads.bench.ts'
@@ -48,6 +49,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'allocation',
     summary: 'bytes allocated per query by the answer path and by the batch calls; collections',
     run: runAllocation,
+  },
+  {
+    name: 'query-log',
+    summary: 'the query log: CPU per query and allocations, off, on, and with all logged',
+    run: runQueryLog,
   },
   {
     name: 'compile',

@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   lint: async () => (await import('./commands/lint.ts')).lint,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
   publish: async () => (await import('./commands/publish.ts')).publish,
+  'query-log': async () => (await import('./commands/query-log.ts')).queryLogCommand,
   redirects: async () => (await import('./commands/redirects.ts')).redirectsCommand,
   restore: async () => (await import('./commands/restore.ts')).restore,
   review: async () => (await import('./commands/review.ts')).review,

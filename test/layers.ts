@@ -274,6 +274,7 @@ export const hot: readonly string[] = [
   'runtime/script/client.ts',
   'runtime/counters/batch-timer.ts',
   'runtime/samples/query-sampler.ts',
+  'runtime/query-log/query-tap.ts',
   'runtime/threads/respond.ts',
   'lib/random.ts',
 ]

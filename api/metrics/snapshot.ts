@@ -21,6 +21,8 @@ export interface MetricsSnapshot {
   readonly resolve: ResolveSnapshot
   /** Connected to this node now. */
   readonly feedClients: number
+  /** null: it is off. */
+  readonly queryLog: QueryLogSnapshot | null
   /** null: this node uses none. */
   readonly isRedisUp: boolean | null
   /** Hits of response rules, by source. */
@@ -81,6 +83,16 @@ export interface AlertSnapshot {
   readonly findings: number
   /** By the kind of the channel, of which there are few. */
   readonly delivered: ReadonlyMap<string, { readonly sent: number; readonly failed: number }>
+}
+
+export interface QueryLogSnapshot {
+  readonly written: number
+  /** More came than it could write. */
+  readonly droppedFull: number
+  /** The file or the receiver did not take them. */
+  readonly droppedAway: number
+  readonly bytes: number
+  readonly isUp: boolean
 }
 
 export interface RedirectSnapshot {

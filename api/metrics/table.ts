@@ -7,6 +7,7 @@ import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
+import { queryLogRows } from './query-log.ts'
 import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
 import { timeRows } from './times.ts'
@@ -363,6 +364,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...tcp,
   ...feed,
   ...exchangeRows,
+  ...queryLogRows,
   ...redirectRows,
   ...alertRows,
   ...healthRows,

@@ -11,6 +11,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import { DnsNode } from '#runtime/node/node.ts'
+import { QueryLog } from '#runtime/query-log/query-log.ts'
 import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
@@ -25,6 +26,8 @@ export interface ServeOptions {
   readonly threads: number
   /** The countries of the world's networks are known. */
   readonly hasCountries?: boolean
+  /** Left out: no query is logged. */
+  readonly queryLog?: { readonly file: string; readonly sampleEvery: number } | undefined
   /** Members that this process probes besides: how many, and the ports of their servers. */
   readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
 }
@@ -46,6 +49,8 @@ export interface Counted {
   /** Of the responders, since the start. */
   readonly queries: number
   readonly batches: number
+  /** Records that were written to the query log. */
+  readonly logged: number
 }
 
 const { privateKey } = generateKeyPairSync('ed25519')
@@ -78,7 +83,21 @@ const log: Log = {
   error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
 }
 
-async function serve({ paths, threads, hasCountries, probing }: ServeOptions): Promise<void> {
+function startQueryLog({ queryLog, threads }: ServeOptions): QueryLog | undefined {
+  if (queryLog === undefined) return undefined
+  const { file: path, sampleEvery } = queryLog
+  const started = new QueryLog({
+    to: { kind: 'file', path, fileBytesMax: 1e9, keptFiles: 0 },
+    ...{ sampleEvery, threads: threads + 1, log },
+    ...{ node: 'bench', version: 'gslbd', truncateClients: false },
+  })
+  started.start()
+  return started
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const { paths, threads, hasCountries, probing } = options
+  const queryLog = startQueryLog(options)
   const node = new DnsNode({
     createThreads: createThreadGroup,
     threads: {
@@ -88,6 +107,7 @@ async function serve({ paths, threads, hasCountries, probing }: ServeOptions): P
       settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
       tcpLimits: {},
       seed: 1,
+      queryLog: queryLog?.rings,
     },
     store: null,
     trusted: [key],
@@ -113,7 +133,8 @@ async function serve({ paths, threads, hasCountries, probing }: ServeOptions): P
     const rows = node.counters()
     const sum = (of: (row: (typeof rows)[number]) => number): number =>
       rows.reduce((total, row) => total + of(row), 0)
-    return { queries: sum((row) => row.udpQueries), batches: sum((row) => row.batches) }
+    const logged = queryLog?.counts().written ?? 0
+    return { queries: sum((row) => row.udpQueries), batches: sum((row) => row.batches), logged }
   }
   process.on('message', (message: ToServer) => {
     if (message === 'counters') process.send?.(count())

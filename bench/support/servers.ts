@@ -53,7 +53,7 @@ export async function startGslbd(
     core?: number | undefined
     threads?: number
     flags?: string[]
-  } & Pick<ServeOptions, 'hasCountries' | 'probing'>,
+  } & Pick<ServeOptions, 'hasCountries' | 'probing' | 'queryLog'>,
 ): Promise<Gslbd> {
   const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, ...more })]
   const program = startProgram(process.execPath, args, { core, hasChannel: true })

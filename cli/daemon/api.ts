@@ -134,6 +134,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
     commitToActiveSeconds: deps.commitToActiveSeconds,
+    queryLog: () => deps.queryLog?.counts() ?? null,
     feedClients: () => api()?.feedClients() ?? 0,
     isAudited: () => api()?.isAudited() ?? true,
     licenceWarnings: () => api()?.licence.warnings() ?? [],

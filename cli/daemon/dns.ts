@@ -11,6 +11,7 @@ import {
   watchCatalog,
 } from '#cli/node/transfers.ts'
 import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
+import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { nameHolder } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
@@ -51,6 +52,7 @@ export const createNode: Part = async (deps) => {
   const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
+  const queryLog = startQueryLog(settings, log)
   const node = new DnsNode({
     createThreads,
     threads: {
@@ -58,6 +60,7 @@ export const createNode: Part = async (deps) => {
       seed: process.pid ^ Math.floor(clock.nowMs()),
       rum: rum.buffer,
       queryBucket,
+      queryLog: queryLog?.rings,
       transfers: transfersOf(settings.dns),
       onUpdate: async (message, keyName) => {
         // The database may still be that of the process before, or closed already.
@@ -87,7 +90,7 @@ export const createNode: Part = async (deps) => {
   return ok({
     gives: {
       ...{ store, rum, health, resolver, geo: geo.source, journal, node, permit },
-      ...{ updates, notifier },
+      ...{ queryLog, updates, notifier },
     },
     stop: async () => {
       isResting = true
@@ -95,7 +98,7 @@ export const createNode: Part = async (deps) => {
       await node.rest()
       await journal?.stop()
     },
-    stopLast: () => node.stop(),
+    stopLast: () => stopAnswering(node, queryLog),
   })
 }
 

@@ -36,6 +36,7 @@ import type { Journal } from '#runtime/journal/journal.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import type { QueryLog } from '#runtime/query-log/query-log.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { RumStore } from '#runtime/node/rum-store.ts'
@@ -87,6 +88,8 @@ export interface Gifts {
   /** null: the settings want none. */
   readonly journal: Journal | null
   readonly node: DnsNode
+  /** null: it is off. */
+  readonly queryLog: QueryLog | null
   readonly updates: Updates
   readonly notifier: Notifier
   /** Sets how many DNS queries a second the licence permits; 0: no limit. */

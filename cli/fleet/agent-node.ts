@@ -73,6 +73,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const unanswered = {
     texts: null,
     exchange: null,
+    queryLog: null,
     redirects: null,
     geo: null,
     anycast: () => null,

@@ -8,6 +8,7 @@ import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { takeOverFrom } from '#cli/data/predecessor.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
 import { readTrustedKeyList } from '#cli/files/key-files.ts'
+import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
@@ -88,10 +89,10 @@ async function start(
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
-  const samples = new QuerySamples(settings.dns.threads)
+  const { samples, queryLog } = watchersOf(settings, log)
   const node = new DnsNode({
     createThreads: createThreadGroup,
-    threads: threadsIn(settings, samples),
+    threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
     ...{ store, trusted: trusted.value, ...fed, clock: systemClock, log },
   })
   const exchange = new ZoneExchange(settings.dns, node, log)
@@ -100,13 +101,23 @@ async function start(
   stops.push(() => exchange.notifier.stop())
   stops.push(() => journal?.stop())
   stops.push(() => node.rest())
-  run.stops.last.push(() => node.stop())
+  run.stops.last.push(() => stopAnswering(node, queryLog))
   await geo.source.start()
   stops.push(() => geo.source.stop())
   const opened = await openSockets({ node, redirects, dataDir: dataDir.value }, before, run, log)
   if (!opened.ok) return opened
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const own = { store, textsStore, node, texts, exchange, redirects, geo: geo.source, samples }
+  const own = {
+    store,
+    textsStore,
+    node,
+    texts,
+    exchange,
+    redirects,
+    geo: geo.source,
+    queryLog,
+    samples,
+  }
   const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
   const around = { log, env, before, run, dnsPort: opened.value.port }
   const pulling = await startPulling(ours, around)
@@ -190,6 +201,12 @@ async function startPulling(
     isServing: () => node.status().active !== null,
   })
 }
+
+/** What looks at queries besides those who answer them. */
+const watchersOf = (settings: Settings, log: ProcessLog) => ({
+  samples: new QuerySamples(settings.dns.threads),
+  queryLog: startQueryLog(settings, log),
+})
 
 const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
   ...threadsOf(settings),

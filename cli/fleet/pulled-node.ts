@@ -8,6 +8,7 @@ import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import type { QueryLog } from '#runtime/query-log/query-log.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import type { PulledTexts } from '#runtime/texts/pulled-texts.ts'
@@ -28,6 +29,8 @@ export interface PulledNode {
   /** TXT records written at run time; null: as before. */
   readonly texts: PulledTexts | null
   readonly exchange: ZoneExchange | null
+  /** null: it is off. */
+  readonly queryLog: QueryLog | null
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly puller: Pullers

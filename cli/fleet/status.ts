@@ -225,6 +225,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     load,
     clock: systemClock,
     feedClients: () => 0,
+    queryLog: () => pulled.queryLog?.counts() ?? null,
     updates: { counts: new Map<number, number>() },
     notifier: pulled.exchange?.notifier ?? noNotices,
   }

@@ -25,6 +25,7 @@ import { dns } from './dns.ts'
 import { node } from './node.ts'
 import { license } from './license.ts'
 import { oidc } from './oidc.ts'
+import { queryLog } from './query-log.ts'
 import { redirect } from './redirect.ts'
 
 const statusPage = section(
@@ -208,6 +209,7 @@ export const SettingsFile = Type.Object(
       }),
     }),
     license,
+    queryLog,
     redirect,
     health: section('Health probes.', {
       enabled: boolean({

@@ -22,6 +22,8 @@ import type { NodeSection } from './node.ts'
 import type { BackupSection } from './backup.ts'
 import type { JournalSection } from './journal.ts'
 import type { LicenseSection } from './license.ts'
+import { faultsOfQueryLog } from './query-log.ts'
+import type { QueryLogSection } from './query-log.ts'
 import { missingForRedirect } from './redirect.ts'
 import type { RedirectSection } from './redirect.ts'
 import { problemOf } from './value.ts'
@@ -141,6 +143,7 @@ export interface Settings {
   }
   readonly domains: { readonly verifyIntervalMs: number; readonly allowPrivate: boolean }
   readonly license: LicenseSection
+  readonly queryLog: QueryLogSection
   readonly redirect: RedirectSection
   readonly health: {
     readonly enabled: boolean
@@ -214,6 +217,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...missingForOidc(settings.auth.oidc),
     ...missingForRedirect(settings.redirect),
     ...faultsOfAnycast(settings.anycast),
+    ...faultsOfQueryLog(settings.queryLog),
   ]
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `

@@ -36,6 +36,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly load: ThreadLoad
   readonly nodeName: string
   readonly clock: Clock
+  readonly queryLog: () => MetricsSnapshot['queryLog']
   /** Connected now. */
   readonly feedClients: () => number
 }
@@ -166,6 +167,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
     exchange: exchangeSnapshot(parts),
     resolve: parts.resolver.counts(),
     feedClients: parts.feedClients(),
+    queryLog: parts.queryLog(),
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),
     redirects: parts.redirects(),

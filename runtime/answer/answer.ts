@@ -336,6 +336,7 @@ function answerService(
     query.poolIndex = pool
     query.family = family
     const member = plainByCode[code]!.select(tx.view!.state, query, tx.random)
+    tx.member = member
     if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
   } else {
     const policy = tx.view!.policies[code - firstPolicyCode]!

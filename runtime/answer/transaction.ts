@@ -96,6 +96,8 @@ export class Transaction {
   qtype = 0
   qclass = 0
   readonly routing: RoutingQuery = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
+  /** Chosen for it, or -1; for the query log. A policy leaves its members in `chain`. */
+  member = -1
 
   // Where the query came from: 4 or 16 octets of an address.
   source: Uint8Array = new Uint8Array(16)

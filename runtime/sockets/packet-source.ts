@@ -15,6 +15,8 @@ export interface PacketSource {
   readonly clients: Uint8Array
   readonly clientBytes: number
   clientOffset(slot: number): number
+  /** The port that it came from. */
+  clientPort(slot: number): number
   /** Octets of the query in a slot; 0 when there is nobody to reply to. */
   queryLength(slot: number): number
   /** A copy of who asked, and where, with which `UdpSender` replies later. */

@@ -141,6 +141,11 @@ export class UdpBatch implements PacketSource {
     return slot * nameStride + this.#addressOffset
   }
 
+  clientPort(slot: number): number {
+    const name = slot * nameStride
+    return (this.#names[name + 2]! << 8) | this.#names[name + 3]!
+  }
+
   queryLength(slot: number): number {
     // Port 0 cannot be replied to; nobody honest sends from it.
     const name = slot * nameStride

@@ -6,6 +6,7 @@ import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { answer, handedOver } from '#runtime/answer/answer.ts'
+import type { Tap } from '#runtime/query-log/query-tap.ts'
 import { whyNotListening } from './listen-fault.ts'
 import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
@@ -15,13 +16,18 @@ const replyBytesMax = 4096
 /** Gets what `answer` leaves to the handler. @param send may be called later */
 export type HandOverDgram = (query: Uint8Array, send: (reply: Uint8Array) => void) => void
 
+export interface DgramAnswerer {
+  readonly tx: Transaction
+  readonly bucket: QueryBucket
+  readonly tap: Tap
+}
+
 /**
  * Answers on one socket, on the event loop of the calling thread. A reply leaves from the address
  * that the system prefers: bind to one address on a machine that has several.
  */
 export async function listenDgram(
-  tx: Transaction,
-  bucket: QueryBucket,
+  { tx, bucket, tap }: DgramAnswerer,
   listenAddr: string,
   port: number,
   handOver: HandOverDgram,
@@ -50,7 +56,10 @@ export async function listenDgram(
     tx.sourceBytes = client.value.length
     const reply = Buffer.allocUnsafe(replyBytesMax)
     tx.tokens = bucket.take(1)
+    const isTapped = tap.first(1) === 0
+    if (isTapped) tap.asked(tx, query, 0, query.length, from.port)
     const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
+    if (isTapped) tap.answered(tx, reply, 0, length)
     bucket.giveBack(tx.tokens)
     // A failed send is the client's to notice: it asks again.
     const send = (octets: Uint8Array): void => {

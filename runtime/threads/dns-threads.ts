@@ -28,6 +28,8 @@ export interface ThreadGroupParts {
   readonly queryBucket?: SharedArrayBuffer
   /** The rings of QuerySamples; without them nobody looks at queries. */
   readonly querySamples?: readonly SharedArrayBuffer[]
+  /** The rings of a QueryLog; without them no query is logged. */
+  readonly queryLog?: readonly SharedArrayBuffer[] | undefined
   /** Without it no zone is transferred. */
   readonly transfers?: TransferSettings
   /**

@@ -3,6 +3,8 @@
 import * as answering from '#runtime/answer/answer.ts'
 import type { QueryBucket } from '#runtime/answer/query-bucket.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
+import { noTap } from '#runtime/query-log/query-tap.ts'
+import type { Tap } from '#runtime/query-log/query-tap.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
 import { Control } from './responder-control.ts'
 
@@ -24,6 +26,8 @@ export interface ResponderParts {
   }
   /** Called at the end of each turn, when nobody waits for what came with it. */
   readonly rest: (packets: number) => void
+  /** Copies some queries and their answers; left out: none. */
+  readonly tap?: Tap
   /** Makes the transaction adopt what is published. */
   readonly takeOver: () => void
   /** Gets what `answer` leaves to the handler of another thread. */
@@ -31,7 +35,7 @@ export interface ResponderParts {
 }
 
 export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
-  const { control, bucket, scripts, turns, timer } = parts
+  const { control, bucket, scripts, turns, timer, tap = noTap } = parts
   const { buffer, slotBytes } = source
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
@@ -52,11 +56,14 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     turns.took(count)
     scripts.startBatch()
     tx.tokens = bucket.take(count)
+    let tapped = tap.first(count)
     for (let slot = 0; slot < count; slot++) {
       const offset = source.slotOffset(slot)
       const length = source.queryLength(slot)
       tx.sourceAt = source.clientOffset(slot)
+      if (slot === tapped) tap.asked(tx, buffer, offset, length, source.clientPort(slot))
       const written = answer(tx, buffer, offset, length, buffer, offset, slotBytes)
+      if (slot === tapped) tapped = tap.answered(tx, buffer, offset, written)
       if (written === handedOver) parts.handOver(source, slot)
       source.setReply(slot, written > 0 ? written : 0)
     }

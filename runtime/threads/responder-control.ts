@@ -58,6 +58,8 @@ export interface ResponderStart {
   readonly handOver: SharedArrayBuffer
   /** See samples/query-ring.ts; without it nobody looks at queries. */
   readonly querySamples: SharedArrayBuffer | undefined
+  /** See query-log/ring.ts; without it no query is logged. */
+  readonly queryLog: SharedArrayBuffer | undefined
   /** Generations arrive here; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
 }

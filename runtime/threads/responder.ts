@@ -14,6 +14,8 @@ import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { respond } from './respond.ts'
+import { createTap } from '#runtime/query-log/query-tap.ts'
+import type { Tap } from '#runtime/query-log/query-tap.ts'
 import { QuerySampler } from '#runtime/samples/query-sampler.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
@@ -48,10 +50,11 @@ function run(libc: Libc, main: MessagePort): void {
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   tx.handsOver = true
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
+  const tap = createTap(start.queryLog, start.seed)
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
   // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
-  if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts)
+  if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts, tap)
   const post = (message: FromResponder): void => main.postMessage(message)
   post('ready')
   respond(source, tx, {
@@ -65,13 +68,14 @@ function run(libc: Libc, main: MessagePort): void {
       new QuerySampler(start.querySamples, timedEvery - 1),
     ),
     rest: (packets) => warmUp?.step(packets === 0 ? rehearsals.idle : rehearsals.busy),
-    takeOver: () => takeOver(tx, scripts),
+    tap,
+    takeOver: () => takeOver(tx, scripts, tap),
     handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })
 }
 
 /** Adopts the newest generation that the main thread has sent, and says so. */
-function takeOver(tx: Transaction, scripts: ScriptClient): void {
+function takeOver(tx: Transaction, scripts: ScriptClient, tap: Tap): void {
   const startedMs = systemClock.monotonicMs()
   let last: Generation | undefined
   for (;;) {
@@ -84,8 +88,8 @@ function takeOver(tx: Transaction, scripts: ScriptClient): void {
   newest = last
   const adopted = tx.view?.generation ?? 0
   assert(generation.number > adopted, 'a responder is never sent back to a generation')
-  if (adopted === 0) warmUp = warmUpOf(() => adopt(tx, scripts, newest ?? generation))
-  adopt(tx, scripts, generation)
+  if (adopted === 0) warmUp = warmUpOf(() => adopt(tx, scripts, tap, newest ?? generation))
+  adopt(tx, scripts, tap, generation)
   acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
 }
 
@@ -96,8 +100,10 @@ function warmUpOf(rehearse: () => void): JitWarmUp {
   })
 }
 
-function adopt(tx: Transaction, scripts: ScriptClient, generation: Generation): void {
+function adopt(tx: Transaction, scripts: ScriptClient, tap: Tap, generation: Generation): void {
   scripts.adopt(generation.number, generation.scripts ?? null)
-  tx.adopt(createServingView(generation, { thread: start.index, scripts }))
+  const view = createServingView(generation, { thread: start.index, scripts })
+  tx.adopt(view)
+  tap.adopt(view)
   collector.takenOver(generation.tablesNumber ?? 0)
 }

@@ -32,6 +32,8 @@ export interface StreamStart {
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */
   readonly handOver: SharedArrayBuffer
+  /** See query-log/ring.ts; without it no query is logged. */
+  readonly queryLog: SharedArrayBuffer | undefined
   readonly transfers: TransferSettings
 }
 

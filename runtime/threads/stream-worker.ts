@@ -11,6 +11,7 @@ import { StreamExchange } from './stream-exchange.ts'
 import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import { createTap } from '#runtime/query-log/query-tap.ts'
 import { ScriptClient } from '#runtime/script/client.ts'
 import { TableCollector } from '#runtime/worker/table-collector.ts'
 import { createTcpServer } from '#runtime/sockets/tcp.ts'
@@ -37,6 +38,7 @@ tcpTx.sourceBytes = 16
 const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotonicMs)
 const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
+const tap = createTap(start.queryLog, start.seed)
 const collector = new TableCollector()
 const keepalive = tcpTx.tcpKeepalive
 const libc = loadLibc()
@@ -64,7 +66,10 @@ const server = createTcpServer({
     tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
     tcpTx.source = client.address
     tcpTx.tokens = bucket.take(1)
+    const isTapped = tap.first(1) === 0
+    if (isTapped) tap.asked(tcpTx, query, 0, queryLength, client.port)
     const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    if (isTapped) tap.answered(tcpTx, reply, 0, length)
     const written =
       length === handedOver ? exchange.handle(tcpTx, query.slice(0, queryLength), reply) : length
     bucket.giveBack(tcpTx.tokens)
@@ -91,7 +96,8 @@ await listen()
 async function listen(): Promise<void> {
   let { port } = start
   if (start.withUdp) {
-    const udp = await listenDgram(udpTx, bucket, start.listenAddr, port, (query, send) => {
+    const { listenAddr } = start
+    const udp = await listenDgram({ tx: udpTx, bucket, tap }, listenAddr, port, (query, send) => {
       void exchange.handleUdp(udpTx, query, send)
     })
     if (!udp.ok) return post({ kind: 'failed', message: udp.error })
@@ -134,6 +140,7 @@ function adopt(generation: Generation): void {
   exchange.adopt(view)
   tcpTx.adopt(view)
   if (start.withUdp) udpTx.adopt(view)
+  tap.adopt(view)
   collector.takenOver(generation.tablesNumber ?? 0)
 }
 

@@ -185,6 +185,7 @@ export class ThreadGroup implements DnsThreads {
       scriptMailbox: this.scripts.mailbox(index),
       handOver: this.#handOver,
       querySamples: this.#parts.querySamples?.[index],
+      queryLog: this.#parts.queryLog?.[index],
       port: port2,
     }
     const worker = new Worker(new URL('./responder.ts', import.meta.url), {
@@ -250,6 +251,7 @@ export class ThreadGroup implements DnsThreads {
       queryBucket: this.#queryBucket,
       scriptMailbox: this.scripts.mailbox(this.#threads),
       handOver: this.#handOver,
+      queryLog: this.#parts.queryLog?.[this.#threads],
       transfers: this.#parts.transfers ?? noTransfers,
     }
     // What comes while it starts has nobody to answer it.

@@ -39,6 +39,10 @@ export class BatchList implements PacketSource {
     return slot * 4
   }
 
+  clientPort(): number {
+    return 5_353
+  }
+
   queryLength(slot: number): number {
     return this.#queries[slot]!.length
   }

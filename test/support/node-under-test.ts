@@ -35,6 +35,7 @@ export interface NodeOptions {
   readonly dynamic?: DynamicFeed
   readonly clock?: Clock
   readonly queryBucket?: SharedArrayBuffer
+  readonly queryLog?: readonly SharedArrayBuffer[]
 }
 
 /** A node that is not started yet, with what it logs. */
@@ -53,6 +54,7 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
       tcpLimits: {},
       seed: 1,
       ...(options.queryBucket === undefined ? {} : { queryBucket: options.queryBucket }),
+      queryLog: options.queryLog,
     },
     store: options.dataDir === undefined ? null : new BundleStore(options.dataDir),
     trusted: [options.trusted],

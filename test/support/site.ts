@@ -24,6 +24,7 @@ export interface SiteSettings {
   readonly auth?: object
   readonly license?: object
   readonly logging?: object
+  readonly queryLog?: object
 }
 
 const run = promisify(execFile)

@@ -91,6 +91,7 @@ const running = {
     },
   },
   feedClients: 7,
+  queryLog: { written: 8, droppedFull: 2, droppedAway: 3, bytes: 4_096, isUp: true },
   isRedisUp: false,
   resolve: {
     hostnames: { resolved: 3, stale: 1, unresolved: 0 },

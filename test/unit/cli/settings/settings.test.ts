@@ -107,6 +107,7 @@ describe('defaults', () => {
           ...{ expiryWarningMs: 14 * 86_400_000, geoMaxAgeMs: 45 * 86_400_000 },
         },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
+        queryLog: expect.objectContaining({ sampleEvery: 100, keptFiles: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
           ...{ enabled: false, allowScriptChecks: false, probers: 0 },

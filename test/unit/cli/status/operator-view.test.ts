@@ -146,7 +146,7 @@ async function bench(
     ...{ branch: 'main', hasRemote: true, nodeName: 'n1', requestCounts: () => [] },
     commitToActiveSeconds: () => null,
     repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
-    ...{ feedClients: () => 0, given: () => null, fleet: () => null },
+    ...{ queryLog: () => null, feedClients: () => 0, given: () => null, fleet: () => null },
     licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)

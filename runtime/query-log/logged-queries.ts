@@ -1,0 +1,170 @@
+// Takes logged queries out of the rings that answering threads fill, as often as they need it.
+import { queryLogLimits } from './limits.ts'
+import { LogCell, memberNamesMax, ringLimits, SlotAt, SlotCell, SlotFlag } from './ring.ts'
+import { slotTexts, SlotTime } from './ring.ts'
+
+const { headBytes, slotBytes, slots } = ringLimits
+/** ::ffff:0:0/96 in front of an IPv4 address. RFC 4291 section 2.5.5.2. */
+const mappedBytes = 12
+
+export interface LoggedQuery {
+  /** Milliseconds since the Unix epoch. */
+  readonly askedMs: number
+  readonly answeredMs: number
+  readonly isTcp: boolean
+  /** 4 or 16 octets. */
+  readonly client: Uint8Array
+  readonly clientPort: number
+  readonly query: Uint8Array
+  /** undefined: none was sent, or it is too long for the log. */
+  readonly reply: Uint8Array | undefined
+  /** 0: none was sent. */
+  readonly replyBytes: number
+  /** -1: none. RFC 8914. */
+  readonly extendedError: number
+  /** The dice of the answer began anew from it. */
+  readonly seed: number
+  readonly digest: string
+  readonly commit: string
+  /** null: no service has chosen. */
+  readonly choice: LoggedChoice | null
+}
+
+export interface LoggedChoice {
+  readonly tenant: string
+  readonly service: string
+  readonly pool: string
+  /** The algorithm of the service, or the filters of its chain. */
+  readonly reason: string
+  /** The pool is another one than the service's own. */
+  readonly isFallback: boolean
+  /** Which turn of the service it was; undefined: the service takes none. */
+  readonly turn: number | undefined
+  readonly chosen: number
+  /** Of the first that were chosen; one without a name is empty. */
+  readonly members: readonly string[]
+}
+
+export interface LogClock {
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: () => number
+  /** What the rings are written with. */
+  readonly machineMs: () => number
+}
+
+export class LoggedQueries {
+  /** One for each answering thread, to be handed to it. */
+  readonly rings: readonly SharedArrayBuffer[]
+
+  readonly #clock: LogClock
+
+  constructor(rings: readonly SharedArrayBuffer[], clock: LogClock) {
+    this.rings = rings
+    this.#clock = clock
+  }
+
+  /** Hands what is there to `each`, ring after ring. @returns how many were in the fullest */
+  drain(each: (logged: LoggedQuery) => void): number {
+    // Anew each time: the wall clock may have been set.
+    const offsetMs = this.#clock.nowMs() - this.#clock.machineMs()
+    return Math.max(0, ...this.rings.map((ring) => drain(ring, offsetMs, each)))
+  }
+}
+
+/** Queries for which rings had no room. */
+export function droppedOf(rings: readonly SharedArrayBuffer[]): number {
+  const countOf = (ring: SharedArrayBuffer): number =>
+    Atomics.load(new Int32Array(ring, 0, headBytes / 4), LogCell.Dropped) >>> 0
+  return rings.reduce((sum, ring) => sum + countOf(ring), 0)
+}
+
+function drain(
+  ring: SharedArrayBuffer,
+  offsetMs: number,
+  each: (logged: LoggedQuery) => void,
+): number {
+  const cells = new Int32Array(ring, 0, headBytes / 4)
+  const written = Atomics.load(cells, LogCell.Written)
+  const first = Atomics.load(cells, LogCell.Taken)
+  const count = (written - first) | 0
+  for (let i = 0; i < count; i++) {
+    const logged = readSlot(ring, headBytes + ((first + i) & (slots - 1)) * slotBytes, offsetMs)
+    // One by one: the writer has room as soon as may be.
+    Atomics.store(cells, LogCell.Taken, (first + i + 1) | 0)
+    each(logged)
+  }
+  return count
+}
+
+function readSlot(ring: SharedArrayBuffer, start: number, offsetMs: number): LoggedQuery {
+  const slot = Buffer.from(ring, start, slotBytes)
+  const cells = new Int32Array(ring, start, SlotAt.Client / 4)
+  const times = new Float64Array(ring, start, 2)
+  const flags = cells[SlotCell.Flags]!
+  const queryEnd = SlotAt.Query + cells[SlotCell.QueryBytes]!
+  const texts = new TextReader(slot, queryEnd)
+  const [digest, commit, tenant, service, pool, reason] = slotTexts.map(() => texts.next())
+  const chosen = cells[SlotCell.Chosen]!
+  const members = Array.from({ length: Math.min(chosen, memberNamesMax) }, () => texts.next())
+  const replyBytes = cells[SlotCell.ReplyBytes]!
+  const hasReply = replyBytes > 0 && cells[SlotCell.HasReply] === 1
+  const turn = (flags & SlotFlag.Turn) === 0 ? undefined : cells[SlotCell.Turn]! >>> 0
+  const isFallback = (flags & SlotFlag.Fallback) !== 0
+  const choice = { tenant, service, pool, reason, isFallback, turn, chosen, members }
+  return {
+    askedMs: times[SlotTime.Asked]! + offsetMs,
+    answeredMs: times[SlotTime.Answered]! + offsetMs,
+    isTcp: (flags & SlotFlag.Tcp) !== 0,
+    client: clientOf(slot, cells[SlotCell.ClientBytes]!),
+    clientPort: cells[SlotCell.ClientPort]!,
+    query: copyOf(slot, SlotAt.Query, queryEnd),
+    reply: hasReply ? copyOf(slot, texts.at, texts.at + replyBytes) : undefined,
+    replyBytes,
+    extendedError: cells[SlotCell.ExtendedError]!,
+    seed: cells[SlotCell.Seed]! >>> 0,
+    digest: digest!,
+    commit: commit!,
+    choice: (flags & SlotFlag.Service) === 0 ? null : (choice as LoggedChoice),
+  }
+}
+
+/** The slot is written again soon. */
+const copyOf = (slot: Buffer, start: number, end: number): Uint8Array =>
+  Uint8Array.from(slot.subarray(start, end))
+
+function clientOf(slot: Buffer, bytes: number): Uint8Array {
+  const { Client } = SlotAt
+  const client = copyOf(slot, Client, Client + bytes)
+  const isMapped =
+    bytes === 16 &&
+    client.subarray(0, 10).every((octet) => octet === 0) &&
+    client[10] === 0xff &&
+    client[11] === 0xff
+  return isMapped ? client.subarray(mappedBytes) : client
+}
+
+class TextReader {
+  readonly #slot: Buffer
+  at: number
+
+  constructor(slot: Buffer, at: number) {
+    this.#slot = slot
+    this.at = at
+  }
+
+  next(): string {
+    const start = this.at + 1
+    this.at = start + this.#slot[this.at]!
+    return this.#slot.toString('utf8', start, this.at)
+  }
+}
+
+/** Of a ring, between two looks: the rest is for more queries than before. */
+const wantedSlots = slots / 4
+
+/** @param records in the fullest ring, that came in `pausedMs` @returns the next pause */
+export function pauseAfter(pausedMs: number, records: number): number {
+  const { leastMs, mostMs } = queryLogLimits.pause
+  const next = records === 0 ? pausedMs * 2 : (pausedMs * wantedSlots) / records
+  return Math.min(mostMs, Math.max(leastMs, next))
+}

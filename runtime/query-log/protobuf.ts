@@ -1,0 +1,148 @@
+// The part of the protocol buffers encoding that dnstap needs: fields of a number and a kind, from
+// values to octets and back.
+
+/** The low three bits of a tag. */
+const WireType = { Varint: 0, Fixed64: 1, Bytes: 2, Fixed32: 5 } as const
+
+/** Appends fields to memory of a fixed size. */
+export class FieldWriter {
+  readonly #octets: Buffer
+  #at = 0
+  /** Something did not fit: nothing of it is of use. */
+  isFull = false
+
+  constructor(bytes: number) {
+    this.#octets = Buffer.alloc(bytes)
+  }
+
+  /** What was written since `clear`; a view. */
+  get octets(): Buffer {
+    return this.#octets.subarray(0, this.#at)
+  }
+
+  clear(): this {
+    this.#at = 0
+    this.isFull = false
+    return this
+  }
+
+  /** @param value a whole number from 0 to 2^53 - 1 */
+  number(field: number, value: number): this {
+    this.#varint(field * 8 + WireType.Varint)
+    return this.#varint(value)
+  }
+
+  fixed32(field: number, value: number): this {
+    this.#varint(field * 8 + WireType.Fixed32)
+    if (!this.#hasRoom(4)) return this
+    this.#at = this.#octets.writeUInt32LE(value, this.#at)
+    return this
+  }
+
+  bytes(field: number, value: Uint8Array): this {
+    this.#varint(field * 8 + WireType.Bytes)
+    this.#varint(value.length)
+    if (!this.#hasRoom(value.length)) return this
+    this.#octets.set(value, this.#at)
+    this.#at += value.length
+    return this
+  }
+
+  #varint(value: number): this {
+    let rest = value
+    do {
+      if (!this.#hasRoom(1)) return this
+      const low = rest % 128
+      rest = Math.floor(rest / 128)
+      this.#octets[this.#at++] = rest > 0 ? low | 0x80 : low
+    } while (rest > 0)
+    return this
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.#at + bytes > this.#octets.length) this.isFull = true
+    return !this.isFull
+  }
+}
+
+/** What was read of a message: the last value of each field, as the encoding wants it. */
+export interface Fields {
+  readonly numbers: ReadonlyMap<number, number>
+  readonly bytes: ReadonlyMap<number, Uint8Array>
+}
+
+/** A varint of 64 bits has at most ten octets. */
+const varintBytesMax = 10
+
+/**
+ * Reads all fields of a message from anybody; those of other kinds are passed over.
+ *
+ * @returns undefined: it is none
+ */
+export function readFields(message: Uint8Array): Fields | undefined {
+  const numbers = new Map<number, number>()
+  const bytes = new Map<number, Uint8Array>()
+  const reader = new FieldReader(message)
+  while (!reader.isAtEnd) {
+    const tag = reader.varint()
+    const field = Math.floor(tag / 8)
+    if (Number.isNaN(tag) || field === 0) return undefined
+    const type = tag % 8
+    if (type === WireType.Varint) numbers.set(field, reader.varint())
+    else if (type === WireType.Fixed32) numbers.set(field, reader.fixed32())
+    else if (type === WireType.Fixed64) reader.take(8)
+    else if (type === WireType.Bytes) bytes.set(field, reader.take(reader.varint()))
+    else return undefined
+    if (reader.hasFailed) return undefined
+  }
+  return { numbers, bytes }
+}
+
+const nothing = new Uint8Array(0)
+
+class FieldReader {
+  readonly #octets: Uint8Array
+  #at = 0
+  hasFailed = false
+
+  constructor(octets: Uint8Array) {
+    this.#octets = octets
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#octets.length
+  }
+
+  /** @returns NaN: there is none, or it is above 2^53 - 1 */
+  varint(): number {
+    let value = 0
+    for (let i = 0; i < varintBytesMax; i++) {
+      const octet = this.#octets[this.#at++]
+      if (octet === undefined) break
+      value += (octet & 0x7f) * 128 ** i
+      if (octet < 0x80) {
+        if (Number.isSafeInteger(value)) return value
+        break
+      }
+    }
+    this.hasFailed = true
+    return Number.NaN
+  }
+
+  fixed32(): number {
+    const octets = this.take(4)
+    return octets.length < 4 ? Number.NaN : Buffer.from(octets).readUInt32LE(0)
+  }
+
+  take(count: number): Uint8Array {
+    const end = this.#at + count
+    // Also where the count is no number.
+    if (!(end <= this.#octets.length)) {
+      this.hasFailed = true
+      return nothing
+    }
+    const taken = this.#octets.subarray(this.#at, end)
+    this.#at = end
+    return taken
+  }
+}
