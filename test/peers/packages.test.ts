@@ -1,7 +1,16 @@
 // The Debian package: installed, started, upgraded, removed and purged by dpkg, below a directory
-// of its own. And the unit, as systemd judges it.
+// of its own. The npm package, and the unit, as systemd judges it.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
@@ -107,6 +116,42 @@ test('a removal leaves settings and data, a purge nothing', () => {
   dpkg('--purge', 'gslbd')
   expect(existsSync(at('etc/gslbd'))).toBe(false)
   expect(existsSync(at('var/lib/gslbd'))).toBe(false)
+})
+
+/** As npm installs it, but for the packages that it needs: those are the ones of the checkout. */
+function installNpmPackage(): string {
+  // The build is there: the Debian package has the same.
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', work]
+  const packed = execFileSync('npm', pack, { cwd: source, encoding: 'utf8', stdio: 'pipe' })
+  expect(packed).not.toMatch(/"path": "(?!dist\/|bin\/gslbd"|package\.json"|LICENSE"|README\.md")/)
+  const modules = join(work, 'npm/node_modules')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  const tarball = join(work, readdirSync(work).find((name) => name.endsWith('.tgz')) ?? '')
+  execFileSync('tar', ['-xzf', tarball, '-C', modules])
+  renameSync(join(modules, 'package'), join(modules, 'gslbd'))
+  symlinkSync(join(source, 'node_modules'), join(modules, 'gslbd/node_modules'))
+  symlinkSync('../gslbd/bin/gslbd', join(modules, '.bin/gslbd'))
+  return modules
+}
+
+test('the npm package has no more than it needs, runs, and answers', async () => {
+  const modules = installNpmPackage()
+  const program = join(modules, '.bin/gslbd')
+  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as {
+    readonly version: string
+  }
+  expect(execFileSync(program, ['--version'], { encoding: 'utf8' })).toBe(`gslbd ${version}\n`)
+  const file = join(work, 'npm.yaml')
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
+  const settings = { dataDir: join(work, 'npm-data'), dns, api: { enabled: false } }
+  writeFileSync(file, JSON.stringify(settings))
+  const main = join(modules, 'gslbd/dist/cli/main.js')
+  const daemon = spawnProgram(main, 'serve', '--settings', file)
+  await daemon.running()
+  expect(await daemon.answers('www.example.com. A')).toEqual(['REFUSED'])
+  // A thread that the build must have found by its file name.
+  expect(existsSync(join(modules, 'gslbd/dist/runtime/query-log/worker.js'))).toBe(true)
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
 
 test('systemd finds the unit exposed to no more than 2.0', () => {
