@@ -75,8 +75,7 @@ describe('defaults', () => {
         },
         api: {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
-          trustedProxies: [],
-          allowDevMode: false,
+          ...{ trustedProxies: [], allowDevMode: false },
           ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
         auth: {
