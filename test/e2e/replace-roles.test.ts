@@ -60,15 +60,25 @@ function pulledSite(): string {
   return settings
 }
 
+interface RedirectPorts {
+  readonly port: number
+  readonly httpsPort: number
+}
+
+function portsOf(node: DaemonProcess): RedirectPorts {
+  const { port, httpsPort } = node.logged('redirects are answered')!
+  return { port: Number(port), httpsPort: Number(httpsPort) }
+}
+
 /** Status and HSTS over https, and the status over http. */
 async function redirected(node: DaemonProcess): Promise<unknown> {
-  const { port, httpsPort } = node.logged('redirects are answered') ?? {}
-  const asked = { port: Number(httpsPort), servername: host, headers: { host } }
+  const { port, httpsPort } = portsOf(node)
+  const asked = { port: httpsPort, servername: host, headers: { host } }
   const sent = httpsGet({ ...asked, rejectUnauthorized: false, agent: false })
   const [secure] = (await once(sent, 'response')) as [IncomingMessage]
   secure.resume()
   const request = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-  const { statuses } = await rawHttp(Number(port), [request])
+  const { statuses } = await rawHttp(port, [request])
   return [secure.statusCode, secure.headers['strict-transport-security'], ...statuses]
 }
 
@@ -86,9 +96,7 @@ test('a node that only answers: all sockets go over, and no query is lost', asyn
   await waitUntil('queries of the second process', () => load.asked > before + enough)
   expect(await load.stop()).toMatchObject({ lost: 0 })
   expect([next.dnsPort, next.apiPort]).toEqual([old.dnsPort, old.apiPort])
-  const ports = ({ port, httpsPort }: Record<string, unknown> = {}) => [port, httpsPort]
-  const said = 'redirects are answered'
-  expect(ports(next.logged(said))).toEqual(ports(old.logged(said)))
+  expect(portsOf(next)).toEqual(portsOf(old))
   expect(await redirected(next)).toEqual([301, 'max-age=60', 301])
   expect(JSON.parse(await next.get('/api/v1/ready'))).toMatchObject({ status: 'ready' })
   expect((await next.stop()).code).toBe(0)
