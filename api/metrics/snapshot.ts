@@ -44,6 +44,15 @@ export interface MetricsSnapshot {
   readonly fleet: FleetSnapshot | null
   /** null: its addresses are not announced. */
   readonly anycast: AnycastSnapshot | null
+  /** null: this node keeps none. */
+  readonly journal: JournalSnapshot | null
+}
+
+export interface JournalSnapshot {
+  /** Why it is not written; null: it is. */
+  readonly error: string | null
+  readonly bytes: number
+  readonly losses: number
 }
 
 export interface AnycastSnapshot {

@@ -2,6 +2,7 @@
 import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { alertRows } from './alerts.ts'
 import { anycastRows } from './anycast.ts'
+import { journalRows } from './journal.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
@@ -375,6 +376,7 @@ export const metricRows: readonly MetricRow[] = Object.freeze([
   ...gitops,
   ...fleetRows,
   ...anycastRows,
+  ...journalRows,
 ])
 
 function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {

@@ -125,6 +125,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     load,
     canKeep: () => deps.dataDir.fault() === null,
     isBackedUp: records.isBackedUp,
+    journal: () => deps.journal?.status() ?? null,
     database: records.database,
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },

@@ -3,6 +3,7 @@ import type { Check } from './check.ts'
 import { settings } from './settings.ts'
 import { ports } from './ports.ts'
 import { disk } from './disk.ts'
+import { journal } from './journal.ts'
 import { keys } from './keys.ts'
 import { trust } from './trust.ts'
 import { repository } from './repository.ts'
@@ -20,6 +21,7 @@ export const checks: readonly Check[] = Object.freeze([
   keys,
   trust,
   repository,
+  journal,
   answers,
   delegation,
   anycast,

@@ -115,7 +115,10 @@ async function start(
     exchange,
     redirects,
     geo: geo.source,
+<<<<<<< HEAD
     queryLog,
+=======
+>>>>>>> 0a5c1d6d (journal: health, metrics and doctor say when it cannot be written; what it costs)
     samples,
   }
   const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }

@@ -7,6 +7,7 @@ import type { Pulled } from '#fleet/puller.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
+import type { Journal } from '#runtime/journal/journal.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { QueryLog } from '#runtime/query-log/query-log.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
@@ -33,6 +34,8 @@ export interface PulledNode {
   readonly queryLog: QueryLog | null
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
+  /** null: the settings want none. */
+  readonly journal: Journal | null
   readonly puller: Pullers
   /** null: its addresses are not announced. */
   readonly anycast: () => NodeAnycastStatus | null

@@ -190,6 +190,13 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [
+      (pulled.journal?.status().error ?? null) !== null,
+      {
+        code: 'journal-ended',
+        message: 'The journal cannot be written: answers cannot be explained later. See the log.',
+      },
+    ],
+    [
       shared.status().state === 'away',
       {
         code: 'redis-away',
@@ -241,6 +248,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       fleet: null,
       alerts: null,
       anycast: pulled.anycast(),
+      journal: pulled.journal?.status() ?? null,
     }
   }
   // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.

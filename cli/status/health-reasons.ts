@@ -18,6 +18,8 @@ export interface HealthParts {
   readonly isAudited: () => boolean
   /** null: nothing is delivered in waves. */
   readonly deliveryPhase: () => string | null
+  /** null: this node keeps no journal. */
+  readonly journal: () => { readonly error: string | null } | null
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -109,6 +111,12 @@ const degradations: readonly Row[] = [
     code: 'backup-failed',
     message: 'A backup that was due could not be taken. See the log.',
     holds: ({ isBackedUp }) => !isBackedUp(),
+  },
+  {
+    code: 'journal-ended',
+    message:
+      'The journal cannot be written: answers from now on cannot be explained later. See the log.',
+    holds: ({ journal }) => (journal()?.error ?? null) !== null,
   },
   {
     code: 'audit-log',

@@ -49,6 +49,8 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly fleet: () => MetricsSnapshot['fleet']
   readonly alerts: () => MetricsSnapshot['alerts']
   readonly anycast: () => (MetricsSnapshot['anycast'] & ReturnType<HealthParts['anycast']>) | null
+  /** null: this node keeps none. */
+  readonly journal: () => MetricsSnapshot['journal']
   readonly repository: () => RepackerStatus
   readonly branch: string
   /** Not a repository of this machine. */
@@ -122,7 +124,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     given: parts.given(),
     fleet: parts.fleet(),
     alerts: parts.alerts(),
-    anycast: parts.anycast(),
+    ...{ anycast: parts.anycast(), journal: parts.journal() },
     gitops: {
       sync: syncOf(parts),
       head: git.head?.commit ?? null,
@@ -136,7 +138,8 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 }
 
 type ElsewhereFields =
-  'gitops' | 'pull' | 'given' | 'fleet' | 'alerts' | 'anycast' | 'isDatabaseUp' | 'apiRequests'
+  | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
+  | ('anycast' | 'journal' | 'isDatabaseUp' | 'apiRequests')
 
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

@@ -22,11 +22,11 @@ export interface NodeJournalParts {
   readonly mayWrite?: Promise<unknown> | undefined
 }
 
-/** null: the settings want none. */
+/** null: the settings want none, or the node answers no DNS. */
 export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   const { settings, dataDir, geo, log, mayWrite } = parts
   const { enabled, maxAgeMs, maxMegabytes } = settings.journal
-  if (!enabled) return null
+  if (!enabled || !settings.roles.includes('dns')) return null
   return new Journal({
     directory: journalDirectory(dataDir),
     bytesMax: maxMegabytes * 1_048_576,

@@ -134,6 +134,7 @@ const running = {
     ...{ isAnnounced: true, isGuarded: false, driver: { isReachable: true } },
     counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1 },
   },
+  journal: { error: null, bytes: 123_456, losses: 1 },
 } satisfies MetricsSnapshot
 const idle: MetricsSnapshot = {
   ...running,
@@ -149,7 +150,7 @@ const idle: MetricsSnapshot = {
     swapSecondsTotal: 0,
     swapSecondsLast: null,
   },
-  ...{ alerts: null, anycast: null },
+  ...{ alerts: null, anycast: null, journal: null },
   gitops: {
     sync: 'starting',
     head: null,

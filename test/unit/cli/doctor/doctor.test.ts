@@ -1,12 +1,13 @@
 // `gslbd doctor` on machines that lack something: each check finds it, and says what to do.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answers } from '#cli/doctor/answers.ts'
 import { anycast } from '#cli/doctor/anycast.ts'
 import { clock } from '#cli/doctor/clock.ts'
+import { journal } from '#cli/doctor/journal.ts'
 import { keys } from '#cli/doctor/keys.ts'
 import { ports } from '#cli/doctor/ports.ts'
 import { repository } from '#cli/doctor/repository.ts'
@@ -16,6 +17,11 @@ import { limits } from '#cli/doctor/limits.ts'
 import type { Check, Patient } from '#cli/doctor/check.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import { makeBareRepository } from '#gitops/source/origin.ts'
+import { systemClock } from '#lib/clock.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { Journal } from '#runtime/journal/journal.ts'
+import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import { bundleOf, smallModel } from '#test/support/bundle-models.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -143,6 +149,41 @@ describe('repository', () => {
     const said = await lines(repository, patientOf(dataDir, {}, { GSLB_GITOPS_URL }))
     expect(said).toContain('bad: http://127.0.0.1:2/config.git cannot be reached')
     expect(said).not.toContain('hidden')
+  })
+})
+
+describe('journal', () => {
+  const silent = (): void => undefined
+  const written = async (dataDir: string): Promise<string> => {
+    const directory = join(dataDir, 'journal')
+    const kept = new Journal({
+      ...{ directory, bytesMax: 1e8, ageMaxMs: 1e10, node: 'n1', version: '0', clock: systemClock },
+      log: { info: silent, warn: silent, error: silent },
+    })
+    const bundle = bundleOf(smallModel)
+    const state = createRoutingState(bundle, 1)
+    kept.serves({ digest: bundle.digest, commit: 'c', seq: 1 }, bundle, state)
+    await kept.stop()
+    return segmentFiles(directory)[0]!.path
+  }
+
+  test('one that is not there yet, one that is well, and one that was cut', async () => {
+    const dataDir = tempDir('doctor')
+    expect(await lines(journal, patientOf(dataDir))).toContain('unknown: there is none yet')
+    const path = await written(dataDir)
+    expect(await lines(journal, patientOf(dataDir))).toContain('good: 0.0 MiB, the last record of')
+    truncateSync(path, statSync(path).size - 1)
+    utimesSync(path, 1, 1)
+    expect(await lines(journal, patientOf(dataDir))).toContain(
+      'warning: the newest part of the journal ends within a record',
+    )
+  })
+
+  test.each([
+    [{ journal: { enabled: false } }, 'unknown: journal.enabled is false'],
+    [{ roles: ['control'] }, 'unknown: this node answers no DNS'],
+  ])('a node with %j has none', async (yaml, said) => {
+    expect(await lines(journal, patientOf(tempDir('doctor'), yaml))).toContain(said)
   })
 })
 

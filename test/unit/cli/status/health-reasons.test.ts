@@ -20,6 +20,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     database: () => ({ isUp: true, wasThere: true }),
     canKeep: () => true,
     isBackedUp: () => true,
+    journal: () => null,
     isAudited: () => true,
     deliveryPhase: () => null,
     anycast: () => null,

@@ -87,6 +87,7 @@ interface Disk {
   isWritable: boolean
   anycast?: ReturnType<Parameters<typeof createOperatorView>[0]['anycast']>
   isBackedUp?: boolean
+  journalError?: string
   isAudited?: boolean
   deliveryPhase?: string
   database?: DatabaseView
@@ -95,6 +96,7 @@ interface Disk {
 const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
+  journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0 }),
   isAudited: () => disk.isAudited ?? true,
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
@@ -257,6 +259,7 @@ const well: Disk['anycast'] = {
 
 test.each([
   ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
+  ['a journal on a full disk', 'journal-ended', { journalError: 'ENOSPC' }],
   ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
   ['a change that went back', 'delivery-stopped', { deliveryPhase: 'returned' }],
   ['a directory that cannot be written', 'data-directory', { isWritable: false }],
