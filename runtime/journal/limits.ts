@@ -6,7 +6,7 @@ export const journalLimits = {
   /** A node to which nothing happens says this often that it is there. */
   aliveMs: 60_000,
   /** After a write that failed, the next try. */
-  retryMs: 60_000,
+  retryMs: 10_000,
   /** Octets that wait for a slow disk; more are dropped, and a new segment begins. */
   queueBytesMax: 8 * 1_048_576,
   /** A segment begins with the whole state: a look at an instant reads one segment. */

@@ -262,6 +262,34 @@ describe('trust', () => {
     expect(metrics.get('gslbd_bundle_seq')).toBe(node.seq)
     expect(metrics.get('gslbd_bundle_swaps_total')).toBe(node.swapCount)
     expect(metrics.get('gslbd_gitops_commit_to_active_seconds')).toBeLessThan(20)
+    expect(metrics.get('gslbd_journal_writing')).toBe(1)
+  })
+
+  onlyLong(() => {
+    test('what was answered before three commits is explained, with its commit', async () => {
+      const then = await site.publish('192.0.2.70')
+      await activeIs(then)
+      expect(await answer()).toBe('192.0.2.70')
+      const at = new Date().toISOString()
+      // A node keeps two bundles: that of then is compiled again.
+      for (const n of [71, 72]) await activeIs(await site.publish(`192.0.2.${n}`))
+      const question = { name: 'www.example.com.', at, client: '203.0.113.9' }
+      const asked = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1/why`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify(question),
+      })
+      const told: unknown = await asked.json()
+      expect(asked.status, JSON.stringify(told)).toBe(200)
+      expect(told).toMatchObject({
+        ...{ isCertain: true, bundleFrom: 'the commit, compiled again' },
+        commit: { id: then },
+        records: [expect.stringContaining('192.0.2.70') as string],
+      })
+      const more = ['--client', '203.0.113.9', '--settings', site.settingsFile]
+      const said = await runCliWith({}, 'why', 'www.example.com.', '--at', at, ...more)
+      expect(said.out).toContain(`commit    ${then}`)
+      expect(said.out).toContain('answer    192.0.2.70')
+    })
   })
 })
 

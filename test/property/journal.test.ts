@@ -8,6 +8,7 @@ import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
+import { laneCount } from '#test/support/lane.ts'
 import type { StateCopy } from '#test/support/journal-scene.ts'
 
 /** What may happen to a node of six members, one after the other. */
@@ -77,7 +78,7 @@ test('an instant has the state that it had, whatever happened before and after i
         await scene.remove()
       }
     }),
-    { numRuns: 60 },
+    { numRuns: laneCount(200, 20) },
   )
 })
 
@@ -122,7 +123,7 @@ test('a journal that is damaged anywhere is read up to there, and never beyond',
       expect(records).toEqual(whole.slice(0, records.length))
       look(damaged)
     }),
-    { numRuns: 300 },
+    { numRuns: laneCount(1_000, 80) },
   )
 })
 
@@ -135,7 +136,7 @@ test('a journal that is cut anywhere has its records up to there', async () => {
       expect(records).toEqual(whole.slice(0, records.length))
       look(file.subarray(0, end))
     }),
-    { numRuns: 200 },
+    { numRuns: laneCount(1_000, 60) },
   )
 })
 
@@ -155,7 +156,7 @@ test('records of any octets, with an honest checksum, harm nobody', async () => 
       )
       look(Buffer.concat([magic, first, ...frames]))
     }),
-    { numRuns: 500 },
+    { numRuns: laneCount(3_000, 200) },
   )
 })
 

@@ -8,10 +8,10 @@ import type { SentAnswer } from '#test/support/recorded-hour.ts'
 
 const counts = {
   /** Of an hour of 3,600,000 queries, 1,000 a second. */
-  samples: laneCount(10_000, 250),
+  samples: laneCount(10_000, 160),
   swaps: laneCount(20, 6),
-  flips: laneCount(200, 40),
-  ms: laneCount(3_600_000, 720_000),
+  flips: laneCount(200, 20),
+  ms: laneCount(3_600_000, 360_000),
 }
 
 /** At whole milliseconds of the hour: which queries are sampled, and what happens. */
@@ -64,6 +64,6 @@ test('of a recorded hour every certain answer is the one that was sent', async (
   }
   for (const name of ['weighted', 'turns', 'many']) {
     const asked = sent.filter((one) => one.name === `${name}.test.`).length
-    expect(certain.get(`${name}.test.`) ?? 0).toBeLessThan(asked / 2)
+    expect(asked - (certain.get(`${name}.test.`) ?? 0)).toBeGreaterThan(5)
   }
 })
