@@ -76,6 +76,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
     queryLog: null,
     redirects: null,
     geo: null,
+    journal: null,
     anycast: () => null,
   }
   return startPulling({ ...ours, ...unanswered, node }, token.value, given, run)

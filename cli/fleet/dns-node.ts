@@ -109,16 +109,14 @@ async function start(
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = {
     store,
+    journal,
     textsStore,
     node,
     texts,
     exchange,
     redirects,
     geo: geo.source,
-<<<<<<< HEAD
     queryLog,
-=======
->>>>>>> 0a5c1d6d (journal: health, metrics and doctor say when it cannot be written; what it costs)
     samples,
   }
   const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
