@@ -49,7 +49,7 @@ describe('this repository', () => {
 
   test('ARCHITECTURE.md is short and names files that exist', () => {
     const text = read('ARCHITECTURE.md')
-    expect(text.split('\n').length).toBeLessThanOrEqual(300)
+    expect(text.split('\n').length).toBeLessThanOrEqual(320)
     const folders = [...layers.map(({ folder }) => folder), 'test', 'docs', 'bench', 'bin']
     expect(pathViolations('ARCHITECTURE.md', text, folders, exists)).toEqual([])
   })
