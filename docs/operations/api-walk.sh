@@ -130,7 +130,12 @@ call 404 DELETE /records/none
 call 200 POST /simulate '{"name":"www.example.com.","subnet":"203.0.113.0/24","health":{"website/192.0.2.10":false}}'
 wants '"picks":["198.51.100.10"]'
 call 400 POST /simulate '{"name":"www.example.com.","type":"AAAAA"}'
+call 404 GET /simulate/clients/DE
+wants 'this node has no geo database'
 call 200 GET /explain/pool-unknown
+
+# Why it was answered so: the journal of a new node does not go back that far.
+call 404 POST /why '{"name":"www.example.com.","at":"2020-01-01T00:00:00Z"}'
 
 # What would come of a change: the same answer, and nothing is changed.
 call 200 PATCH "/pools/$pool?dryRun=true" '{"name":"other"}'
@@ -142,6 +147,10 @@ call 200 POST /plan "{\"requests\":[{\"method\":\"PATCH\",\"path\":\"/api/v1/poo
 call 200 GET "/services/$service"
 call 200 GET "/pools/$pool"
 wants '"name":"website"'
+call 200 PATCH "/pools/$pool" '{"minHealthy":null}'
+
+# Several changes in one commit, with a subject of its own.
+call 201 POST /commits "{\"requests\":[{\"method\":\"PATCH\",\"path\":\"/api/v1/pools/$pool\",\"body\":{\"minHealthy\":1}},{\"method\":\"PATCH\",\"path\":\"/api/v1/services/$service\",\"body\":{\"ttl\":30}}]}"
 call 200 PATCH "/pools/$pool" '{"minHealthy":null}'
 
 # How its members are probed, and which clients get which.
