@@ -11,6 +11,7 @@ export default defineConfig({
       'test/property/usage.test.ts',
     ],
     provide: { stateServers: true, lane: 'long' },
-    maxWorkers: 1,
+    // They wait more than they compute.
+    maxWorkers: 2,
   },
 })
