@@ -114,10 +114,15 @@ export class FileSink implements Sink {
     return file
   }
 
-  /** A stream cannot be continued: what is there, of this process or one before, is put aside. */
+  /**
+   * A stream cannot be continued: what is there, of this process or one before, is put aside. Where
+   * nothing is, closed files keep their numbers: a file that cannot be begun is tried again and
+   * again, and each try would cost the oldest of them.
+   */
   #shift(): void {
     const { path, keptFiles } = this.#parts
     const named = (i: number): string => (i === 0 ? path : `${path}.${i}`)
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return
     for (let i = keptFiles; i >= 0; i--) {
       const found = statSync(named(i), { throwIfNoEntry: false })
       if (found === undefined) continue

@@ -75,6 +75,21 @@ test('a file that cannot be written is tried again after a pause, and told of on
   expect(kindsOf(framesIn(readFileSync(path)))).toEqual([Start, 'written', Stop])
 })
 
+test('a file that cannot be begun, however often it is tried, costs none that is closed', () => {
+  const { home, path, sink, put, later } = fileScene('log')
+  writeFileSync(`${path}.1`, 'newest')
+  writeFileSync(`${path}.2`, 'oldest')
+  // A link to nowhere: nothing is there, and nothing can be begun.
+  symlinkSync(join(home, 'nowhere'), path)
+  for (let tries = 0; tries < 4; tries++) {
+    put('lost')
+    later(queryLogLimits.retries.mostMs)
+  }
+  expect(sink.counts).toMatchObject({ written: 0, dropped: 4 })
+  const kept = [1, 2].map((i) => readFileSync(`${path}.${i}`, 'utf8'))
+  expect(kept).toEqual(['newest', 'oldest'])
+})
+
 test('a device in its place stays where it is', () => {
   const { path, sink, put } = fileScene('null')
   symlinkSync('/dev/null', path)
