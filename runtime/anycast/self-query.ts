@@ -51,8 +51,10 @@ export function askSelf(
     })
     socket.bind({ address, port: 0, exclusive: true }, () => {
       if (isOver) return
-      socket.connect(port, address, () => {
-        if (!isOver) socket.send(query)
+      // Node calls this for an error as well, and then emits none; its types know no parameter.
+      socket.connect(port, address, (error?: NodeJS.ErrnoException | null) => {
+        if (error) end(faultOf(error, address))
+        else if (!isOver) socket.send(query)
       })
     })
   })

@@ -73,3 +73,9 @@ test('a port where nobody listens, and an address of another machine', async () 
   expect((await ask(await freePort())).fault).toBe('nothing listens at 127.0.0.1')
   expect((await ask(53, '192.0.2.53')).fault).toContain('ip address add 192.0.2.53 dev lo')
 })
+
+test('an address that can be bound and not connected to is a fault in words', async () => {
+  // Linux binds a socket to a broadcast address, and lets it send there only where it says so.
+  const { fault } = await ask(53, '255.255.255.255')
+  expect(fault).toMatch(/^255\.255\.255\.255 cannot be asked: .*EACCES/)
+})
