@@ -95,9 +95,10 @@ export class JournalFile {
     this.#lostFor = ''
     this.#sinceMs = this.#parts.clock.monotonicMs()
     this.#segmentBytes = 0
+    // First: a state that is larger than what may wait is no loss.
+    this.#stateBytes = records.reduce((sum, record) => sum + record.length, 0)
     this.#queue.push({ isFirst: true, records: [...records] })
-    for (const record of records) this.#count(record.length)
-    this.#stateBytes = this.#segmentBytes
+    this.#count(this.#stateBytes)
   }
 
   /**

@@ -269,6 +269,14 @@ describe('a journal on a full disk', () => {
     expect(await scene.at(journalEpochMs + 13 * minuteMs)).toEqual(after)
   })
 
+  test('takes a state that is larger than what may wait', async () => {
+    const scene = sceneWith({ queueBytesMax: 200 })
+    scene.swap(journalModel('a'))
+    expect(scene.journal.status().losses).toBe(0)
+    await scene.journal.flush()
+    expect(await scene.at(scene.time.clock.nowMs())).toEqual(scene.copy())
+  })
+
   test('keeps a bounded queue in memory, whatever happens meanwhile', async () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
