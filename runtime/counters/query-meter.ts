@@ -43,9 +43,12 @@ export class QueryMeter {
   #before: Metered | undefined
   readonly #usedNames = new Set<string>()
   readonly #usedMembers = new Set<string>()
+  readonly #usedMax: number
 
-  constructor(threads: number) {
+  /** @param usedMax names, and members, that wait for `takeUsed`: some nodes never call it */
+  constructor(threads: number, usedMax: number = useLimits.objectsMax) {
     this.#threads = threads
+    this.#usedMax = usedMax
   }
 
   /** What the threads are to count in, for the bundle that was carried to last. */
@@ -110,8 +113,12 @@ export class QueryMeter {
     const { bundle, marks } = this.#serving
     if (isTooMuch(bundle)) return
     const { names, members } = takeMarked(bundle, marks)
-    for (const name of names) this.#usedNames.add(name)
-    for (const member of members) this.#usedMembers.add(member)
+    this.#note(this.#usedNames, names)
+    this.#note(this.#usedMembers, members)
+  }
+
+  #note(used: Set<string>, more: readonly string[]): void {
+    for (const one of more) if (used.size < this.#usedMax) used.add(one)
   }
 
   #drain(metered: Metered | undefined): void {

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ServiceModel } from '#bundle/format/model.ts'
+import { mark } from '#runtime/answer/mark.ts'
 import { queryCells, QueryMeter } from '#runtime/counters/query-meter.ts'
+import { useMarks } from '#runtime/counters/use-marks.ts'
 import {
   bareModel,
   bundleOf,
@@ -57,6 +59,17 @@ test('threads that lag behind a new bundle are counted for the tenants of theirs
     return memory(bytes)
   })
   expect(counts(meter)).toEqual({ acme: 1 })
+})
+
+test('what was used waits in bounded memory where nobody takes it', () => {
+  const meter = new QueryMeter(1, 3)
+  for (const count of [1, 2, 3, 4]) {
+    const bundle = bundleWith(...Array.from({ length: count }, () => 'acme'))
+    const { names } = useMarks(bundle, meter.carry(bundle, memory))
+    for (let node = 0; node < bundle.counts.nodes; node++) mark(names, node)
+  }
+  expect(meter.takeUsed().names).toHaveLength(3)
+  expect(meter.takeUsed().names).toEqual([])
 })
 
 test('threads write to cells of their own, in no line of the cache together', () => {
