@@ -9,6 +9,7 @@ import { wordsPath } from '#fleet/tree.ts'
 interface Word {
   readonly memberUid: string
   readonly ipAddress: string
+  readonly reason?: string
 }
 
 interface Update {
@@ -39,11 +40,12 @@ export class WordsSender {
 
   /** @throws when nobody takes it */
   readonly publish = async (update: Update): Promise<void> => {
-    for (const word of update.withdrawn) this.#said.delete(keyOf(word))
-    for (const word of update.changed) this.#said.set(keyOf(word), word)
+    const sent = { ...update, changed: update.changed.map(asSent) }
+    for (const word of sent.withdrawn) this.#said.delete(keyOf(word))
+    for (const word of sent.changed) this.#said.set(keyOf(word), word)
     const faults: string[] = []
     for (const url of this.#parts.urls) {
-      const told = await this.#tell(url, update)
+      const told = await this.#tell(url, sent)
       if (told === null) return
       faults.push(told)
     }
@@ -87,6 +89,14 @@ export class WordsSender {
 }
 
 const keyOf = ({ memberUid, ipAddress }: Word): string => `${memberUid} ${ipAddress}`
+
+/** One reason that is too long, such as of a check with many statuses, would cost all words. */
+function asSent(word: Word): Word {
+  const { reason } = word
+  return reason === undefined
+    ? word
+    : { ...word, reason: reason.slice(0, wordLimits.reasonCharsMax) }
+}
 
 /** Of something else than a control node there is no such word: it is told all each time. */
 function heardBy(bytes: Uint8Array): string {

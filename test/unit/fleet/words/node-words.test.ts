@@ -88,6 +88,8 @@ async function control(instance: () => string, status = () => 200) {
   const heard: Heard[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = (await json(request)) as typeof words
+    const read = readNodeWords(body, 7)
+    if (!read.ok) return void response.writeHead(400).end(read.error)
     const { authorization } = request.headers
     const uids = body.changed.map((one) => one.memberUid)
     if (status() === 200) heard.push({ authorization, path: request.url, uids })
@@ -148,4 +150,12 @@ test('what nobody takes is a failure that says why, and is not lost', async () =
   isDown = false
   await publish(update([]))
   expect(counts()).toEqual([0, 2])
+})
+
+test('a reason that is too long is cut, and costs no other word', async () => {
+  const { url, counts } = await control(() => 'a')
+  const { publish } = new WordsSender({ urls: [url], token: null })
+  const long = { ...word, reason: `HTTP 500, expected ${'200, '.repeat(50)}` }
+  await publish(update([long, ...some(1, 2)]))
+  expect(counts()).toEqual([2, 2])
 })
