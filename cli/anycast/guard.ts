@@ -49,11 +49,15 @@ export class Guard {
   #start(): void {
     const program = process.argv[1] ?? ''
     // A group of its own: what ends the node from a terminal is not meant for it.
-    const child = spawn(process.execPath, [...smallNode, program, 'anycast', 'guard'], {
-      detached: true,
-      env: this.#env,
-      stdio: ['pipe', 'ignore', 'inherit'],
-    })
+    const child: ChildProcess = spawn(
+      process.execPath,
+      [...smallNode, program, 'anycast', 'guard'],
+      {
+        detached: true,
+        env: this.#env,
+        stdio: ['pipe', 'ignore', 'inherit'],
+      },
+    )
     let isOver = false
     const lost = (why: object): void => {
       if (isOver) return
@@ -64,8 +68,9 @@ export class Guard {
     this.#child = child
     child.once('error', (error) => lost({ err: error }))
     child.once('exit', (code, signal) => lost({ code, signal }))
-    child.stdin.on('error', () => undefined)
-    child.stdin.write(`${JSON.stringify(this.#section)}\n`)
+    // There is none where this process has no more file descriptors; `error` follows then.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.write(`${JSON.stringify(this.#section)}\n`)
     // A node that ends does not wait for it.
     child.unref()
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { DriverSection } from '#cli/anycast/drivers.ts'
 import { release, watchNode } from '#cli/anycast/watch.ts'
 import { runCli } from '#test/support/run-cli.ts'
+import { runProgram } from '#test/support/run-program.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 /** A driver whose daemon is a file. */
@@ -68,6 +69,22 @@ test.each([
   const { input, outcome } = watched(text)
   input.end()
   expect(await outcome).toEqual({ ok: false, error: 'it was not told what to withdraw' })
+})
+
+const starving = `
+import { openSync } from 'node:fs'
+import { Guard } from '#cli/anycast/guard.ts'
+const say = (_, line) => console.log(line)
+for (let isFull = false; !isFull;) try { openSync('/dev/null') } catch { isFull = true }
+const guard = new Guard({}, process.env, { warn: say })
+setImmediate(() => guard.end())
+`
+
+test('a node without a file descriptor for a guard lives, and tries again', () => {
+  const limited = 'ulimit -n 64 && exec "$0" --input-type=module --eval "$1"'
+  const cwd = join(import.meta.dirname, '../../..')
+  const told = runProgram('sh', ['-c', limited, process.execPath, starving], { cwd })
+  expect(told.toString()).toContain('has ended: started again')
 })
 
 test('the command withdraws without a node, and says what the daemon said', async () => {
