@@ -6,14 +6,17 @@ import type { Settings } from '#cli/settings/settings.ts'
 import { readClient, readType } from '#cli/simulate/question-text.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
+import { askNode } from '#cli/why/ask-node.ts'
+import type { ToldByNode } from '#cli/why/ask-node.ts'
 import { repositoriesIn } from '#cli/why/bundle-of-then.ts'
 import { loadDatabases } from '#cli/why/databases.ts'
 import { readPastInstant } from '#cli/why/instant-text.ts'
 import { lookBack } from '#cli/why/look-back.ts'
 import type { WhyQuestion } from '#cli/why/look-back.ts'
 import { journalDirectory } from '#cli/why/node-journal.ts'
-import { printReport } from '#cli/why/print.ts'
-import { formatName, parseName } from '#dns/name.ts'
+import { shownPast } from '#cli/why/past-job.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import { parseName } from '#dns/name.ts'
 import { findRepository } from '#gitops/source/attest.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -33,7 +36,9 @@ the commit and its author. It reads the journal in the data directory; the node 
   --settings FILE   the settings of the node: its data directory and geo databases
   --data-dir PATH   its data directory, where the settings do not say it
   --repository DIR  a clone that has the commit of then, where the node has it no more
-  --json            prints the report as JSON
+  --url URL         asks the API of a running node in place of its files; GSLB_API_KEY is the key
+  --node NODE       with --url: fails where that is not the node of this name
+  --json            prints the report as JSON, as POST /api/v1/why gives it
 
 Exit codes: 0 explained; 1 it cannot be, and what is missing; 2 wrong call.`
 
@@ -44,6 +49,8 @@ const options = {
   settings: { type: 'string' },
   'data-dir': { type: 'string' },
   repository: { type: 'string' },
+  url: { type: 'string' },
+  node: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -54,20 +61,47 @@ export const why: Command = {
   async run(args, io) {
     const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
     const question = questionOf(positionals, values)
-    const report = await reportOf(question, values, io)
-    if (!report.ok) {
-      io.err(`gslbd why: ${report.error}\n`)
+    const [name = ''] = positionals
+    const told =
+      values.url === undefined
+        ? await toldHere(name, question, values, io)
+        : await toldThere(name, values, io)
+    if (!told.ok) {
+      io.err(`gslbd why: ${told.error}\n`)
       return Exit.ErrorsFound
     }
-    const { type, client = null } = values
-    const heading = { name: formatName(question.qname), type: type.toUpperCase(), client }
-    if (!values.json) io.out(printReport(heading, report.value))
-    else {
-      const at = new Date(question.atMs).toISOString()
-      io.out(`${JSON.stringify({ ...heading, at, ...report.value }, null, 2)}\n`)
-    }
+    const { text, shown } = told.value
+    io.out(values.json ? `${JSON.stringify(shown, null, 2)}\n` : text)
     return Exit.Ok
   },
+}
+
+type Told = Result<ToldByNode, string>
+
+async function toldThere(name: string, values: Values, io: Io): Promise<Told> {
+  const { type, client: subnet, at = '', node } = values
+  for (const file of ['settings', 'data-dir', 'repository'] as const) {
+    if (values[file] !== undefined) throw new UsageError(`--url needs no --${file}: leave one out`)
+  }
+  const api = openNodeApi(values.url, io.env)
+  if (!api.ok) throw new UsageError(api.error)
+  const client = subnet === undefined ? {} : { subnet }
+  return askNode(api.value, { name, type, at, ...client, ...(node === undefined ? {} : { node }) })
+}
+
+async function toldHere(
+  name: string,
+  question: WhyQuestion,
+  values: Values,
+  io: Io,
+): Promise<Told> {
+  if (values.node !== undefined) throw new UsageError('--node is for --url, the API of that node')
+  const report = await reportOf(question, values, io)
+  if (!report.ok) return report
+  const { type, client } = values
+  const asked = { name, type, ...(client === undefined ? {} : { subnet: client }) }
+  const { text, ...shown } = shownPast(asked, report.value, null)
+  return ok({ text, shown })
 }
 
 interface Values {
@@ -77,6 +111,8 @@ interface Values {
   readonly settings?: string | undefined
   readonly 'data-dir'?: string | undefined
   readonly repository?: string | undefined
+  readonly url?: string | undefined
+  readonly node?: string | undefined
 }
 
 async function reportOf(question: WhyQuestion, values: Values, io: Io) {

@@ -19,13 +19,19 @@ export interface ApiFault {
   readonly message: string
 }
 
+export interface PostedJson {
+  readonly body: object
+  /** Where the answer may take longer than that of others. */
+  readonly patienceMs?: number
+}
+
 export interface NodeApi {
   readonly url: string
   readonly text: (path: string) => Promise<Result<string, ApiFault>>
   /** Statuses in `taken` are answers, too: 503 of /api/v1/ready. */
   readonly json: (path: string, taken?: readonly number[]) => Promise<Result<unknown, ApiFault>>
-  /** Without a body. */
-  readonly post: (path: string) => Promise<Result<unknown, ApiFault>>
+  /** Without a body, or with JSON. */
+  readonly post: (path: string, sent?: PostedJson) => Promise<Result<unknown, ApiFault>>
 }
 
 /**
@@ -60,8 +66,16 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
   }
   const json = async (path: string, taken?: readonly number[]) =>
     parsed(path, await text(path, taken))
-  const post = async (path: string) =>
-    parsed(path, await read(url, path, { headers, method: 'POST' }, []))
+  const post = async (path: string, sent?: PostedJson) => {
+    const request =
+      sent === undefined
+        ? { headers, method: 'POST' }
+        : {
+            headers: { ...headers, 'content-type': 'application/json' },
+            ...{ method: 'POST', body: JSON.stringify(sent.body) },
+          }
+    return parsed(path, await read(url, path, request, [], sent?.patienceMs))
+  }
   return ok({ url, text, json, post })
 }
 
@@ -70,9 +84,10 @@ async function read(
   path: string,
   request: Readonly<RequestInit>,
   taken: readonly number[],
+  waitMs = patienceMs,
 ): Promise<Result<string, ApiFault>> {
   try {
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(waitMs)
     // A redirect would send the key to whom it names.
     const response = await fetch(url + path, { ...request, signal, redirect: 'manual' })
     const { status } = response
@@ -80,7 +95,7 @@ async function read(
     if (response.ok || taken.includes(status)) return ok(body)
     return err({ status, message: `${url}${path}: ${refusalOf(status, body)}` })
   } catch (error) {
-    return err({ status: 0, message: `${url} cannot be read: ${reasonOf(error)}` })
+    return err({ status: 0, message: `${url} cannot be read: ${reasonOf(error, waitMs)}` })
   }
 }
 
@@ -105,9 +120,9 @@ function saidIn(body: string): string {
   }
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, waitMs: number): string {
   const { name, message, cause } = error as Error
-  if (name === 'TimeoutError') return `no answer within ${patienceMs / 1000} s`
+  if (name === 'TimeoutError') return `no answer within ${waitMs / 1000} s`
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
   if (code === 'ECONNREFUSED') {
     return 'nothing listens there; set api.enabled, start the node, or name another --url'

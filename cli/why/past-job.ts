@@ -12,6 +12,7 @@ import { tablesOf } from './databases.ts'
 import { readPastInstant } from './instant-text.ts'
 import { lookBack } from './look-back.ts'
 import type { PastReport, WhyQuestion } from './look-back.ts'
+import { printReport } from './print.ts'
 
 export interface PastJob {
   readonly query: PastQuery
@@ -66,23 +67,35 @@ function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
 }
 
 /** Others' services, and who made a commit of all, are not a tenant's to see. */
-function shownPast(query: PastQuery, past: PastReport, tenant: string | null): object {
-  const { simulation, commit, sinceMs } = past
+export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant: string | null) {
+  const { simulation, sinceMs } = past
   const { service } = simulation
   const isOwn = tenant === null || service?.tenant === tenant
   const name = parseName(query.name)
   const nobody = { author: null, date: null, subject: null }
-  return {
+  const commit =
+    past.commit === null || tenant === null ? past.commit : { ...past.commit, ...nobody }
+  const heading = {
     name: name.ok ? formatName(name.value) : query.name,
     type: query.type.toUpperCase(),
+    client: query.subnet ?? query.client ?? null,
+  }
+  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [] }
+  const report = {
+    ...{ ...forText, commit },
+    simulation: isOwn ? simulation : { ...simulation, service: null },
+  }
+  return {
+    ...{ name: heading.name, type: heading.type },
     at: new Date(past.atMs).toISOString(),
     ...{ node: past.node, digest: past.digest, bundleFrom: past.bundleFrom },
-    commit: commit === null || tenant === null ? commit : { ...commit, ...nobody },
+    commit,
     since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
     ...{ isCertain: past.isCertain, notes: past.notes },
     shares: isOwn ? past.shares : [],
     mayAnswer: isOwn ? past.mayAnswer : [],
     ...shownAnswer(simulation),
     service: service === null || !isOwn ? null : shownService(service),
+    text: printReport(heading, report, tenant === null),
   }
 }

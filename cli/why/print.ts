@@ -8,7 +8,8 @@ export interface WhyHeading {
   readonly client: string | null
 }
 
-export function printReport(heading: WhyHeading, report: PastReport): string {
+/** @param tellsWho whether the reader may know who made the commit */
+export function printReport(heading: WhyHeading, report: PastReport, tellsWho = true): string {
   const at = new Date(report.atMs).toISOString()
   const { simulation, atMs: nowMs } = report
   const { service } = simulation
@@ -17,7 +18,7 @@ export function printReport(heading: WhyHeading, report: PastReport): string {
     service === null ? simulation : { ...simulation, service: { ...service, distribution: [] } }
   const trace = printSimulation({ ...heading, at, nowMs, overlays: [], seed: 1 }, shown)
   return [
-    ...whoLines(report),
+    ...whoLines(report, tellsWho),
     trace.trimEnd(),
     ...shareLines(report),
     ...report.notes.map((note) => row('note', note)),
@@ -25,7 +26,8 @@ export function printReport(heading: WhyHeading, report: PastReport): string {
   ].join('\n')
 }
 
-function whoLines({ node, commit, digest, sinceMs, bundleFrom }: PastReport): string[] {
+function whoLines(report: PastReport, tellsWho: boolean): string[] {
+  const { node, commit, digest, sinceMs, bundleFrom } = report
   const since =
     sinceMs === null
       ? 'since before the journal begins'
@@ -35,7 +37,7 @@ function whoLines({ node, commit, digest, sinceMs, bundleFrom }: PastReport): st
       ? []
       : [
           row('commit', commit.subject === null ? commit.id : `${commit.id} ${commit.subject}`),
-          row('', commit.author === null ? 'not in a repository here' : byWhom(commit)),
+          ...(tellsWho ? [row('', byWhom(commit))] : []),
         ]
   return [
     row('node', `${node}, bundle ${digest.slice(0, 12)} ${since} (from ${bundleFrom})`),
@@ -44,7 +46,7 @@ function whoLines({ node, commit, digest, sinceMs, bundleFrom }: PastReport): st
 }
 
 function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
-  return `by ${author ?? ''}, ${date ?? ''}`
+  return author === null ? 'not in a repository here' : `by ${author}, ${date ?? ''}`
 }
 
 function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {

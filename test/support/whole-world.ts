@@ -38,7 +38,7 @@ const explained = {
   ...{ name: 'www.example.com.', type: 'A', at: '', node: '', commit: null, digest: '' },
   ...{ since: null, bundleFrom: 'the data directory', isCertain: true, shares: [] },
   ...{ mayAnswer: [], notes: [], rcode: 'REFUSED', rule: null, zone: null, match: 'none' },
-  ...{ owner: null, records: [], scope: null, service: null },
+  ...{ owner: null, records: [], scope: null, service: null, text: '' },
 }
 
 const unchecked = {

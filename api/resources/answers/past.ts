@@ -53,6 +53,7 @@ export const PastAnswer = Type.Object(
     ...{ rcode: properties.rcode, rule: properties.rule, zone: properties.zone },
     ...{ match: properties.match, owner: properties.owner, records: properties.records },
     ...{ scope: properties.scope, service: properties.service },
+    text: Type.String({ description: 'The same for people, as `gslbd why` prints it' }),
   },
   { title: 'PastAnswer' },
 )

@@ -77,15 +77,13 @@ interface Shown {
   readonly isCertain: boolean
   readonly node: string
   readonly digest: string
-  readonly sinceMs: number
+  readonly since: string
   readonly bundleFrom: string
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string }
   readonly shares: readonly { readonly member: string; readonly probability: number }[]
   readonly notes: readonly string[]
-  readonly simulation: {
-    readonly rcode: string
-    readonly service: { readonly members: readonly { readonly standing: string }[] } | null
-  }
+  readonly rcode: string
+  readonly service: { readonly members: readonly { readonly standing: string }[] } | null
 }
 
 async function shown(...argv: string[]): Promise<Shown> {
@@ -99,12 +97,12 @@ describe('gslbd why', () => {
     const more = [...ofData(), '--repository', box.at('repo'), '--client', '203.0.113.9']
     const before = await shown('www.example.com.', '--at', iso(minuteMs), ...more)
     expect(before).toMatchObject({
-      ...{ node: 'fra1', sinceMs: startMs, bundleFrom: 'the commit, compiled again' },
+      ...{ node: 'fra1', since: iso(0), bundleFrom: 'the commit, compiled again' },
       commit: { id: commit, author: 'Alice <alice@example.com>', subject: 'first addresses' },
     })
-    expect(before.simulation.rcode).toBe('NOERROR')
+    expect(before.rcode).toBe('NOERROR')
     const after = await shown('www.example.com.', '--at', iso(6 * minuteMs), ...more)
-    const standings = (one: Shown) => one.simulation.service!.members.map((m) => m.standing)
+    const standings = (one: Shown) => one.service!.members.map((m) => m.standing)
     expect(standings(before)).not.toContain('unhealthy')
     expect(standings(after).filter((standing) => standing === 'unhealthy')).toHaveLength(1)
     expect(after.shares.length).toBe(before.shares.length - 1)
