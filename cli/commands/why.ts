@@ -1,6 +1,10 @@
 // `gslbd why`: explains an answer that was given, from the journal of a node.
 import { parseArgs } from 'node:util'
+import { threadsOf } from '#cli/node/dns.ts'
 import { geoPathsOf } from '#cli/node/named-files.ts'
+import { JournalMoments } from '#cli/query-log/journal-moments.ts'
+import { replayFile } from '#cli/query-log/replay-file.ts'
+import { Replay } from '#cli/query-log/replay.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { readClient, readType } from '#cli/simulate/question-text.ts'
@@ -8,7 +12,7 @@ import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { askNode } from '#cli/why/ask-node.ts'
 import type { ToldByNode } from '#cli/why/ask-node.ts'
-import { repositoriesIn } from '#cli/why/bundle-of-then.ts'
+import { bundleOfThen, repositoriesIn } from '#cli/why/bundle-of-then.ts'
 import { loadDatabases } from '#cli/why/databases.ts'
 import { readPastInstant } from '#cli/why/instant-text.ts'
 import { lookBack } from '#cli/why/look-back.ts'
@@ -24,26 +28,39 @@ import type { Result } from '#lib/result.ts'
 import { segmentsIn } from '#runtime/journal/moment.ts'
 
 const usage = `Usage: gslbd why NAME --at TIME [options]
+       gslbd why --record FILE [--name NAME] [--number N] [options]
 
 Says what this node answered to a query for NAME at an instant of the past, and why: the answer
 itself where it was certain, else each that it may have been, with its share; the health of then,
 the commit and its author. It reads the journal in the data directory; the node may run meanwhile.
 
+With --record it answers each query of a query log (queryLog.file in the settings) once more, from
+the bundle and the health of then, with the dice and the turn that the log has, and says whether the
+very octets come out again.
+
   --at TIME         such as 2026-01-31T03:12:00Z; 03:12: the last time that it was, in UTC; or 90m:
                     so long ago
   --client ADDRESS  who asked; also a network such as 192.0.2.0/24, as resolvers send it
   --type TYPE       A (default), AAAA, SOA, NS, … or TYPE65
-  --settings FILE   the settings of the node: its data directory and geo databases
+  --record FILE     records of dnstap in Frame Streams
+  --name NAME       with --record: only queries for this name
+  --number N        with --record: only the record of this number, from 1
+  --settings FILE   the settings of the node: its data directory, geo databases and dns
   --data-dir PATH   its data directory, where the settings do not say it
   --repository DIR  a clone that has the commit of then, where the node has it no more
   --url URL         asks the API of a running node in place of its files; GSLB_API_KEY is the key
   --node NODE       with --url: fails where that is not the node of this name
-  --json            prints the report as JSON, as POST /api/v1/why gives it
+  --json            prints the report as JSON, as POST /api/v1/why gives it; with --record a line for
+                    each record that is not the same, and one with the counts
 
-Exit codes: 0 explained; 1 it cannot be, and what is missing; 2 wrong call.`
+Exit codes: 0 explained, or each answer came out again; 1 it cannot be, and what is missing, or an
+answer did not; 2 wrong call.`
 
 const options = {
   at: { type: 'string' },
+  record: { type: 'string' },
+  name: { type: 'string' },
+  number: { type: 'string' },
   client: { type: 'string' },
   type: { type: 'string', default: 'A' },
   settings: { type: 'string' },
@@ -56,10 +73,11 @@ const options = {
 
 export const why: Command = {
   name: 'why',
-  summary: 'say what was answered at an instant of the past, and why',
+  summary: 'say what was answered at an instant of the past, and why; replay a query log',
   usage,
   async run(args, io) {
     const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    if (values.record !== undefined) return await replayed(values.record, positionals, values, io)
     const question = questionOf(positionals, values)
     const [name = ''] = positionals
     const told =
@@ -74,6 +92,42 @@ export const why: Command = {
     io.out(values.json ? `${JSON.stringify(shown, null, 2)}\n` : text)
     return Exit.Ok
   },
+}
+
+/** @throws UsageError for a wrong call */
+async function replayed(
+  file: string,
+  positionals: readonly string[],
+  values: Values,
+  io: Io,
+): Promise<Exit> {
+  const { name, number: digits } = values
+  for (const other of ['at', 'client', 'url', 'node'] as const) {
+    if (values[other] !== undefined) throw new UsageError(`--record has no --${other}`)
+  }
+  if (positionals.length > 0) throw new UsageError('with --record write --name NAME')
+  if (digits !== undefined && !/^[1-9]\d{0,14}$/.test(digits)) {
+    throw new UsageError(`--number is a whole number from 1, not "${digits}"`)
+  }
+  const number = digits === undefined ? undefined : Number(digits)
+  const node = nodeOf(values, io)
+  if (!node.ok) {
+    io.err(`gslbd why: ${node.error}\n`)
+    return Exit.ErrorsFound
+  }
+  const { settings, dataDir, gitdirs, databases } = node.value
+  const journal = new JournalMoments(journalDirectory(dataDir))
+  const replay = new Replay({
+    settings: threadsOf(settings).settings,
+    databases,
+    momentAt: (atMs) => journal.at(atMs),
+    bundleOf: async (head) => {
+      const found = await bundleOfThen(dataDir, gitdirs, head)
+      return found.ok ? ok(found.value.bundle) : found
+    },
+  })
+  const isSame = await replayFile(replay, { file, name, number, isJson: values.json }, io)
+  return isSame ? Exit.Ok : Exit.ErrorsFound
 }
 
 type Told = Result<ToldByNode, string>
@@ -108,6 +162,9 @@ interface Values {
   readonly at?: string | undefined
   readonly client?: string | undefined
   readonly type: string
+  readonly json: boolean
+  readonly name?: string | undefined
+  readonly number?: string | undefined
   readonly settings?: string | undefined
   readonly 'data-dir'?: string | undefined
   readonly repository?: string | undefined
@@ -116,6 +173,15 @@ interface Values {
 }
 
 async function reportOf(question: WhyQuestion, values: Values, io: Io) {
+  const node = nodeOf(values, io)
+  if (!node.ok) return node
+  const { dataDir, gitdirs, databases } = node.value
+  const segments = segmentsIn(journalDirectory(dataDir))
+  return await lookBack({ dataDir, gitdirs, segments, databases }, question)
+}
+
+/** What is in the files of a node. Errors: sentences. */
+function nodeOf(values: Values, io: Io) {
   const flags = { 'data-dir': values['data-dir'] }
   const settings = loadSettings({ file: values.settings, env: io.env, flags })
   if (!settings.ok) return err(settings.error.join('\n'))
@@ -124,9 +190,8 @@ async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   if (!databases.ok) return databases
   const gitdirs = gitdirsOf(settings.value, values.repository)
   if (!gitdirs.ok) return gitdirs
-  const segments = segmentsIn(journalDirectory(dataDir))
-  const parts = { dataDir, gitdirs: gitdirs.value, segments, databases: databases.value }
-  return await lookBack(parts, question)
+  const parts = { dataDir, gitdirs: gitdirs.value, databases: databases.value }
+  return ok({ ...parts, settings: settings.value })
 }
 
 function gitdirsOf(

@@ -84,7 +84,8 @@ function notesOf({ before, isRepeated }: Moment): readonly string[] {
   ]
 }
 
-function gapText({ why, endMs, beginMs, reason }: Gap, atMs: number): string {
+/** @returns sentences */
+export function gapText({ why, endMs, beginMs, reason }: Gap, atMs: number): string {
   if (why === 'empty') {
     return 'there is no journal: is this the data directory of a node, with journal.enabled?'
   }

@@ -8,10 +8,13 @@ import type { BundleModel } from '#bundle/format/model.ts'
 import { SimulationMemory, simulate } from '#cli/simulate/simulation.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import type { SimulatedClient } from '#cli/simulate/question.ts'
+import { JournalMoments } from '#cli/query-log/journal-moments.ts'
+import { Replay } from '#cli/query-log/replay.ts'
 import { tablesOf } from '#cli/why/databases.ts'
 import { explainPast, PastMemory } from '#cli/why/explain.ts'
 import type { PastAnswer } from '#cli/why/explain.ts'
 import { parseName } from '#dns/name.ts'
+import { err, ok } from '#lib/result.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
@@ -31,6 +34,8 @@ import {
   zone,
 } from './bundle-models.ts'
 import { maintenance, rollout } from './overlay-node.ts'
+import { RecordedLog, loggedSettings } from './recorded-log.ts'
+import type { LoggedQuestion } from './recorded-log.ts'
 import { geoBuffersOf } from './routing-site.ts'
 
 export const recordedNames = [
@@ -109,6 +114,7 @@ export class RecordedHour {
   readonly #past = new PastMemory()
   readonly #node: Awaited<ReturnType<typeof simulatedMonitor>>
   readonly #live: LiveState
+  readonly #log: RecordedLog
   readonly journal: Journal
   readonly #down = new Set<string>()
   #serving: { bundle: Bundle; state: RoutingState } | undefined
@@ -127,6 +133,7 @@ export class RecordedHour {
       ...{ node: 'n1', version: '0', clock, after, log },
     })
     const health = node.monitor
+    this.#log = new RecordedLog(seed, clock)
     this.#live = new LiveState({ health, journal: this.journal, clock, after, log })
   }
 
@@ -174,6 +181,34 @@ export class RecordedHour {
     const parts = { ...question, count: 0, tables, scripts: null }
     const given = simulate(bundle, state, parts, this.#memory)
     return { atMs: this.#node.world.clock.nowMs(), name, client, given }
+  }
+
+  /** A query as a thread with a query log answers it, each of a service its next turn. */
+  askLogged(question: LoggedQuestion): void {
+    const { bundle, state } = this.#serving!
+    this.#log.serve(bundle, state, tablesOf(geo)(bundle))
+    this.#log.ask(question)
+  }
+
+  /** @returns the path of the query log */
+  writeLog(): string {
+    const path = join(this.#directory, 'queries.dnstap')
+    this.#log.write(path)
+    return path
+  }
+
+  /** Answers records of it once more, from the journal. */
+  replay(): Replay {
+    const moments = new JournalMoments(this.#directory)
+    return new Replay({
+      settings: loggedSettings,
+      databases: { tablesFor: tablesOf(geo), releases: {} },
+      momentAt: (atMs) => moments.at(atMs),
+      bundleOf: async ({ digest }) => {
+        const bundle = this.#bundles.get(digest)
+        return bundle === undefined ? err(`there is no ${digest}`) : ok(bundle)
+      },
+    })
   }
 
   /** What the journal says of an answer. */
