@@ -15,9 +15,9 @@ export class TableCollector {
   #number = 0
 
   /**
-   * Collects what the start of a thread left behind, before its first answer from a bundle.
-   * Otherwise the young generation would fill up at one of the first swaps, and collecting it then
-   * takes longer than a swap.
+   * Collects what the start of a thread and its rehearsals of a swap left behind. Otherwise the
+   * young generation would fill up at one of the first swaps, and collecting it then takes longer
+   * than a swap.
    */
   started(): void {
     this.#collect()
