@@ -9,6 +9,7 @@ import {
   makeDirectory,
   openSegment,
   pruneSegments,
+  removeSegment,
   segmentFiles,
   segmentPath,
 } from './segment-files.ts'
@@ -61,6 +62,8 @@ export class JournalFile {
   #segmentBytes = 0
   #stateBytes = 0
   #handle: SegmentHandle | undefined
+  /** Of a segment that has no beginning yet. */
+  #emptyPath: string | undefined
   #writing: Promise<void> | undefined
   #isAllowed: boolean
   #isClosed = false
@@ -168,6 +171,7 @@ export class JournalFile {
       for (const { isFirst, records } of batches) {
         if (isFirst) await this.#openNext()
         await this.#append(Buffer.concat(isFirst ? [magic, ...records] : records))
+        this.#emptyPath = undefined
         this.#parts.onWritten?.(records)
         if (isFirst) this.#prune()
       }
@@ -197,8 +201,10 @@ export class JournalFile {
     const open = this.#parts.openSegment ?? openSegment
     for (let more = 1; ; more++) {
       const number = (segmentFiles(directory).at(-1)?.number ?? 0) + more
+      const path = segmentPath(directory, number)
       try {
-        this.#handle = await open(segmentPath(directory, number))
+        this.#handle = await open(path)
+        this.#emptyPath = path
         return
       } catch (error) {
         const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
@@ -212,6 +218,9 @@ export class JournalFile {
     const reason = error instanceof Error ? error.message : String(error)
     await this.#handle?.close().catch(() => undefined)
     this.#handle = undefined
+    // A disk that is full for days would have a file of each try.
+    if (this.#emptyPath !== undefined) removeSegment(this.#emptyPath)
+    this.#emptyPath = undefined
     this.#retryAtMs = clock.monotonicMs() + journalLimits.retryMs
     if (this.#error === null) {
       this.#errorSinceMs = clock.nowMs()

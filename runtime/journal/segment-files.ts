@@ -75,13 +75,31 @@ export function pruneSegments(
   let aged = 0
   for (const [i, file] of files.slice(0, -1).entries()) {
     const isOld =
-      aged < journalLimits.agedPerRotation && nowMs - beginMs(files[i + 1]!.path) > ageMaxMs
+      aged < journalLimits.agedPerRotation && nowMs - endMs(files.slice(i + 1)) > ageMaxMs
     if (!isOld && bytes <= bytesMax) break
     if (isOld) aged++
     rmSync(file.path, { force: true })
     bytes -= file.bytes
   }
   return bytes
+}
+
+/** Of a segment that these follow: the first that says when it began, says so. */
+function endMs(following: readonly { readonly path: string }[]): number {
+  for (const { path } of following) {
+    const ms = beginMs(path)
+    if (ms !== Infinity) return ms
+  }
+  return Infinity
+}
+
+/** Of one in which nothing stands; one that cannot be removed stays. */
+export function removeSegment(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The disk has other troubles, which the journal says.
+  }
 }
 
 /** By the clock of whoever wrote it; Infinity: it does not say. */

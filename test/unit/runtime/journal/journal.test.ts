@@ -4,7 +4,7 @@ import { readFileSync, truncateSync, writeFileSync, statSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { journalLimits } from '#runtime/journal/limits.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
-import { openSegment, segmentFiles } from '#runtime/journal/segment-files.ts'
+import { openSegment, segmentFiles, segmentPath } from '#runtime/journal/segment-files.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
 
 const scenes: JournalScene[] = []
@@ -105,7 +105,22 @@ describe('a journal', () => {
     expect(await scene.at(journalEpochMs + 10)).toEqual(before)
   })
 
-  test('forgets the oldest segments: by octets, and by age', async () => {
+  test('forgets the oldest segments by age, past a file in which nothing stands', async () => {
+    const scene = sceneWith({ ageMaxMs: 2 * hourMs })
+    scene.swap(journalModel('a'))
+    for (let hours = 0; hours < 6; hours++) {
+      scene.time.pass(hourMs)
+      await scene.journal.flush()
+      // As a process leaves it that is killed before it has written.
+      const { number } = segmentFiles(scene.directory).at(-1)!
+      writeFileSync(segmentPath(scene.directory, number + 1), '')
+    }
+    const gap = (await scene.find(journalEpochMs + hourMs)) as Gap
+    expect([gap.kind, gap.endMs]).toEqual(['gap', null])
+    expect((await scene.find(journalEpochMs + 5 * hourMs)).kind).toBe('moment')
+  })
+
+  test('forgets the oldest segments by octets', async () => {
     const scene = sceneWith({ bytesMax: 300_000 })
     scene.swap(journalModel('a'))
     for (let i = 0; i < 120; i++) {
@@ -253,6 +268,7 @@ describe('a journal on a full disk', () => {
       scene.flip(1)
       await scene.journal.flush()
     }
+    expect(segmentFiles(scene.directory)).toHaveLength(1)
     isFull = false
     scene.time.pass(2 * minuteMs)
     scene.flip(2)
