@@ -237,10 +237,10 @@ function writerOf(deps: Deps): EffectWriter {
 }
 
 /** What an agent without Redis finds goes to all nodes as from any other. */
-function hearing({ shared, log }: Deps): NodeApiParts['bundles']['heard'] {
+function hearing({ shared, settings, log }: Deps): NodeApiParts['bundles']['heard'] {
   const instance = randomBytes(8).toString('hex')
   return async (value) => {
-    const words = readNodeWords(value, systemClock.nowMs())
+    const words = readNodeWords(value, systemClock.nowMs(), settings.state.nodeName)
     if (!words.ok) return words
     try {
       await shared.peerHealth.publish(words.value)

@@ -51,11 +51,14 @@ const rttMsMax = 86_400_000
  * Takes only what it knows. Errors: a sentence that names the field.
  *
  * @param nowMs Unix epoch
+ * @param own name of the node that hears it, whose words they would be taken for
  */
-export function readNodeWords(value: unknown, nowMs: number): Result<NodeWords, string> {
+export function readNodeWords(value: unknown, nowMs: number, own = ''): Result<NodeWords, string> {
   if (!isObject(value)) return err('words are a JSON object')
   const { node, site, changed, withdrawn } = value
   if (!isText(node, nameForm)) return refused('node')
+  if (node === own)
+    return err(`node: a control node is ${own}: give the agent another state.nodeName`)
   if (!isText(site, siteForm)) return refused('site')
   if (!isList(changed)) return refused('changed')
   if (!isList(withdrawn)) return refused('withdrawn')

@@ -33,6 +33,14 @@ describe('words of an agent', () => {
     expect(read.ok && read.value.changed[0]!.reason).toBe('a?[31m')
   })
 
+  test('in the name of the node that hears them are refused, with what to do', () => {
+    const read = readNodeWords(words, 7, 'agent-1')
+    expect(read).toEqual({
+      ok: false,
+      error: 'node: a control node is agent-1: give the agent another state.nodeName',
+    })
+  })
+
   const many = Array.from({ length: wordLimits.membersMax + 1 }, () => owner)
   test.each<[string, string, unknown]>([
     ['nothing', 'JSON object', null],
