@@ -50,8 +50,8 @@ very octets come out again.
   --repository DIR  a clone that has the commit of then, where the node has it no more
   --url URL         asks the API of a running node in place of its files; GSLB_API_KEY is the key
   --node NODE       with --url: fails where that is not the node of this name
-  --json            prints the report as JSON, as POST /api/v1/why gives it; with --record a line for
-                    each record that is not the same, and one with the counts
+  --json            prints the report as JSON, as POST /api/v1/why gives it; with --record a line
+                    for each record that is not the same, and one with the counts
 
 Exit codes: 0 explained, or each answer came out again; 1 it cannot be, and what is missing, or an
 answer did not; 2 wrong call.`

@@ -27,7 +27,7 @@ export class JournalMoments {
       .map(({ path }) => ({ path, beginMs: firstWallMs(this.#read(path)) ?? Infinity }))
   }
 
-  /** Where the clock was set back by more than a segment, `findMoment` of all of them knows more. */
+  /** Where the clock was set back by more than a segment, `findMoment` of all knows more. */
   at(atMs: number): Moment | Gap {
     const holding = this.#segments.findIndex(({ beginMs }) => beginMs <= atMs)
     const last = holding < 0 ? this.#segments.length - 1 : holding
