@@ -3,6 +3,7 @@ import { answerRecords } from '#plan/sides/answer-records.ts'
 import { Flag2, HeaderOffset } from '#dns/header.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { ReadRecord } from '#runtime/query-log/dnstap-reader.ts'
+import { recordPlaces } from '#runtime/query-log/message-records.ts'
 import { recordJson, recordLine } from './print.ts'
 import type { Replayed } from './replay.ts'
 
@@ -102,6 +103,8 @@ function firstDifference(a: Uint8Array, b: Uint8Array): number {
   return at < 0 ? a.length : at
 }
 
+const shownMax = 32
+
 /** The message of a file may be anything. */
 function answerText(message: Uint8Array): string {
   if (message.length < HeaderOffset.End)
@@ -109,11 +112,16 @@ function answerText(message: Uint8Array): string {
   const octets = Buffer.from(message)
   const rcode = octets[HeaderOffset.Flags2]! & Flag2.RcodeMask
   const name = rcodeNames[rcode] ?? `RCODE${rcode}`
+  const unreadable = `${name}, with records that cannot be read`
+  // What the header claims is checked first: nobody lists 65,535 records that are not there.
+  if (recordPlaces(octets) === undefined) return unreadable
+  const count = octets.readUInt16BE(HeaderOffset.AnCount)
   try {
-    const records = answerRecords(octets, octets.readUInt16BE(HeaderOffset.AnCount))
-    return printable([name, ...records].join('; '))
+    const records = answerRecords(octets, Math.min(count, shownMax))
+    const more = count > shownMax ? [`and ${count - shownMax} more`] : []
+    return printable([name, ...records, ...more].join('; '))
   } catch {
-    return `${name}, with records that cannot be read`
+    return unreadable
   }
 }
 

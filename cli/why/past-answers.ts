@@ -45,8 +45,7 @@ export class PastAnswers {
   why: Past['why'] = async (query, tenant) => {
     const { nodeName, journal, dataDir, geo, clock, config } = this.#parts
     if (query.node !== undefined && query.node !== nodeName) {
-      const other = `ask the API of ${query.node}`
-      const reason = `this node, ${nodeName}, has its own journal alone: ${other}`
+      const reason = `${nodeName} has its own journal alone: ask the API of ${query.node}`
       return err({ code: 'invalid', field: 'node', reason })
     }
     if (journal === null) return unknown('the settings of this node keep no journal')

@@ -10,7 +10,7 @@ import { RecordedHour, recordedNames } from '#test/support/recorded-hour.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
 const counts = {
-  queries: laneCount(10_000, 300),
+  queries: laneCount(2_000, 300),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
   ms: laneCount(3_600_000, 360_000),
@@ -142,7 +142,7 @@ test('a file that is cut is told, and what stands before the cut is answered aga
 test('records with octets of anybody end in an answer, or in a reason', async () => {
   const whole = readFileSync(file).subarray(0, 6_000)
   const random = new Random(5)
-  for (let i = 0; i < laneCount(200, 12); i++) {
+  for (let i = 0; i < laneCount(100, 12); i++) {
     const octets = Buffer.from(whole)
     for (let n = 0; n < 12; n++) octets[50 + random.below(octets.length - 50)] = random.below(256)
     writeFileSync(`${file}.damaged`, octets)
