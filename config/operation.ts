@@ -232,7 +232,10 @@ export interface WriteSuccess {
   readonly affected: readonly string[]
   /** Where it was wanted: what would answer. */
   readonly bundle?: Uint8Array
-  /** Of a dry run, where it is known: what it would move, such as `moved=12.4%; names=3`. */
+  /**
+   * Of a dry run, where it is known: what it would move, such as `moved=12.4%; names=3`. Of any
+   * write that `guardrails.movedClients` could not judge: `moved=unknown`.
+   */
   readonly effect?: string
 }
 

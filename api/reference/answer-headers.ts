@@ -36,7 +36,8 @@ const fields = {
     description:
       'Of a dry run, where it is known: the largest part of the clients of a name that would ' +
       'move, how many names would answer differently (`names`, of them `added` and `removed`), ' +
-      'and how many changes may show `later`',
+      'and how many changes may show `later`. `moved=unknown`, of any write: it could not be ' +
+      'planned in time, so that `guardrails.movedClients` has not judged it',
     schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
   },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },

@@ -224,7 +224,7 @@ function guardedWriterOf(deps: Deps): MovedGuard {
     const [settings] = deps.gitops.config.snapshot().list('Settings')
     return settings?.object.spec.guardrails?.movedClients ?? null
   }
-  return new MovedGuard({ writer: writerOf(deps), limit })
+  return new MovedGuard({ writer: writerOf(deps), limit, log: deps.log })
 }
 
 function writerOf(deps: Deps): EffectWriter {

@@ -7,15 +7,20 @@ import { copyOfBundle } from './bundle-copy.ts'
 import type { Effect } from './plan-jobs.ts'
 import { PlanThread } from './plan-thread.ts'
 
-/** Dry runs that wait for the one before; further ones go without. */
-const waitingMax = 4
+/** What is beyond them goes without an effect, and is not judged by `guardrails.movedClients`. */
+export const effectLimits = {
+  /** Dry runs at once, the one under way among them. */
+  waitingMax: 4,
+  /** For one; docs/operations/plan.md and trust.md say so. */
+  jobMs: 10_000,
+} as const
 
 export interface EffectParts {
   readonly writer: ConfigWriter
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
-  /** Default `jobThreadLimits.jobMs`. */
+  /** Default `effectLimits.jobMs`. */
   readonly jobMs?: number
 }
 
@@ -26,7 +31,7 @@ export class EffectWriter implements ConfigWriter {
 
   constructor(parts: EffectParts) {
     this.#parts = parts
-    this.#thread = new PlanThread({ waitingMax, jobMs: parts.jobMs })
+    this.#thread = new PlanThread({ ...effectLimits, jobMs: parts.jobMs ?? effectLimits.jobMs })
   }
 
   write: ConfigWriter['write'] = async (request) => {

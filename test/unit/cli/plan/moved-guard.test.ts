@@ -22,18 +22,35 @@ function scene(limit: number | null, effect: string | undefined) {
       return ok(one.isDryRun === true && effect !== undefined ? { ...told, effect } : told)
     },
   }
-  return { guard: new MovedGuard({ writer, limit: () => limit }), asked }
+  const warned: object[] = []
+  const log = { warn: (fields: object, text: string) => void warned.push({ ...fields, text }) }
+  return { guard: new MovedGuard({ writer, limit: () => limit, log }), asked, warned }
 }
 
 describe('a write', () => {
   test.each<[label: string, limit: number | null, effect: string | undefined]>([
     ['that moves as many as may', 50, 'moved=50%; names=1'],
     ['that moves hardly anybody', 0, 'moved=<0.1%; names=1'],
-    ['whose effect nobody knows', 0, undefined],
   ])('%s is planned and made', async (_label, limit, effect) => {
-    const { guard, asked } = scene(limit, effect)
+    const { guard, asked, warned } = scene(limit, effect)
     expect(await guard.write(request)).toEqual(ok(told))
     expect(asked).toEqual([dry, request])
+    expect(warned).toEqual([])
+  })
+
+  test('that cannot be planned in time is made, and it is said that nobody has judged it', async () => {
+    const { guard, asked, warned } = scene(30, undefined)
+    const unjudged = ok({ ...told, effect: 'moved=unknown' })
+    expect(await guard.write(dry)).toEqual(unjudged)
+    expect(warned).toEqual([])
+    expect(await guard.write(request)).toEqual(unjudged)
+    expect(asked).toEqual([dry, dry, request])
+    expect(warned).toEqual([
+      {
+        ...{ requestId: 'r', actor: 'user:1', revision: 'c', movedClients: 30 },
+        text: expect.stringContaining('without being judged by guardrails.movedClients') as string,
+      },
+    ])
   })
 
   test.each([request, dry])('that moves more is refused, and a dry run of it (%#)', async (one) => {
@@ -65,7 +82,7 @@ describe('a write', () => {
   test('that cannot be made is refused as ever', async () => {
     const failure = { code: 'not-found', message: 'x', operation: 0, diagnostics: [] } as const
     const writer: ConfigWriter = { write: async () => err(failure) }
-    const guard = new MovedGuard({ writer, limit: () => 10 })
+    const guard = new MovedGuard({ writer, limit: () => 10, log: { warn: () => undefined } })
     expect(await guard.write(request)).toEqual(err(failure))
   })
 })
