@@ -38,7 +38,7 @@ describe('a write', () => {
     expect(warned).toEqual([])
   })
 
-  test('that cannot be planned in time is made, and it is said that nobody has judged it', async () => {
+  test('that cannot be planned in time is made, and says that nobody has judged it', async () => {
     const { guard, asked, warned } = scene(30, undefined)
     const unjudged = ok({ ...told, effect: 'moved=unknown' })
     expect(await guard.write(dry)).toEqual(unjudged)
