@@ -1,12 +1,12 @@
 // The driver for ExaBGP: writes its commands as lines into a named pipe that it reads.
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AnycastDriver, DriverReply } from './driver.ts'
 
 export interface ExabgpSettings {
-  /** Path of a named pipe; a file is taken as well, and gets longer. */
+  /** Path of a named pipe. A file is refused: nobody reads it, and it would take everything. */
   readonly pipe: string
   /** Networks, or addresses. */
   readonly routes: readonly string[]
@@ -22,7 +22,7 @@ export function createExabgpDriver(settings: ExabgpSettings): AnycastDriver {
     )
     const written = write(settings.pipe, lines)
     if (!written.ok) return err(`ExaBGP at ${settings.pipe}: ${written.error}`)
-    return ok({ announces: null, text: `${lines.length} commands written` })
+    return ok({ announces: null, text: `commands written: ${lines.length}` })
   }
   return {
     announce: () => say('announce'),
@@ -40,6 +40,7 @@ function write(path: string, lines: readonly string[]): Result<null, string> {
   try {
     const pipe = openSync(path, O_WRONLY | O_NONBLOCK | O_APPEND)
     try {
+      if (fstatSync(pipe).isFile()) return err(noPipe)
       for (const line of lines) writeSync(pipe, line)
     } finally {
       closeSync(pipe)
@@ -50,6 +51,9 @@ function write(path: string, lines: readonly string[]): Result<null, string> {
     return err(reasons[code] ?? message)
   }
 }
+
+/** As a shell leaves behind that wrote to the pipe before it was made. */
+const noPipe = 'it is a file and no pipe; remove it, and make the pipe with mkfifo'
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such pipe; make it with mkfifo',

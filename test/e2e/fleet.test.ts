@@ -15,6 +15,8 @@ import { updateMessage } from '#test/support/dns/signed.ts'
 import { openSource } from '#test/support/bundle-source.ts'
 import type { BundleSource } from '#test/support/bundle-source.ts'
 import { listeningPorts } from '#test/support/listening-ports.ts'
+import { openNamedPipe } from '#test/support/named-pipe.ts'
+import type { NamedPipe } from '#test/support/named-pipe.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -41,6 +43,7 @@ let mirror: BundleSource
 const settingsFile = join(directory, 'gslbd.yaml')
 /** What it would tell an ExaBGP. */
 const commands = join(directory, 'commands')
+let pipe: NamedPipe
 const writeSettings = (...urls: string[]): void =>
   writeFileSync(
     settingsFile,
@@ -72,13 +75,14 @@ beforeAll(async () => {
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
   writeFileSync(join(directory, 'control.pem'), publicPem)
   writeSettings(`http://127.0.0.1:${control.apiPort}`, mirror.url)
-  writeFileSync(commands, '')
+  pipe = openNamedPipe(commands)
   node = nodes.spawnWith(preload, 'serve', '--settings', settingsFile)
   await node.running()
 })
 afterAll(async () => {
   await controls.killAll()
   await nodes.killAll()
+  pipe.close()
   await mirror.close()
   site.remove()
   removeTempDir(directory)
@@ -94,7 +98,7 @@ const isTextServed = () =>
     (await node.answers('text.example.com. TXT')).join().endsWith(' TXT "far"'),
   )
 
-const lastCommand = (): string => readFileSync(commands, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+const lastCommand = (): string => pipe.told().trimEnd().split('\n').at(-1) ?? ''
 const isLastCommand = (verb: string) =>
   waitUntil(verb, () => lastCommand() === `${verb} route 127.0.0.1/32 next-hop self`)
 

@@ -1,19 +1,21 @@
 // The guard of a node, and the command: whom they tell what, and when they keep quiet.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { DriverSection } from '#cli/anycast/drivers.ts'
 import { release, watchNode } from '#cli/anycast/watch.ts'
+import { openNamedPipe } from '#test/support/named-pipe.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { runProgram } from '#test/support/run-program.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
-/** A driver whose daemon is a file. */
+/** A driver whose daemon reads a pipe, and says nothing. */
 function scene() {
   const directory = tempDir('guard')
   const pipe = join(directory, 'commands')
-  writeFileSync(pipe, '')
+  const { told, close } = openNamedPipe(pipe)
+  onTestFinished(close)
   const section: DriverSection = {
     ...{ driver: 'exabgp', addresses: ['192.0.2.53'] },
     bird: { socket: join(directory, 'bird.ctl'), protocols: ['gslbd'] },
@@ -21,7 +23,7 @@ function scene() {
   }
   const settings = join(directory, 'gslbd.yaml')
   writeFileSync(settings, JSON.stringify({ anycast: section }))
-  return { section, settings, pipe, told: () => readFileSync(pipe, 'utf8') }
+  return { section, settings, pipe, told }
 }
 
 const withdrawal = 'withdraw route 192.0.2.53/32 next-hop self\n'
@@ -90,7 +92,7 @@ test('a node without a file descriptor for a guard lives, and tries again', () =
 test('the command withdraws without a node, and says what the daemon said', async () => {
   const { settings, told } = scene()
   const ran = await runCli('anycast', 'withdraw', '--settings', settings)
-  expect(ran).toMatchObject({ exit: 0, out: '1 commands written\n' })
+  expect(ran).toMatchObject({ exit: 0, out: 'commands written: 1\n' })
   expect(told()).toBe(withdrawal)
 })
 
