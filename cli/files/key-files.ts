@@ -12,17 +12,17 @@ import type { Result } from '#lib/result.ts'
  * @param maker the command that makes such a key
  */
 export function readSigningKey(path: string, maker: string = usual): Result<SigningKey, string> {
-  return readKey(path, maker, (text) => signingKeyOf(text, maker))
+  return readKey(path, makeOne(maker), (text) => signingKeyOf(text, maker))
 }
 
 /** Errors: a sentence that names the path and says what to do. */
 export function readTrustedKey(path: string): Result<TrustedKey, string> {
-  return readKey(path, usual, trustedKeyOf)
+  return readKey(path, makeOne(usual), trustedKeyOf)
 }
 
 /** Several public keys in one file, all of PEM or all lines of OpenSSH. Errors: a sentence. */
 export function readTrustedKeyList(path: string): Result<readonly TrustedKey[], string> {
-  return readKey(path, usual, (text) => {
+  return readKey(path, ofControlNodes, (text) => {
     const keys: TrustedKey[] = []
     for (const part of keyParts(text)) {
       const key = trustedKeyOf(part)
@@ -43,7 +43,7 @@ function keyParts(text: string): readonly string[] {
 
 function readKey<K>(
   path: string,
-  maker: string,
+  whereMissing: string,
   parse: (text: string) => Result<K, string>,
 ): Result<K, string> {
   let text
@@ -51,7 +51,7 @@ function readKey<K>(
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return err(`the key ${path} does not exist; ${makeOne(maker)}`)
+    if (code === 'ENOENT') return err(`the key ${path} does not exist; ${whereMissing}`)
     if (code === 'EISDIR') return err(`the key ${path} is a directory; give a file`)
     return err(`the key ${path} cannot be read: ${message}`)
   }
@@ -60,6 +60,9 @@ function readKey<K>(
 }
 
 const usual = 'gslbd keygen'
+const ofControlNodes =
+  'it holds the public keys of control nodes, as "openssl pkey -in data/keys/node.pem -pubout" ' +
+  'prints one there'
 const makeOne = (maker: string): string => `make one with "${maker}"`
 
 /** PEM labels (RFC 7468), and OpenSSH's own; whatever else a file holds is none of these. */
