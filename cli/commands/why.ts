@@ -85,7 +85,10 @@ export const why: Command = {
         ? await toldHere(name, question, values, io)
         : await toldThere(name, values, io)
     if (!told.ok) {
-      io.err(`gslbd why: ${told.error}\n`)
+      // The journal is asked first: a node whose clock was ahead has records of such a time.
+      const isAhead = values.url === undefined && question.atMs > systemClock.nowMs()
+      const hint = '; --at is in the future: "gslbd simulate" says what would be answered'
+      io.err(`gslbd why: ${told.error}${isAhead ? hint : ''}\n`)
       return Exit.ErrorsFound
     }
     const { text, shown } = told.value

@@ -196,6 +196,7 @@ function pastOf({ dataDir, journal, geo, gitops, settings }: Deps): PastAnswers 
   return new PastAnswers({
     ...{ dataDir: dataDir.path, nodeName: settings.state.nodeName, journal, geo },
     ...{ config: gitops.config, clock: systemClock },
+    isAnswering: settings.roles.includes('dns'),
   })
 }
 

@@ -16,8 +16,10 @@ import type { PastJob, ToldPast } from './past-job.ts'
 export interface PastAnswersParts {
   readonly dataDir: string
   readonly nodeName: string
-  /** null: the settings want none. */
+  /** null: the settings want none, or there are no answers to explain. */
   readonly journal: Pick<Journal, 'flush'> | null
+  /** Whether the node has the role dns. */
+  readonly isAnswering: boolean
   readonly geo: Pick<GeoSource, 'status' | 'buffers'>
   readonly config: ConfigView
   readonly clock: Clock
@@ -43,11 +45,12 @@ export class PastAnswers {
   }
 
   why: Past['why'] = async (query, tenant) => {
-    const { nodeName, journal, dataDir, geo, clock, config } = this.#parts
+    const { nodeName, journal, isAnswering, dataDir, geo, clock, config } = this.#parts
     if (query.node !== undefined && query.node !== nodeName) {
       const reason = `${nodeName} has its own journal alone: ask the API of ${query.node}`
       return err({ code: 'invalid', field: 'node', reason })
     }
+    if (!isAnswering) return unknown(answersNothing)
     if (journal === null) return unknown('the settings of this node keep no journal')
     await journal.flush()
     const done = await this.#thread.run(() => ({
@@ -68,6 +71,10 @@ export class PastAnswers {
     await this.#thread.close()
   }
 }
+
+const answersNothing =
+  'this node answers no queries (roles: [control]), so it has none to explain; run "gslbd why" on ' +
+  'the machine of a node that does'
 
 const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
 

@@ -40,11 +40,12 @@ const journal = new Journal({
   log: { info: silent, warn: silent, error: silent },
 })
 // A thread takes seconds to start where much else is running.
-const past = new PastAnswers({
-  ...{ dataDir, nodeName: 'fra1', journal, clock: time.clock },
+const parts = {
+  ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
   geo: { status: () => [], buffers: noGeoBuffers },
   config: { snapshot: () => ({ list: () => [] }) } as never,
-})
+}
+const past = new PastAnswers(parts)
 
 /** The first member is down from 03:10 to 03:20; it is 04:00. */
 beforeAll(() => {
@@ -128,4 +129,15 @@ test.each([
   ['node', { node: 'fra2' }],
 ])('a wrong %s is named: %j', async (field, wrong) => {
   expect(await ask('www.example.com.', wrong)).toMatchObject({ code: 'invalid', field })
+})
+
+test.each([
+  [{ isAnswering: false, journal: null }, 'this node answers no queries (roles: [control])'],
+  [{ journal: null }, 'the settings of this node keep no journal'],
+])('%j: %s', async (other, sentence) => {
+  const without = new PastAnswers({ ...parts, ...other })
+  const query = { name: 'www.example.com.', type: 'A', at: '03:15' }
+  const reason = expect.stringContaining(sentence) as string
+  expect(await without.why(query, null)).toEqual({ ok: false, error: { code: 'unknown', reason } })
+  await without.close()
 })

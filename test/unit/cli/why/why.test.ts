@@ -136,6 +136,7 @@ describe('gslbd why', () => {
   test.each([
     [iso(-minuteMs), 'is before the journal, which begins at 2027-03-01T03:00:00.000Z'],
     [iso(30 * minuteMs), 'the node was stopped at'],
+    ['2999-01-01T00:00:00Z', '--at is in the future: "gslbd simulate" says'],
   ])('at %s: %s', async (at, sentence) => {
     const { exit, err } = await why('www.example.com.', '--at', at, ...ofData())
     expect(exit).toBe(Exit.ErrorsFound)
