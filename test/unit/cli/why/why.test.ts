@@ -1,5 +1,5 @@
 // gslbd why as an operator calls it: a data directory with a journal, and what is there beside it.
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -148,6 +148,15 @@ describe('gslbd why', () => {
     const { exit, err } = await why('www.example.com.', '--at', '03:12', ...ofData('empty'))
     expect([exit, err.includes('there is no journal')]).toEqual([Exit.ErrorsFound, true])
     rmSync(box.at('empty'), { recursive: true })
+  })
+
+  test('of a journal that cannot be read says so', async () => {
+    mkdirSync(box.at('unreadable'))
+    // Tests may run as root, who may read everything: a directory that is none stands for it.
+    writeFileSync(box.at('unreadable/journal'), '')
+    const { exit, err } = await why('www.example.com.', '--at', '03:12', ...ofData('unreadable'))
+    expect([exit, err.includes('journal: ENOTDIR')]).toEqual([Exit.ErrorsFound, true])
+    rmSync(box.at('unreadable'), { recursive: true })
   })
 
   test.each([
