@@ -73,8 +73,8 @@ export class PastAnswers {
 }
 
 const answersNothing =
-  'this node answers no queries (roles: [control]), so it has none to explain; run "gslbd why" on ' +
-  'the machine of a node that does'
+  'this node answers no queries (roles: [control]), so it has none to explain; run "gslbd why" ' +
+  'on the machine of a node that does'
 
 const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
 
