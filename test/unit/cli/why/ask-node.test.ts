@@ -39,7 +39,7 @@ beforeAll(async () => {
   time.pass(600_000)
   await journal.stop()
   past = new PastAnswers({
-    ...{ dataDir, nodeName: 'fra1', journal, clock: time.clock },
+    ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
     geo: { status: () => [], buffers: noGeoBuffers },
     config: { snapshot: () => ({ list: () => [] }) } as never,
   })
