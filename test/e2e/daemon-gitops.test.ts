@@ -19,7 +19,8 @@ let daemon: DaemonProcess
 let good: string
 
 beforeAll(async () => {
-  site = await Site.make('gitops')
+  const queryLog = { file: './data/queries.dnstap', sampleEvery: 1 }
+  site = await Site.make('gitops', { queryLog })
   await site.push()
   good = await site.git('rev-parse', 'HEAD')
   daemon = await start('serve', '--settings', site.settingsFile)
@@ -289,6 +290,19 @@ describe('trust', () => {
       const said = await runCliWith({}, 'why', 'www.example.com.', '--at', at, ...more)
       expect(said.out).toContain(`commit    ${then}`)
       expect(said.out).toContain('answer    192.0.2.70')
+
+      // Over its API the same, and what its query log has comes out again.
+      const url = `http://127.0.0.1:${daemon.apiPort}`
+      const there = await runCliWith({}, 'why', 'www.example.com.', '--at', at, '--url', url)
+      expect(there.out).toContain('answer    192.0.2.70')
+      const file = join(site.dataDir, 'queries.dnstap')
+      await waitUntil('a replay', async () => {
+        const of = ['--record', file, '--settings', site.settingsFile, '--json']
+        const lines = (await runCliWith({}, 'why', ...of)).out.trimEnd().split('\n')
+        const counts = JSON.parse(lines.at(-1)!) as { same: number; other: number }
+        expect(counts.other, lines.join('\n')).toBe(0)
+        return counts.same > 0
+      })
     })
   })
 })
