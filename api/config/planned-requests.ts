@@ -67,7 +67,7 @@ async function tryOne(
 
 const pathShownMax = 200
 
-/** `$0` is the id of what the first request would make. */
+/** `$0`, in a path or in a field that holds an id, is the id of what the first one would make. */
 function filled(planned: PlannedRequest, ids: readonly string[]): PlannedRequest {
   const idOf = (text: string): string => {
     const [, position] = /^\$(\d{1,2})$/.exec(text) ?? []
@@ -78,7 +78,7 @@ function filled(planned: PlannedRequest, ids: readonly string[]): PlannedRequest
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ...planned, path }
   const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
     name,
-    typeof value === 'string' ? idOf(value) : value,
+    typeof value === 'string' && name.endsWith('Id') ? idOf(value) : value,
   ])
   return { ...planned, path, body: Object.fromEntries(fields) as unknown }
 }

@@ -66,6 +66,15 @@ describe('several writes', () => {
     expect(members.list.map(({ ipAddress }) => ipAddress)).toEqual(['192.0.2.9'])
   })
 
+  test('no other field than one of an id is filled with one', async () => {
+    const { body } = await commit(acme, [
+      ['POST', '/pools', { name: 'one' }],
+      ['POST', '/pools', { name: '$0' }],
+    ])
+    const pool = await world.call(acme, 'GET', `/pools/${body.ids[1]}`)
+    expect(pool.body).toMatchObject({ name: '$0' })
+  })
+
   const refusals: readonly (readonly [
     string,
     by: string,
