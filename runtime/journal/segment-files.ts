@@ -44,9 +44,12 @@ export function segmentFiles(directory: string): readonly SegmentFile[] {
     .sort((a, b) => a.number - b.number)
 }
 
+/** Regular files: a device, or a directory, with such a name is nothing that a journal wrote. */
 function namesIn(directory: string): readonly string[] {
   try {
-    return readdirSync(directory)
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
   } catch {
     return []
   }

@@ -1,6 +1,14 @@
 // What a node writes down of itself, and what is found of it for an instant.
 import { open } from 'node:fs/promises'
-import { readFileSync, truncateSync, writeFileSync, statSync } from 'node:fs'
+import {
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { journalLimits } from '#runtime/journal/limits.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
@@ -117,6 +125,20 @@ describe('a journal', () => {
     }
     const gap = (await scene.find(journalEpochMs + hourMs)) as Gap
     expect([gap.kind, gap.endMs]).toEqual(['gap', null])
+    expect((await scene.find(journalEpochMs + 5 * hourMs)).kind).toBe('moment')
+  })
+
+  test('looks at nothing but files: not at devices and directories of such names', async () => {
+    const scene = sceneWith({ ageMaxMs: 2 * hourMs })
+    scene.swap(journalModel('a'))
+    await scene.journal.flush()
+    mkdirSync(join(scene.directory, '00000000.journal'))
+    symlinkSync('/dev/zero', join(scene.directory, '00009999.journal'))
+    for (let hours = 0; hours < 6; hours++) {
+      scene.time.pass(hourMs)
+      await scene.journal.flush()
+    }
+    expect(scene.journal.status().error).toBeNull()
     expect((await scene.find(journalEpochMs + 5 * hourMs)).kind).toBe('moment')
   })
 
