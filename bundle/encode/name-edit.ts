@@ -1,7 +1,7 @@
 // Edits the owner names of the last bundle when few services came or went, instead of building them
 // anew.
 import { assert } from '#lib/assert.ts'
-import { lowerBound } from '#lib/lower-bound.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag, nodeFlagShift, rrsetCountShift } from '#bundle/format/cells.ts'
 import { isRedirecting, parentName, writeNode } from './name-table.ts'

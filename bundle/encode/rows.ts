@@ -1,8 +1,8 @@
 // Helpers of the encoders: the order of rows, their uids, their addresses.
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
-import { editsOf } from '#lib/list-edits.ts'
-import { lowerBound } from '#lib/lower-bound.ts'
+import { editsOf } from '#lib/sequence/list-edits.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 
 interface Identified {
   readonly uid: string

@@ -1,6 +1,6 @@
 // Checks that a node can run every health check of a bundle.
-import { commonPrefixSuffix } from '#lib/prefix-suffix.ts'
-import type { PrefixSuffix } from '#lib/prefix-suffix.ts'
+import { commonPrefixSuffix } from '#lib/sequence/prefix-suffix.ts'
+import type { PrefixSuffix } from '#lib/sequence/prefix-suffix.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'

@@ -1,6 +1,6 @@
 // An index of entries by key that is updated from one tree to the next; the first entry of a key
 // wins.
-import { editsOf } from '#lib/list-edits.ts'
+import { editsOf } from '#lib/sequence/list-edits.ts'
 
 /** Making such a map anew for ten thousand entries takes a millisecond, and a megabyte. */
 export class EntryIndex<E extends object> {

@@ -1,7 +1,7 @@
 // How one list became the next.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editsOf } from '#lib/list-edits.ts'
+import { editsOf } from '#lib/sequence/list-edits.ts'
 
 const items = Array.from({ length: 40 }, (_, i) => ({ i }))
 const list = (text: string) => Array.from(text, (letter) => items[letter.charCodeAt(0) - 97]!)

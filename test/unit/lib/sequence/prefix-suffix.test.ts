@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commonPrefixSuffix } from '#lib/prefix-suffix.ts'
+import { commonPrefixSuffix } from '#lib/sequence/prefix-suffix.ts'
 
 /** Octet by octet. */
 function plainly(a: Uint8Array, b: Uint8Array): ReturnType<typeof commonPrefixSuffix> {
