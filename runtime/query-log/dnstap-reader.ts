@@ -7,11 +7,11 @@ import { readMessageName } from '#dns/message-name.ts'
 import { formatName } from '#dns/name.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
+import { readFields } from '#lib/protobuf.ts'
+import type { Fields } from '#lib/protobuf.ts'
 import { DnstapField, DnstapType, MessageField, MessageType, SocketProtocol } from './dnstap.ts'
 import type { Extra } from './dnstap.ts'
 import { optionPlaces } from './message-records.ts'
-import { readFields } from './protobuf.ts'
-import type { Fields } from './protobuf.ts'
 
 /** What a record says; what it does not say, or nobody can read, is undefined. */
 export interface ReadRecord {
@@ -69,10 +69,10 @@ const protocols: Readonly<Record<number, 'udp' | 'tcp'>> = {
 /** What a date can say: a record may claim anything. */
 const latestMs = 8.64e15
 
-function askedMsOf({ numbers }: Fields): number | undefined {
+function askedMsOf({ numbers, fixed32 }: Fields): number | undefined {
   const seconds = numbers.get(MessageField.QueryTimeSec)
   if (seconds === undefined) return undefined
-  const ms = seconds * 1_000 + Math.floor((numbers.get(MessageField.QueryTimeNsec) ?? 0) / 1e6)
+  const ms = seconds * 1_000 + Math.floor((fixed32.get(MessageField.QueryTimeNsec) ?? 0) / 1e6)
   return ms <= latestMs ? ms : undefined
 }
 

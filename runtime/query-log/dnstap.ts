@@ -1,6 +1,6 @@
 // Encodes logged queries as dnstap: the fields of dnstap.proto that an authoritative server knows,
 // with what chose the answer as JSON in the field `extra`.
-import { FieldWriter } from './protobuf.ts'
+import { FieldWriter } from '#lib/protobuf.ts'
 import { maskAddress, maskMessage } from './client-mask.ts'
 import { frameLimits } from './frame-stream.ts'
 import type { LoggedQuery } from './logged-queries.ts'

@@ -11,7 +11,6 @@ import { DnstapEncoder } from '#runtime/query-log/dnstap.ts'
 import { readDnstap } from '#runtime/query-log/dnstap-reader.ts'
 import { ControlType, controlFrame, frameHead } from '#runtime/query-log/frame-stream.ts'
 import type { LoggedQuery } from '#runtime/query-log/logged-queries.ts'
-import { FieldWriter, readFields } from '#runtime/query-log/protobuf.ts'
 import { query } from '#test/support/dns/message.ts'
 import { mutated } from '../fuzz/targets/mutator.ts'
 
@@ -81,28 +80,6 @@ describe('a record', () => {
       }),
     )
   })
-})
-
-test('fields are read as they were written', () => {
-  const field = fc.record({
-    number: fc.integer({ min: 1, max: 2_000 }),
-    value: fc.oneof(fc.maxSafeNat(), fc.uint8Array({ maxLength: 300 })),
-  })
-  fc.assert(
-    fc.property(fc.uniqueArray(field, { selector: ({ number }) => number }), (fields) => {
-      const writer = new FieldWriter(100_000)
-      for (const { number, value } of fields) {
-        if (typeof value === 'number') writer.number(number, value)
-        else writer.bytes(number, value)
-      }
-      const read = readFields(writer.octets)!
-      expect(read.numbers.size + read.bytes.size).toBe(fields.length)
-      for (const { number, value } of fields) {
-        if (typeof value === 'number') expect(read.numbers.get(number)).toBe(value)
-        else expect(Buffer.from(read.bytes.get(number)!)).toEqual(Buffer.from(value))
-      }
-    }),
-  )
 })
 
 /** Whatever it is: lines and sentences, at most a sentence behind the last record. */

@@ -215,6 +215,19 @@ const replies: readonly (readonly [
     'failure: gRPC health of an unknown kind, expected SERVING',
   ],
   [
+    'a negative serving status',
+    (s) =>
+      trailing(s, Buffer.from('000000000d080108ffffffffffffffffff01', 'hex'), {
+        'grpc-status': '0',
+      }),
+    'failure: gRPC health UNKNOWN, expected SERVING',
+  ],
+  [
+    'a serving status as 32 bits, which is another field',
+    (s) => trailing(s, Buffer.from('00000000050d01000000', 'hex'), { 'grpc-status': '0' }),
+    'failure: gRPC health UNKNOWN, expected SERVING',
+  ],
+  [
     'an endless message',
     (s) => {
       s.respond(grpc)

@@ -1,5 +1,5 @@
-// The part of the protocol buffers encoding that dnstap needs: fields of a number and a kind, from
-// values to octets and back.
+// The part of the protocol buffers encoding that dnstap and gRPC health checks need: fields of a
+// number and a kind, from values to octets and back.
 
 /** The low three bits of a tag. */
 const WireType = { Varint: 0, Fixed64: 1, Bytes: 2, Fixed32: 5 } as const
@@ -67,39 +67,51 @@ export class FieldWriter {
 
 /** What was read of a message: the last value of each field, as the encoding wants it. */
 export interface Fields {
+  /** Varints. One above 2^53 - 1 is read past, and as if its field were not there. */
   readonly numbers: ReadonlyMap<number, number>
+  readonly fixed32: ReadonlyMap<number, number>
+  /** Views of the message. */
   readonly bytes: ReadonlyMap<number, Uint8Array>
 }
 
 /** A varint of 64 bits has at most ten octets. */
 const varintBytesMax = 10
+const fieldMax = 2 ** 29 - 1
 
 /**
- * Reads all fields of a message from anybody; those of other kinds are passed over.
+ * Reads all fields of a message from anybody; those of 64 bits are passed over.
  *
  * @returns undefined: it is none
  */
 export function readFields(message: Uint8Array): Fields | undefined {
   const numbers = new Map<number, number>()
+  const fixed32 = new Map<number, number>()
   const bytes = new Map<number, Uint8Array>()
   const reader = new FieldReader(message)
   while (!reader.isAtEnd) {
     const tag = reader.varint()
     const field = Math.floor(tag / 8)
-    if (Number.isNaN(tag) || field === 0) return undefined
+    if (!(field >= 1 && field <= fieldMax)) return undefined
     const type = tag % 8
-    if (type === WireType.Varint) numbers.set(field, reader.varint())
-    else if (type === WireType.Fixed32) numbers.set(field, reader.fixed32())
+    if (type === WireType.Varint) setOrDrop(numbers, field, reader.varint())
+    else if (type === WireType.Fixed32) fixed32.set(field, reader.fixed32())
     else if (type === WireType.Fixed64) reader.take(8)
     else if (type === WireType.Bytes) bytes.set(field, reader.take(reader.varint()))
     else return undefined
     if (reader.hasFailed) return undefined
   }
-  return { numbers, bytes }
+  return { numbers, fixed32, bytes }
+}
+
+/** Never the value before: the last one counts, and a wrong number would be worse than none. */
+function setOrDrop(numbers: Map<number, number>, field: number, value: number): void {
+  if (Number.isNaN(value)) numbers.delete(field)
+  else numbers.set(field, value)
 }
 
 const nothing = new Uint8Array(0)
 
+/** Each step moves ahead or fails. */
 class FieldReader {
   readonly #octets: Uint8Array
   #at = 0
@@ -113,17 +125,14 @@ class FieldReader {
     return this.#at >= this.#octets.length
   }
 
-  /** @returns NaN: there is none, or it is above 2^53 - 1 */
+  /** @returns NaN: it is above 2^53 - 1, or there is none, and then it has failed */
   varint(): number {
     let value = 0
     for (let i = 0; i < varintBytesMax; i++) {
       const octet = this.#octets[this.#at++]
       if (octet === undefined) break
       value += (octet & 0x7f) * 128 ** i
-      if (octet < 0x80) {
-        if (Number.isSafeInteger(value)) return value
-        break
-      }
+      if (octet < 0x80) return Number.isSafeInteger(value) ? value : Number.NaN
     }
     this.hasFailed = true
     return Number.NaN
