@@ -26,15 +26,8 @@ import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from './memory-releases.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
-import {
-  lookNowAndThen,
-  openOwnDataDir,
-  openShared,
-  startPulled,
-  tellOthers,
-} from './start-pulled.ts'
+import { beginPulling, openOwnDataDir, openShared, startPulled } from './start-pulled.ts'
 import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
-import { openStatusServer } from './status.ts'
 
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
 export const startAgent: StartNode = (settings, log, env, before) =>
@@ -107,9 +100,10 @@ const noAnswers: DnsNodeParts['threads'] = {
 async function startPulling(
   ours: Omit<PulledNode, 'puller' | 'report'>,
   token: string | null,
-  { settings, log, env, before }: GivenToPulled,
+  given: GivenToPulled,
   run: Run,
 ): Promise<Result<StartedNode, string>> {
+  const { settings, log } = given
   const { node, store } = ours
   const stops = run.stops.first
   const releases = new MemoryReleases({
@@ -127,14 +121,8 @@ async function startPulling(
     onActivated: () => releases.changed(),
   })
   const pulled: PulledNode = { ...ours, puller, report }
-  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  const status = await beginPulling(pulled, given, run, releases)
   if (!status.ok) return status
-  stops.push(() => status.value.close())
-  puller.start()
-  if (node.status().active !== null) releases.changed()
-  stops.push(() => puller.stop())
-  stops.push(tellOthers(pulled, run))
-  stops.push(lookNowAndThen(pulled, log))
   return ok({
     dnsPort: null,
     apiPort: status.value.port,

@@ -41,15 +41,8 @@ import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { createShadow } from './shadow.ts'
-import {
-  lookNowAndThen,
-  openOwnDataDir,
-  openShared,
-  startPulled,
-  tellOthers,
-} from './start-pulled.ts'
+import { beginPulling, openOwnDataDir, openShared, startPulled } from './start-pulled.ts'
 import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
-import { openStatusServer } from './status.ts'
 import { ZoneExchange } from './zone-exchange.ts'
 
 const onTheClock = { clock: systemClock, after: systemAfter } as const
@@ -183,14 +176,8 @@ async function startPulling(
   let announced: NodeAnycast | null = null
   const anycast = () => announced?.status() ?? null
   const pulled = { ...ours, ...self, puller, anycast }
-  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
-  stops.push(() => status.value.close())
-  puller.start()
-  if (node.status().active !== null) releases.changed()
-  stops.push(() => puller.stop())
-  stops.push(tellOthers(pulled, run))
-  stops.push(lookNowAndThen(pulled, log))
   // Last, so that a stop begins with it: all else goes on until the routers know.
   const takesOver = before !== null
   announced = announceNode({ settings, node, dnsPort, env, log, takesOver })

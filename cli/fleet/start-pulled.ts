@@ -17,7 +17,10 @@ import type { Result } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { keepThreadsSmall } from '#runtime/worker/release-memory.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
+import type { MemoryReleases } from './memory-releases.ts'
 import type { PulledNode } from './pulled-node.ts'
+import { openStatusServer } from './status.ts'
+import type { OpenStatus } from './status.ts'
 
 /** How often a disk that was full is tried again, and an expired record is looked for. */
 const lookEveryMs = 30_000
@@ -109,10 +112,30 @@ export function openOwnDataDir(
 export const openShared = ({ redis }: Settings, log: ProcessLog) =>
   createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
 
+/** Shows what is pulled, pulls, and tells others. Errors: a sentence for the operator. */
+export async function beginPulling(
+  pulled: PulledNode,
+  { log, env, before }: Omit<GivenToPulled, 'settings'>,
+  run: Run,
+  releases: Pick<MemoryReleases, 'changed'>,
+): Promise<Result<OpenStatus, string>> {
+  const { node, puller } = pulled
+  const stops = run.stops.first
+  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  if (!status.ok) return status
+  stops.push(() => status.value.close())
+  puller.start()
+  if (node.status().active !== null) releases.changed()
+  stops.push(() => puller.stop())
+  stops.push(tellOthers(pulled, run))
+  stops.push(lookNowAndThen(pulled, log))
+  return status
+}
+
 type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report'>
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
-export function tellOthers(
+function tellOthers(
   { settings, shared: { toldNodes }, puller, report }: TellingNode,
   run: Pick<Run, 'isReplaced'>,
 ): Stop {
@@ -131,7 +154,7 @@ export function tellOthers(
 }
 
 /** A disk that was full may have room again; a record may have expired. */
-export function lookNowAndThen(
+function lookNowAndThen(
   { node, dataDir, store }: Pick<PulledNode, 'node' | 'dataDir' | 'store'>,
   log: ProcessLog,
 ): Stop {
