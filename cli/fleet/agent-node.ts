@@ -52,7 +52,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const resolver = createNodeResolver(settings, path, log)
   const store = new BundleStore(path)
   const node = new DnsNode({
-    ...{ threads: noAnswers, createThreads: () => noThreads },
+    ...{ threads: noAnswers, createThreads: () => noThreads, usedMax: 0 },
     ...{ store, trusted: trusted.value, health, resolver, geo: null, clock: systemClock, log },
   })
   stops.push(() => node.rest())

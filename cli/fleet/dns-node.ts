@@ -86,7 +86,7 @@ async function start(
   const node = new DnsNode({
     createThreads: createThreadGroup,
     threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
-    ...{ store, trusted: trusted.value, ...fed, clock: systemClock, log },
+    ...{ store, trusted: trusted.value, ...fed, usedMax: 0, clock: systemClock, log },
   })
   const exchange = new ZoneExchange(settings.dns, node, log)
   const keys = exchange.readKeys()

@@ -45,7 +45,7 @@ export class QueryMeter {
   readonly #usedMembers = new Set<string>()
   readonly #usedMax: number
 
-  /** @param usedMax names, and members, that wait for `takeUsed`: some nodes never call it */
+  /** @param usedMax names, and members, that wait for `takeUsed`; 0: nobody calls it */
   constructor(threads: number, usedMax: number = useLimits.objectsMax) {
     this.#threads = threads
     this.#usedMax = usedMax
@@ -109,7 +109,7 @@ export class QueryMeter {
   }
 
   #takeMarks(): void {
-    if (this.#serving === undefined) return
+    if (this.#serving === undefined || this.#usedMax === 0) return
     const { bundle, marks } = this.#serving
     if (isTooMuch(bundle)) return
     const { names, members } = takeMarked(bundle, marks)

@@ -30,6 +30,8 @@ export interface DnsNodeParts {
   readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null
+  /** Names, and members, that wait to be taken as used; 0: nobody takes them. */
+  readonly usedMax?: number
   readonly clock: Clock
   readonly log: Log
   /** Told once of each rollout that this node takes back. */

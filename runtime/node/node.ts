@@ -106,7 +106,7 @@ export class DnsNode {
     // Those that answer UDP, and the one that answers TCP.
     const threads = parts.threads.threads + 1
     this.#memory = new GenerationMemory(threads)
-    this.#meter = new QueryMeter(threads)
+    this.#meter = new QueryMeter(threads, parts.usedMax)
     const { store, trusted } = parts
     const onRecord = (record: ChannelRecord): void => this.#remember(record)
     this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }

@@ -97,6 +97,21 @@ test.each([0, 2])('a node with %i threads counts UDP and TCP, of any type', asyn
   expect(Object.fromEntries(node.meter.take())).toEqual({ zenith: 1 })
 })
 
+test('where nobody takes what was used, a change does not look at the marks', () => {
+  const bundle = bundleWith('acme')
+  for (const [usedMax, isTaken] of [
+    [0, false],
+    [1, true],
+  ] as const) {
+    const meter = new QueryMeter(1, usedMax)
+    const marks = useMarks(bundle, meter.carry(bundle, memory)).names
+    mark(marks, 0)
+    meter.carry(bundle, memory)
+    expect(marks[0] === 0).toBe(isTaken)
+    expect(meter.takeUsed().names).toHaveLength(usedMax)
+  }
+})
+
 test.each([0, 2])(
   'a node with %i threads tells what was asked for, and who was answered',
   async (threads) => {
