@@ -2,28 +2,48 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Io } from '#cli/terminal/command.ts'
-import { backoffMs } from '#lib/backoff.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { noLongerThan } from '#lib/timer.ts'
+import { noLongerThan, systemAfter } from '#lib/timer.ts'
+import type { After } from '#lib/timer.ts'
+import { RestartPause } from '#runtime/worker/restart-pause.ts'
 import type { DriverSection } from './drivers.ts'
 import { release } from './watch.ts'
 
 /** One that ends is started again. */
-const tries = { firstMs: 1_000, mostMs: 60_000 } as const
+const restarts = { firstMs: 1_000, mostMs: 60_000, stableMs: 600_000 } as const
 const endPatienceMs = 2_000
 /** It waits, and that is all: V8 needs no helpers, and little memory. */
 const smallNode = ['--v8-pool-size=0', '--max-semi-space-size=1', '--max-old-space-size=64']
+
+/** What a test puts its own in place of. */
+export interface GuardSurroundings {
+  readonly clock: Clock
+  readonly after: After
+  readonly startProcess: (env: Io['env']) => ChildProcess
+}
+
+const system: GuardSurroundings = { clock: systemClock, after: systemAfter, startProcess }
 
 export class Guard {
   readonly #section: DriverSection
   readonly #env: Io['env']
   readonly #log: Log
   #child: ChildProcess | undefined
-  #failures = 0
+  readonly #around: GuardSurroundings
+  readonly #pause: RestartPause
   #isOver = false
   #callOff: () => void = () => undefined
 
-  constructor({ driver, addresses, bird, exabgp }: DriverSection, env: Io['env'], log: Log) {
+  constructor(
+    { driver, addresses, bird, exabgp }: DriverSection,
+    env: Io['env'],
+    log: Log,
+    around: GuardSurroundings = system,
+  ) {
+    this.#around = around
+    this.#pause = new RestartPause(restarts, around.clock)
     this.#section = { driver, addresses, bird, exabgp }
     this.#env = env
     this.#log = log
@@ -47,17 +67,7 @@ export class Guard {
   }
 
   #start(): void {
-    const program = process.argv[1] ?? ''
-    // A group of its own: what ends the node from a terminal is not meant for it.
-    const child: ChildProcess = spawn(
-      process.execPath,
-      [...smallNode, program, 'anycast', 'guard'],
-      {
-        detached: true,
-        env: this.#env,
-        stdio: ['pipe', 'ignore', 'inherit'],
-      },
-    )
+    const child = this.#around.startProcess(this.#env)
     let isOver = false
     const lost = (why: object): void => {
       if (isOver) return
@@ -76,11 +86,17 @@ export class Guard {
   }
 
   #startLater(why: object): void {
-    this.#failures++
-    const pauseMs = backoffMs(tries, this.#failures)
+    const pauseMs = this.#pause.nextMs()
     const line = 'the guard of the announced addresses has ended: started again'
     this.#log.warn({ ...why, pauseMs }, line)
-    const timer = setTimeout(() => this.#start(), pauseMs)
-    this.#callOff = () => clearTimeout(timer)
+    this.#callOff = this.#around.after(pauseMs, () => this.#start())
   }
+}
+
+function startProcess(env: Io['env']): ChildProcess {
+  const args = [...smallNode, process.argv[1] ?? '', 'anycast', 'guard']
+  // A group of its own: what ends the node from a terminal is not meant for it.
+  return spawn(process.execPath, args, {
+    ...{ detached: true, env, stdio: ['pipe', 'ignore', 'inherit'] },
+  })
 }

@@ -1,10 +1,15 @@
 // The guard of a node, and the command: whom they tell what, and when they keep quiet.
+import type { ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DriverSection } from '#cli/anycast/drivers.ts'
+import { Guard } from '#cli/anycast/guard.ts'
 import { release, watchNode } from '#cli/anycast/watch.ts'
+import type { Log } from '#lib/log.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { openNamedPipe } from '#test/support/named-pipe.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { runProgram } from '#test/support/run-program.ts'
@@ -71,6 +76,44 @@ test.each([
   const { input, outcome } = watched(text)
   input.end()
   expect(await outcome).toEqual({ ok: false, error: 'it was not told what to withdraw' })
+})
+
+/** A process that ends when the test says so. */
+class FakeProcess extends EventEmitter {
+  readonly stdin = new PassThrough()
+  unref(): void {}
+}
+
+test('a guard that ends is started again, soon when it had been stable before', async () => {
+  const time = new FakeTime(0)
+  const started: FakeProcess[] = []
+  const startProcess = (): ChildProcess => {
+    started.push(new FakeProcess())
+    return started.at(-1) as unknown as ChildProcess
+  }
+  const pausesMs: unknown[] = []
+  const warn = (fields: object): void => void pausesMs.push('pauseMs' in fields && fields.pauseMs)
+  const log: Log = { info: () => undefined, warn, error: () => undefined }
+  const around = { clock: time.clock, after: time.after, startProcess }
+  const guard = new Guard(scene().section, {}, log, around)
+  const die = (aliveMs: number): void => {
+    time.pass(aliveMs)
+    expect(guard.isWatching).toBe(true)
+    started.at(-1)!.emit('exit', 1, null)
+    expect(guard.isWatching).toBe(false)
+    time.pass(Number(pausesMs.at(-1)))
+  }
+  // Seven that die at once, one a month for half a year, and again two in a row.
+  for (let i = 0; i < 8; i++) die(0)
+  for (let i = 0; i < 6; i++) die(30 * 86_400_000)
+  die(0)
+  expect(pausesMs).toEqual(
+    [1, 2, 4, 8, 16, 32, 60, 60, 1, 1, 1, 1, 1, 1, 2].map((seconds) => seconds * 1_000),
+  )
+  const ending = guard.end()
+  started.at(-1)!.emit('exit', 0, null)
+  await ending
+  expect([started.length, time.waiting]).toEqual([16, 0])
 })
 
 const starving = `
