@@ -5,7 +5,7 @@ import type { Result } from '#lib/result.ts'
 import { nodeNamePattern } from '#fleet/node-report.ts'
 
 /** Who a word is on. */
-interface Owner {
+export interface Owner {
   readonly memberUid: string
   readonly ipAddress: string
 }
@@ -36,6 +36,7 @@ export const wordLimits = {
   bytesMax: 524_288,
   /** Members in one message. */
   membersMax: 1_000,
+  /** A longer reason is cut by who sends it, and refused by who hears it. */
   reasonCharsMax: 200,
 } as const
 

@@ -2,22 +2,14 @@
 // in full to a process that has not heard the rest.
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
-import { wordLimits } from './node-words.ts'
 import { wordsPath } from '#fleet/tree.ts'
+import type { Owner } from './node-words.ts'
+import { asSent, bodiesOf } from './word-bodies.ts'
+import type { SentWord, SentWords } from './word-bodies.ts'
 
-/** A word on a member; what else it has is sent as it is. */
-interface Word {
-  readonly memberUid: string
-  readonly ipAddress: string
-  readonly reason?: string
-}
-
-interface Update {
-  readonly node: string
-  readonly site?: string
-  readonly changed: readonly Word[]
-  readonly withdrawn: readonly Word[]
-}
+/** By which process something was heard; '': by more than one, or it did not say. */
+type Told =
+  { readonly ok: true; readonly by: string } | { readonly ok: false; readonly fault: string }
 
 export interface WordsSenderParts {
   /** In the order in which they are tried. */
@@ -30,7 +22,7 @@ export interface WordsSenderParts {
 export class WordsSender {
   readonly #parts: WordsSenderParts
   /** What was said and not taken back, by member. */
-  readonly #said = new Map<string, Word>()
+  readonly #said = new Map<string, SentWord>()
   /** The process that has heard all of it; '': none. */
   #heardBy = ''
 
@@ -39,7 +31,7 @@ export class WordsSender {
   }
 
   /** @throws when nobody takes it */
-  readonly publish = async (update: Update): Promise<void> => {
+  readonly publish = async (update: SentWords): Promise<void> => {
     const sent = { ...update, changed: update.changed.map(asSent) }
     for (const word of sent.withdrawn) this.#said.delete(keyOf(word))
     for (const word of sent.changed) this.#said.set(keyOf(word), word)
@@ -53,31 +45,34 @@ export class WordsSender {
   }
 
   /** @returns what is wrong; null: it was told */
-  async #tell(url: string, update: Update): Promise<string | null> {
-    const heard = await this.#post(url, update)
+  async #tell(url: string, update: SentWords): Promise<string | null> {
+    const heard = await this.#postAll(url, update)
     if (!heard.ok) return heard.fault
-    if (heard.by === this.#heardBy) return null
-    const all = [...this.#said.values()]
-    for (let i = 0; i < all.length; i += wordLimits.membersMax) {
-      const changed = all.slice(i, i + wordLimits.membersMax)
-      const again = await this.#post(url, { ...update, changed, withdrawn: [] })
-      if (!again.ok) return again.fault
-    }
-    this.#heardBy = heard.by
+    if (heard.by !== '' && heard.by === this.#heardBy) return null
+    const changed = [...this.#said.values()]
+    const again = await this.#postAll(url, { ...update, changed, withdrawn: [] })
+    if (!again.ok) return again.fault
+    this.#heardBy = again.by
     return null
   }
 
-  async #post(
-    url: string,
-    { node, site = '', changed, withdrawn }: Update,
-  ): Promise<
-    { readonly ok: true; readonly by: string } | { readonly ok: false; readonly fault: string }
-  > {
+  async #postAll(url: string, update: SentWords): Promise<Told> {
+    const by = new Set<string>()
+    for (const body of bodiesOf(update)) {
+      const told = await this.#post(url, body)
+      if (!told.ok) return told
+      by.add(told.by)
+    }
+    const [only = ''] = by
+    return { ok: true, by: by.size === 1 ? only : '' }
+  }
+
+  async #post(url: string, body: string): Promise<Told> {
     const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
     const base = url.endsWith('/') ? url : `${url}/`
     const answer = await fetchFile(new URL(wordsPath, base), {
       headers: token === null ? {} : { authorization: `Bearer ${token}` },
-      body: JSON.stringify({ node, site, changed, withdrawn }),
+      body,
       bytesMax: fleetLimits.recordBytesMax,
       headPatienceMs: patienceMs,
       rate: fleetLimits.rate,
@@ -88,15 +83,7 @@ export class WordsSender {
   }
 }
 
-const keyOf = ({ memberUid, ipAddress }: Word): string => `${memberUid} ${ipAddress}`
-
-/** One reason that is too long, such as of a check with many statuses, would cost all words. */
-function asSent(word: Word): Word {
-  const { reason } = word
-  return reason === undefined
-    ? word
-    : { ...word, reason: reason.slice(0, wordLimits.reasonCharsMax) }
-}
+const keyOf = ({ memberUid, ipAddress }: Owner): string => `${memberUid} ${ipAddress}`
 
 /** Of something else than a control node there is no such word: it is told all each time. */
 function heardBy(bytes: Uint8Array): string {

@@ -160,6 +160,35 @@ test('what nobody takes is a failure that says why, and is not lost', async () =
   expect(counts()).toEqual([0, 2])
 })
 
+test('an agent that was heard by two processes tells all of it again', async () => {
+  let count = 0
+  const { url, counts } = await control(() => (count++ < 3 ? `p${count}` : 'p3'))
+  const { publish } = new WordsSender({ urls: [url], token: null })
+  // The first of two parts was heard by a process that is not there any more.
+  await publish(update(some(1_001)))
+  expect(counts()).toEqual([1_000, 1, 1_000, 1])
+  await publish(update([]))
+  expect(counts()).toEqual([0])
+})
+
+test('what does not say which process it is is told all of it each time', async () => {
+  const { url, counts } = await control(() => '')
+  const { publish } = new WordsSender({ urls: [url], token: null })
+  await publish(update(some(2)))
+  await publish(update([]))
+  expect(counts()).toEqual([2, 2, 0, 2])
+})
+
+test('an agent is heard when all of its members have the longest reasons', async () => {
+  const { url, counts } = await control(() => 'a')
+  const { publish } = new WordsSender({ urls: [url], token: null })
+  const changed = some(1_000).map((one) => ({ ...one, reason: '"'.repeat(1_000), node: 'agent-1' }))
+  await publish(update(changed))
+  const sent = counts()
+  expect(sent).toHaveLength(4)
+  expect(sent.reduce((sum, members) => sum + members, 0)).toBe(2_000)
+})
+
 test('a reason that is too long is cut, and costs no other word', async () => {
   const { url, counts } = await control(() => 'a')
   const { publish } = new WordsSender({ urls: [url], token: null })
