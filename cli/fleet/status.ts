@@ -3,7 +3,7 @@ import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
-import { isWithdrawn } from '#cli/status/health-reasons.ts'
+import { isWithdrawn, queryLogLost } from '#cli/status/health-reasons.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
@@ -196,6 +196,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
         message: 'The journal cannot be written: answers cannot be explained later. See the log.',
       },
     ],
+    [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [
       shared.status().state === 'away',
       {

@@ -20,6 +20,8 @@ export interface HealthParts {
   readonly deliveryPhase: () => string | null
   /** null: this node keeps no journal. */
   readonly journal: () => { readonly error: string | null } | null
+  /** null: queries are not logged. */
+  readonly queryLog: () => { readonly isFailing: boolean } | null
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -39,6 +41,9 @@ interface Row {
 }
 
 const status = 'GET /api/v1/gitops/status says why.'
+
+export const queryLogLost =
+  'The query log cannot be written: its records are lost until it can. See the log.'
 
 const noBundle: Row = {
   code: 'no-bundle',
@@ -117,6 +122,11 @@ const degradations: readonly Row[] = [
     message:
       'The journal cannot be written: answers from now on cannot be explained later. See the log.',
     holds: ({ journal }) => (journal()?.error ?? null) !== null,
+  },
+  {
+    code: 'query-log',
+    message: queryLogLost,
+    holds: ({ queryLog }) => queryLog()?.isFailing === true,
   },
   {
     code: 'audit-log',

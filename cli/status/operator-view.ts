@@ -49,6 +49,8 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly fleet: () => MetricsSnapshot['fleet']
   readonly alerts: () => MetricsSnapshot['alerts']
   readonly anycast: () => (MetricsSnapshot['anycast'] & ReturnType<HealthParts['anycast']>) | null
+  readonly queryLog: () =>
+    (MetricsSnapshot['queryLog'] & ReturnType<HealthParts['queryLog']>) | null
   /** null: this node keeps none. */
   readonly journal: () => MetricsSnapshot['journal']
   readonly repository: () => RepackerStatus

@@ -154,7 +154,7 @@ export class FileSink implements Sink {
     const { log, path } = this.#parts
     if (this.#failures > 0) log.info({ file: path }, 'the query log is written again')
     this.#failures = 0
-    this.counts.isUp = true
+    Object.assign(this.counts, { isUp: true, isFailing: false })
   }
 
   #failed(error: Error): void {
@@ -166,7 +166,7 @@ export class FileSink implements Sink {
       )
     }
     this.#tryAtMs = monotonicMs() + backoffMs(queryLogLimits.retries, this.#failures)
-    this.counts.isUp = false
+    Object.assign(this.counts, { isUp: false, isFailing: true })
     try {
       // Half a frame would make all after it unreadable.
       if (this.#file !== undefined) ftruncateSync(this.#file, this.#fileBytes)

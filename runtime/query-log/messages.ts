@@ -24,7 +24,7 @@ export type FromQueryLogWorker = LogMessage
 
 /** Counts in shared memory, as 64-bit numbers: of all threads of the query log that there were. */
 export class CountCells {
-  static readonly bytes = 4 * 8
+  static readonly bytes = 5 * 8
   readonly #cells: Float64Array
   /** Of the threads before. */
   readonly #before: readonly number[]
@@ -34,20 +34,22 @@ export class CountCells {
     this.#before = [...this.#cells]
   }
 
-  put({ written, dropped, bytes, isUp }: SinkCounts): void {
+  put({ written, dropped, bytes, isUp, isFailing }: SinkCounts): void {
     this.#cells[0] = this.#before[0]! + written
     this.#cells[1] = this.#before[1]! + dropped
     this.#cells[2] = this.#before[2]! + bytes
     this.#cells[3] = isUp ? 1 : 0
+    this.#cells[4] = isFailing ? 1 : 0
   }
 
   read(): SinkCounts {
-    const [written = 0, dropped = 0, bytes = 0, isUp = 0] = this.#cells
-    return { written, dropped, bytes, isUp: isUp === 1 }
+    const [written = 0, dropped = 0, bytes = 0, isUp = 0, isFailing = 0] = this.#cells
+    return { written, dropped, bytes, isUp: isUp === 1, isFailing: isFailing === 1 }
   }
 
-  /** The thread has ended. */
+  /** The thread has ended by itself, or at a stop. */
   forgetUp(): void {
     this.#cells[3] = 0
+    this.#cells[4] = 1
   }
 }

@@ -29,6 +29,8 @@ export interface QueryLogCounts {
   readonly droppedAway: number
   readonly bytes: number
   readonly isUp: boolean
+  /** Records are lost: the last try failed. False where there was none. */
+  readonly isFailing: boolean
 }
 
 export class QueryLog {
@@ -67,8 +69,8 @@ export class QueryLog {
   }
 
   counts(): QueryLogCounts {
-    const { written, dropped, bytes, isUp } = new CountCells(this.#counts).read()
-    return { written, droppedFull: droppedOf(this.rings), droppedAway: dropped, bytes, isUp }
+    const { dropped, ...counts } = new CountCells(this.#counts).read()
+    return { ...counts, droppedFull: droppedOf(this.rings), droppedAway: dropped }
   }
 
   /** When nobody answers any more: what was logged is written first. */

@@ -17,10 +17,15 @@ export interface SinkCounts {
   written: number
   dropped: number
   bytes: number
+  /** Records are taken now. Of a file: from the first record on. */
   isUp: boolean
+  /** The last try failed. */
+  isFailing: boolean
 }
 
-export const noCounts = (): SinkCounts => ({ written: 0, dropped: 0, bytes: 0, isUp: false })
+export const noCounts = (): SinkCounts => ({
+  ...{ written: 0, dropped: 0, bytes: 0, isUp: false, isFailing: false },
+})
 
 /** Frames that are written with one call. */
 export class FrameBatch {

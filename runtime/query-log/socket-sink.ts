@@ -110,7 +110,7 @@ export class SocketSink implements Sink {
       if (!takesDnstap(frame)) return 'it does not take dnstap'
       clearTimeout(this.#timer)
       socket.write(controlFrame(ControlType.Start))
-      this.counts.isUp = true
+      Object.assign(this.counts, { isUp: true, isFailing: false })
       this.#openedMs = this.#parts.monotonicMs()
       this.#parts.log.info({ socket: this.#parts.path }, 'the query log has its receiver')
     }
@@ -124,6 +124,7 @@ export class SocketSink implements Sink {
     const wasUp = this.counts.isUp
     this.counts.isUp = false
     if (this.#isClosing) return
+    this.counts.isFailing = true
     const { path, log, monotonicMs } = this.#parts
     const wasStable = wasUp && monotonicMs() - this.#openedMs >= queryLogLimits.stableMs
     this.#failures = wasStable ? 1 : this.#failures + 1

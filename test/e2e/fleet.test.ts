@@ -1,8 +1,8 @@
 // A node of the role control alone and one of the role dns, two processes: what one accepts, the
 // other answers.
 import { createPublicKey } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -44,7 +44,9 @@ const settingsFile = join(directory, 'gslbd.yaml')
 /** What it would tell an ExaBGP. */
 const commands = join(directory, 'commands')
 let pipe: NamedPipe
-const writeSettings = (...urls: string[]): void =>
+/** Nobody has made its directory. */
+const queryLog = { file: join(directory, 'queries', 'log') }
+const writeSettings = (urls: readonly string[], more = {}): void =>
   writeFileSync(
     settingsFile,
     JSON.stringify({
@@ -55,12 +57,15 @@ const writeSettings = (...urls: string[]): void =>
       dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 },
       api: { enabled: true, port: 0 },
       bundle: { urls, keys: './control.pem', poll: '100ms' },
+      ...more,
       anycast: {
         ...{ driver: 'exabgp', addresses: ['127.0.0.1'], exabgp: { pipe: commands } },
         ...{ interval: '100ms', rise: 1, drain: '100ms' },
       },
     }),
   )
+
+const urls = () => [`http://127.0.0.1:${control.apiPort}`, mirror.url]
 
 beforeAll(async () => {
   site = await Site.make('fleet')
@@ -74,7 +79,7 @@ beforeAll(async () => {
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
   writeFileSync(join(directory, 'control.pem'), publicPem)
-  writeSettings(`http://127.0.0.1:${control.apiPort}`, mirror.url)
+  writeSettings(urls())
   pipe = openNamedPipe(commands)
   node = nodes.spawnWith(preload, 'serve', '--settings', settingsFile)
   await node.running()
@@ -233,10 +238,21 @@ test('without its control node it goes on, and starts again from its disk', asyn
   node.signal('SIGKILL')
   await isLastCommand('withdraw')
   await node.ended
+  writeSettings(urls(), { queryLog })
   node = await nodes.start('serve', '--settings', settingsFile)
   expect(await served('api')).toContain('192.0.2.77')
   await isLastCommand('announce')
   await isTextServed()
+})
+
+test('it says in its health while its query log cannot be written', async () => {
+  const isFailing = async (): Promise<boolean> => {
+    await served('api')
+    return (await node.get('/api/v1/health')).includes('"query-log"')
+  }
+  await waitUntil('the failure to be seen', isFailing)
+  mkdirSync(dirname(queryLog.file))
+  await waitUntil('the log to be written again', async () => !(await isFailing()))
 })
 
 test('a new node has all from a plain web server that shows what was published', async () => {

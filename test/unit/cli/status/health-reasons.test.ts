@@ -21,6 +21,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     canKeep: () => true,
     isBackedUp: () => true,
     journal: () => null,
+    queryLog: () => null,
     isAudited: () => true,
     deliveryPhase: () => null,
     anycast: () => null,

@@ -88,15 +88,18 @@ interface Disk {
   anycast?: ReturnType<Parameters<typeof createOperatorView>[0]['anycast']>
   isBackedUp?: boolean
   journalError?: string
+  isQueryLogFailing?: boolean
   isAudited?: boolean
   deliveryPhase?: string
   database?: DatabaseView
 }
 
+const noQueries = { written: 0, droppedFull: 0, droppedAway: 0, bytes: 0, isUp: false }
 const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0 }),
+  queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
@@ -148,7 +151,7 @@ async function bench(
     ...{ branch: 'main', hasRemote: true, nodeName: 'n1', requestCounts: () => [] },
     commitToActiveSeconds: () => null,
     repository: () => ({ looseObjects: null, packings: { done: 0, failed: 0, 'no-git': 0 } }),
-    ...{ queryLog: () => null, feedClients: () => 0, given: () => null, fleet: () => null },
+    ...{ feedClients: () => 0, given: () => null, fleet: () => null },
     licenceWarnings: () => [],
   })
   const { bundle, digest } = signedExample(signing)
@@ -260,6 +263,7 @@ const well: Disk['anycast'] = {
 test.each([
   ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
   ['a journal on a full disk', 'journal-ended', { journalError: 'ENOSPC' }],
+  ['a query log on a full disk', 'query-log', { isQueryLogFailing: true }],
   ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
   ['a change that went back', 'delivery-stopped', { deliveryPhase: 'returned' }],
   ['a directory that cannot be written', 'data-directory', { isWritable: false }],

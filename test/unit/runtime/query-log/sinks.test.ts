@@ -58,14 +58,16 @@ test('what another start has left is put aside, and each file is whole', async (
 
 test('a file that cannot be written is tried again after a pause, and told of once', async () => {
   const { home, path, sink, lines, put, later } = fileScene('made-later/log')
+  expect(sink.counts.isFailing).toBe(false)
   put('lost')
   put('not tried')
   later(queryLogLimits.retries.mostMs)
   put('lost as well')
-  expect(sink.counts).toMatchObject({ written: 0, dropped: 3, isUp: false })
+  expect(sink.counts).toMatchObject({ written: 0, dropped: 3, isUp: false, isFailing: true })
   mkdirSync(join(home, 'made-later'))
   later(queryLogLimits.retries.mostMs)
   put('written')
+  expect(sink.counts).toMatchObject({ isUp: true, isFailing: false })
   await sink.close()
   expect(sink.counts).toMatchObject({ written: 1, dropped: 3 })
   expect(lines).toEqual([
@@ -143,6 +145,7 @@ test('a receiver hears what comes, gets it, and is told of the end', async () =>
   const { sink } = socketScene(path)
   sink.write(Buffer.from('too early'))
   await waitUntil('the connection', () => sink.counts.isUp)
+  expect(sink.counts.isFailing).toBe(false)
   sink.write(Buffer.from('one'))
   sink.write(Buffer.from('two'))
   sink.flush()
@@ -163,7 +166,7 @@ test.each([
   const { sockets } = await receiver(path, answer)
   const { sink, lines } = socketScene(path, 20)
   await waitUntil('a second try', () => sockets.length >= 2)
-  expect(sink.counts.isUp).toBe(false)
+  expect(sink.counts).toMatchObject({ isUp: false, isFailing: true })
   expect(lines).toEqual([
     'the receiver of the query log is away; records are lost until it is back',
   ])
