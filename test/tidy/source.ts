@@ -40,12 +40,13 @@ function collect(node: ts.Node, found: ts.Node[]): ts.Node[] {
   return found
 }
 
-const notOurs = new Set(['.git', 'node_modules', 'dist', 'data'])
+const notOurs = new Set(['.git', 'dist', 'data'])
 
 /** Every file that belongs to the repository, sorted; links are not followed. */
 export function listFiles(root: string, folder = ''): string[] {
   const found: string[] = []
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    if (entry.name === 'node_modules') continue
     if (folder === '' && notOurs.has(entry.name)) continue
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     if (entry.isDirectory()) found.push(...listFiles(root, path))
