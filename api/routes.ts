@@ -3,6 +3,7 @@ import type { Route } from './http/route.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
+import { healthHistoryRoutes } from './routes/health-history.ts'
 import { getHealth, getReady } from './routes/health.ts'
 import { getMetrics } from './routes/metrics.ts'
 import { bundleRoutes } from './routes/bundles.ts'
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...rumRoutes,
   ...simulateRoutes,
   ...whyRoutes,
+  ...healthHistoryRoutes,
   ...planRoutes(() => routes),
   ...commitRoutes(() => routes),
   ...dnsRoutes,

@@ -22,7 +22,43 @@ export type PastFault =
   | { readonly code: 'unknown'; readonly reason: string }
   | { readonly code: 'busy' | 'too-slow' }
 
+export interface HealthQuery {
+  /** Of the pool. */
+  readonly tenant: string
+  /** Ids, of one pool. */
+  readonly members: readonly string[]
+  readonly rangeMs: number
+}
+
+/** One member, for one node, in a time in which it was the same. */
+export interface HealthStretch {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly standing: string
+  /** Why it is not known; else empty. */
+  readonly reason: string
+  /** How often it changed meanwhile: more than can be told apart. */
+  readonly changes: number
+}
+
+export interface NodeHistory {
+  readonly node: string
+  readonly members: readonly {
+    readonly member: string
+    /** They fill the time, in order. */
+    readonly stretches: readonly HealthStretch[]
+  }[]
+}
+
+export interface HealthHistory {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly nodes: readonly NodeHistory[]
+}
+
 export interface Past {
+  /** Of members, as the journals have it that this node can read. */
+  readonly health: (query: HealthQuery) => Promise<Result<HealthHistory, PastFault>>
   /** @param tenant who asks; null: may see all */
   readonly why: (query: PastQuery, tenant: string | null) => Promise<Result<object, PastFault>>
 }

@@ -1,4 +1,5 @@
 // The columns of a routing state as the journal has them: finds what has changed in a pool since.
+import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isResolved, slotCount, slotOfMember } from '#bundle/format/hostnames.ts'
 import { membersOf } from '#routing/state/candidates.ts'
@@ -92,6 +93,15 @@ export class KnownColumns {
     known.set(now)
     return now
   }
+}
+
+/** The same for bundles that have the same members, of the same pools, in the same rows. */
+export function membersKey({ memberUid, memberFlags, memberPool, poolUid }: Bundle): string {
+  const hash = createHash('sha256')
+  for (const column of [memberUid, memberFlags, memberPool, poolUid]) {
+    hash.update(`${column.byteLength} `).update(column)
+  }
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** Each probe measures anew; what is kept is within a part of what was measured. */

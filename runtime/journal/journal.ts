@@ -9,7 +9,7 @@ import { systemAfter } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { writeBuilt, writeSerial, writeTime } from './changes.ts'
-import { KnownColumns } from './columns.ts'
+import { KnownColumns, membersKey } from './columns.ts'
 import { JournalFile } from './journal-file.ts'
 import type { JournalStatus } from './journal-file.ts'
 import { journalLimits } from './limits.ts'
@@ -44,7 +44,7 @@ export interface JournalParts {
 interface Followed {
   readonly bundle: Bundle
   readonly state: RoutingState
-  readonly record: Pick<ChannelRecord, 'digest' | 'commit' | 'seq'>
+  readonly record: Pick<GenerationHead, 'digest' | 'commit' | 'seq' | 'members'>
   known: KnownColumns
   serial: number
   isSettled: boolean
@@ -82,7 +82,11 @@ export class Journal implements StateWatch {
   }
 
   /** From now on this bundle answers, and changes of this state are written down. */
-  serves(record: Followed['record'], bundle: Bundle, state: RoutingState): void {
+  serves(
+    record: Pick<ChannelRecord, 'digest' | 'commit' | 'seq'>,
+    bundle: Bundle,
+    state: RoutingState,
+  ): void {
     if (this.#isStopped) return
     this.#seal()
     const serial = state.soaSerial[0]!
@@ -90,7 +94,7 @@ export class Journal implements StateWatch {
     const { digest, commit, seq } = record
     this.#followed = {
       ...{ bundle, state, known, serial, isSettled: false },
-      record: { digest, commit, seq },
+      record: { digest, commit, seq, members: membersKey(bundle) },
     }
     this.#unbuilt.clear()
     const begins = this.#file.wants(true)

@@ -40,6 +40,8 @@ export interface GenerationHead {
   readonly seq: number
   /** Of every zone. */
   readonly serial: number
+  /** Bundles with the same members in the same rows have the same; left out: by an older node. */
+  readonly members?: string
   /** The bundle answered already when the segment began. */
   readonly isContinued: boolean
 }

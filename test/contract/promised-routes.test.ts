@@ -25,6 +25,7 @@ POST /plan
 GET /unused
 POST /sync
 POST /why
+GET /pools/{id}/health-history
 GET /simulate/clients/{country}
 `
 

@@ -69,7 +69,10 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       dynamicDns,
       alerts,
       domains: { ...domains, verify: async ({ domain }) => ok({ ...unchecked, domain }) },
-      past: { why: async () => ok(explained) },
+      past: {
+        why: async () => ok(explained),
+        health: async () => ok({ fromMs: 0, toMs: 1, nodes: [] }),
+      },
       simulator: {
         ...{ simulate: async () => ok(simulated), explain: explanationOf },
         clientOf: (country) => (country === 'DE' ? ok('192.0.2.0/24') : err('none')),

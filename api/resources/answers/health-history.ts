@@ -1,0 +1,98 @@
+// The JSON of the health of members over time.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import type { HealthHistory as Found, HealthStretch } from '#api/ports/past.ts'
+
+export const historyLimits = {
+  hoursMax: 168,
+  /** Members of one answer. */
+  membersMax: 100,
+} as const
+
+export const HealthHistoryQuery = Type.Object(
+  {
+    hours: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: historyLimits.hoursMax, default: 24 },
+        description: 'How far back, until now.',
+      }),
+    ),
+    member: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: 100 },
+        description: 'One member of the pool. Without it: the first 100, in the order of the file.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type HealthHistoryQuery = Static<typeof HealthHistoryQuery>
+
+const states = [
+  ...['up', 'down', 'warming', 'maintenance', 'unresolved', 'disabled'],
+  ...['absent', 'unknown'],
+] as const
+
+const Stretch = Type.Object({
+  from: Type.Integer({ description: 'Unix milliseconds' }),
+  to: Type.Integer({ description: 'Unix milliseconds; not included' }),
+  state: Type.Enum([...states], {
+    description: 'What the node answered by. `absent`: the pool did not have it.',
+  }),
+  reason: Type.String({ description: 'What the state means, or why it is not known' }),
+  changes: Type.Integer({
+    description: 'How often it changed meanwhile, in stretches too short to be told apart; 0: not',
+  }),
+})
+
+export const HealthHistory = Type.Object(
+  {
+    from: Type.Integer({ description: 'Unix milliseconds' }),
+    to: Type.Integer({ description: 'Unix milliseconds' }),
+    nodes: Type.Array(
+      Type.Object({
+        node: Type.String(),
+        members: Type.Array(
+          Type.Object({
+            memberId: Type.String(),
+            stretches: Type.Array(Stretch, {
+              description: 'They fill the time, in order; at most 200',
+            }),
+          }),
+        ),
+      }),
+      { description: 'This node. The journals of others are theirs.' },
+    ),
+  },
+  { title: 'HealthHistory' },
+)
+
+const meanings: Readonly<Record<string, string>> = {
+  down: 'probes, or monitors of outside, found it down',
+  warming: 'it had come back, and had not passed enough probes yet',
+  maintenance: 'a maintenance window held it out',
+  unresolved: 'its host name had no address',
+  disabled: 'it was disabled',
+  absent: 'the pool did not have it',
+}
+
+export function showHistory({ fromMs, toMs, nodes }: Found) {
+  return {
+    ...{ from: fromMs, to: toMs },
+    nodes: nodes.map(({ node, members }) => ({
+      node,
+      members: members.map(({ member, stretches }) => ({
+        memberId: member,
+        stretches: stretches.map(showStretch),
+      })),
+    })),
+  }
+}
+
+function showStretch({ fromMs, toMs, standing, reason, changes }: HealthStretch) {
+  return {
+    ...{ from: Math.floor(fromMs), to: Math.floor(toMs), state: standing },
+    reason: reason === '' ? (meanings[standing] ?? '') : reason,
+    changes,
+  }
+}

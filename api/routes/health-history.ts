@@ -1,0 +1,59 @@
+// /api/v1/pools/{id}/health-history: what the node answered by, over hours and days.
+import { findObject } from '#api/config/reads.ts'
+import { missing, refused, success } from '#api/http/reply.ts'
+import type { Reply } from '#api/http/reply.ts'
+import { route } from '#api/http/route.ts'
+import type { Route } from '#api/http/route.ts'
+import { Id } from '#api/http/shapes.ts'
+import type { PastFault } from '#api/ports/past.ts'
+import { partsIn } from '#config/entry.ts'
+import {
+  HealthHistory,
+  HealthHistoryQuery,
+  historyLimits,
+  showHistory,
+} from '../resources/answers/health-history.ts'
+
+const history = route({
+  method: 'GET',
+  path: '/api/v1/pools/{id}/health-history',
+  needs: 'pool:read',
+  tag: 'Pools',
+  summary: 'The members of a pool over time: up, down or kept out, as this node answered',
+  details:
+    'From the journal of the node, which is kept as long as journal.maxAge and ' +
+    'journal.maxMegabytes say. What no journal has is `unknown`, with a reason.',
+  params: Id,
+  query: HealthHistoryQuery,
+  responses: { 200: { description: 'Stretches of each member', schema: HealthHistory } },
+  refusals: [404, 429, 503],
+  handle: async (context) => {
+    const { ports, params, query, request } = context
+    const pool = findObject(context, 'Pool', params.id)
+    if (pool === undefined) return missing('pool')
+    const { hours = 24, member } = query
+    const all = partsIn('Member', pool).map(({ uid }) => uid)
+    const members = member === undefined ? all : all.filter((uid) => uid === member)
+    if (member !== undefined && members.length === 0) return missing('member')
+    const waitMs = ports.simulationSources.take(request.address)
+    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many looks back: wait')
+    const found = await ports.past.health({
+      tenant: pool.tenant,
+      members: members.slice(0, historyLimits.membersMax),
+      rangeMs: hours * 3_600_000,
+    })
+    return found.ok ? success(showHistory(found.value)) : refusalOf(found.error)
+  },
+})
+
+function refusalOf(fault: PastFault): Reply {
+  if (fault.code === 'busy') return later(503, 1, 'other explanations are waiting: try again')
+  if (fault.code === 'too-slow') return later(503, 1, 'the look back took too long and was ended')
+  return refused(404, fault.code === 'unknown' ? fault.reason : 'nothing is known of the past')
+}
+
+function later(status: number, seconds: number, sentence: string): Reply {
+  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
+}
+
+export const healthHistoryRoutes: readonly Route[] = Object.freeze([history])

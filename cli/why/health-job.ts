@@ -1,0 +1,65 @@
+// The health of some members over time, as it is looked up in a thread of its own: a commit may have
+// to be compiled for which row of a journal was whose.
+import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
+import { textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import { isResolved } from '#bundle/format/hostnames.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { generationsIn, historyOf, rowsKey, segmentsFrom } from '#runtime/journal/member-history.ts'
+import type { HistoryRange, MemberRow } from '#runtime/journal/member-history.ts'
+import { segmentsIn } from '#runtime/journal/moment.ts'
+import type { GenerationHead } from '#runtime/journal/records.ts'
+import { bundleOfThen } from './bundle-of-then.ts'
+
+export interface HealthJob extends HistoryRange {
+  readonly journalDirectory: string
+  readonly dataDir: string
+  readonly gitdirs: readonly string[]
+  /** Of the pool: rows of another tenant are none of it. */
+  readonly tenant: string
+  readonly members: readonly string[]
+}
+
+/** For one look: a large repository takes a second for each. */
+const compiledMax = 16
+
+export async function runHealthJob(job: HealthJob): Promise<Result<HealthHistory, PastFault>> {
+  const segments = segmentsFrom(segmentsIn(job.journalDirectory), job)
+  if (segments.length === 0) {
+    return err({ code: 'unknown', reason: 'the journal of this node has nothing yet' })
+  }
+  const rowsOf = new Map<string, readonly MemberRow[]>()
+  for (const head of generationsIn(segments).slice(0, compiledMax)) {
+    const bundle = await bundleOf(job, head)
+    if (bundle !== undefined) rowsOf.set(rowsKey(head), rowsIn(bundle, job))
+  }
+  const lines = historyOf(segments, rowsOf, job.members.length, job)
+  const node: NodeHistory = {
+    node: segments.at(-1)!.head.node,
+    members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
+  }
+  return ok({ fromMs: job.fromMs, toMs: job.toMs, nodes: [node] })
+}
+
+async function bundleOf(
+  { dataDir, gitdirs }: HealthJob,
+  head: GenerationHead,
+): Promise<Bundle | undefined> {
+  const found = await bundleOfThen(dataDir, gitdirs, head)
+  return found.ok ? found.value.bundle : undefined
+}
+
+function rowsIn(bundle: Bundle, { tenant, members }: HealthJob): readonly MemberRow[] {
+  const places = new Map(members.map((uid, place) => [uid, place]))
+  const rows: MemberRow[] = []
+  for (let row = 0; row < bundle.counts.members; row++) {
+    const place = places.get(uidOf(bundle.memberUid, row))
+    if (place === undefined) continue
+    if (textOf(bundle, bundle.poolTenant[bundle.memberPool[row]!]!) !== tenant) continue
+    const isEnabled = (bundle.memberFlags[row]! & MemberFlag.Enabled) !== 0
+    rows.push({ row, place, isEnabled, isResolved: isResolved(bundle, row) })
+  }
+  return rows
+}

@@ -1,0 +1,222 @@
+// What a node tells of the health of members over time, from its journal.
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import type { BundleModel } from '#bundle/format/model.ts'
+import { runHealthJob } from '#cli/why/health-job.ts'
+import { PastAnswers } from '#cli/why/past-answers.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import { MemberOut } from '#routing/state/state.ts'
+import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { bareModel, member, pool, uid, zone } from '#test/support/bundle-models.ts'
+import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
+
+const minuteMs = 60_000
+const [first, second] = [uid(0x10001), uid(0x10002)]
+const model = (addresses: readonly string[], more: Partial<BundleModel> = {}): BundleModel => ({
+  ...bareModel,
+  zones: [zone('test.')],
+  pools: [
+    pool(1, addresses, { tenant: 'acme' }),
+    pool(2, ['198.51.100.1'], { tenant: 'zenith', name: 'theirs' }),
+  ],
+  ...more,
+})
+const one = model(['192.0.2.1'])
+const two = model(['192.0.2.1', '192.0.2.2'])
+
+const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-health-history-'))
+const scenes: JournalScene[] = []
+afterAll(async () => {
+  for (const scene of scenes) await scene.remove()
+  rmSync(dataDir, { recursive: true })
+})
+
+function sceneOf(): JournalScene {
+  const scene = new JournalScene()
+  scenes.push(scene)
+  return scene
+}
+
+/** A swap to a bundle that the data directory keeps. */
+function swap(scene: JournalScene, to: BundleModel, isKept = true): void {
+  scene.swap(to)
+  const { digest, bytes } = scene.bundle!
+  if (isKept) new BundleStore(dataDir).add(digest, bytes)
+}
+
+interface Asked {
+  readonly members?: readonly string[]
+  readonly tenant?: string
+  readonly minutes?: number
+}
+
+/** Minutes of the range, from its beginning: `[from, to, state]`, and what else there is to say. */
+async function told(scene: JournalScene, asked: Asked = {}): Promise<unknown> {
+  const { members = [first], tenant = 'acme', minutes = 60 } = asked
+  await scene.journal.flush()
+  const toMs = scene.time.clock.nowMs()
+  const done = await runHealthJob({
+    ...{ journalDirectory: scene.directory, dataDir, gitdirs: [], tenant, members },
+    ...{ fromMs: toMs - minutes * minuteMs, toMs },
+  })
+  if (!done.ok) return done.error
+  const lines = done.value.nodes[0]!.members.map(({ stretches }) =>
+    stretches.map(({ fromMs, toMs: endMs, standing, reason }) => [
+      ...[fromMs, endMs].map((ms) => Math.round((ms - done.value.fromMs) / minuteMs)),
+      ...[standing, ...(reason === '' ? [] : [reason])],
+    ]),
+  )
+  return lines.length === 1 ? lines[0] : lines
+}
+
+test('each change of a member is there with its minute', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  scene.time.pass(70 * minuteMs)
+  scene.flip(0)
+  scene.time.pass(10 * minuteMs)
+  scene.change(0, (state) => (state.memberOut[0] = MemberOut.Warming | MemberOut.Maintenance))
+  scene.flip(0)
+  scene.time.pass(5 * minuteMs)
+  scene.change(0, (state) => (state.memberOut[0] = MemberOut.Warming))
+  scene.time.pass(5 * minuteMs)
+  scene.change(0, (state) => (state.memberOut[0] = 0))
+  scene.time.pass(20 * minuteMs)
+  expect(await told(scene, { members: [first, second] })).toEqual([
+    [
+      [0, 20, 'up'],
+      [20, 30, 'down'],
+      [30, 35, 'maintenance'],
+      [35, 40, 'warming'],
+      [40, 60, 'up'],
+    ],
+    [[0, 60, 'up']],
+  ])
+})
+
+test('a member is found in each configuration of the time, wherever its row was', async () => {
+  const scene = sceneOf()
+  swap(scene, one)
+  scene.time.pass(10 * minuteMs)
+  swap(scene, two)
+  scene.flip(1)
+  scene.time.pass(10 * minuteMs)
+  const disabled = member('192.0.2.1', { uid: first, enabled: false })
+  swap(scene, model([], { pools: [pool(1, [disabled], { tenant: 'acme' })] }))
+  scene.time.pass(10 * minuteMs)
+  expect(await told(scene, { members: [first, second], minutes: 30 })).toEqual([
+    [
+      [0, 20, 'up'],
+      [20, 30, 'disabled'],
+    ],
+    [
+      [0, 10, 'absent'],
+      [10, 20, 'down'],
+      [20, 30, 'absent'],
+    ],
+  ])
+})
+
+test('a commit that leaves the members alone needs no bundle of then', async () => {
+  const scene = sceneOf()
+  // Another digest, the same rows.
+  const early = { ...two, zones: [zone('early.test.')] }
+  swap(scene, early, false)
+  scene.time.pass(10 * minuteMs)
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  expect(await told(scene, { minutes: 20 })).toEqual([[0, 20, 'up']])
+})
+
+test('one whose bundle is gone is not known, and says so', async () => {
+  const scene = sceneOf()
+  swap(scene, model(['192.0.2.77', '192.0.2.78', '192.0.2.79']), false)
+  scene.time.pass(10 * minuteMs)
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  expect(await told(scene, { minutes: 20 })).toEqual([
+    [0, 10, 'unknown', 'the configuration of then is not kept'],
+    [10, 20, 'up'],
+  ])
+})
+
+test('a stop, a start and what was before the journal are not silence', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  await scene.journal.stop()
+  scene.time.pass(10 * minuteMs)
+  scene.open()
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  expect(await told(scene)).toEqual([
+    [0, 30, 'unknown', 'the journal of the node begins later'],
+    [30, 40, 'up'],
+    [40, 50, 'unknown', 'the node was stopped'],
+    [50, 60, 'up'],
+  ])
+})
+
+test('a file that was cut ends where it was cut, and a quiet journal is not believed for ever', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  scene.flip(0)
+  scene.time.pass(10 * minuteMs)
+  await scene.journal.flush()
+  const [file] = segmentFiles(scene.directory)
+  await scene.journal.stop()
+  truncateSync(file!.path, 800)
+  const found = (await told(scene, { minutes: 20 })) as readonly (readonly unknown[])[]
+  expect(found.at(-1)).toEqual([
+    expect.any(Number),
+    20,
+    'unknown',
+    'the journal of the node says nothing of this time',
+  ])
+})
+
+test('members of another tenant are none of it, though an id be the same', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  expect(await told(scene, { tenant: 'zenith', minutes: 10 })).toEqual([[0, 10, 'absent']])
+})
+
+test('an hour of storms takes one file after the other, and the same is found', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  for (let minute = 0; minute < 180; minute++) {
+    if (minute % 60 === 30) scene.flip(0)
+    scene.time.pass(minuteMs)
+    if (minute % 20 === 0) await scene.journal.flush()
+  }
+  await scene.journal.flush()
+  expect(segmentFiles(scene.directory).length).toBeGreaterThan(2)
+  expect(await told(scene, { minutes: 180 })).toEqual([
+    [0, 30, 'up'],
+    [30, 90, 'down'],
+    [90, 150, 'up'],
+    [150, 180, 'down'],
+  ])
+})
+
+test('a journal without a segment, or none at all, is said in a sentence', async () => {
+  const scene = sceneOf()
+  const reason = 'the journal of this node has nothing yet'
+  expect(await told(scene)).toEqual({ code: 'unknown', reason })
+  const without = new PastAnswers({
+    ...{ dataDir, nodeName: 'n1', journal: null, isAnswering: true, clock: scene.time.clock },
+    geo: { status: () => [], buffers: noGeoBuffers },
+    config: { snapshot: () => ({ list: () => [] }) } as never,
+  })
+  const query = { tenant: 'acme', members: [first], rangeMs: 1 }
+  expect(await without.health(query)).toMatchObject({
+    error: { reason: expect.stringContaining('journal.enabled') as string },
+  })
+  await without.close()
+  expect(scene.time.clock.nowMs()).toBe(journalEpochMs)
+})
