@@ -12,7 +12,8 @@ import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { MemberActions } from './member-actions.tsx'
-import { stripsOf } from './health-strip.ts'
+import { HealthHistory } from '../health/health-history.tsx'
+import { stripsOf } from '../health/health-strip.ts'
 
 const item = '/api/v1/members/{id}'
 const statusItem = '/api/v1/members/{id}/status'
@@ -49,7 +50,8 @@ export function MemberPage({ id }: { id: string }) {
         <Declared member={member} />
         {status.value && <NowCard status={status.value} member={member} />}
       </div>
-      <HealthOverTime member={member} />
+      <HealthHistory pool={member.poolId} member={member.id} />
+      <HealthSeen member={member} />
       {status.value && <RttCard id={id} rttMs={status.value.rttMs} />}
       <Signals id={id} />
       {edits.dialogs}
@@ -132,10 +134,10 @@ function NowCard({ status, member }: { status: Status; member: Member }) {
   )
 }
 
-function HealthOverTime({ member }: { member: Member }) {
+function HealthSeen({ member }: { member: Member }) {
   const strips = stripsOf(verdictsOf(member.id), trailOf(member.id), nowMs())
   return (
-    <Card title="Health over time" aside={<span class="hint">the last 30 minutes</span>}>
+    <Card title="As each node finds it" aside={<span class="hint">the last 30 minutes</span>}>
       {strips.length === 0 ? (
         <Empty title="Not probed yet">The verdict of each node is drawn here as it changes.</Empty>
       ) : (

@@ -20,7 +20,7 @@ import { countOf } from '../parts/words.ts'
 import { CommitLine } from './changes.tsx'
 import { SyncBadge } from './git.tsx'
 import type { GitStatus } from './git.tsx'
-import { HealthBar, barOf } from './health-bar.tsx'
+import { HealthBar, barOf } from '../health/health-bar.tsx'
 import { MemberMap } from './member-map.tsx'
 import { QueryChart } from './query-chart.tsx'
 

@@ -8,6 +8,7 @@ import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
+import { HealthHistory } from '../health/health-history.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { labelOf, textOf } from '../parts/words.ts'
@@ -36,6 +37,7 @@ export function PoolPage({ id }: { id: string }) {
       actions={<PoolActions {...{ pool, edits }} />}
     >
       <Members {...{ pool, edits }} />
+      <HealthHistory pool={pool.id} />
       <HealthCheck {...{ pool, edits }} />
       {edits.dialogs}
     </Page>

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
 import type { Page, Route } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import {
   injected,
@@ -16,6 +16,8 @@ import {
 import type { Named } from '#test/support/dashboard-scene.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { feedMany } from '#test/support/many-pools.ts'
+import { startReportingDoor } from '#test/support/report-only-proxy.ts'
+import type { ReportingDoor } from '#test/support/report-only-proxy.ts'
 import { lookAt, lookAtNarrow, pictures } from '#test/support/screens.ts'
 
 const patienceMs = 600_000
@@ -26,6 +28,13 @@ const viewer = { email: 'vic@example.com', password: 'only looking around' }
 const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
 const { home, built, openPage, call, signIn, signedIn, visit } = node
 const daemon = () => node.daemon()
+/** All tests of this file go through it: whatever would break the policy is reported. */
+let door: ReportingDoor
+beforeAll(async () => {
+  door = await startReportingDoor(daemon().apiPort)
+  node.origin = door.origin
+})
+afterAll(() => door.close())
 
 test('all of it is less than 250 kB compressed', () => {
   const files = readdirSync(built, { recursive: true, encoding: 'utf8' })
@@ -97,6 +106,36 @@ test(
 )
 
 const isOwn = (url: string): boolean => url.startsWith('data:') || url.startsWith('ws://127.')
+
+test(
+  'the health of members over days is there before the page is opened, with reasons',
+  async () => {
+    const pools = (await call<Named[]>('GET', '/pools')).body
+    const { id } = pools.find(({ name }) => name === 'www-example-com')!
+    const { page, faults } = await signedIn(admin)
+    await visit(page, `/pools/${id}`)
+    const strip = page.getByRole('slider', { name: /^192\.0\.2\.1 for / })
+    const words = () => strip.getAttribute('aria-valuetext')
+    await expect.poll(words).toBe('up 100 % of what is known')
+    await strip.focus()
+    expect(await words()).toMatch(/^up for /)
+    await page.keyboard.press('ArrowLeft')
+    expect(await words()).toMatch(/: the pool did not have it$/)
+    await page.keyboard.press('ArrowLeft')
+    expect(await words()).toMatch(/^not known for 24 h .*: the journal of the node begins later$/)
+    await button(page, '7 days').click()
+    await expect.poll(words).toBe('up 100 % of what is known')
+    await strip.hover({ position: { x: 3, y: 3 } })
+    expect(await words()).toMatch(/^not known for 7 d /)
+    expect(await lookAt(page, 'pool-history')).toEqual([])
+    expect(await lookAtNarrow(page, 'pool-history')).toEqual([])
+    const [member] = (await call<Named[]>('GET', `/pools/${id}/members`)).body
+    await visit(page, `/members/${member?.id}`)
+    await strip.waitFor()
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
 
 test(
   'an edit is reviewed, meets the edit of somebody else, and is seen by DNS',
@@ -245,7 +284,7 @@ test(
       await visit(page, path)
       await page.locator('main h1').waitFor()
       await expect.poll(() => page.locator('main .loading').count()).toBe(0)
-      const names = await page.locator('main button').allInnerTexts()
+      const names = await page.locator('main button:not([aria-pressed])').allInnerTexts()
       expect([path, names]).toEqual([path, []])
     }
     expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
@@ -414,6 +453,17 @@ test(
     expect(listMs).toBeLessThan(10_000)
     expect(typedMs).toBeLessThan(500)
     expect(endMb).toBeLessThan(150)
+  },
+  patienceMs,
+)
+
+test(
+  'a policy that only reports finds nothing on any screen; what breaks it is reported',
+  async () => {
+    expect(door.reports).toEqual([])
+    const { page } = await signedIn(admin)
+    await page.evaluate(`document.body.setAttribute('style', 'color: red')`)
+    await expect.poll(() => door.reports).toEqual([expect.stringMatching(/^style-src-attr inline/)])
   },
   patienceMs,
 )

@@ -25,7 +25,14 @@ const narrow = {
 } as const
 
 /** A picture of each would cost a second. */
-const shownOnPhones = new Set(['overview', 'services', 'pools', 'timeline', 'trace'])
+const shownOnPhones = new Set([
+  'overview',
+  'services',
+  'pools',
+  'timeline',
+  'trace',
+  'pool-history',
+])
 
 const tooWide = `[...document.querySelectorAll('main *, header *, dialog *')]
   .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)

@@ -5,7 +5,7 @@ import { placeOf } from '#dashboard/map/places.ts'
 import { lineAround, stretchOf, ticksOf } from '#dashboard/operations/time-line.ts'
 import { finderOf, searchedOf } from '#dashboard/parts/find.ts'
 import { fieldTimeOf, labelOf, spanOf, yamlOf } from '#dashboard/parts/words.ts'
-import { stripMs, stripsOf } from '#dashboard/screens/health-strip.ts'
+import { stripMs, stripsOf } from '#dashboard/health/health-strip.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
 const hour = 3_600_000
