@@ -11,6 +11,7 @@ import type { CommitRecords } from './ports/commit-records.ts'
 import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
 import type { HealthVerdicts } from './ports/health-verdicts.ts'
+import type { Journals } from './ports/journals.ts'
 import type { Licences } from './ports/licences.ts'
 import type { ObjectUses } from './ports/object-use.ts'
 import type { ResponseHits } from './ports/response-hits.ts'
@@ -27,6 +28,7 @@ import { createSqlCommitRecords } from './sql/commit-records.ts'
 import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
 import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
+import { createSqlJournals } from './sql/journals.ts'
 import { createSqlLicences } from './sql/licences.ts'
 import { createSqlObjectUses } from './sql/object-use.ts'
 import { pgliteDriver } from './sql/database/pglite.ts'
@@ -75,6 +77,7 @@ export interface PersistentState {
   readonly domains: Domains
   readonly deliveries: Deliveries
   readonly objectUses: ObjectUses
+  readonly journals: Journals
   /** For backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -125,6 +128,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     domains: createSqlDomains(sql),
     deliveries: createSqlDeliveries(sql),
     objectUses: createSqlObjectUses(sql),
+    journals: createSqlJournals(sql),
     sql,
     status: sql.status,
     close: sql.close,

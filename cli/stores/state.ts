@@ -45,6 +45,7 @@ const persistentPorts = [
   'domains',
   'deliveries',
   'objectUses',
+  'journals',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

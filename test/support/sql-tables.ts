@@ -32,6 +32,8 @@ const names: readonly (keyof Tables)[] = [
   'object_uses',
   'node_uses',
   'member_changes',
+  'journal_parts',
+  'journal_segments',
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {

@@ -11,6 +11,7 @@ import { alerts } from '#state/sql/migrations/0008-alerts.ts'
 import { history } from '#state/sql/migrations/0009-history.ts'
 import { deliveries } from '#state/sql/migrations/0010-deliveries.ts'
 import { objectUse } from '#state/sql/migrations/0011-object-use.ts'
+import { journals } from '#state/sql/migrations/0012-journals.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   history,
   deliveries,
   objectUse,
+  journals,
 ])
 
 /** The schema that this program writes. */

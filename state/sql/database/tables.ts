@@ -260,6 +260,25 @@ export interface MemberChangesTable {
   readonly changes: number
 }
 
+export interface JournalSegmentsTable {
+  readonly node: string
+  readonly run: string
+  readonly number: number
+  readonly bytes: number
+  readonly from_ms: number
+  readonly to_ms: number
+  readonly has_swap: boolean
+  readonly stored_ms: number
+}
+
+export interface JournalPartsTable {
+  readonly node: string
+  readonly run: string
+  readonly number: number
+  readonly at_byte: number
+  readonly octets: Uint8Array
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -294,6 +313,8 @@ export interface Tables {
   readonly object_uses: ObjectUsesTable
   readonly node_uses: NodeUsesTable
   readonly member_changes: MemberChangesTable
+  readonly journal_segments: JournalSegmentsTable
+  readonly journal_parts: JournalPartsTable
   readonly gslbd_schema: SchemaVersionsTable
 }
 

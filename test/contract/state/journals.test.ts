@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { journalCopyLimits } from '#state/ports/journals.ts'
+import type { SegmentPart } from '#state/ports/journals.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
+
+const octets = (text: string): Uint8Array => Buffer.from(text)
+const part = (more: Partial<SegmentPart> = {}): SegmentPart => ({
+  ...{ node: 'fra1', run: 'r1', number: 1, at: 0, octets: octets('one') },
+  ...{ fromMs: 1_000, toMs: 2_000, hasSwap: false, storedMs: 10_000 },
+  ...more,
+})
+
+describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) => {
+  const state = useState(adapter)
+  const append = async (more?: Partial<SegmentPart>) => valueOf(state().journals.append(part(more)))
+  const textOf = async (number = 1, run = 'r1', node = 'fra1') =>
+    Buffer.from(await valueOf(state().journals.octetsOf({ node, run, number }))).toString('latin1')
+  const numbersOf = async (node = 'fra1') =>
+    (await valueOf(state().journals.segmentsOf(node))).map(({ number }) => number)
+
+  test('a segment grows by what follows its end, and by nothing else', async () => {
+    expect(await append({ octets: octets('') })).toBe(0)
+    expect(await append()).toBe(3)
+    expect(await append()).toBe(3)
+    expect(await append({ at: 7, octets: octets('gap') })).toBe(3)
+    const more = { at: 3, octets: Uint8Array.of(0, 255, 39, 92), fromMs: 500, toMs: 900 }
+    expect(await append({ ...more, hasSwap: true, storedMs: 11_000 })).toBe(7)
+    expect(await textOf()).toBe("one\x00\xff'\\")
+    expect(await valueOf(state().journals.segmentsOf('fra1'))).toEqual([
+      { run: 'r1', number: 1, bytes: 7, fromMs: 500, toMs: 2_000, hasSwap: true },
+    ])
+    expect(await textOf(2)).toBe('')
+  })
+
+  test('what two processes add at once is there once', async () => {
+    const first = await Promise.all([append(), append()])
+    expect(first).toContain(3)
+    const both = { at: 3, octets: octets('two') }
+    await Promise.all([append(both), append(both)])
+    expect(await textOf()).toBe('onetwo')
+  })
+
+  test('many small parts become few rows, and long ones stay whole', async () => {
+    let at = 0
+    const texts: string[] = []
+    for (let i = 0; i < 30; i++) {
+      const text = String.fromCharCode(97 + (i % 26)).repeat(i % 7 === 6 ? 40_000 : 3_000)
+      texts.push(text)
+      at = await append({ at, octets: octets(text) })
+    }
+    expect(await textOf()).toBe(texts.join(''))
+    const rows = await valueOf(
+      state().sql.repeatable((db) => db.selectFrom('journal_parts').select('at_byte').execute()),
+    )
+    expect(rows.length).toBeLessThan(14)
+  })
+
+  test('segments come by process, the newest first, and nodes with their times', async () => {
+    await append({ run: 'a', number: 9, fromMs: 100, toMs: 200 })
+    await append({ run: 'b', number: 1, fromMs: 300, toMs: 900 })
+    // The clock was set back between them.
+    await append({ run: 'b', number: 2, fromMs: 250, toMs: 280 })
+    await append({ node: 'ams1', number: 4, fromMs: 5, toMs: 6 })
+    expect(await numbersOf()).toEqual([2, 1, 9])
+    expect(await numbersOf('none')).toEqual([])
+    expect(await valueOf(state().journals.nodes())).toEqual([
+      { node: 'ams1', fromMs: 5, toMs: 6, bytes: 3 },
+      { node: 'fra1', fromMs: 100, toMs: 900, bytes: 9 },
+    ])
+  })
+
+  test('what is old, or too much of one node or of all, goes with its octets', async () => {
+    for (const number of [1, 2, 3, 4]) {
+      await append({ number, toMs: number * 1_000, storedMs: 10_000 + number })
+      await append({ node: 'ams1', number, toMs: number * 1_000, storedMs: 20_000 })
+    }
+    const kept = { sinceMs: 0, nodeBytesMax: 1e9, bytesMax: 1e9 }
+    const prune = (more: object) => valueOf(state().journals.prune({ ...kept, ...more }))
+    expect(await prune({})).toBe(0)
+    expect(await prune({ sinceMs: 10_002 })).toBe(1)
+    expect(await prune({ nodeBytesMax: 9 })).toBe(1)
+    expect([await numbersOf(), await numbersOf('ams1')]).toEqual([
+      [4, 3, 2],
+      [4, 3, 2],
+    ])
+    expect(await prune({ bytesMax: 12 })).toBe(2)
+    expect([await numbersOf(), await numbersOf('ams1')]).toEqual([
+      [4, 3],
+      [4, 3],
+    ])
+    // The newest one stays, however large it is.
+    expect(await prune({ nodeBytesMax: 1 })).toBe(2)
+    expect(await textOf(3)).toBe('')
+    expect(await textOf(4)).toBe('one')
+  })
+
+  test('a segment that would be longer than the limit stays as it is', async () => {
+    expect(await append()).toBe(3)
+    const { segmentBytesMax } = journalCopyLimits
+    await valueOf(
+      state().sql.repeatable((db) =>
+        db.updateTable('journal_segments').set({ bytes: segmentBytesMax }).execute(),
+      ),
+    )
+    expect(await append({ at: segmentBytesMax })).toBe(segmentBytesMax)
+  })
+})
