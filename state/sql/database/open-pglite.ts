@@ -3,6 +3,7 @@ import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { databaseMachine } from './database-machine.ts'
 
 /**
  * The default is a database that may forget what it acknowledged, and that takes 128 MiB for its
@@ -28,6 +29,7 @@ export async function openPglite(directory: string): Promise<PGlite> {
   try {
     return await PGlite.create({
       fs: new FlushingFiles(directory),
+      pgliteWasmModule: databaseMachine(),
       startParams: [
         ...defaults.filter((parameter) => parameter !== '-F'),
         ...parameters.flatMap((parameter) => ['-c', parameter]),

@@ -1,0 +1,13 @@
+// The code of the embedded database is made once, and other code is compiled as ever.
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { databaseMachine, usualBudget } from '#state/sql/database/database-machine.ts'
+
+test('what is put back when it is made is what V8 has without us', () => {
+  const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
+  expect(options).toContain(`default: --wasm-tiering-budget=${usualBudget}\n`)
+})
+
+test('a database that is opened again takes the same code', () => {
+  expect(databaseMachine()).toBe(databaseMachine())
+})
