@@ -43,6 +43,11 @@ export class Namespaces {
     return enter(this.#keeper(name), '--user', '--net')
   }
 
+  /** What starts a program in its network alone, with the account of whoever calls. */
+  beforeAsSelf(name: string): readonly string[] {
+    return ['nsenter', `--net=/proc/${this.#keeper(name).pid}/ns/net`]
+  }
+
   /** @returns its output. @throws when it fails */
   async run(name: string, ...command: readonly string[]): Promise<string> {
     const [program = '', ...args] = [...this.before(name), ...command]

@@ -1,0 +1,181 @@
+// The table of faults. Adding one means one row here.
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answering, controls, talkingPairs } from './hosts.ts'
+import type { Host } from './hosts.ts'
+import type { Network } from './network.ts'
+import type { Nodes } from './nodes.ts'
+import type { Stores } from './stores.ts'
+
+export interface Fleet {
+  readonly network: Network
+  readonly nodes: Nodes
+  readonly stores: Stores
+}
+
+export interface Fault {
+  readonly name: string
+  /** Nodes whose processes are killed: nobody answers in their place. */
+  readonly killed?: readonly Host[]
+  /** Begins, lasts and ends. */
+  readonly run: (fleet: Fleet, holdMs: number) => Promise<void>
+}
+
+const betweenKillsMs = 5_000
+const cutMs = 4_000
+const hourSeconds = 3_600
+/** Small disks: a fault fills them. */
+export const smallDisks: readonly Host[] = [controls[1]!, answering[2]!]
+const fillBytes = 1_024 * 1_024
+
+export const faults: readonly Fault[] = Object.freeze([
+  { name: 'none', run: (_fleet, holdMs) => sleep(holdMs) },
+  {
+    name: 'each control node killed in turn',
+    run: async ({ nodes }) => {
+      for (const node of nodes.controls) {
+        await node.crash()
+        await sleep(betweenKillsMs)
+      }
+    },
+  },
+  {
+    name: 'each node that answers killed in turn',
+    killed: answering,
+    run: async ({ nodes }) => {
+      for (const node of nodes.answering) {
+        await node.crash()
+        await sleep(betweenKillsMs)
+      }
+    },
+  },
+  {
+    name: 'Redis, Sentinels and the Git remote killed in turn',
+    run: async ({ stores }) => {
+      for (const program of [...stores.redis, ...stores.sentinels, stores.git]) {
+        await program.crash()
+        await sleep(betweenKillsMs)
+      }
+    },
+  },
+  {
+    name: 'each pair cut off in turn',
+    run: async ({ network }) => {
+      for (const [one, other] of talkingPairs()) {
+        await network.cut(one, other)
+        await sleep(cutMs)
+        await network.heal(one, other)
+      }
+    },
+  },
+  {
+    name: 'half a second between c1, d1 and all others',
+    run: (fleet, holdMs) => impaired(fleet, { delayMs: 250, loss: 0 }, holdMs),
+  },
+  {
+    name: 'one packet in five of c1 and d1 lost',
+    run: (fleet, holdMs) => impaired(fleet, { delayMs: 0, loss: 0.2 }, holdMs),
+  },
+  {
+    name: 'full disks of c2 and d3',
+    run: async ({ nodes }, holdMs) => {
+      const files = smallDisks.map((host) => join(nodes.dataOf(host), 'ballast'))
+      for (const file of files) fill(file)
+      await sleep(holdMs)
+      for (const file of files) rmSync(file)
+    },
+  },
+  {
+    name: 'clocks of c3 an hour behind, of d2 an hour ahead',
+    killed: [answering[1]!],
+    run: async ({ nodes }, holdMs) => {
+      const moved = [
+        [controls[2]!, -hourSeconds],
+        [answering[1]!, hourSeconds],
+      ] as const
+      for (const [host, seconds] of moved) {
+        nodes.setClock(host, seconds)
+        await nodes.of(host).crash()
+      }
+      await sleep(holdMs)
+      for (const [host] of moved) {
+        nodes.setClock(host, 0)
+        await nodes.of(host).crash()
+      }
+    },
+  },
+  {
+    name: 'Redis wiped',
+    run: async ({ stores }, holdMs) => {
+      await stores.wipeRedis()
+      await sleep(holdMs)
+    },
+  },
+  {
+    name: 'both Redis stopped',
+    run: async ({ stores }, holdMs) => {
+      for (const one of stores.redis) await one.kill()
+      await sleep(holdMs)
+      for (const one of stores.redis) one.start()
+    },
+  },
+  {
+    name: 'the Git remote is gone',
+    run: async ({ stores }, holdMs) => {
+      await stores.git.kill()
+      await sleep(holdMs)
+      stores.git.start()
+    },
+  },
+  {
+    name: 'a bundle of somebody else published',
+    run: async ({ stores }, holdMs) => {
+      stores.hostile.start()
+      await sleep(holdMs)
+      await stores.hostile.kill()
+    },
+  },
+  {
+    name: 'PostgreSQL fails over',
+    run: async ({ stores }, holdMs) => {
+      await stores.postgres[0]!.kill()
+      await sleep(betweenKillsMs)
+      await stores.promote()
+      await sleep(holdMs)
+    },
+  },
+  {
+    name: 'Redis, PostgreSQL and all control nodes are gone',
+    run: async ({ nodes, stores }, holdMs) => {
+      const gone = [...nodes.controls, ...stores.redis, stores.postgres[1]!]
+      for (const one of gone) await one.kill()
+      await sleep(holdMs)
+      for (const one of gone.reverse()) one.start()
+    },
+  },
+] satisfies readonly Fault[])
+
+async function impaired(
+  { network }: Fleet,
+  impairment: Parameters<Network['impair']>[1],
+  holdMs: number,
+): Promise<void> {
+  const hosts = [controls[0]!, answering[0]!]
+  for (const host of hosts) await network.impair(host, impairment)
+  await sleep(holdMs)
+  for (const host of hosts) await network.repair(host)
+}
+
+/** Until the disk takes no more. */
+function fill(file: string): void {
+  const fd = openSync(file, 'w')
+  const block = new Uint8Array(fillBytes)
+  try {
+    while (writeSync(fd, block) > 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,81 @@
+// A program on one of the machines, started again when it dies, as systemd would.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Host } from './hosts.ts'
+
+const restartMs = 1_000
+
+export interface HostedProgram {
+  readonly host: Host
+  readonly name: string
+  /** With all that puts it on its machine. */
+  readonly command: () => readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly logFile: string
+}
+
+export class Hosted {
+  readonly host: Host
+  readonly name: string
+  readonly #program: HostedProgram
+  #child: ChildProcess | undefined
+  #isWanted = false
+  /** Deaths that nobody ordered. */
+  crashes = 0
+
+  constructor(program: HostedProgram) {
+    this.#program = program
+    this.host = program.host
+    this.name = program.name
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined && isAlive(this.#child)
+  }
+
+  start(): void {
+    this.#isWanted = true
+    const { command, env = {}, logFile } = this.#program
+    const [file = '', ...args] = command()
+    const log = openSync(logFile, 'a')
+    const path = `${process.env['PATH']}:/usr/sbin:/sbin`
+    const child = spawn(file, args, {
+      env: { PATH: path, LC_ALL: 'C', ...env },
+      cwd: '/',
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    this.#child = child
+    child.on('error', () => undefined)
+    child.once('exit', () => {
+      if (!this.#isWanted || this.#child !== child) return
+      this.crashes++
+      void sleep(restartMs).then(() => {
+        if (this.#isWanted && this.#child === child) this.start()
+      })
+    })
+  }
+
+  /** It ends at once and stays away. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.#isWanted = false
+    const child = this.#child
+    if (child === undefined || !isAlive(child)) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+
+  /** Killed, and started again by who watches over it. */
+  async crash(): Promise<void> {
+    await this.kill()
+    await sleep(restartMs)
+    this.start()
+  }
+}
+
+const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null

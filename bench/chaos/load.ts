@@ -1,0 +1,162 @@
+// The clients: ask every node at an even rate, and count what was answered wrongly or not at all.
+// Run in their namespace: node load.ts OPTIONS. A line of its input is answered by a line of JSON,
+// the counts since the line before.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { query } from '#test/support/dns/message.ts'
+
+export interface LoadOptions {
+  readonly nodes: readonly { readonly name: string; readonly address: string }[]
+  readonly port: number
+  /** Each second, of each node. */
+  readonly rate: number
+  readonly names: readonly AskedName[]
+  /** Its answer is the number of a commit: 10.200.HIGH.LOW. One query of ten asks for it. */
+  readonly beat: string
+}
+
+export interface AskedName {
+  readonly qname: string
+  /** First three octets of its answers; the fourth is from 1 to 4. */
+  readonly prefix: readonly [number, number, number]
+}
+
+export interface NodeLoad {
+  readonly name: string
+  readonly sent: number
+  /** Without an answer for as long as clients wait. */
+  readonly lost: number
+  readonly wrong: number
+  /** From one answer to the next, the longest. */
+  readonly gapMs: number
+  /** Number of the commit that answered last; -1: none yet. */
+  readonly beat: number
+  /** Wrong answers, some, as hexadecimal. */
+  readonly samples: readonly string[]
+}
+
+const patienceMs = 2_000
+const tickMs = 10
+const beatOf = 10
+const sampleMax = 3
+const ids = 0x1_0000
+const beatPrefix = [10, 200]
+
+class Asked {
+  readonly name: string
+  readonly #socket: Socket
+  readonly #options: LoadOptions
+  readonly #queries: readonly Buffer[]
+  /** By id of the query: when it was sent; 0: nothing is expected. */
+  readonly #sentMs = new Float64Array(ids)
+  /** By id: the index of the name; that of the beat is the number of names. */
+  readonly #asked = new Uint32Array(ids)
+  #id = 0
+  #oldest = 0
+  #turn = 0
+  #lastMs = 0
+  #counts = { sent: 0, lost: 0, wrong: 0, gapMs: 0 }
+  #beat = -1
+  #samples: string[] = []
+
+  constructor(name: string, address: string, options: LoadOptions) {
+    this.name = name
+    this.#options = options
+    this.#queries = [...options.names.map(({ qname }) => qname), options.beat].map((qname) =>
+      query(`${qname} A`),
+    )
+    this.#socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 })
+    this.#socket.on('message', (bytes) => this.#take(bytes))
+    // A dead process: the kernel says that nobody listens. The query is lost.
+    this.#socket.on('error', () => undefined)
+    this.#socket.connect(options.port, address)
+  }
+
+  send(count: number, nowMs: number): void {
+    const { names } = this.#options
+    for (let i = 0; i < count; i++) {
+      const id = (this.#id = (this.#id + 1) % ids)
+      const turn = this.#turn++
+      const index = turn % beatOf === 0 ? names.length : turn % names.length
+      const packet = Buffer.from(this.#queries[index]!)
+      packet.writeUInt16BE(id, 0)
+      this.#sentMs[id] = nowMs
+      this.#asked[id] = index
+      this.#counts.sent++
+      this.#socket.send(packet, () => undefined)
+    }
+  }
+
+  expire(nowMs: number): void {
+    while (this.#oldest !== this.#id) {
+      const id = (this.#oldest + 1) % ids
+      const sentMs = this.#sentMs[id]!
+      if (sentMs !== 0 && sentMs > nowMs - patienceMs) return
+      if (sentMs !== 0) this.#counts.lost++
+      this.#sentMs[id] = 0
+      this.#oldest = id
+    }
+  }
+
+  report(nowMs: number): NodeLoad {
+    this.#gap(nowMs)
+    const told = { name: this.name, ...this.#counts, beat: this.#beat, samples: this.#samples }
+    this.#counts = { sent: 0, lost: 0, wrong: 0, gapMs: 0 }
+    this.#samples = []
+    return told
+  }
+
+  #gap(nowMs: number): void {
+    if (this.#lastMs !== 0) this.#counts.gapMs = Math.max(this.#counts.gapMs, nowMs - this.#lastMs)
+  }
+
+  #take(bytes: Buffer): void {
+    if (bytes.length < 12) return
+    const id = bytes.readUInt16BE(0)
+    if (this.#sentMs[id] === 0) return
+    this.#sentMs[id] = 0
+    const nowMs = performance.now()
+    this.#gap(nowMs)
+    this.#lastMs = nowMs
+    if (this.#isRight(bytes, this.#asked[id]!)) return
+    this.#counts.wrong++
+    if (this.#samples.length < sampleMax) this.#samples.push(bytes.toString('hex'))
+  }
+
+  /** One answer, whose address ends the message. */
+  #isRight(bytes: Buffer, index: number): boolean {
+    const isAnswered = (bytes[3]! & 0x0f) === 0 && bytes.readUInt16BE(6) === 1
+    if (!isAnswered) return false
+    const address = bytes.subarray(-4)
+    const name = this.#options.names[index]
+    if (name !== undefined) {
+      const isOurs = name.prefix.every((octet, i) => address[i] === octet)
+      return isOurs && address[3]! >= 1 && address[3]! <= 4
+    }
+    if (!beatPrefix.every((octet, i) => address[i] === octet)) return false
+    this.#beat = address.readUInt16BE(2)
+    return true
+  }
+}
+
+const options = JSON.parse(process.argv[2] ?? '{}') as LoadOptions
+const nodes = options.nodes.map(({ name, address }) => new Asked(name, address, options))
+createInterface(process.stdin).on('line', () => {
+  const nowMs = performance.now()
+  process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(nowMs)))}\n`)
+})
+// The sockets are connected.
+await sleep(500)
+const startMs = performance.now()
+let sent = 0
+setInterval(() => {
+  const nowMs = performance.now()
+  for (const node of nodes) node.expire(nowMs)
+  const due = Math.floor(((nowMs - startMs) / 1_000) * options.rate) - sent
+  // What could not be sent in time is not made up for at once.
+  const count = Math.min(due, options.rate / 10)
+  sent += due
+  for (const node of nodes) node.send(count, nowMs)
+}, tickMs)

@@ -1,0 +1,115 @@
+// What the clients see, second by second, and its sum over a fault.
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { clients } from './hosts.ts'
+import type { Host } from './hosts.ts'
+import type { LoadOptions, NodeLoad } from './load.ts'
+import type { Network } from './network.ts'
+import type { Writer } from './writer.ts'
+
+export interface Seen {
+  sent: number
+  lost: number
+  /** Of nodes whose process was killed meanwhile. */
+  lostOfKilled: number
+  wrong: number
+  /** Without an answer of a node that was not killed. */
+  gapMs: number
+  gapOfKilledMs: number
+  /** How long an answer was given after a newer one was pushed. */
+  ageMs: number
+  readonly samples: string[]
+}
+
+const stepMs = 1_000
+
+export class Monitor {
+  readonly #writer: Writer
+  readonly #child: ChildProcess
+  readonly #lines: AsyncIterator<string, undefined>
+  #seen = nothing()
+  #killed = new Set<string>()
+  #beats = new Map<string, number>()
+  #isOver = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(network: Network, writer: Writer, options: LoadOptions) {
+    this.#writer = writer
+    const script = join(import.meta.dirname, 'load.ts')
+    const args = [script, JSON.stringify(options)]
+    this.#child = network.spaces.spawn(clients, process.execPath, ...args)
+    this.#child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))
+    this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  /** From now on losses of these nodes are those of killed processes. */
+  begin(killed: readonly Host[]): void {
+    this.#seen = nothing()
+    this.#killed = new Set(killed.map(({ name }) => name))
+  }
+
+  /** The queries of the last moments are answered by now, or lost. */
+  async end(): Promise<Seen> {
+    await sleep(3 * stepMs)
+    return this.#seen
+  }
+
+  /** @returns milliseconds until every node answers with a commit that is not made yet */
+  async recovered(patienceMs: number): Promise<number | undefined> {
+    const startMs = performance.now()
+    const wanted = this.#writer.last + 1
+    while (performance.now() < startMs + patienceMs) {
+      await sleep(100)
+      const isEverywhere = [...this.#beats.values()].every((beat) => beat >= wanted)
+      if (this.#beats.size > 0 && isEverywhere) return performance.now() - startMs
+    }
+    return undefined
+  }
+
+  get beats(): ReadonlyMap<string, number> {
+    return this.#beats
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#running
+    this.#child.kill('SIGKILL')
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      await sleep(stepMs)
+      this.#child.stdin!.write('report\n')
+      const line: IteratorResult<string, undefined> = await this.#lines.next()
+      if (line.value === undefined) throw new Error('the clients have ended')
+      for (const load of JSON.parse(line.value) as NodeLoad[]) this.#add(load)
+    }
+  }
+
+  #add({ name, sent, lost, wrong, gapMs, beat, samples }: NodeLoad): void {
+    const seen = this.#seen
+    seen.sent += sent
+    seen.wrong += wrong
+    seen.samples.push(...samples.map((sample) => `${name} ${sample}`))
+    this.#beats.set(name, beat)
+    if (beat >= 0) seen.ageMs = Math.max(seen.ageMs, this.#writer.ageMs(beat))
+    if (this.#killed.has(name)) {
+      seen.lostOfKilled += lost
+      seen.gapOfKilledMs = Math.max(seen.gapOfKilledMs, gapMs)
+    } else {
+      seen.lost += lost
+      seen.gapMs = Math.max(seen.gapMs, gapMs)
+    }
+  }
+}
+
+const nothing = (): Seen => ({
+  ...{ sent: 0, lost: 0, lostOfKilled: 0, wrong: 0, gapMs: 0, gapOfKilledMs: 0, ageMs: 0 },
+  samples: [],
+})
