@@ -71,6 +71,8 @@ export interface PullLimits {
   readonly rest: { readonly firstMs: number; readonly maxMs: number }
   /** A source that is busy is believed up to this. */
   readonly retryAfterMsMax: number
+  /** A source that is older than what serves is borne so long. */
+  readonly behindMsMax: number
 }
 
 export interface PullStatus {
@@ -92,6 +94,7 @@ const standard: PullLimits = {
   rate: fleetLimits.rate,
   rest: fleetLimits.rest,
   retryAfterMsMax: fleetLimits.retryAfterMsMax,
+  behindMsMax: fleetLimits.behindMsMax,
 }
 
 type Outcome = 'unchanged' | 'activated'
@@ -174,14 +177,15 @@ export class Puller {
       return 0
     }
     if (!pulled.ok) {
-      const isNews = source.fault?.code !== pulled.error.code
       const { code, message } = pulled.error
-      if (isNews)
+      if (source.logged !== code && !this.#isBehind(source, code)) {
+        source.logged = code
         log.warn({ source: source.name, channel, code }, `a bundle source is no use: ${message}`)
+      }
       this.#sources.failed(source, pulled.error, nowMs)
       return 0
     }
-    if (source.fault !== null)
+    if (source.logged !== '')
       log.info({ source: source.name, channel }, 'the bundle source works again')
     this.#sources.worked(source)
     this.#contactAtMs = nowMs
@@ -206,8 +210,18 @@ export class Puller {
     const isNews = answer.value.status === 200
     const verdict = isNews ? await this.#take(source, answer.value) : ok('unchanged' as const)
     const taken = verdict.ok ? await this.#shadow(source, answer.value.shadow) : verdict
-    if (!taken.ok && taken.error.digest !== undefined) this.#remember(source, taken.error)
-    return taken.ok ? verdict : taken
+    if (taken.ok) return verdict
+    const { code, digest } = taken.error
+    if (digest !== undefined && !this.#isBehind(source, code)) this.#remember(source, taken.error)
+    return taken
+  }
+
+  /** Of several control nodes one has a commit first: the others are behind for a moment. */
+  #isBehind(source: Source, code: string): boolean {
+    if (code !== behind) return false
+    const nowMs = this.#parts.clock.monotonicMs()
+    source.behindFromMs ??= nowMs
+    return nowMs - source.behindFromMs < this.#limits.behindMsMax
   }
 
   /** @param digest what the source wants computed as well */
@@ -392,6 +406,9 @@ interface FetchSpec {
   readonly body?: string
   readonly waitMs?: number
 }
+
+/** Code of a channel record that is older than the one that serves. */
+const behind = 'rollback'
 
 /** What another copy of the same bundle may not have. */
 const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']

@@ -19,6 +19,10 @@ export interface Source {
   /** On the monotonic clock. */
   restsUntilMs: number
   fault: SourceFault | null
+  /** Code of the fault that the log has; '': none. */
+  logged: string
+  /** On the monotonic clock: since when it is older than what serves; undefined: it is not. */
+  behindFromMs: number | undefined
   /** What it gave was refused. */
   isRefused: boolean
   /** It takes a report with each question. */
@@ -52,6 +56,8 @@ export class Sources {
         failures: 0,
         restsUntilMs: 0,
         fault: null,
+        logged: '',
+        behindFromMs: undefined,
         isRefused: false,
         takesReports: false,
         reportsFromMs: 0,
@@ -89,6 +95,8 @@ export class Sources {
   worked(source: Source): void {
     source.failures = 0
     source.fault = null
+    source.logged = ''
+    source.behindFromMs = undefined
     source.isRefused = false
     source.restsUntilMs = 0
   }

@@ -208,9 +208,21 @@ class SqlCalls implements Sql {
   }
 }
 
+/** By SQLSTATE: what an operator would look at. */
+const serverWords: Readonly<Record<string, string>> = {
+  '25006': 'Every server that answers is a standby, which takes no writes: promote one.',
+  '28P01': 'The server refuses the password.',
+  '3D000': 'The server has no database of that name.',
+  '53300': 'The server has as many connections as it takes.',
+}
+
 /** Clients read it: no path, no host. The log has these. */
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
-  postgresql: ({ code }) => `The database of database.url cannot be opened (${code}).`,
+  postgresql: ({ code }) => {
+    const why = serverWords[code]
+    const sentence = `The database of database.url cannot be opened (${code}).`
+    return why === undefined ? sentence : `${sentence} ${why}`
+  },
   // Its machine says of damaged files only that it ended.
   embedded: ({ kind, code }) => {
     const remedy = diskRemedies[code]

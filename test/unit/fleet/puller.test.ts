@@ -334,6 +334,31 @@ describe('refused, named, counted, and the last good bundle serves:', () => {
   })
 })
 
+test('a control node that is behind is borne for a while, then it goes back', async () => {
+  const one = await source()
+  publishOn(one, other, { seq: 5 })
+  let aheadMs = 0
+  const said: string[] = []
+  const node = follow([one.url], {
+    limits: { waitSeconds: 0, rest: { firstMs: 5, maxMs: 10 }, behindMsMax: 3_600_000 },
+    clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs },
+    log: { ...silentLog, warn: (_fields: object, text: string) => void said.push(text) },
+  })
+  await node.serves(5)
+  publishOn(one, bundle, { seq: 4 })
+  await node.counts('rollback')
+  expect([node.puller.pulled(), said]).toEqual([{ isRefusing: false, refusals: [] }, []])
+  expect(node.puller.status().sources[0]?.fault?.code).toBe('rollback')
+  aheadMs = 7_200_000
+  await waitUntil('the refusal', () => node.puller.pulled().isRefusing)
+  expect(node.puller.pulled().refusals).toMatchObject([{ code: 'rollback', digest: bundle.digest }])
+  await waitUntil('the line of the log', () => said.length > 0)
+  expect(said[0]).toContain('a bundle source is no use: the channel record is older')
+  publishOn(one, bundle, { seq: 6 })
+  await node.serves(6)
+  expect(node.puller.pulled().isRefusing).toBe(false)
+})
+
 test('a stop does not wait for a source that says nothing', async () => {
   const one = await source()
   one.files.set(recordPath, silent)
