@@ -16,10 +16,12 @@ import type { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
 import type { MovedOptions } from '#gitops/thread/options.ts'
 import { systemClock } from '#lib/clock.ts'
+import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
+import { releaseMemory } from '#runtime/worker/release-memory.ts'
 import type { Deps, Part } from './part.ts'
 
 /** One name for the only channel of this version. */
@@ -63,9 +65,14 @@ export const createGit: Part = (deps) => {
     () => deps.bundleFeed.changed(),
   )
   const gitops = createGitops(deps, activations)
+  // When a commit was read, and is active, this thread has as much to give back as the one of Git.
+  const onTheClock = { clock: systemClock, after: systemAfter }
+  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
+  gitops.onRest(() => releases.changed())
   return ok({
     gives: { gitops, repacker, commitToActiveSeconds: () => activations.seconds },
     stop: async () => {
+      releases.stop()
       await gitops.stop()
       await activations.done()
     },

@@ -42,6 +42,8 @@ export interface GitopsControl {
   readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
   /** `change` is '' or lines for the log. Set before `start`. */
   readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
+  /** Told when the thread has worked, and has given back the memory for it. Set before `start`. */
+  readonly onRest: (handler: () => void) => void
   /** The accepted configuration, as far as it is active here. */
   readonly config: ConfigView
   /** Into Git and live, or why not. Never rejects. */
@@ -85,6 +87,7 @@ class Control implements GitopsControl {
   /** Ends when all that was handed over is active. */
   #activation: Promise<void> = Promise.resolve()
   #report: (status: GitopsStatus, change: string) => void = () => undefined
+  #rest: () => void = ignore
 
   constructor(options: GitopsOptions, clock: Clock) {
     this.#options = options
@@ -154,6 +157,10 @@ class Control implements GitopsControl {
     this.#report = handler
   }
 
+  onRest = (handler: () => void): void => {
+    this.#rest = handler
+  }
+
   reload = async (options: Partial<Omit<GitopsOptions, 'resume'>>): Promise<void> => {
     this.#options = { ...this.#options, ...options }
     await this.stop()
@@ -189,6 +196,7 @@ class Control implements GitopsControl {
   }
 
   #receive(message: FromWorker): void {
+    if (message.kind === 'rested') return this.#rest()
     if (message.kind === 'prepare') return this.#prepare(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
     if (message.kind === 'config') {

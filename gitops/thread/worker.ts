@@ -5,7 +5,11 @@ import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
+import { exposedCollector } from '#lib/memory/exposed-collector.ts'
+import type { Collect } from '#lib/memory/exposed-collector.ts'
+import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { Random } from '#lib/random.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
 import { CommitTrials } from './commit-trials.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
@@ -47,10 +51,26 @@ export type FromWorker =
   | { readonly kind: 'config'; readonly news: ConfigNews }
   | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
   | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
+  /** Nothing was to be done for a while, and it has given back what its work had taken. */
+  | { readonly kind: 'rested' }
 
 assert(parentPort !== null, 'gitops/thread/worker.ts runs in a worker thread')
 const port = parentPort
-const tell = (message: FromWorker): void => port.postMessage(message)
+let collect: Collect | undefined
+const releases = new MemoryReleases({
+  clock: systemClock,
+  after: systemAfter,
+  release: () => {
+    collect ??= exposedCollector()
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    port.postMessage({ kind: 'rested' } satisfies FromWorker)
+  },
+})
+const tell = (message: FromWorker): void => {
+  port.postMessage(message)
+  // A look at a branch that is as before leaves nothing behind.
+  if (message.kind !== 'status' || message.change !== '') releases.changed()
+}
 
 /** Spreads the polls of a fleet; nothing secret. */
 const random = new Random(randomInt(2 ** 32))

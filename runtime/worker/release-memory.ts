@@ -1,8 +1,8 @@
 // Gives memory back to the system that V8 and the C library would keep until they need some.
 import { setFlagsFromString } from 'node:v8'
 import { openLibc } from '#runtime/sockets/libc.ts'
-import { exposedCollector } from './exposed-collector.ts'
-import type { Collect } from './exposed-collector.ts'
+import { exposedCollector } from '#lib/memory/exposed-collector.ts'
+import type { Collect } from '#lib/memory/exposed-collector.ts'
 
 let collect: Collect | undefined
 let trim: ((pad: number) => number) | undefined

@@ -1,7 +1,7 @@
 // Forces a garbage collection after geo tables were replaced; a thread that never allocates never
 // collects.
 import type { RoutingTables } from '#routing/choose/environment.ts'
-import { exposedCollector } from './exposed-collector.ts'
+import { exposedCollector } from '#lib/memory/exposed-collector.ts'
 
 /**
  * A thread that answers allocates nothing and so never collects garbage by itself, and V8 does not

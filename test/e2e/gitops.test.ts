@@ -62,9 +62,11 @@ async function node(box: GitSandbox, more: Partial<GitopsOptions> = {}) {
   control.onStatus((_status, change) => {
     if (change !== '') changes.push(change)
   })
+  const rests: number[] = []
+  control.onRest(() => rests.push(published.length))
   onTestFinished(() => control.stop())
   await control.start()
-  return { control, published, changes }
+  return { control, published, changes, rests }
 }
 
 async function until(what: string, condition: () => boolean, timeoutMs = 45_000): Promise<number> {
@@ -107,7 +109,7 @@ const slowPollMs = 120_000
 
 test('a signed commit pushed to the local origin is published before the next poll', async () => {
   const box = gitSandbox()
-  const { control, published, changes } = await node(box, { pollMs: slowPollMs })
+  const { control, published, changes, rests } = await node(box, { pollMs: slowPollMs })
   await until('the empty origin', () => control.status().code === 'BranchMissing')
   const { commit, push, edit } = await checkout(box, box.at('data/config.git'))
   const first = commit('first')
@@ -127,6 +129,8 @@ test('a signed commit pushed to the local origin is published before the next po
   assert.deepEqual([record.value.seq, record.value.commit], [2, second])
   assert.equal(record.value.previous, published[0]?.signedRecord.record.digest)
   assert.equal(published[0]?.commit, first)
+  // Its memory for them is given back, and it goes on.
+  await until('a rest after both', () => rests.includes(2))
 
   edit(service, (text) => text.replace(/pool: .*/, 'pool: nowhere'))
   commit('typo')

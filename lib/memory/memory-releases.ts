@@ -1,4 +1,4 @@
-// When a node that only answers gives memory back: when a change has been quiet for a moment.
+// When a thread gives memory back: when what it had to do has been quiet for a moment.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
@@ -10,7 +10,7 @@ export interface MemoryReleasesParts {
 
 /** From a change: all threads have it then, and nobody has what was before. */
 export const quietMs = 2_000
-/** It costs a tenth of a second of the main thread: not with each of many changes. */
+/** It costs a tenth of a second of the thread: not with each of many changes. */
 export const apartMs = 30_000
 
 export class MemoryReleases {

@@ -1,6 +1,6 @@
-// When a node that only answers gives memory back, and that it does.
+// When a thread gives memory back, and that it does.
 import { expect, test } from 'vitest'
-import { MemoryReleases, apartMs, quietMs } from '#cli/fleet/memory-releases.ts'
+import { MemoryReleases, apartMs, quietMs } from '#lib/memory/memory-releases.ts'
 import { releaseMemory } from '#runtime/worker/release-memory.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
