@@ -22,7 +22,7 @@ interface GeoSample extends Sample {
 }
 
 /** One is a forwarder; resolvers are many. */
-const socketCounts = [1, 8, 100]
+const senderCounts = [1, 8, 100]
 
 export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
   const tables: Table[] = []
@@ -39,7 +39,7 @@ export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
       }
       // The compiler of V8 is done after some hundred thousand queries.
       const seconds = context.isQuick ? 3 : 6
-      for (const server of servers) await load([server], { seconds, sockets: 1 })
+      for (const server of servers) await load([server], { seconds, senders: 1 })
       tables.push(await measure(servers, map, context, figures))
     } finally {
       for (const server of servers) await server.stop()
@@ -62,30 +62,30 @@ async function measure(
   for (const server of servers) {
     const taken: GeoSample[] = []
     say(`${server.name} alone, ${rounds} rounds`)
-    for (let i = 0; i < rounds; i++) taken.push(...(await load([server], { seconds, sockets: 1 })))
+    for (let i = 0; i < rounds; i++) taken.push(...(await load([server], { seconds, senders: 1 })))
     rows.push([server.name, 'alone', '1', ...row(taken), ''])
   }
   const [gslbd, gdnsd] = servers
   if (gdnsd?.name !== 'gdnsd') return tableOf(rows, map)
-  for (const sockets of socketCounts) {
+  for (const senders of senderCounts) {
     const taken: [GeoSample[], GeoSample[]] = [[], []]
     const ratios: number[] = []
     for (let round = 0; round < rounds; round++) {
-      say(`at the same instant, ${sockets} sockets, round ${round + 1} of ${rounds}`)
+      say(`at the same instant, ${senders} senders, round ${round + 1} of ${rounds}`)
       // The one whose load starts first has a moment alone: take turns.
       const isFirst = round % 2 === 0
       const order = isFirst ? [gslbd!, gdnsd] : [gdnsd, gslbd!]
-      const pair = await load(order, { seconds, sockets })
+      const pair = await load(order, { seconds, senders })
       const [ours, theirs] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
       taken[0].push(ours)
       taken[1].push(theirs)
       ratios.push(ours.totalMicros / theirs.totalMicros)
     }
     const ratio = `${fixed(median(ratios), 3)} (${range(ratios, 3)})`
-    rows.push(['gslbd', 'same instant', `${sockets}`, ...row(taken[0]), ratio])
-    rows.push(['gdnsd', 'same instant', `${sockets}`, ...row(taken[1]), '1'])
+    rows.push(['gslbd', 'same instant', `${senders}`, ...row(taken[0]), ratio])
+    rows.push(['gdnsd', 'same instant', `${senders}`, ...row(taken[1]), '1'])
     const figure = { value: median(ratios), unit: 'ratio', n: ratios.length }
-    figures[`routing.pair.${map.kind}.${sockets}`] = figure
+    figures[`routing.pair.${map.kind}.${senders}`] = figure
   }
   return tableOf(rows, map)
 }
@@ -109,7 +109,7 @@ function tableOf(rows: readonly (readonly string[])[], { kind, networks }: GeoMa
     columns: [
       'server',
       '',
-      'sockets',
+      'senders',
       'n',
       'user µs',
       'system µs',
@@ -131,7 +131,7 @@ function tableOf(rows: readonly (readonly string[])[], { kind, networks }: GeoMa
 /** Loads the servers, all at once. @returns a sample for each, in their order */
 async function load(
   servers: readonly RunningServer[],
-  run: Pick<SubnetLoad, 'seconds' | 'sockets'>,
+  run: Pick<SubnetLoad, 'seconds' | 'senders'>,
 ): Promise<GeoSample[]> {
   const before = servers.map(({ pid }) => cpuTime(pid))
   const results = await Promise.all(

@@ -1,5 +1,5 @@
 // A load of queries whose client subnets are spread over the address space, which dnsperf cannot
-// send: one socket or many, many packets a call, a window of outstanding queries.
+// send: from one address or many, many packets a call, a window of outstanding queries.
 // Run by `subnetLoad`: prints what came back as JSON.
 import { loadLibc, Sys } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
@@ -11,8 +11,11 @@ export interface SubnetLoad {
   readonly port: number
   readonly qname: string
   readonly seconds: number
-  /** They share the window, and take turns. Default 1. */
-  readonly sockets?: number
+  /**
+   * Addresses that queries come from, as those of resolvers; they share the window. A socket for
+   * each would cost two calls a query with many of them: the load would set the pace. Default 1.
+   */
+  readonly senders?: number
 }
 
 export interface SubnetLoadResult {
@@ -30,97 +33,160 @@ export interface SubnetLoadResult {
 const window = 100
 const batchMax = 32
 const slotBytes = 512
+const sendersMax = 128
 /** MSG_DONTWAIT of Linux. */
 const dontWait = 0x40
+/** CMSG_SPACE of in_pktinfo, and where the address to send from stands in it. */
+const controlBytes = 32
+const senderAt = 20
 
 /** @param core the only one that the load runs on */
 export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetLoadResult> {
   return runForJson<SubnetLoadResult>([import.meta.filename, JSON.stringify(run)], { core })
 }
 
+/** A socket that sends from many addresses, and receives for all of them. */
 class Socket {
-  /** Queries without a reply. */
-  outstanding = 0
   readonly slots = new Uint8Array(new ArrayBuffer(batchMax * slotBytes))
-  readonly lengths: Uint32Array
+  /** Of what was received, by slot. */
+  readonly lengthOf: (slot: number) => number
   readonly #libc: Libc
   readonly #fd: number
-  readonly #iovecs = new BigUint64Array(new ArrayBuffer(batchMax * 16))
-  readonly #headers = new BigUint64Array(new ArrayBuffer(batchMax * 64))
   readonly #name: Uint8Array
-  readonly #address: bigint
+  readonly #control = new Uint8Array(new ArrayBuffer(batchMax * controlBytes))
+  readonly #out: Messages
+  readonly #in: Messages
 
-  constructor(libc: Libc, port: number) {
+  /** @param bytes of each query */
+  constructor(libc: Libc, port: number, bytes: number) {
     this.#libc = libc
     this.#fd = libc.socket(Sys.AF_INET, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
     const timeout = new Uint8Array(new BigInt64Array([0n, 100_000n]).buffer)
     libc.setsockopt(this.#fd, Sys.SOL_SOCKET, Sys.SO_RCVTIMEO, timeout, timeout.length)
     const target = [2, 0, port >> 8, port & 255, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
     this.#name = Uint8Array.from(target)
-    this.lengths = new Uint32Array(this.#headers.buffer)
-    for (let slot = 0; slot < batchMax; slot++) {
-      this.#iovecs[slot * 2] = libc.addressOf(this.slots) + BigInt(slot * slotBytes)
-      const iovec = libc.addressOf(this.#iovecs) + BigInt(slot * 16)
-      this.#headers.set([libc.addressOf(this.#name), 16n, iovec, 1n], slot * 8)
+    const control = new DataView(this.#control.buffer)
+    for (let at = 0; at < this.#control.length; at += controlBytes) {
+      // struct cmsghdr, and in_pktinfo: the interface, the address to send from.
+      control.setBigUint64(at, BigInt(controlBytes - 4), true)
+      control.setInt32(at + 8, Sys.SOL_IP, true)
+      control.setInt32(at + 12, Sys.IP_PKTINFO, true)
     }
-    this.#address = libc.addressOf(this.#headers)
+    const around = { name: this.#name, control: this.#control }
+    this.#out = messagesIn(libc, this.slots, bytes, around)
+    this.#in = messagesIn(libc, this.slots, slotBytes)
+    const words = new Uint32Array(this.#in.headers.buffer)
+    this.lengthOf = (slot) => words[slot * 16 + 14]!
   }
 
-  send(count: number, bytes: number): number {
-    for (let slot = 0; slot < count; slot++) this.#iovecs[slot * 2 + 1] = BigInt(bytes)
-    this.#setNames(16n)
-    return Math.max(0, this.#libc.sendmmsg(this.#fd, this.#address, count, 0))
+  /** @param sender a number from 0; any address of 127.0.0.0/8 is of this machine */
+  setSender(slot: number, sender: number): void {
+    this.#control.set([127, 0, 1, sender + 1], slot * controlBytes + senderAt)
+  }
+
+  send(count: number): number {
+    return Math.max(0, this.#libc.sendmmsg(this.#fd, this.#out.address, count, 0))
   }
 
   /** @param isPatient waits a tenth of a second for the first one */
   receive(isPatient: boolean): number {
-    for (let slot = 0; slot < batchMax; slot++) this.#iovecs[slot * 2 + 1] = BigInt(slotBytes)
-    this.#setNames(0n)
+    const { address } = this.#in
     const flags = isPatient ? Sys.MSG_WAITFORONE : dontWait
-    return Math.max(0, this.#libc.recvmmsg(this.#fd, this.#address, batchMax, flags, 0))
-  }
-
-  /** A receive would put the sender's address where the target's stands. */
-  #setNames(bytes: bigint): void {
-    const address = bytes === 0n ? 0n : this.#libc.addressOf(this.#name)
-    for (let slot = 0; slot < batchMax; slot++) this.#headers.set([address, bytes], slot * 8)
+    return Math.max(0, this.#libc.recvmmsg(this.#fd, address, batchMax, flags, 0))
   }
 }
 
-function run({ port, qname, seconds, sockets = 1 }: SubnetLoad): SubnetLoadResult {
+/** An array of struct mmsghdr, and what it points to. */
+interface Messages {
+  readonly headers: BigUint64Array<ArrayBuffer>
+  readonly iovecs: BigUint64Array
+  readonly address: bigint
+}
+
+/** @param around left out: nobody asks from where, or says it */
+function messagesIn(
+  libc: Libc,
+  slots: Uint8Array,
+  bytes: number,
+  around?: { readonly name: Uint8Array; readonly control: Uint8Array },
+): Messages {
+  const iovecs = new BigUint64Array(new ArrayBuffer(batchMax * 16))
+  const headers = new BigUint64Array(new ArrayBuffer(batchMax * 64))
+  for (let slot = 0; slot < batchMax; slot++) {
+    iovecs.set([libc.addressOf(slots) + BigInt(slot * slotBytes), BigInt(bytes)], slot * 2)
+    const iovec = libc.addressOf(iovecs) + BigInt(slot * 16)
+    headers.set([0n, 0n, iovec, 1n], slot * 8)
+    if (around === undefined) continue
+    headers.set([libc.addressOf(around.name), 16n], slot * 8)
+    const control = libc.addressOf(around.control) + BigInt(slot * controlBytes)
+    headers.set([control, BigInt(controlBytes)], slot * 8 + 4)
+  }
+  return { headers, iovecs, address: libc.addressOf(headers) }
+}
+
+/** What is outstanding, by sender. The low seven bits of the ID of a query say who sent it. */
+class Window {
+  readonly #share: number
+  readonly #outstanding: Uint16Array
+
+  constructor(senders: number) {
+    if (senders > sendersMax) throw new Error(`at most ${sendersMax} senders`)
+    this.#share = Math.max(1, Math.floor(window / senders))
+    this.#outstanding = new Uint16Array(senders)
+  }
+
+  room(sender: number): number {
+    return this.#share - this.#outstanding[sender]!
+  }
+
+  sent(sender: number): void {
+    this.#outstanding[sender]!++
+  }
+
+  answered(sender: number): void {
+    if ((this.#outstanding[sender] ?? 0) > 0) this.#outstanding[sender]!--
+  }
+
+  forget(): void {
+    this.#outstanding.fill(0)
+  }
+}
+
+function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResult {
   const libc = loadLibc()
   if (typeof libc === 'string') throw new Error(libc)
-  const all = Array.from({ length: sockets }, () => new Socket(libc, port))
-  const share = Math.max(1, Math.floor(window / sockets))
   const query = subnetQuery(qname, 'ecs4')
+  const socket = new Socket(libc, port, query.length)
+  const { slots, lengthOf } = socket
+  const waiting = new Window(senders)
   const subnetAt = query.length - ecsBytes.ecs4
   const { octets, count: clients } = clients4()
   // A reply is the query with one record of 16 octets in its middle; its last four have the scope.
   const replyBytes = query.length + recordBytes
   const byMember: Record<string, number> = {}
-  let [sent, answered, scopes, client] = [0, 0, 0, 0]
-  const send = (socket: Socket): void => {
-    const { slots } = socket
-    const room = Math.min(batchMax, share - socket.outstanding)
-    for (let slot = 0; slot < room; slot++) {
-      const at = slot * slotBytes
-      slots.set(query, at)
-      slots[at] = sent >> 8
-      slots[at + 1] = sent + slot
-      client = (client + 1) % clients
-      for (let i = 0; i < 3; i++) slots[at + subnetAt + i] = octets[client * 4 + i]!
-    }
-    const went = room <= 0 ? 0 : socket.send(room, query.length)
+  let [sent, answered, scopes, client, filled] = [0, 0, 0, 0, 0]
+  const flush = (): void => {
+    const went = filled === 0 ? 0 : socket.send(filled)
+    for (let slot = 0; slot < went; slot++) waiting.sent(slots[slot * slotBytes + 1]! & 127)
     sent += went
-    socket.outstanding += went
+    filled = 0
   }
-  const receive = (socket: Socket, isPatient: boolean): number => {
-    const { slots } = socket
+  const put = (sender: number): void => {
+    const at = filled * slotBytes
+    slots.set(query, at)
+    slots[at] = sent >> 1
+    slots[at + 1] = ((sent & 1) << 7) | sender
+    client = (client + 1) % clients
+    for (let i = 0; i < 3; i++) slots[at + subnetAt + i] = octets[client * 4 + i]!
+    socket.setSender(filled++, sender)
+    if (filled === batchMax) flush()
+  }
+  const receive = (isPatient: boolean): number => {
     const got = socket.receive(isPatient)
-    socket.outstanding = Math.max(0, socket.outstanding - got)
     for (let slot = 0; slot < got; slot++) {
       const at = slot * slotBytes
-      const length = socket.lengths[slot * 16 + 14]!
+      waiting.answered(slots[at + 1]! & 127)
+      const length = lengthOf(slot)
       const isAnswer = (slots[at + 3]! & 15) === 0 && slots[at + 7] === 1 && length >= replyBytes
       if (!isAnswer) continue
       answered++
@@ -133,13 +199,16 @@ function run({ port, qname, seconds, sockets = 1 }: SubnetLoad): SubnetLoadResul
   const startedMs = performance.now()
   const endMs = startedMs + seconds * 1_000
   let nowMs = startedMs
-  for (let turn = 0; nowMs < endMs; turn++) {
-    for (const socket of all) send(socket)
+  while (nowMs < endMs) {
+    for (let sender = 0; sender < senders; sender++) {
+      for (let room = waiting.room(sender); room > 0; room--) put(sender)
+    }
+    flush()
     let got = 0
-    for (const socket of all) if (sockets > 1) got += receive(socket, false)
-    const one = all[turn % sockets]!
+    // Those of many senders are taken up together, and so sent again: they do not wait for one.
+    if (senders > 1) for (let more = batchMax; more === batchMax; got += more) more = receive(false)
     // Nothing for a tenth of a second: what is missing is lost.
-    if (got === 0 && receive(one, true) === 0) one.outstanding = 0
+    if (got === 0 && receive(true) === 0) waiting.forget()
     nowMs = performance.now()
   }
   return { sent, answered, seconds: (nowMs - startedMs) / 1_000, byMember, scopes }
