@@ -5,6 +5,7 @@ import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { healthHistoryRoutes } from './routes/health-history.ts'
 import { getHealth, getReady } from './routes/health.ts'
+import { getClientRegions } from './routes/client-regions.ts'
 import { getMetrics } from './routes/metrics.ts'
 import { bundleRoutes } from './routes/bundles.ts'
 import { oidcRoutes } from './routes/oidc.ts'
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   getGitopsStatus,
   syncNow,
   getMetrics,
+  getClientRegions,
   ...bundleRoutes,
   ...referenceRoutes(() => routes),
 ])

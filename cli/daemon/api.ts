@@ -159,6 +159,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     },
     simulator: simulatorOf(deps, memberHealth),
     past: pastOf(deps),
+    clientRegions: () => deps.clientRegions?.counts() ?? null,
     ...{ domains, cluster: deps.cluster, anycast: { status: () => anycastOf(deps) } },
     nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),

@@ -29,13 +29,16 @@ import type { ExchangeKey } from '#runtime/exchange/exchange.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { DnsNode } from '#runtime/node/node.ts'
 import type { DnsNodeParts } from '#runtime/node/node-parts.ts'
+import { ClientRegions } from '#runtime/samples/client-regions.ts'
+import { QuerySamples } from '#runtime/samples/query-samples.ts'
+import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { Settings } from '#cli/settings/settings.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode: Part = async (deps) => {
-  const { settings, log, env, dataDir, key, shared, dynamicDns } = deps
-  const { gate } = deps
+  const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = deps
   const clock = systemClock
   let isResting = false
   const updates = createUpdates(deps)
@@ -53,6 +56,7 @@ export const createNode: Part = async (deps) => {
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const queryLog = startQueryLog(settings, log)
+  const samples = samplesOf(settings)
   const node = new DnsNode({
     createThreads,
     threads: {
@@ -60,7 +64,7 @@ export const createNode: Part = async (deps) => {
       seed: process.pid ^ Math.floor(clock.nowMs()),
       rum: rum.buffer,
       queryBucket,
-      queryLog: queryLog?.rings,
+      ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },
       transfers: transfersOf(settings.dns),
       onUpdate: async (message, keyName) => {
         // The database may still be that of the process before, or closed already.
@@ -86,20 +90,37 @@ export const createNode: Part = async (deps) => {
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)
   tellOfBundles(deps, node, notifier)
+  const clientRegions = samples && watchClients(samples, node, geo.source)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: {
       ...{ store, rum, health, resolver, geo: geo.source, journal, node, permit },
-      ...{ queryLog, updates, notifier },
+      ...{ queryLog, updates, notifier, clientRegions },
     },
     stop: async () => {
       isResting = true
       notifier.stop()
+      clientRegions?.stop()
       await node.rest()
       await journal?.stop()
     },
     stopLast: () => stopAnswering(node, queryLog),
   })
+}
+
+const samplesOf = ({ geoip, roles, dns }: Settings): QuerySamples | null =>
+  geoip.countClients && roles.includes('dns') ? new QuerySamples(dns.threads) : null
+
+/** Off the way of answers: threads leave copies of some queries in a ring. */
+function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): ClientRegions {
+  const queries = (): number =>
+    node.counters().reduce((sum, { udpQueries, tcpQueries }) => sum + udpQueries + tcpQueries, 0)
+  const regions = new ClientRegions({
+    ...{ samples, queries, geo: () => geo.buffers },
+    ...{ clock: systemClock, after: systemAfter },
+  })
+  regions.start()
+  return regions
 }
 
 /** Secondaries and the log hear what each bundle changes. */

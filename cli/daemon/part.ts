@@ -32,6 +32,7 @@ import type { Notifier } from '#runtime/notify/notifier.ts'
 import type { Updates } from '#runtime/update/updates.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import type { ClientRegions } from '#runtime/samples/client-regions.ts'
 import type { Journal } from '#runtime/journal/journal.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -85,6 +86,8 @@ export interface Gifts {
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver
   readonly geo: GeoSource
+  /** null: the settings want none, or the node answers nobody. */
+  readonly clientRegions: ClientRegions | null
   /** null: the settings want none. */
   readonly journal: Journal | null
   readonly node: DnsNode

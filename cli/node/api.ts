@@ -6,6 +6,7 @@ import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
 import { apiLimits } from '#api/http/limits.ts'
+import type { NodeFacts } from '#api/ports/node-facts.ts'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
@@ -76,6 +77,7 @@ export interface NodeApiParts {
   readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
   readonly past: PastAnswers
+  readonly clientRegions: NodeFacts['clientRegions']
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
@@ -234,6 +236,7 @@ function portsOf(
     ...createNodeFeed({
       ...{ config, memberHealth, overlays, apiKey, secretKey, webSocketTokens, log },
       clientsMax: settings.api.maxWebSocketClients,
+      clientRegions: parts.clientRegions,
     }),
     clock: systemClock,
     log,

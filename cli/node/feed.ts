@@ -19,6 +19,7 @@ export interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'>
   readonly overlays: OverlayView
   readonly webSocketTokens: WebSocketTokens
   readonly clientsMax: number
+  readonly clientRegions: NodeFacts['clientRegions']
   readonly log: Log
 }
 
@@ -33,6 +34,7 @@ export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
   const node: NodeFacts = {
     uptimeSeconds: () => process.uptime(),
     webSocketClients: () => feed.clientCount,
+    clientRegions: parts.clientRegions,
   }
   const feed = new Feed({
     config,

@@ -271,6 +271,12 @@ export const SettingsFile = Type.Object(
       dbPath: database(
         'A city or country database. Cities have places on the globe, for `geo-ip`.',
       ),
+      countClients: boolean({
+        default: true,
+        description:
+          'Whether the node counts by country where a sample of the queries comes from, for ' +
+          'the dashboard. No address is kept.',
+      }),
     }),
     asn: section('Whose networks clients are in.', {
       dbPath: database('A database of autonomous systems.'),

@@ -162,7 +162,7 @@ export interface Settings {
     readonly nodeName: string
   }
   /** undefined: no such database. */
-  readonly geoip: { readonly dbPath: string | undefined }
+  readonly geoip: { readonly dbPath: string | undefined; readonly countClients: boolean }
   readonly asn: { readonly dbPath: string | undefined }
   readonly latency: { readonly geoipDBPath: string | undefined }
   readonly logging: {

@@ -1,5 +1,5 @@
-// The health of some members over time, as it is looked up in a thread of its own: a commit may have
-// to be compiled for which row of a journal was whose.
+// The health of members over time, looked up in a thread of its own: a commit may have to be
+// compiled for which row of a journal was whose.
 import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

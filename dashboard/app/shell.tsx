@@ -10,6 +10,7 @@ import { BasketDialog } from '../edit/basket-dialog.tsx'
 import { place } from '../parts/location.ts'
 import { isDark, toggleTheme } from '../parts/theme.ts'
 import { countOf, spanOf } from '../parts/words.ts'
+import { LicenceBanner } from './licence-banner.tsx'
 import { headingsOf } from './navigation.ts'
 import { Palette } from './palette.tsx'
 import { ScreenOf } from './screens.tsx'
@@ -42,6 +43,7 @@ export function Shell() {
         />
         <LostBanner />
         <ClockBanner />
+        <LicenceBanner />
         <main id="main" tabIndex={-1} ref={main}>
           <ScreenOf path={path} />
         </main>

@@ -8,7 +8,7 @@ import { Fault } from '../parts/page.tsx'
 import { to } from '../parts/location.ts'
 
 const names = new Intl.DisplayNames(undefined, { type: 'region' })
-const nameOf = (code: string): string => names.of(code) ?? code
+export const nameOfCountry = (code: string): string => names.of(code) ?? code
 
 interface PlaceProps {
   /** A network of clients there. */
@@ -63,12 +63,12 @@ export function ClientPlace({ choose }: PlaceProps) {
 
 const optionsOf = (): (readonly [code: string, name: string])[] =>
   placesOfCountries()
-    .map(([code]) => [code, nameOf(code)] as const)
+    .map(([code]) => [code, nameOfCountry(code)] as const)
     .toSorted(([, a], [, b]) => a.localeCompare(b))
 
 function marksOf(country: string): readonly Mark[] {
   const place = placeOf(country)
   if (place === undefined) return []
-  const words = `The client is in ${nameOf(country)}`
+  const words = `The client is in ${nameOfCountry(country)}`
   return [{ key: country, place, count: 0, tone: 'good', words, path: to('/trace').slice(1) }]
 }

@@ -3,13 +3,15 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Place } from './places.ts'
 import type * as World from './world.ts'
 
-export type MarkTone = 'good' | 'warn' | 'bad' | 'plain'
+export type MarkTone = 'good' | 'warn' | 'bad' | 'plain' | 'clients'
 
 export interface Mark {
   readonly key: string
   readonly place: Place
   /** How many are there: the mark grows with it. 0: a mark without a number. */
   readonly count: number
+  /** In units of the drawing; left out: by `count`. Such a mark lies below the others. */
+  readonly radius?: number
   readonly tone: MarkTone
   /** `DE: 3 up, 1 down`. */
   readonly words: string
@@ -37,7 +39,7 @@ export function WorldMap({ name, marks, onCountry }: MapProps) {
   }, [])
   if (world === null) return <div class="world" role="status" aria-label="Loading the map" />
   // The largest first, so that none hides another.
-  const drawn = marks.toSorted((a, b) => b.count - a.count)
+  const drawn = marks.toSorted((a, b) => (b.radius ?? 0) - (a.radius ?? 0) || b.count - a.count)
   const pick = (event: MouseEvent): void => {
     const svg = event.currentTarget as SVGSVGElement
     const matrix = svg.getScreenCTM()?.inverse()
@@ -56,11 +58,11 @@ export function WorldMap({ name, marks, onCountry }: MapProps) {
     >
       <path class="land" d={world.land} />
       <path class="borders" d={world.borders} />
-      {drawn.map(({ key, place, count, tone, words, path }) => {
+      {drawn.map(({ key, place, count, radius = radiusOf(count), tone, words, path }) => {
         const [x, y] = world.pointOf(place)
         return (
           <a key={key} href={`#${path}`} aria-label={words}>
-            <circle class={`mark ${tone}`} cx={x} cy={y} r={radiusOf(count)}>
+            <circle class={`mark ${tone}`} cx={x} cy={y} r={radius}>
               <title>{words}</title>
             </circle>
             {count > 0 && (

@@ -5,6 +5,7 @@ import type { Member } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { Card, Empty } from '../parts/page.tsx'
+import { ClientWords, marksOfClients, useClientRegions } from './client-regions.tsx'
 import { barOf, wordsOf } from '../health/health-bar.tsx'
 import { placeOf } from '../map/places.ts'
 import type { Place } from '../map/places.ts'
@@ -72,32 +73,40 @@ export function MemberMap() {
   const locations = useLocations()
   const members = allMembers()
   const { marks, nowhere } = marksOf(members, locations)
+  const regions = useClientRegions()
+  const clients = marksOfClients(regions)
+  const all = [...clients, ...marks]
   if (members.length === 0) return null
   return (
-    <Card title="Where members stand" aside={<MapLegend />}>
-      {marks.length === 0 ? (
+    <Card
+      title="Where members and clients are"
+      aside={<MapLegend hasClients={clients.length > 0} />}
+    >
+      {all.length === 0 ? (
         <Empty title="No member has a place yet">
           Give members a region that is a country code, such as DE, or set the places of addresses
           in geoip.endpointLocations of the settings.
         </Empty>
       ) : (
-        <WorldMap name="Members by place" marks={marks} />
+        <WorldMap name="Members and clients by place" marks={all} />
       )}
       {marks.length > 0 && nowhere > 0 && (
         <p class="hint">
           {nowhere} of {members.length} members are not on the map: their region names no country.
         </p>
       )}
+      <ClientWords regions={regions} />
     </Card>
   )
 }
 
-function MapLegend() {
+function MapLegend({ hasClients }: { hasClients: boolean }) {
   return (
     <ul class="plain legend" aria-label="Colours">
       <li class="good">all up</li>
       <li class="warn">some down</li>
       <li class="bad">all down</li>
+      {hasClients && <li class="clients">clients</li>}
     </ul>
   )
 }

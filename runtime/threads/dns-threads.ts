@@ -27,7 +27,7 @@ export interface ThreadGroupParts {
   /** The cells of a QueryBucket; without it no query is too many. */
   readonly queryBucket?: SharedArrayBuffer
   /** The rings of QuerySamples; without them nobody looks at queries. */
-  readonly querySamples?: readonly SharedArrayBuffer[]
+  readonly querySamples?: readonly SharedArrayBuffer[] | undefined
   /** The rings of a QueryLog; without them no query is logged. */
   readonly queryLog?: readonly SharedArrayBuffer[] | undefined
   /** Without it no zone is transferred. */

@@ -26,6 +26,7 @@ GET /unused
 POST /sync
 POST /why
 GET /pools/{id}/health-history
+GET /client-regions
 GET /simulate/clients/{country}
 `
 

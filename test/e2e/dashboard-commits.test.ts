@@ -61,6 +61,14 @@ beforeAll(async () => {
   ids.service = await made('/services', { ...service, filterChain: ['failover'] })
 })
 
+/** A client subnet (RFC 7871) of the test's database: 10.2.3.0/24. */
+const german = Buffer.from([0, 1, 24, 0, 10, 2, 3])
+
+interface Regions {
+  readonly hasDatabase: boolean
+  readonly countries: readonly { readonly country: string }[]
+}
+
 /** As DNS says it. */
 const ttl = async (): Promise<number> => {
   const [answer = ''] = await node.daemon().answers('www.example.com. A')
@@ -200,6 +208,34 @@ test(
     expect(await lookAt(page, 'trace-map')).toEqual([])
     await country.selectOption('Japan')
     await page.getByText('the geo database has no clients of JP').waitFor()
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'the overview shows where queries come from, by a sample that keeps no address',
+  async () => {
+    const asked = await call<Regions>('GET', '/client-regions')
+    expect(asked.body.hasDatabase).toBe(true)
+    await expect
+      .poll(
+        async () => {
+          await node
+            .daemon()
+            .answers('www.example.com. A', { opt: { options: [{ code: 8, data: german }] } })
+          const { countries } = (await call<Regions>('GET', '/client-regions')).body
+          return countries.map(({ country }) => country)
+        },
+        { timeout: 120_000 },
+      )
+      .toContain('DE')
+    const { page, faults } = await signedIn(admin)
+    const map = page.getByRole('region', { name: 'Where members and clients are' })
+    await map.getByRole('link', { name: /^Clients in Germany: \d+ % of the queries$/ }).waitFor()
+    await map.getByText(/^Queries of the last .* came from .*Germany \d+ %/).waitFor()
+    expect(await lookAt(page, 'overview-clients')).toEqual([])
+    expect(await lookAtNarrow(page, 'overview-clients')).toEqual([])
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,

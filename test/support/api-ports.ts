@@ -97,7 +97,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     responseHits: async () => new Map(),
     countCall: () => undefined,
     requestCounts: new RequestCounts(),
-    node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0 },
+    node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     nodeSettings: { list: () => [] },
     anycast: { status: () => null },
     cluster: { nodes: async () => [], restart: async () => ok(null) },

@@ -32,6 +32,7 @@ const shownOnPhones = new Set([
   'timeline',
   'trace',
   'pool-history',
+  'overview-clients',
 ])
 
 const tooWide = `[...document.querySelectorAll('main *, header *, dialog *')]

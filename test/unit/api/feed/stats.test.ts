@@ -23,7 +23,7 @@ function create() {
     },
     onChange: () => () => undefined,
   }
-  const node = { uptimeSeconds: () => 7.5, webSocketClients: () => 2 }
+  const node = { uptimeSeconds: () => 7.5, webSocketClients: () => 2, clientRegions: () => null }
   return { asked, ports: { config, memberHealth, node } }
 }
 

@@ -117,7 +117,7 @@ describe('defaults', () => {
           quorumMinPercent: 51,
           nodeName: hostname(),
         },
-        geoip: { dbPath: undefined },
+        geoip: { dbPath: undefined, countClients: true },
         asn: { dbPath: undefined },
         latency: { geoipDBPath: undefined },
         logging: { format: 'auto', level: 'info' },

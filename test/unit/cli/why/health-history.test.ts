@@ -160,7 +160,7 @@ test('a stop, a start and what was before the journal are not silence', async ()
   ])
 })
 
-test('a file that was cut ends where it was cut, and a quiet journal is not believed for ever', async () => {
+test('a file that was cut ends there, and what is quiet is not believed for ever', async () => {
   const scene = sceneOf()
   swap(scene, two)
   scene.time.pass(10 * minuteMs)
